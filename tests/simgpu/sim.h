@@ -16,7 +16,6 @@
 #define _GNU_SOURCE 1
 #endif
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -193,9 +192,9 @@ struct sim_grid {
     struct sim_op *op;
     struct sim_grid *next;
     /* the first fault; code is set atomically and stops the other blocks at their next quantum */
-    _Atomic int fault;
+    int fault;        /* __atomic */
     char fault_text[400];                         /* "illegal address 0x10 (4-byte store) at line 12 of kernel one, block (0,0,0) thread (3,0,0)" */
-    _Atomic uint64_t instructions;                /* thread-instructions executed, for the bench */
+    uint64_t instructions; /* __atomic */               /* thread-instructions executed, for the bench */
 };
 
 enum sim_block_status { SIM_BLOCK_DONE, SIM_BLOCK_MORE /* quantum used up */, SIM_BLOCK_IDLE /* only spins or sleeps: let others run */, SIM_BLOCK_FAULT };
@@ -227,7 +226,7 @@ struct sim_range {                                /* a copy of an entry of the t
     uint64_t generation;                          /* of the table when the copy was made */
 };
 
-extern _Atomic uint64_t sim_mem_generation;       /* changes whenever a range goes or peer access changes: a remembered range is good while equal */
+extern uint64_t sim_mem_generation; /* __atomic */      /* changes whenever a range goes or peer access changes: a remembered range is good while equal */
 
 /* Finds the live range that holds all of [address, address + bytes) and that `viewer` may access (its own, a peer's that
    is enabled, host memory). NULL viewer: any. Safe from any thread; takes a read lock. */
