@@ -232,10 +232,220 @@ extern uint64_t sim_mem_generation; /* __atomic */      /* changes whenever a ra
    is enabled, host memory). NULL viewer: any. Safe from any thread; takes a read lock. */
 bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out);
 
-/* ------------------------------------------------------------------------------------------------------------------
-   >>engine  Operations with edges, ready work, worker threads. */
+/* The rest of this section is for the driver and the engine. Two locks, both inside memory.c: one guards the table; the other, "use",
+   is held (shared) by whoever touches bytes through a sim_range: a worker for a quantum, a copy for a slice. Memory loses its
+   access rights only under the exclusive "use" lock, so a quantum never sees bytes vanish, only a changed generation. */
+struct sim_heap;                                  /* a device's address window and its live ranges; private to memory.c */
+
+bool sim_mem_start(struct sim_device *device, uint64_t bytes);   /* reserves the window; false: no address space */
+int  sim_mem_alloc(struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address);  /* 0 or 2; poisoned */
+int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
+                                                  /* 712 when it overlaps; host NULL: allocates pinned pages, see sim_range.lo by find */
+bool sim_mem_remove(uint64_t address);            /* the range that begins at address goes; frees its bytes unless registered */
+void sim_mem_remove_context(struct sim_context *context);        /* all of its ranges, except SIM_MEM_POOL */
+bool sim_mem_mark_freeing(uint64_t address);      /* a stream-ordered free is queued; false: no such range, or queued already */
+void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
+void sim_mem_unuse(void);
+void sim_mem_usage(struct sim_device *device, uint64_t *used, uint64_t *pool, uint64_t *pool_high);
+bool sim_mem_in_window(uint64_t address);         /* of any device, live or not: such an address can never be host memory */
 
 /* ------------------------------------------------------------------------------------------------------------------
-   >>driver  Contexts, streams, events, modules: what the handles of the driver API point to. */
+   >>engine  Operations with edges, ready work, worker threads.
+
+   An operation waits for its predecessors, then runs, then releases its successors. The engine knows no streams: who submits
+   says which operations come before. sim_lock guards the graph, the queues and all of the driver's tables; it is never held
+   while PTX, a copy or a host function executes. Functions marked [lock] are called with it held. */
+
+extern pthread_mutex_t sim_lock;
+extern int sim_sticky;            /* __atomic */  /* first fault of a kernel in this process, or 0; set once */
+
+enum sim_op_kind {
+    SIM_OP_MARKER,                                /* nothing: joins its predecessors */
+    SIM_OP_EVENT,                                 /* takes the time */
+    SIM_OP_KERNEL, SIM_OP_COPY, SIM_OP_FILL,
+    SIM_OP_CALL,                                  /* the driver's own function, run by a worker, also after a fault */
+    SIM_OP_HOST                                   /* the user's function, run by the host-function thread, in order */
+};
+
+struct sim_end {                                  /* one side of a copy or fill: resolved again when it executes if it is device memory */
+    uint64_t address;                             /* device address, or host pointer */
+    bool in_table;                                /* device, pinned or registered: found through sim_mem_find */
+    size_t pitch;
+};
+
+struct sim_op {
+    enum sim_op_kind kind;
+    bool done, started;
+    bool by_caller;                               /* run by the thread that waits for it (synchronous copies), never queued */
+    bool always;                                  /* SIM_OP_HOST: also called after a fault, with the error (stream callbacks) */
+    int priority;                                 /* 0 (least) to SIM_PRIORITIES - 1 */
+    unsigned refs, waits;                         /* holders; predecessors not done (+1 until submitted) */
+    struct sim_op **next; unsigned nnext, next_cap;
+    struct sim_op *link;                          /* in a queue, or in the list of running grids */
+    uint64_t done_ns;                             /* CLOCK_MONOTONIC when it completed */
+    struct sim_grid *grid;                        /* KERNEL; freed with the op */
+    bool no_effect;                               /* KERNEL: the entry's body is only `ret`, its blocks need not run */
+    struct sim_task *tasks; unsigned live_tasks;  /* KERNEL: one per resident block. COPY, FILL, CALL: one */
+    struct sim_end dst, src; size_t width, height, progress;     /* COPY, FILL: bytes per row, rows, rows or bytes that are done */
+    uint32_t pattern; unsigned pattern_bytes;     /* FILL */
+    void *staged;                                 /* COPY: source bytes taken at the call; freed with the op */
+    void (*function)(void *data, int error);      /* CALL, HOST */
+    void *data;
+    void (*release)(void *owner); void *owner;    /* [lock] called once when the op completes: gives back what it held (a module, a workspace) */
+};
+#define SIM_PRIORITIES 6
+
+struct sim_op *sim_op_new(enum sim_op_kind kind);                        /* one reference, the caller's; NULL: no memory */
+void sim_op_ref(struct sim_op *op);                                      /* [lock] */
+void sim_op_unref(struct sim_op *op);                                    /* [lock] NULL is fine */
+void sim_op_after(struct sim_op *op, struct sim_op *before);             /* [lock] an edge; before may be NULL or done */
+void sim_op_submit(struct sim_op *op);                                   /* [lock] after its edges */
+int  sim_op_wait(struct sim_op *op);                                     /* [lock], released while it waits. Returns sim_sticky */
+void sim_engine_fork(void);                                              /* in a child: nothing runs there */
+void sim_engine_cancel(int fault);                                       /* [lock] stops every running grid */
+uint64_t sim_now_ns(void);
+
+/* ------------------------------------------------------------------------------------------------------------------
+   >>driver  Contexts, streams, events, modules: what the handles of the driver API point to.
+
+   A handle is a number (generation, slot, kind), never an address: sim_get() answers NULL for anything that is not a live
+   object of that kind. Every entry point is written with SIM_API: its body runs with sim_lock held, after the checks it names.
+   All of this is guarded by sim_lock. */
+
+#define SIM_MAX_DEVICES 8
+
+struct sim_device {
+    int ordinal;
+    uint64_t memory;                              /* bytes in all */
+    struct sim_heap *heap;
+    struct sim_context *primary;                  /* made once, active or not */
+    unsigned primary_count, primary_flags;
+    unsigned peers;               /* __atomic */  /* bit i: kernels here may access device i's memory */
+    uint64_t pool_handle;                         /* of the default memory pool */
+    uint64_t pool_threshold; int pool_reuse[3];
+};
+extern struct sim_device sim_devices[SIM_MAX_DEVICES];
+extern int sim_device_count;
+
+enum sim_handle_kind { SIM_H_CONTEXT = 1, SIM_H_STREAM, SIM_H_EVENT, SIM_H_MODULE, SIM_H_FUNCTION, SIM_H_POOL };
+uint64_t sim_handle_new(enum sim_handle_kind kind, void *object);        /* 0: no memory */
+void  sim_handle_drop(uint64_t handle);
+void *sim_get(enum sim_handle_kind kind, const void *handle);
+#define SIM_HANDLE(h) ((void *)(uintptr_t)(h))
+
+struct sim_link { struct sim_link *prev, *next; };                       /* intrusive ring; a context's children */
+void sim_link_init(struct sim_link *head);
+void sim_link_add(struct sim_link *head, struct sim_link *link);
+void sim_link_remove(struct sim_link *link);
+
+struct sim_stream {
+    struct sim_link link;
+    uint64_t handle, id, thread;                  /* thread: of a per-thread default stream, else 0 */
+    struct sim_context *context;
+    bool blocking;                                /* ordered with the legacy stream */
+    unsigned flags; int priority;                 /* as given: 0 .. -5 */
+    struct sim_op *last;
+};
+struct sim_event { struct sim_link link; uint64_t handle; struct sim_context *context; unsigned flags; struct sim_op *op; };
+
+struct sim_context {
+    uint64_t handle, id;
+    struct sim_device *device;
+    bool is_primary, active;
+    unsigned flags, count, api_version, cache_config, shared_config;
+    uint64_t limits[8];
+    unsigned peers;                               /* bit i: access to device i's contexts is enabled */
+    struct sim_stream legacy;
+    struct sim_link streams, events, modules;
+    struct sim_op *orphans[2];                    /* what destroyed streams still run; [1]: that of blocking ones */
+    struct sim_workspace *workspaces;             /* of cooperative grids, free ones */
+};
+
+struct sim_function {
+    uint64_t handle;
+    struct sim_module *module; struct sim_func *func; struct sim_code *code;
+    int max_dynamic, carveout, cache_config;
+    bool no_effect;
+};
+struct sim_module {
+    struct sim_link link;
+    uint64_t handle;
+    struct sim_context *context;
+    unsigned refs;                                /* the handle's, and one per grid in flight: an unloaded module's code lives until then */
+    struct sim_image *image;
+    struct sim_function *functions; unsigned nfunctions;                 /* entries, in the text's order */
+};
+void sim_module_unref(void *module);              /* [lock] */
+
+/* The calling thread. */
+struct sim_thread {
+    uint64_t *stack; unsigned depth, cap;         /* context handles, dead ones among them */
+    struct sim_context *context;                  /* the current one, set by sim_enter when the call needs one */
+    uint64_t id;
+    bool in_host_function, per_thread_default, flush;
+};
+extern __thread struct sim_thread sim_self;
+
+struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
+    int driver_version, threads;
+    bool trace, verbose;
+};
+extern struct sim_settings sim_settings;
+
+enum sim_need { SIM_PURE /* nothing, not even cuInit */, SIM_INIT, SIM_HEALTHY /* and no sticky error */, SIM_CTX /* and a current context */ };
+struct sim_call { const char *symbol; int version; unsigned count; };
+int sim_enter(struct sim_call *call, enum sim_need need);                /* takes sim_lock; 0, or the answer */
+int sim_leave(struct sim_call *call, int result);                        /* releases it; logs; flushes kernel printf */
+extern bool sim_ready;                            /* cuInit was done */
+int sim_start(void);                              /* [lock] devices, from the environment */
+int sim_max_ptx(void);                            /* highest .version of the pretended driver: 90 for CUDA 13.0 */
+int sim_version_of(const char *symbol);           /* driver version that brought an entry point, 0 if it is not in the table */
+
+#define SIM_EXPORT __attribute__((visibility("default")))
+#define SIM_WRAP_(symbol, body, parameters, arguments, need, per_thread) \
+    SIM_EXPORT int symbol parameters; \
+    SIM_EXPORT int symbol parameters { \
+        static struct sim_call call = { #symbol, 0, 0 }; \
+        int result = sim_enter(&call, need); \
+        sim_self.per_thread_default = per_thread; \
+        return sim_leave(&call, result ? result : body arguments); \
+    }
+/* SIM_API(symbol, (parameters), (arguments), need) { body }. SIM_API_STREAM also makes symbol + suffix, where the NULL stream is the
+   per-thread default stream: _ptsz for calls that take a stream, _ptds for synchronous ones. */
+#define SIM_API(symbol, parameters, arguments, need) \
+    static int symbol##_body parameters; \
+    SIM_WRAP_(symbol, symbol##_body, parameters, arguments, need, false) \
+    static int symbol##_body parameters
+#define SIM_API_STREAM(symbol, suffix, parameters, arguments, need) \
+    static int symbol##_body parameters; \
+    SIM_WRAP_(symbol, symbol##_body, parameters, arguments, need, false) \
+    SIM_WRAP_(symbol##suffix, symbol##_body, parameters, arguments, need, true) \
+    static int symbol##_body parameters
+
+/* context.c */
+struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags);
+void sim_context_kill(struct sim_context *context);                      /* waits for its work unless sticky; its objects go */
+struct sim_context *sim_context_current(void);                           /* NULL: none, or destroyed */
+bool sim_flags_bad(unsigned flags);
+/* stream.c */
+int  sim_stream_find(const void *handle, struct sim_stream **out);       /* resolves NULL, 1, 2; 400, 201 or 709 */
+void sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* edges by stream order; takes over the reference */
+bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now would be ready at once */
+int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits */
+int  sim_context_drain(struct sim_context *context, bool whole_device);  /* waits for all streams */
+void sim_stream_free(struct sim_stream *stream);
+void sim_event_free(struct sim_event *event);
+/* module.c, launch.c */
+void sim_module_free(struct sim_module *module);                         /* the handle and its reference go */
+struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads per block that registers allow */
+struct sim_occupancy sim_occupancy(const struct sim_function *function, unsigned threads, uint64_t dynamic_shared);
+void sim_workspaces_free(struct sim_context *context);
+/* device.c */
+int sim_device_attribute(struct sim_device *device, int attribute, int *value);   /* 1: unknown */
+enum {                                            /* the invented multiprocessor */
+    SIM_SMS = 4, SIM_SM_THREADS = 2048, SIM_SM_BLOCKS = 32, SIM_SM_REGS = 65536, SIM_SM_SHARED = 228 << 10,
+    SIM_BLOCK_THREADS = 1024, SIM_BLOCK_SHARED = 48 << 10, SIM_BLOCK_SHARED_OPTIN = 227 << 10, SIM_BLOCK_SHARED_RESERVED = 1 << 10,
+    SIM_CC_MAJOR = 9, SIM_CC_MINOR = 0, SIM_PRIORITY_GREATEST = -5
+};
 
 #endif

@@ -1,0 +1,172 @@
+/* code.h - what the executor's files share: decoded instructions, warps, blocks.
+
+   A register is an array of 32 lanes in the warp's register file: 4 bytes a lane for types up to 32 bits (narrower values
+   zero-extended), 8 for 64-bit types, one uint32_t mask for a predicate. An operand is `offset * 2 + k`: k = 0 the register file, k = 1 the
+   code's constants (immediates spread over 32 lanes). Handlers trust that a slot has the width of their type: decode.c
+   puts a narrowing or widening move where PTX lets the widths differ.
+
+   A handler executes one instruction for the lanes of `m`, never 0. It writes no other lane. w->ip already points behind it.
+   A handler that moves lanes away (branch, barrier, fault) writes their w->pc and clears w->stop to have the group chosen again. */
+#ifndef SIM_CODE_H
+#define SIM_CODE_H
+
+#include "sim.h"
+
+typedef uint8_t  __attribute__((may_alias)) u8;
+typedef uint16_t __attribute__((may_alias)) u16;
+typedef uint32_t __attribute__((may_alias)) u32;
+typedef uint64_t __attribute__((may_alias)) u64;
+typedef int8_t   __attribute__((may_alias)) s8;
+typedef int16_t  __attribute__((may_alias)) s16;
+typedef int32_t  __attribute__((may_alias)) s32;
+typedef int64_t  __attribute__((may_alias)) s64;
+typedef float    __attribute__((may_alias)) f32;
+typedef double   __attribute__((may_alias)) f64;
+
+struct sim_warp;
+struct sim_insn;
+typedef void sim_handler(struct sim_warp *w, const struct sim_insn *i, uint32_t m);
+
+struct sim_insn {
+    sim_handler *run;
+    uint32_t guard, guard_xor;                    /* predicate's offset in the register file (0: always true), ~0 to negate it */
+    uint32_t d, a, b, c, e;                       /* operands; e: second destination, membermask ... by instruction */
+    uint32_t flags;                               /* SIM_I_* and what a handler likes */
+    int64_t imm;                                  /* memory offset, branch target, table index ... */
+    uint32_t line;
+    uint16_t func;                                /* index in code->funcs */
+    uint8_t slot, width;                          /* memory: the block's remembered range; elements of a vector access */
+};
+
+enum {                                            /* insn.flags */
+    SIM_I_ROUND = 3,                              /* 0 rn, 1 rz, 2 rm (down), 3 rp (up) */
+    SIM_I_FTZ = 4, SIM_I_SAT = 8, SIM_I_RELU = 16,
+    SIM_I_AND = 32, SIM_I_OR = 64, SIM_I_XOR = 96, SIM_I_BOOL = 96, /* setp: combine with c */
+    SIM_I_SECOND = 128,                           /* setp p|q: e holds q */
+    SIM_I_NAN = 256, SIM_I_XORSIGN = 512,
+    SIM_I_BASE64 = 1024,                          /* memory: the base register has 64 bits */
+    SIM_I_STRONG = 2048,                          /* memory: volatile, relaxed, acquire, release */
+    SIM_I_COUNT = 4096,                           /* barrier: c holds the thread count */
+    SIM_I_SINK = 8192,                            /* no destination */
+    SIM_I_USER = 16                               /* shift for a handler's own number */
+};
+
+enum sim_const_sreg {                             /* special registers that never change for a thread: filled in when a warp starts */
+    SIM_S_TID_X, SIM_S_TID_Y, SIM_S_TID_Z, SIM_S_NTID_X, SIM_S_NTID_Y, SIM_S_NTID_Z, SIM_S_CTAID_X, SIM_S_CTAID_Y, SIM_S_CTAID_Z,
+    SIM_S_NCTAID_X, SIM_S_NCTAID_Y, SIM_S_NCTAID_Z, SIM_S_LANEID, SIM_S_WARPID, SIM_S_NWARPID, SIM_S_LANEMASK_EQ, SIM_S_LANEMASK_LE,
+    SIM_S_LANEMASK_LT, SIM_S_LANEMASK_GE, SIM_S_LANEMASK_GT, SIM_S_SMID, SIM_S_NSMID, SIM_S_GRIDID, SIM_S_DYNAMIC_SMEM, SIM_S_TOTAL_SMEM,
+    SIM_S_ENVREG1, SIM_S_ENVREG2, SIM_S_ZERO, SIM_S_ONE, SIM_S_COUNT
+};
+
+struct sim_code_func {                            /* one function of the code */
+    struct sim_func *func;
+    uint32_t first;                               /* its first instruction */
+    uint32_t frame;                               /* bytes of an activation: variables, then parameters, then results */
+    uint32_t params_at, rets_at;                  /* where those two begin in it */
+    uint32_t regs_at, regs_end;                   /* its registers in the register file, for a recursive call to save */
+};
+
+struct sim_call {                                 /* what a call instruction's imm points to */
+    struct sim_code_func *callee;                 /* NULL: through a register */
+    bool recursive;                               /* may come back to the caller: save its registers */
+    unsigned nargs, nrets;
+    struct { uint32_t from, to, size; uint8_t kind; } args[64]; /* kind 0: frame bytes; 4, 8: a register operand of that lane size. `to` relative to params */
+    struct { uint32_t from, to, size; uint8_t kind; } rets[8];
+};
+
+struct sim_code {
+    struct sim_code_info info;
+    struct sim_insn *insns; uint32_t ninsns;
+    unsigned char *consts; uint32_t nconsts;      /* bytes; 64-byte aligned */
+    uint32_t regs_bytes;
+    uint32_t fp;                                  /* offset of the hidden 32-bit register that holds each lane's frame */
+    uint32_t sreg[SIM_S_COUNT];                   /* offset of each special register, 0: unused */
+    struct sim_code_func *funcs; unsigned nfuncs;
+    unsigned nimage_funcs; int *func_of_id;       /* image function id to index in funcs, -1 */
+    struct sim_call *calls; unsigned ncalls;
+    uint32_t (*targets)[2]; uint32_t *labels;     /* brx.idx: (first, count) in labels */
+    uint32_t nslots;
+    uint32_t *shared_at;                          /* while decoding */
+};
+
+#define SIM_SHARED_BASE 1024u                     /* first shared and local address: as on a GPU that keeps 1 KiB for itself */
+#define SIM_LOCAL_BASE 1024u
+#define SIM_LOCAL_MAX (512u << 10)                /* stack of one thread */
+#define SIM_SLOTS 16
+#define SIM_TRUE 0u                               /* offset of the predicate that is always true */
+
+struct sim_saved { unsigned char *bytes; size_t n, cap; };
+
+struct sim_warp {
+    unsigned char *base[2];                       /* register file, constants */
+    const struct sim_insn *ip, *stop;             /* next instruction; the group runs while ip < stop */
+    uint32_t group;                               /* lanes that run now */
+    uint32_t alive, parked, barred;               /* not exited; waiting at a .sync operation; waiting at a block barrier */
+    uint32_t yielded;                             /* had their slice while diverged */
+    uint32_t cc;                                  /* carry flag of each lane */
+    uint32_t spins, loops;                        /* backward branches of this slice: in a row without progress, in all */
+    bool spin, progress;                          /* since the last backward branch: an access that changed nothing, one that did */
+    bool sleeps;                                  /* the slice ended by a spin or nanosleep */
+    bool diverged;
+    uint32_t index, full;                         /* in the block; lanes that exist */
+    uint32_t pc[32];
+    uint32_t bar_wait[16], bar_arrived[16];
+    struct sim_block *block;
+    unsigned char *local; uint32_t local_stride;  /* lane l's local address a is local[l * stride + a] */
+    uint32_t depth[32];                           /* calls in progress */
+    struct { uint32_t ret, fp; } (*calls)[32]; uint32_t calls_cap;
+    struct sim_saved saved[32];                   /* registers of recursive callers */
+    struct sim_cp *cp;                            /* mbarriers that cp.async will arrive on: see ldst.c */
+    uint64_t slice;                               /* warp-instructions left */
+};
+
+struct sim_bar { uint32_t waiting, popc, any, all; };
+
+struct sim_block {
+    struct sim_grid *grid;
+    const struct sim_code *code;
+    uint64_t linear; uint32_t ctaid[3];
+    unsigned threads, nwarps, turn;
+    unsigned live;                                /* threads that have not exited */
+    bool faulted;
+    unsigned char *shared; uint32_t shared_bytes;
+    struct sim_range ranges[SIM_SLOTS];
+    struct sim_bar bars[16];
+    uint64_t executed;                            /* thread-instructions since last added to the grid's */
+    unsigned char *memory;                        /* register files, shared memory */
+    struct sim_warp warps[];
+};
+
+static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t op) { return w->base[op & 1] + (op >> 1); }
+#define SIM_AT(T, op) ((T *)(void *)sim_operand_at(w, op))
+
+/* warp.c */
+void sim_warp_run(struct sim_warp *w, uint64_t quantum);
+void sim_warp_moved(struct sim_warp *w);          /* the group's lanes have their pc in w->pc: choose again */
+void sim_warp_back(struct sim_warp *w, uint32_t target); /* after a backward branch of the group to target */
+
+/* grid.c: faults. `lane` names the thread. The text says where and what. */
+void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+uint32_t sim_warp_exit(struct sim_warp *w, uint32_t m); /* those lanes are gone; flow.c */
+
+/* ldst.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it, or NULL with the fault raised */
+void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size, const char *what);
+bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
+
+/* format.c */
+void sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args);
+void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, const uint64_t arg[5]);
+
+/* Handlers by name: "add_32", "mul_wide_s32" ... select.c builds the names. Lane operations exist twice (avx2.c). */
+struct sim_entry { const char *name; sim_handler *run; };
+sim_handler *sim_handler_named(const char *name);
+#define SIM_E(n) { #n, n }
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SIM_HAVE_AVX2 1
+extern const struct sim_entry *const sim_avx2_tables[];
+#endif
+extern const struct sim_entry sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[], sim_cvt_table[], sim_ldst_table[],
+    sim_atom_table[], sim_flow_table[], sim_sync_table[];
+
+#endif
