@@ -76,11 +76,11 @@
 
       - A call that makes something and fails returns it in the *failed state*. A failed handle holds its own reason; any call that
         is given it fails with that reason, on whichever thread. gpuexec_ok(handle) asks. A failed gpuexec_alloc returns 0.
-      - The first failure on a thread is also *latched* there. From then on, calls that enqueue work (launch, copy, fill, record,
+      - The first such failure on a thread is also *latched* there. From then on, calls that enqueue work (launch, copy, fill, record,
         wait) refuse with that first reason, so that nothing runs on what a failed call should have made.
       - The calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched reason and take it, and so does
-        gpuexec_take_error(): after it the thread works again. Makers are not blocked (you can try a second variant), questions
-        (query, get, count) never latch, and clean-up always works.
+        gpuexec_take_error(): after it the thread works again. Makers are not blocked (you can try a second variant), questions (query, get,
+        count, elapsed) and clean-up (free, destroy, unload, close) return their failures but never latch, and clean-up always works.
       - gpuexec_error_text() says in words what failed on this thread last: where in your program, what, with which numbers, what the
         driver answered, and the cure where one is known. gpuexec_error_detail() has the same in parts.
       - An error inside a kernel (illegal address, misalignment, trap, failed assert) arrives with some later call, marked as asynchronous.
@@ -740,3 +740,2456 @@ inline gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_
 
 /* >>end-of-api ======================================================================================================= */
 #endif /* GPUEXEC_H */
+
+#if (defined(GPUEXEC_IMPLEMENTATION) || defined(GPUEXEC_STATIC)) && !defined(GPUEXEC_IMPLEMENTED)
+#define GPUEXEC_IMPLEMENTED
+#if GPUEXEC_VERSION != 100
+#  error "gpuexec.h: the implementation is of version 0.1.0, but another version's header was included before it in this file"
+#endif
+
+/* =====================================================================================================================
+   >>impl   Compiles as C99 and as C++11. Everything below is static but the API. A section calls only sections above it.
+   ---------------------------------------------------------------------------------------------------------------------
+   >>platform   The only place that knows operating systems: loader, mutex, per-thread record, atomics, process facts. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(_WIN32)
+#  ifndef WIN32_LEAN_AND_MEAN
+#    define WIN32_LEAN_AND_MEAN
+#  endif
+#  include <windows.h>
+#  include <direct.h>
+#  define GXI_CUDA __stdcall
+#  define GXI_THREAD __declspec(thread)
+typedef SRWLOCK gxi_mutex;
+#  define GXI_MUTEX_INIT SRWLOCK_INIT
+static void gxi_lock(gxi_mutex *m) { AcquireSRWLockExclusive(m); }
+static void gxi_unlock(gxi_mutex *m) { ReleaseSRWLockExclusive(m); }
+typedef DWORD gxi_thread_key;
+static int  gxi_key_new(gxi_thread_key *key, void (__stdcall *end)(void *)) { *key = FlsAlloc(end); return *key == FLS_OUT_OF_INDEXES; }
+static void gxi_key_set(gxi_thread_key key, void *p) { FlsSetValue(key, p); }
+static void gxi_key_free(gxi_thread_key key) { FlsFree(key); }
+static void *gxi_library_open(const char *path) {
+    /* a bare name is looked up in the system folder only, so that no nvcuda.dll from elsewhere is picked up */
+    return (void *)LoadLibraryExA(path, NULL, strpbrk(path, "/\\") ? LOAD_WITH_ALTERED_SEARCH_PATH : LOAD_LIBRARY_SEARCH_SYSTEM32);
+}
+static void *gxi_library_symbol(void *library, const char *name) {
+    union { FARPROC f; void *p; } u;
+    u.f = GetProcAddress((HMODULE)library, name);
+    return u.p;
+}
+static const char *gxi_library_error(void) { return "LoadLibrary failed"; }
+static void gxi_library_close(void *library) { FreeLibrary((HMODULE)library); }
+static int  gxi_privileged(void) { return 0; }
+static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
+#  define gxi_getcwd _getcwd
+static const char *const gxi_driver_places[] = { "nvcuda.dll" };
+#else
+#  include <dlfcn.h>
+#  include <pthread.h>
+#  include <unistd.h>
+#  if defined(__linux__)
+#    include <sys/auxv.h>
+#  endif
+#  define GXI_CUDA
+#  define GXI_THREAD __thread
+typedef pthread_mutex_t gxi_mutex;
+#  define GXI_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
+static void gxi_lock(gxi_mutex *m) { pthread_mutex_lock(m); }
+static void gxi_unlock(gxi_mutex *m) { pthread_mutex_unlock(m); }
+typedef pthread_key_t gxi_thread_key;
+static int  gxi_key_new(gxi_thread_key *key, void (*end)(void *)) { return pthread_key_create(key, end); }
+static void gxi_key_set(gxi_thread_key key, void *p) { pthread_setspecific(key, p); }
+static void gxi_key_free(gxi_thread_key key) { pthread_key_delete(key); }
+static void *gxi_library_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
+static void *gxi_library_symbol(void *library, const char *name) { return dlsym(library, name); }
+static const char *gxi_library_error(void) { const char *text = dlerror(); return text ? text : "dlopen failed"; }
+static void gxi_library_close(void *library) { dlclose(library); }
+static int  gxi_privileged(void) {
+#  if defined(__linux__)
+    return getauxval(AT_SECURE) != 0;
+#  else
+    return getuid() != geteuid() || getgid() != getegid();
+#  endif
+}
+static long gxi_pid(void) { return (long)getpid(); }
+#  define gxi_getcwd getcwd
+static const char *const gxi_driver_places[] = {
+    "libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1" /* WSL */, "/usr/local/nvidia/lib64/libcuda.so.1" /* containers */,
+    "/run/opengl-driver/lib/libcuda.so.1" /* NixOS */
+};
+#endif
+
+#if defined(__GNUC__)
+#  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#  define GXI_COLD __attribute__((noinline, cold))
+#  define GXI_PRINTF(n) __attribute__((format(printf, n, n + 1)))
+#else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
+#  define GXI_LOAD(p) (*(p))
+#  define GXI_STORE(p, v) (*(p) = (v))
+#  define GXI_UNLIKELY(x) (x)
+#  define GXI_COLD
+#  define GXI_PRINTF(n)
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>driver   One row per entry point: optional or required, name, CUDA version that introduced the ABI declared here, and its
+   parameters. Resolved through cuGetProcAddress with that version, never by symbol name: the plain symbol can be an
+   older ABI. A missing required one fails the start; a missing optional one is NULL, and GXI_HAS tells. */
+
+#define GXI_DRIVER(ROW) \
+    ROW(REQUIRED, cuInit,                     2000, (unsigned flags)) \
+    ROW(REQUIRED, cuDriverGetVersion,         2020, (int *version)) \
+    ROW(REQUIRED, cuGetErrorName,             6000, (int error, const char **text)) \
+    ROW(REQUIRED, cuGetErrorString,           6000, (int error, const char **text)) \
+    ROW(REQUIRED, cuDeviceGet,                2000, (int *device, int ordinal)) \
+    ROW(REQUIRED, cuDeviceGetCount,           2000, (int *count)) \
+    ROW(REQUIRED, cuDeviceGetName,            2000, (char *name, int size, int device)) \
+    ROW(REQUIRED, cuDeviceGetAttribute,       2000, (int *value, int attribute, int device)) \
+    ROW(REQUIRED, cuDeviceTotalMem,           3020, (size_t *bytes, int device)) \
+    ROW(REQUIRED, cuDeviceGetPCIBusId,        4010, (char *id, int size, int device)) \
+    ROW(OPTIONAL, cuDeviceGetUuid,           11040, (unsigned char uuid[16], int device)) \
+    ROW(REQUIRED, cuDeviceCanAccessPeer,      4000, (int *can, int device, int peer)) \
+    ROW(REQUIRED, cuDevicePrimaryCtxRetain,   7000, (struct CUctx_st **context, int device)) \
+    ROW(REQUIRED, cuDevicePrimaryCtxRelease, 11000, (int device)) \
+    ROW(REQUIRED, cuDevicePrimaryCtxSetFlags,11000, (int device, unsigned flags)) \
+    ROW(REQUIRED, cuCtxGetCurrent,            4000, (struct CUctx_st **context)) \
+    ROW(REQUIRED, cuCtxPushCurrent,           4000, (struct CUctx_st *context)) \
+    ROW(REQUIRED, cuCtxPopCurrent,            4000, (struct CUctx_st **context)) \
+    ROW(REQUIRED, cuCtxGetDevice,             2000, (int *device)) \
+    ROW(REQUIRED, cuCtxSynchronize,           2000, (void)) \
+    ROW(REQUIRED, cuCtxGetStreamPriorityRange,5050, (int *least, int *greatest)) \
+    ROW(REQUIRED, cuModuleLoadDataEx,         2010, (struct CUmod_st **module, const void *image, unsigned n, int *options, void **values)) \
+    ROW(REQUIRED, cuModuleUnload,             2000, (struct CUmod_st *module)) \
+    ROW(REQUIRED, cuModuleGetFunction,        2000, (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
+    ROW(REQUIRED, cuModuleGetGlobal,          3020, (gpuexec_ptr *address, size_t *bytes, struct CUmod_st *module, const char *name)) \
+    ROW(OPTIONAL, cuModuleGetFunctionCount,  12040, (unsigned *count, struct CUmod_st *module)) \
+    ROW(OPTIONAL, cuModuleEnumerateFunctions,12040, (struct CUfunc_st **functions, unsigned n, struct CUmod_st *module)) \
+    ROW(OPTIONAL, cuFuncGetName,             12030, (const char **name, struct CUfunc_st *function)) \
+    ROW(OPTIONAL, cuFuncGetParamInfo,        12040, (struct CUfunc_st *function, size_t index, size_t *offset, size_t *size)) \
+    ROW(REQUIRED, cuFuncGetAttribute,         2020, (int *value, int attribute, struct CUfunc_st *function)) \
+    ROW(REQUIRED, cuFuncSetAttribute,         9000, (struct CUfunc_st *function, int attribute, int value)) \
+    ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, (int *blocks, struct CUfunc_st *function, int threads, size_t shared)) \
+    ROW(REQUIRED, cuLaunchKernel,             4000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
+                                                     unsigned bz, unsigned shared, struct CUstream_st *stream, void **params, void **extra)) \
+    ROW(REQUIRED, cuMemAlloc,                 3020, (gpuexec_ptr *address, size_t bytes)) \
+    ROW(REQUIRED, cuMemFree,                  3020, (gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
+    ROW(REQUIRED, cuMemHostAlloc,             2020, (void **memory, size_t bytes, unsigned flags)) \
+    ROW(REQUIRED, cuMemFreeHost,              2000, (void *memory)) \
+    ROW(REQUIRED, cuMemHostGetDevicePointer,  3020, (gpuexec_ptr *address, void *memory, unsigned flags)) \
+    ROW(REQUIRED, cuMemcpyHtoD,               3020, (gpuexec_ptr to, const void *from, size_t bytes)) \
+    ROW(REQUIRED, cuMemcpyDtoH,               3020, (void *to, gpuexec_ptr from, size_t bytes)) \
+    ROW(REQUIRED, cuMemcpyDtoD,               3020, (gpuexec_ptr to, gpuexec_ptr from, size_t bytes)) \
+    ROW(REQUIRED, cuMemsetD8,                 3020, (gpuexec_ptr to, unsigned char value, size_t bytes)) \
+    ROW(REQUIRED, cuMemcpyHtoDAsync,          3020, (gpuexec_ptr to, const void *from, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpyDtoHAsync,          3020, (void *to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpyDtoDAsync,          3020, (gpuexec_ptr to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD8Async,            3020, (gpuexec_ptr to, unsigned char value, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD32Async,           3020, (gpuexec_ptr to, unsigned value, size_t count, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuStreamCreateWithPriority, 5050, (struct CUstream_st **stream, unsigned flags, int priority)) \
+    ROW(REQUIRED, cuStreamDestroy,            4000, (struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuStreamSynchronize,        2000, (struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuStreamQuery,              2000, (struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuStreamWaitEvent,          3020, (struct CUstream_st *stream, struct CUevent_st *event, unsigned flags)) \
+    ROW(REQUIRED, cuStreamGetCtx,             9020, (struct CUstream_st *stream, struct CUctx_st **context)) \
+    ROW(REQUIRED, cuEventCreate,              2000, (struct CUevent_st **event, unsigned flags)) \
+    ROW(REQUIRED, cuEventDestroy,             4000, (struct CUevent_st *event)) \
+    ROW(REQUIRED, cuEventRecord,              2000, (struct CUevent_st *event, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuEventSynchronize,         2000, (struct CUevent_st *event)) \
+    ROW(REQUIRED, cuEventQuery,               2000, (struct CUevent_st *event)) \
+    ROW(REQUIRED, cuEventElapsedTime,         2000, (float *ms, struct CUevent_st *start, struct CUevent_st *stop))
+
+typedef struct gxi_driver {
+#define GXI_MEMBER(need, name, version, params) int (GXI_CUDA *name) params;
+    GXI_DRIVER(GXI_MEMBER)
+#undef GXI_MEMBER
+} gxi_driver;
+
+typedef struct gxi_driver_row { const char *name; int version, required; } gxi_driver_row;   /* in the order of gxi_driver's members */
+static const gxi_driver_row gxi_driver_rows[] = {
+#define REQUIRED 1
+#define OPTIONAL 0
+#define GXI_ROW(need, name, version, params) { #name, version, need },
+    GXI_DRIVER(GXI_ROW)
+#undef GXI_ROW
+#undef REQUIRED
+#undef OPTIONAL
+};
+#define GXI_DRIVER_COUNT (sizeof gxi_driver_rows / sizeof gxi_driver_rows[0])
+
+/* The CUDA constants that the implementation uses, under CUDA's names without their prefix. Checked against cuda.h by tests. */
+enum {
+    GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
+    GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
+    GXI_NO_BINARY_FOR_GPU = 209, GXI_INVALID_PTX = 218, GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_FILE_NOT_FOUND = 301,
+    GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600, GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701,
+    GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
+    GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
+    GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720, GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802,
+    GXI_SYSTEM_DRIVER_MISMATCH = 803,
+
+    GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
+    GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6, GXI_JIT_OPTIMIZATION_LEVEL = 7,
+    GXI_JIT_GENERATE_DEBUG_INFO = 11, GXI_JIT_LOG_VERBOSE = 12, GXI_JIT_GENERATE_LINE_INFO = 13,
+
+    GXI_FUNC_MAX_THREADS_PER_BLOCK = 0, GXI_FUNC_SHARED_SIZE_BYTES = 1, GXI_FUNC_CONST_SIZE_BYTES = 2, GXI_FUNC_LOCAL_SIZE_BYTES = 3,
+    GXI_FUNC_NUM_REGS = 4, GXI_FUNC_PTX_VERSION = 5, GXI_FUNC_BINARY_VERSION = 6, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+
+    GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2, GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+    GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
+    GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39, GXI_DEV_ASYNC_ENGINE_COUNT = 40,
+    GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76, GXI_DEV_COOPERATIVE_LAUNCH = 95,
+    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+
+    GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
+    GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2
+};
+#define GXI_STREAM_LEGACY ((struct CUstream_st *)1)      /* CU_STREAM_LEGACY */
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>core   State, allocator, texts, the one failure function, the latch, start.
+   A gxi_call describes the API call under way: its name, the user's place, how it treats the latch, and what the driver said last. */
+
+typedef enum gxi_kind_of_call { GXI_MAKES, GXI_WORKS, GXI_WAITS, GXI_ASKS, GXI_CLEANS } gxi_kind_of_call;
+
+typedef struct gxi_call {
+    const char      *function, *where;
+    gxi_kind_of_call kind;
+    const char      *driver_call;
+    int              cu;                         /* its CUresult */
+    const char      *log;
+} gxi_call;
+#define GXI_CALL(name, kind) gxi_call this_call = { #name, where, kind, 0, 0, 0 }, *const call = &this_call
+#define GXI_CALL_NO_PLACE(name, kind) gxi_call this_call = { #name, 0, kind, 0, 0, 0 }, *const call = &this_call
+
+typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
+typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;     /* e's strings lie in text, or are literals */
+
+typedef struct gxi_thread_record {
+    gxi_detail last, first;                      /* the last failure; the latched one */
+    struct gxi_thread_record *next, **link;
+} gxi_thread_record;
+
+typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
+static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched count only while epoch is gxi.epoch */
+
+enum { GXI_FAILED_KEPT = 64 };
+typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
+
+typedef struct gxi_range {                       /* an allocation of ours */
+    uint64_t    lo, bytes, context;              /* context: handle id */
+    const char *where;
+    int         pinned;
+} gxi_range;
+
+struct gxi_slot;
+enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; see >>object for how ids address them */
+
+typedef struct gxi_state {
+    int                 started;                 /* atomic */
+    unsigned            epoch;                   /* counts shutdowns: thread records of earlier epochs are gone */
+    gxi_driver          cu;
+    int                 trace, no_latch, version;
+    gpuexec_setup_desc  desc;
+    void               *library;
+    char                library_path[1024];
+    long                pid;
+    const char         *first_function, *first_where;
+    gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
+    int                 sticky;                  /* the first sticky CUresult of the process, and its text */
+    gxi_detail          sticky_detail;
+
+    /* guarded by gxi_tables: */
+    gxi_thread_record  *records;
+    int                 have_key;
+    gxi_thread_key      key;
+    gxi_failed          failed[GXI_FAILED_KEPT];
+    uint64_t            failed_count;
+    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; never freed, so that stale handles stay stale */
+    unsigned            slots;                   /* ever used */
+    unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
+    gxi_range          *ranges;                  /* sorted by lo */
+    size_t              nranges, ranges_cap;
+} gxi_state;
+static gxi_state gxi;
+static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
+
+static void *gxi_realloc(void *p, size_t bytes) {
+    if (gxi.desc.realloc_function) return gxi.desc.realloc_function(gxi.desc.realloc_user, p, bytes);
+    if (bytes) return realloc(p, bytes);
+    free(p);
+    return NULL;
+}
+static void gxi_free(void *p) { if (p) gxi_realloc(p, 0); }
+
+static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
+    va_list again;
+    int n;
+    va_copy(again, list);
+    n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (n < 0 || t->failed) return;
+    if (t->n + (size_t)n + 1 > t->cap) {
+        size_t cap = (t->n + (size_t)n + 1) * 2;
+        char *p = (char *)gxi_realloc(t->p, cap);
+        if (!p) { t->failed = 1; return; }
+        t->p = p;
+        t->cap = cap;
+    }
+    vsnprintf(t->p + t->n, (size_t)n + 1, format, list);
+    t->n += (size_t)n;
+}
+static void gxi_add(gxi_text *t, const char *format, ...) GXI_PRINTF(2);
+static void gxi_add(gxi_text *t, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    gxi_add_v(t, format, list);
+    va_end(list);
+}
+static void gxi_text_free(gxi_text *t) { gxi_free(t->p); memset(t, 0, sizeof *t); }
+
+static char *gxi_copy_string(const char *s) {
+    char *p = (char *)gxi_realloc(NULL, strlen(s) + 1);
+    if (p) memcpy(p, s, strlen(s) + 1);
+    return p;
+}
+
+static void gxi_log(gpuexec_log_level level, const char *text) {
+    if (gxi.desc.log) gxi.desc.log(gxi.desc.log_user, level, text);
+    else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
+}
+
+static const char *gxi_cu_name(int cu) {
+    const char *text = NULL;
+    if (gxi.cu.cuGetErrorName && gxi.cu.cuGetErrorName(cu, &text) == 0 && text) return text;
+    return "unknown CUresult";
+}
+
+/* Calls the driver and remembers name and answer for the error text. */
+#define GXI_TRY(name, args) (call->driver_call = #name, call->cu = gxi.cu.name args, GXI_UNLIKELY(gxi.trace) ? gxi_traced(call) : call->cu)
+#define GXI_HAS(name) (gxi.cu.name != 0)
+static GXI_COLD int gxi_traced(const gxi_call *call) {
+    char line[512];
+    snprintf(line, sizeof line, "gpuexec: %s = %s (%d)  in %s%s%s\n", call->driver_call, gxi_cu_name(call->cu), call->cu,
+             call->function, call->where ? " at " : "", call->where ? call->where : "");
+    gxi_log(GPUEXEC_LOG_TRACE, line);
+    return call->cu;
+}
+
+/* --- per-thread record ------------------------------------------------------------------------------------------- */
+
+static void gxi_record_free(gxi_thread_record *record) {
+    gxi_text_free(&record->last.text);
+    gxi_text_free(&record->first.text);
+    gxi_free(record);
+}
+#ifdef _WIN32
+static void __stdcall gxi_thread_ends(void *p) {
+#else
+static void gxi_thread_ends(void *p) {
+#endif
+    gxi_thread_record *record = (gxi_thread_record *)p;
+    if (!record) return;
+    gxi_lock(&gxi_tables);
+    if (record->link) {
+        *record->link = record->next;
+        if (record->next) record->next->link = record->link;
+    }
+    gxi_unlock(&gxi_tables);
+    gxi_record_free(record);
+}
+static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
+    gxi_thread_record *record = gxi_thread.record;
+    if (record && gxi_thread.epoch == gxi.epoch) return record;
+    gxi_thread.latched = GPUEXEC_OK;
+    gxi_thread.record = NULL;
+    record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
+    if (!record) return NULL;
+    memset(record, 0, sizeof *record);
+    gxi_lock(&gxi_tables);
+    if (!gxi.have_key) gxi.have_key = gxi_key_new(&gxi.key, gxi_thread_ends) == 0;
+    if (gxi.have_key) gxi_key_set(gxi.key, record);
+    record->next = gxi.records;
+    record->link = &gxi.records;
+    if (record->next) record->next->link = &record->next;
+    gxi.records = record;
+    gxi_thread.record = record;
+    gxi_thread.epoch = gxi.epoch;
+    gxi_unlock(&gxi_tables);
+    return record;
+}
+static gpuexec_result gxi_latched(void) { return gxi_thread.latched && gxi_thread.epoch == gxi.epoch ? gxi_thread.latched : GPUEXEC_OK; }
+
+/* --- details ----------------------------------------------------------------------------------------------------- */
+
+static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so this text cannot be made\n";
+
+/* A detail's strings lie in its text buffer, one after the other: message, cure, log, and the whole text last. */
+static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
+    gxi_text *t = &d->text;
+    size_t message, cure, log, text;
+    const char *line;
+    t->n = 0;
+    t->failed = 0;
+    d->e = *e;
+    message = t->n; gxi_add(t, "%s%c", e->message, 0);
+    cure = t->n;    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
+    log = t->n;     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
+    text = t->n;
+    gxi_add(t, "%s%s%s: %s\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message);
+    if (e->driver_result) {
+        const char *meaning = NULL;
+        if (gxi.cu.cuGetErrorString) gxi.cu.cuGetErrorString(e->driver_result, &meaning);
+        gxi_add(t, "  driver: %s answered %s (%d)%s%s%s\n", e->driver_call, e->driver_result_name, e->driver_result, meaning ? ", " : "", meaning ? meaning : "",
+                e->asynchronous ? "; the error is of an earlier kernel or copy, which this call only met" : "");
+    }
+    for (line = e->log ? e->log : ""; *line; ) {
+        size_t n = strcspn(line, "\n");
+        if (n) gxi_add(t, "  log: %.*s\n", (int)n, line);
+        line += n + (line[n] != 0);
+    }
+    if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
+    if (t->failed) {
+        d->e.message = d->e.text = gxi_no_memory_text;
+        d->e.cure = d->e.log = NULL;
+        return;
+    }
+    d->e.message = t->p + message;
+    d->e.cure = e->cure ? t->p + cure : NULL;
+    d->e.log = e->log ? t->p + log : NULL;
+    d->e.text = t->p + text;
+}
+
+/* The one failure function: writes the detail, latches it, logs it. */
+static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...) GXI_PRINTF(4);
+static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...) {
+    gxi_thread_record *record = gxi_record();
+    gxi_text message = { 0, 0, 0, 0 };
+    gpuexec_error e;
+    va_list list;
+    memset(&e, 0, sizeof e);
+    va_start(list, format);
+    gxi_add_v(&message, format, list);
+    va_end(list);
+    e.result = result;
+    e.driver_result = call->cu;
+    e.driver_call = call->cu ? call->driver_call : NULL;
+    e.driver_result_name = call->cu ? gxi_cu_name(call->cu) : NULL;
+    e.function = call->function;
+    e.where = call->where;
+    e.message = message.p && !message.failed ? message.p : "out of host memory";
+    e.log = call->log && *call->log ? call->log : NULL;
+    e.cure = cure;
+    e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
+    if (record) {
+        gxi_detail_write(&record->last, &e);
+        if (call->kind != GXI_ASKS && call->kind != GXI_CLEANS && !gxi_thread.latched && !gxi.no_latch) {
+            gxi_detail_write(&record->first, &e);
+            gxi_thread.latched = result;
+        }
+        if (e.sticky && !gxi.sticky) {
+            gxi_lock(&gxi_tables);
+            if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, &e);
+            gxi.sticky = e.driver_result;
+            gxi_unlock(&gxi_tables);
+        }
+        gxi_log(GPUEXEC_LOG_ERROR, record->last.e.text);
+    }
+    gxi_text_free(&message);
+    return result;
+}
+
+/* Makes the latched failure the last one, as the answer of a call that is refused because of it. */
+static GXI_COLD gpuexec_result gxi_refuse(void) {
+    gxi_thread_record *record = gxi_record();
+    if (!record || !gxi_thread.latched) return GPUEXEC_OK;
+    gxi_detail_write(&record->last, &record->first.e);
+    return gxi_thread.latched;
+}
+static gpuexec_result gxi_take(void) {
+    gpuexec_result result = gxi_latched() ? gxi_refuse() : GPUEXEC_OK;
+    gxi_thread.latched = GPUEXEC_OK;
+    return result;
+}
+
+static int gxi_is_sticky(int cu) {
+    return cu == GXI_ILLEGAL_ADDRESS || cu == GXI_LAUNCH_TIMEOUT || cu == GXI_ASSERT || (cu >= GXI_HARDWARE_STACK_ERROR && cu <= GXI_LAUNCH_FAILED)
+        || cu == GXI_ECC_UNCORRECTABLE;
+}
+static gpuexec_result gxi_result_of(int cu) {
+    switch (cu) {
+    case GXI_SUCCESS:                 return GPUEXEC_OK;
+    case GXI_INVALID_VALUE:           return GPUEXEC_BAD_ARGUMENT;
+    case GXI_OUT_OF_MEMORY:           return GPUEXEC_OUT_OF_DEVICE_MEMORY;
+    case GXI_STUB_LIBRARY: case GXI_SYSTEM_NOT_READY: case GXI_SYSTEM_DRIVER_MISMATCH: return GPUEXEC_NO_DRIVER;
+    case GXI_NO_DEVICE: case GXI_INVALID_DEVICE:         return GPUEXEC_NO_DEVICE;
+    case GXI_INVALID_IMAGE: case GXI_INVALID_PTX:        return GPUEXEC_BAD_IMAGE;
+    case GXI_NO_BINARY_FOR_GPU: case GXI_UNSUPPORTED_PTX_VERSION: return GPUEXEC_IMAGE_TOO_NEW;
+    case GXI_INVALID_HANDLE: case GXI_CONTEXT_IS_DESTROYED: return GPUEXEC_STALE_HANDLE;
+    case GXI_SYMBOL_NOT_FOUND:        return GPUEXEC_NOT_FOUND;
+    case GXI_CU_NOT_READY:            return GPUEXEC_NOT_READY;
+    case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: return GPUEXEC_BAD_LAUNCH;
+    case GXI_CU_NOT_SUPPORTED:        return GPUEXEC_NOT_SUPPORTED;
+    default:                          return gxi_is_sticky(cu) ? GPUEXEC_KERNEL_FAILED : GPUEXEC_DRIVER_ERROR;
+    }
+}
+
+/* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's message: a kernel that failed
+   earlier, a forked child. Otherwise message and cure are the caller's. */
+static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
+static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
+    gxi_text message = { 0, 0, 0, 0 };
+    gpuexec_result result = gxi_result_of(call->cu);
+    va_list list;
+    if (gxi_is_sticky(call->cu)) {
+        const char *what = call->cu == GXI_ILLEGAL_ADDRESS ? "read or wrote an address outside of every allocation (illegal address)"
+                         : call->cu == GXI_MISALIGNED_ADDRESS ? "accessed an address that is not a multiple of the access size (misaligned)"
+                         : call->cu == GXI_ASSERT ? "failed an assert; its text is on stderr"
+                         : call->cu == GXI_LAUNCH_TIMEOUT ? "ran into the time limit or a deadlock"
+                         : call->cu == GXI_HARDWARE_STACK_ERROR ? "overflowed its stack"
+                         : call->cu == GXI_ILLEGAL_INSTRUCTION ? "executed an illegal instruction or left its shared memory"
+                         : call->cu == GXI_ECC_UNCORRECTABLE ? "met an uncorrectable memory (ECC) error" : "was stopped by a trap or an exception";
+        if (gxi.sticky) {
+            return gxi_fail(call, result, "start a new process: CUDA refuses all work of this one from now on",
+                            "a kernel failed earlier; the first call that met it said: %s", gxi.sticky_detail.e.message);
+        }
+        return gxi_fail(call, result, "run under compute-sanitizer to find the instruction; only a new process can use CUDA again",
+                        "a kernel that was launched earlier %s", what);
+    }
+    if (call->cu == GXI_NOT_INITIALIZED && gxi.pid != gxi_pid())
+        return gxi_fail(call, GPUEXEC_FORKED, "fork before the first use of CUDA, or exec in the child (multiprocessing: the spawn method)",
+                        "this process (%ld) was forked from process %ld after that had started CUDA; a forked child cannot use its parent's", gxi_pid(), gxi.pid);
+    va_start(list, format);
+    gxi_add_v(&message, format, list);
+    va_end(list);
+    result = gxi_fail(call, result, cure, "%s", message.p ? message.p : "");
+    gxi_text_free(&message);
+    return result;
+}
+
+/* --- start ------------------------------------------------------------------------------------------------------- */
+
+static const char gxi_cpu_device_cure[] =
+    "install NVIDIA's driver (CUDA 11.4 or later), or run on the CPU device: `make simgpu` in gpuexec's repository, then set "
+    "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so";
+
+static void *gxi_resolve(const char *name, int version) {
+    typedef int (GXI_CUDA *with_status)(const char *, void **, int, uint64_t, int *);
+    typedef int (GXI_CUDA *without)(const char *, void **, int, uint64_t);
+    union { void *p; with_status f; } v2;
+    union { void *p; without f; } v1;
+    void *symbol = NULL;
+    int status = 0;
+    v2.p = gxi_library_symbol(gxi.library, "cuGetProcAddress_v2");         /* since 12.0; the plain symbol keeps the older ABI */
+    if (v2.p) return v2.f(name, &symbol, version, 0, &status) == 0 ? symbol : NULL;
+    v1.p = gxi_library_symbol(gxi.library, "cuGetProcAddress");
+    return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
+}
+
+static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc *desc) {
+    const char *asked = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
+    gxi_text tried = { 0, 0, 0, 0 };
+    size_t i;
+    if (!asked && !desc->ignore_environment && !gxi_privileged()) {
+        asked = getenv("GPUEXEC_DRIVER");
+        if (asked && !*asked) asked = NULL;
+        by = "the environment's GPUEXEC_DRIVER";
+    }
+    if (asked) {
+        gxi.library = gxi_library_open(asked);
+        if (!gxi.library)
+            return gxi_fail(call, GPUEXEC_NO_DRIVER, "correct the path, or leave it out to take the system's driver",
+                            "cannot load the driver library \"%s\" that %s names: %s", asked, by, gxi_library_error());
+        snprintf(gxi.library_path, sizeof gxi.library_path, "%s", asked);
+        return GPUEXEC_OK;
+    }
+    for (i = 0; i < sizeof gxi_driver_places / sizeof gxi_driver_places[0]; i++) {
+        gxi.library = gxi_library_open(gxi_driver_places[i]);
+        if (gxi.library) {
+            snprintf(gxi.library_path, sizeof gxi.library_path, "%s", gxi_driver_places[i]);
+            gxi_text_free(&tried);
+            return GPUEXEC_OK;
+        }
+        gxi_add(&tried, "%s%s", i ? ", " : "", gxi_driver_places[i]);
+    }
+    gxi_fail(call, GPUEXEC_NO_DRIVER, gxi_cpu_device_cure, "no CUDA driver on this machine; tried %s", tried.p ? tried.p : "");
+    gxi_text_free(&tried);
+    return GPUEXEC_NO_DRIVER;
+}
+
+static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *desc) {
+    void *members[GXI_DRIVER_COUNT];
+    gxi_text missing = { 0, 0, 0, 0 };
+    gpuexec_result result = gxi_open_library(call, desc);
+    int (GXI_CUDA *get_version)(int *);
+    union { void *p; int (GXI_CUDA *f)(int *); } u;
+    size_t i;
+    if (result) return result;
+    u.p = gxi_library_symbol(gxi.library, "cuDriverGetVersion");
+    get_version = u.f;
+    gxi.version = 0;
+    if (!u.p)
+        return gxi_fail(call, GPUEXEC_NO_DRIVER, gxi_cpu_device_cure, "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
+    call->driver_call = "cuDriverGetVersion";
+    call->cu = get_version(&gxi.version);
+    if (call->cu == 0 && !gxi_library_symbol(gxi.library, "cuGetProcAddress"))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver", "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later",
+                        gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
+    for (i = 0; i < GXI_DRIVER_COUNT; i++) {
+        const gxi_driver_row *row = &gxi_driver_rows[i];
+        members[i] = call->cu ? NULL : gxi_resolve(row->name, row->version);
+        if (!members[i] && row->required) gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
+    }
+    memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver is exactly the rows, as function pointers */
+    if (call->cu == 0 && !missing.p) {
+        if (GXI_TRY(cuInit, (0)) == 0) return GPUEXEC_OK;
+    }
+    if (call->cu == GXI_STUB_LIBRARY) {
+        memset(&gxi.cu, 0, sizeof gxi.cu);       /* the stub has no error names either */
+        call->cu = 0;
+        result = gxi_fail(call, GPUEXEC_NO_DRIVER, "take the toolkit's stubs folder out of LD_LIBRARY_PATH; the driver itself comes with NVIDIA's driver package, as libcuda.so.1",
+                          "\"%s\" is the CUDA toolkit's stub library, made for linking only, not a driver: it answers every call with CUDA_ERROR_STUB_LIBRARY (34)", gxi.library_path);
+    } else if (missing.p) {
+        result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver; CUDA 11.4 or later has them all",
+                          "the driver \"%s\" of CUDA %d.%d lacks%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10, missing.p);
+    } else if (call->cu == GXI_NO_DEVICE) {
+        result = gxi_fail(call, GPUEXEC_NO_DEVICE, "look at `nvidia-smi` and the environment's CUDA_VISIBLE_DEVICES; without a GPU, run on the CPU device: `make simgpu` in gpuexec's repository, then set "
+                          "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so", "the driver \"%s\" of CUDA %d.%d finds no GPU", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
+    } else {
+        result = gxi_fail_cu(call, call->cu == GXI_SYSTEM_DRIVER_MISMATCH ? "the driver's library and kernel module are of different versions: reboot after the update"
+                                                                           : "look at `nvidia-smi`: it tells whether the driver works at all", "the driver \"%s\" cannot be started", gxi.library_path);
+    }
+    gxi_text_free(&missing);
+    return result;
+}
+
+/* Starts the library on first use. With `desc`, that is gpuexec_setup itself. */
+static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setup_desc *desc) {
+    static const gpuexec_setup_desc none = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    static gxi_mutex starting = GXI_MUTEX_INIT;
+    gpuexec_result result = GPUEXEC_OK;
+    const char *trace;
+    gxi_lock(&starting);
+    if (gxi.started) { gxi_unlock(&starting); return GPUEXEC_OK; }
+    if (desc) {
+        gxi_text_free(&gxi.start_failure.text);
+        memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
+        gxi.desc = *desc;
+    }
+    if (gxi.start_failure.e.result) {
+        result = gxi_fail(call, gxi.start_failure.e.result, gxi.start_failure.e.cure, "%s", gxi.start_failure.e.message);
+        gxi_unlock(&starting);
+        return result;
+    }
+    if (!desc) desc = &none;
+    trace = desc->ignore_environment || gxi_privileged() ? NULL : getenv("GPUEXEC_TRACE");
+    gxi.trace = desc->trace || (trace && *trace && strcmp(trace, "0") != 0);
+    gxi.no_latch = desc->no_latch;
+    gxi.pid = gxi_pid();
+    result = gxi_load_driver(call, desc);
+    if (result) {
+        gpuexec_error e;
+        gxi_thread_record *record = gxi_record();
+        memset(&e, 0, sizeof e);
+        e.message = "";
+        if (record) e = record->last.e;
+        e.result = result;
+        gxi_detail_write(&gxi.start_failure, &e);
+        if (gxi.library) gxi_library_close(gxi.library);
+        memset(&gxi.cu, 0, sizeof gxi.cu);
+        gxi.library = NULL;
+        gxi.library_path[0] = 0;
+        gxi.version = 0;
+    } else {
+        gxi.first_function = call->function;
+        gxi.first_where = call->where;
+        GXI_STORE(&gxi.started, 1);
+    }
+    gxi_unlock(&starting);
+    return result;
+}
+
+/* Every API call that may reach the driver begins here. */
+static gpuexec_result gxi_begin(gxi_call *call) {
+    if (GXI_UNLIKELY(!GXI_LOAD(&gxi.started))) {
+        gpuexec_result result = gxi_start_slow(call, NULL);
+        if (result) return result;
+    }
+    if (call->kind == GXI_WORKS && gxi_latched()) return gxi_refuse();
+    return GPUEXEC_OK;
+}
+
+static gpuexec_result gxi_check_desc(gxi_call *call, const char *name, uint32_t start, uint32_t end) {
+    if (start == 0 && end == 0) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write `= {0}` (C++: `{}`) behind its declaration, then set members", "the %s was not zero-initialised", name);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>object   Handles and their slots, failed handles, the table of allocations.
+   An id is, from bit 0: kind (4 bits), 1 if a failed one (bit 5), slot index (20 bits, so that id & 0x3FC0 is the slot's byte offset in its
+   chunk of 256), generation of the slot (22 bits), tag of this copy of the library (16 bits). A slot holds its object's id
+   while that lives: one comparison says that a handle is alive, of that kind, and ours. No lock is taken to look. */
+
+enum { GXI_CONTEXT = 1, GXI_MODULE, GXI_KERNEL, GXI_STREAM, GXI_EVENT, GXI_KINDS, GXI_FAILED_BIT = 0x20 };
+static const char *const gxi_kind_names[] = { "nothing", "a context", "a module", "a kernel", "a stream", "an event" };
+
+typedef struct gxi_slot {                        /* 64 bytes */
+    uint64_t              id;                    /* atomic; 0 when free */
+    void                 *native;                /* CUcontext, CUmodule, CUfunction, CUstream, CUevent */
+    struct CUctx_st      *cu_context;
+    uint64_t              context;               /* handle id of the context through which it was made */
+    void                 *more;                  /* gxi_context, gxi_module, gxi_kernel, or NULL */
+    const char           *where;                 /* it was made */
+    const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes; NULL: not known */
+    uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) */
+    uint32_t              generation : 22, adopted : 1 /* someone else destroys it */, legacy : 1 /* legacy stream */, no_timing : 1, recorded : 1;
+} gxi_slot;
+
+static uint64_t gxi_tag(void) {                  /* differs between copies in one process: it is made of this copy's address */
+    uint64_t x = (uint64_t)(uintptr_t)&gxi;
+    x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
+    return ((x >> 48) | 1) << 48;
+}
+static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
+
+static gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
+    char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
+    gxi_slot *slot = (gxi_slot *)(void *)(chunk + (id & 0x3FC0));
+    return chunk && (id & 0x3F) == kind && GXI_LOAD(&slot->id) == id ? slot : NULL;
+}
+static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
+
+/* Makes an object; the caller has filled everything else of *made. Returns its id, 0 after a failure. */
+static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
+    gxi_slot *slot = NULL;
+    unsigned index = 0;
+    uint64_t id = 0;
+    gxi_lock(&gxi_tables);
+    if (gxi.free_slot) {
+        index = gxi.free_slot - 1;
+        slot = gxi_slot_at(index);
+        gxi.free_slot = (unsigned)(uintptr_t)slot->native;           /* free slots are a list through native */
+    } else if (gxi.slots < GXI_CHUNKS * GXI_CHUNK_SLOTS) {
+        unsigned chunk = gxi.slots / GXI_CHUNK_SLOTS;
+        if (!gxi.chunks[chunk]) {
+            gxi_slot *fresh = (gxi_slot *)calloc(GXI_CHUNK_SLOTS, sizeof(gxi_slot));    /* not the user's allocator: never freed */
+            if (fresh) GXI_STORE(&gxi.chunks[chunk], fresh);
+        }
+        if (gxi.chunks[chunk]) {
+            index = gxi.slots++;
+            slot = gxi_slot_at(index);
+        }
+    }
+    if (slot) {
+        unsigned generation = slot->generation + 1;
+        *slot = *made;
+        slot->generation = generation & 0x3FFFFF;
+        slot->where = call->where;
+        id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | kind;
+        GXI_STORE(&slot->id, id);
+    }
+    gxi_unlock(&gxi_tables);
+    if (!slot) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer needed", "no memory for one more object; %u live or have lived at once (limit %d)", gxi.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
+    return id;
+}
+/* Ends a handle. Returns 0 if another thread was first. */
+static int gxi_end(uint64_t id) {
+    gxi_slot *slot;
+    gxi_lock(&gxi_tables);
+    slot = gxi_peek_any(id);
+    if (slot) {
+        unsigned index = (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1);
+        GXI_STORE(&slot->id, 0);
+        slot->native = (void *)(uintptr_t)gxi.free_slot;
+        gxi.free_slot = index + 1;
+    }
+    gxi_unlock(&gxi_tables);
+    return slot != NULL;
+}
+
+/* The next living object of that kind (and made through that context, unless 0) from *index on; NULL when there is none. */
+static gxi_slot *gxi_next(unsigned *index, unsigned kind, uint64_t context) {
+    gxi_slot *found = NULL;
+    gxi_lock(&gxi_tables);
+    while (*index < gxi.slots && !found) {
+        gxi_slot *slot = gxi_slot_at((*index)++);
+        if (slot->id && (slot->id & 0x3F) == kind && (!context || slot->context == context)) found = slot;
+    }
+    gxi_unlock(&gxi_tables);
+    return found;
+}
+
+/* --- failed handles: the last GXI_FAILED_KEPT keep their reasons --------------------------------------------------- */
+
+static uint64_t gxi_failed_id(unsigned kind) {                       /* of this thread's last failure */
+    gxi_thread_record *record = gxi_record();
+    gxi_failed *failed;
+    uint64_t id;
+    gxi_lock(&gxi_tables);
+    id = gxi_tag() | (gxi.failed_count / GXI_FAILED_KEPT & 0x3FFFFF) << 26 | (gxi.failed_count % GXI_FAILED_KEPT) << 6 | GXI_FAILED_BIT | kind;
+    failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
+    failed->id = id;
+    if (record) gxi_detail_write(&failed->detail, &record->last.e);
+    gxi_unlock(&gxi_tables);
+    return id;
+}
+
+/* Says what is wrong with a handle that is not alive, and fails. `is` names the argument ("the stream"), `kind` what it had to be. */
+static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+    unsigned found = (unsigned)id & 0x0F;
+    const char *name = found > 0 && found < GXI_KINDS ? gxi_kind_names[found] : gxi_kind_names[0];
+    gxi_slot *slot = gxi_peek_any(id);
+    if (id == 0)
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE, kind == GXI_STREAM ? "make it with gpuexec_stream_create; the default stream is gpuexec_stream_legacy(context)" : "make it before it is used",
+                        "%s was never made: the handle is {0}", is);
+    if (found == 0 || found >= GXI_KINDS || (id & 0x10))
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL, "%s is no handle of this library: 0x%016llx (uninitialised memory?)", is, (unsigned long long)id);
+    if (id >> 48 != gxi_tag() >> 48)
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE, "hand native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
+                        "%s is not of this copy of gpuexec: 0x%016llx was made by another library in this process, or is uninitialised memory", is, (unsigned long long)id);
+    if (id & GXI_FAILED_BIT) {
+        gxi_text reason = { 0, 0, 0, 0 };
+        gpuexec_result result = GPUEXEC_BAD_HANDLE;
+        gxi_lock(&gxi_tables);
+        {
+            const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
+            if (failed->id == id && failed->detail.e.result) {
+                const gpuexec_error *e = &failed->detail.e;
+                result = e->result;
+                gxi_add(&reason, "%s%s%s: %s", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message);
+            }
+        }
+        gxi_unlock(&gxi_tables);
+        result = gxi_fail(call, result, "mend the first failure", "%s could not be made: %s", is, reason.p ? reason.p : "the reason is no longer kept");
+        gxi_text_free(&reason);
+        return result;
+    }
+    if (found != kind)
+        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is wanted", is, slot ? "" : "(a former) ", name, gxi_kind_names[kind]);
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "%s is a stale handle: %s", is,
+                    kind == GXI_KERNEL ? "its module was unloaded or its context closed" : kind == GXI_CONTEXT ? "the context was closed" : "it was destroyed, or its context was closed");
+}
+static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+    gxi_slot *slot = gxi_peek(id, kind);
+    if (GXI_UNLIKELY(!slot)) gxi_fail_handle(call, id, kind, is);
+    return slot;
+}
+/* For clean-up: 1 if there is nothing to clean up because the object was never made. */
+static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((id & 0x3F) == (GXI_FAILED_BIT | kind) && id >> 48 == gxi_tag() >> 48); }
+
+/* --- the table of allocations -------------------------------------------------------------------------------------- */
+
+static size_t gxi_range_after(uint64_t lo) {                         /* index of the first range above lo; caller holds the lock */
+    size_t a = 0, b = gxi.nranges;
+    while (a < b) {
+        size_t m = a + (b - a) / 2;
+        if (gxi.ranges[m].lo <= lo) a = m + 1;
+        else b = m;
+    }
+    return a;
+}
+static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, int pinned) {    /* 0: no memory */
+    gxi_range range;
+    int ok = 1;
+    range.lo = lo; range.bytes = bytes; range.context = context; range.where = where; range.pinned = pinned;
+    gxi_lock(&gxi_tables);
+    if (gxi.nranges == gxi.ranges_cap) {
+        size_t cap = gxi.ranges_cap ? gxi.ranges_cap * 2 : 64;
+        gxi_range *p = (gxi_range *)gxi_realloc(gxi.ranges, cap * sizeof *p);
+        if (p) { gxi.ranges = p; gxi.ranges_cap = cap; }
+        else ok = 0;
+    }
+    if (ok) {
+        size_t at = gxi_range_after(lo);
+        memmove(gxi.ranges + at + 1, gxi.ranges + at, (gxi.nranges - at) * sizeof range);
+        gxi.ranges[at] = range;
+        gxi.nranges++;
+    }
+    gxi_unlock(&gxi_tables);
+    return ok;
+}
+/* The range that holds the address, if there is one. */
+static int gxi_range_find(uint64_t address, gxi_range *out) {
+    size_t at;
+    int found;
+    gxi_lock(&gxi_tables);
+    at = gxi_range_after(address);
+    found = at > 0 && address - gxi.ranges[at - 1].lo < gxi.ranges[at - 1].bytes;
+    if (found) *out = gxi.ranges[at - 1];
+    gxi_unlock(&gxi_tables);
+    return found;
+}
+static int gxi_range_remove(uint64_t lo, int pinned) {
+    size_t at;
+    int found;
+    gxi_lock(&gxi_tables);
+    at = gxi_range_after(lo);
+    found = at > 0 && gxi.ranges[at - 1].lo == lo && gxi.ranges[at - 1].pinned == pinned;
+    if (found) {
+        memmove(gxi.ranges + at - 1, gxi.ranges + at, (gxi.nranges - at) * sizeof *gxi.ranges);
+        gxi.nranges--;
+    }
+    gxi_unlock(&gxi_tables);
+    return found;
+}
+
+/* --- working in an object's context ------------------------------------------------------------------------------- */
+
+typedef struct gxi_scope { int pushed; } gxi_scope;
+static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+    struct CUctx_st *current = NULL;
+    scope->pushed = 0;
+    if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return GPUEXEC_OK;
+    if (GXI_TRY(cuCtxPushCurrent, (context))) return gxi_fail_cu(call, NULL, "the context cannot be made current");
+    scope->pushed = 1;
+    return GPUEXEC_OK;
+}
+static void gxi_leave(const gxi_scope *scope) {
+    struct CUctx_st *popped;
+    if (scope->pushed) gxi.cu.cuCtxPopCurrent(&popped);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-error and setup */
+
+GPUEXEC_API const char *gpuexec_error_text(void) { const char *text = gpuexec_error_detail()->text; return text ? text : ""; }
+
+GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void) {
+    static const gpuexec_error none = { GPUEXEC_OK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    return gxi_thread.record && gxi_thread.epoch == gxi.epoch ? &gxi_thread.record->last.e : &none;
+}
+
+GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take(); }
+
+GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
+    switch (result) {
+#define GXI_NAME(name) case name: return #name;
+    GXI_NAME(GPUEXEC_OK) GXI_NAME(GPUEXEC_NOT_READY) GXI_NAME(GPUEXEC_BAD_ARGUMENT) GXI_NAME(GPUEXEC_BAD_HANDLE) GXI_NAME(GPUEXEC_STALE_HANDLE)
+    GXI_NAME(GPUEXEC_WRONG_KIND) GXI_NAME(GPUEXEC_WRONG_CONTEXT) GXI_NAME(GPUEXEC_TOO_LATE) GXI_NAME(GPUEXEC_NO_DRIVER) GXI_NAME(GPUEXEC_OLD_DRIVER)
+    GXI_NAME(GPUEXEC_NO_DEVICE) GXI_NAME(GPUEXEC_FORKED) GXI_NAME(GPUEXEC_NOT_SUPPORTED) GXI_NAME(GPUEXEC_OUT_OF_HOST_MEMORY)
+    GXI_NAME(GPUEXEC_OUT_OF_DEVICE_MEMORY) GXI_NAME(GPUEXEC_BAD_IMAGE) GXI_NAME(GPUEXEC_IMAGE_TOO_NEW) GXI_NAME(GPUEXEC_NOT_FOUND)
+    GXI_NAME(GPUEXEC_FILE_ERROR) GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+#undef GXI_NAME
+    }
+    return "unknown gpuexec_result";
+}
+
+GPUEXEC_API int gpuexec_id_ok(uint64_t id) { return gxi_peek_any(id) != NULL; }
+
+GPUEXEC_API const char *gpuexec_id_why(uint64_t id) {
+    const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
+    gxi_thread_record *record = gxi_record();
+    int kept;
+    GXI_CALL_NO_PLACE(gpuexec_why, GXI_ASKS);
+    if (gxi_peek_any(id)) return "";
+    gxi_lock(&gxi_tables);
+    kept = record && (id & GXI_FAILED_BIT) && failed->id == id;
+    if (kept) gxi_detail_write(&record->last, &failed->detail.e);
+    gxi_unlock(&gxi_tables);
+    if (!kept) gxi_fail_handle(call, id, (unsigned)id & 0x0F, "the handle");
+    return gpuexec_error_text();
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *desc) {
+    static const gpuexec_setup_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    GXI_CALL(gpuexec_setup, GXI_WAITS);
+    if (!desc) desc = &defaults;
+    if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
+    if (GXI_LOAD(&gxi.started))
+        return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else, or after gpuexec_shutdown",
+                        "the library is in use already: it was started by %s%s%s", gxi.first_function, gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
+    return gxi_start_slow(call, desc);
+}
+
+GPUEXEC_API int gpuexec_driver_version(void) {
+    GXI_CALL_NO_PLACE(gpuexec_driver_version, GXI_ASKS);
+    return gxi_begin(call) ? 0 : gxi.version;
+}
+GPUEXEC_API const char *gpuexec_driver_path(void) {
+    GXI_CALL_NO_PLACE(gpuexec_driver_path, GXI_ASKS);
+    return gxi_begin(call) ? "" : gxi.library_path;
+}
+GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
+    void *symbol;
+    GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_ASKS);
+    if (gxi_begin(call)) return NULL;
+    symbol = gxi_resolve(name, version);
+    if (!symbol) gxi_fail(call, GPUEXEC_OLD_DRIVER, NULL, "the driver of CUDA %d.%d has no %s of CUDA %d.%d", gxi.version / 1000, gxi.version % 1000 / 10, name, version / 1000, version % 1000 / 10);
+    return symbol;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-device */
+
+static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
+    int count = 0;
+    if (GXI_TRY(cuDeviceGet, (device, ordinal)) == 0) return GPUEXEC_OK;
+    if (call->cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "device %d cannot be opened", ordinal);
+    gxi.cu.cuDeviceGetCount(&count);
+    return gxi_fail(call, GPUEXEC_NO_DEVICE, "the environment's CUDA_VISIBLE_DEVICES may hide some", "there is no device %d: %d device%s visible, counted from 0", ordinal, count, count == 1 ? " is" : "s are");
+}
+
+GPUEXEC_API int gpuexec_device_count(void) {
+    int count = 0;
+    GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_ASKS);
+    if (gxi_begin(call)) return 0;
+    if (GXI_TRY(cuDeviceGetCount, (&count))) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
+    return count;
+}
+static int gxi_attribute(gxi_call *call, int device, int attribute) {      /* 0 when the driver does not know it */
+    int value = 0;
+    return GXI_TRY(cuDeviceGetAttribute, (&value, attribute, device)) ? 0 : value;
+}
+
+GPUEXEC_API gpuexec_result gpuexec_device_get_info(int ordinal, gpuexec_device_info *info) {
+    int device = 0, i;
+    GXI_CALL_NO_PLACE(gpuexec_device_get_info, GXI_ASKS);
+    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    memset(info, 0, sizeof *info);
+    if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gpuexec_error_detail()->result;
+    if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) || GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device))
+        || GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
+        return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal);
+    if (GXI_HAS(cuDeviceGetUuid)) GXI_TRY(cuDeviceGetUuid, (info->uuid, device));
+    info->compute_capability = gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
+    info->multiprocessors = gxi_attribute(call, device, GXI_DEV_MULTIPROCESSOR_COUNT);
+    info->warp_size = gxi_attribute(call, device, GXI_DEV_WARP_SIZE);
+    info->max_threads_per_block = gxi_attribute(call, device, GXI_DEV_MAX_THREADS_PER_BLOCK);
+    info->max_threads_per_multiprocessor = gxi_attribute(call, device, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR);
+    for (i = 0; i < 3; i++) {
+        info->max_block[i] = gxi_attribute(call, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
+        info->max_grid[i] = gxi_attribute(call, device, GXI_DEV_MAX_GRID_DIM_X + i);
+    }
+    info->registers_per_block = gxi_attribute(call, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
+    info->async_engines = gxi_attribute(call, device, GXI_DEV_ASYNC_ENGINE_COUNT);
+    info->cooperative_launch = gxi_attribute(call, device, GXI_DEV_COOPERATIVE_LAUNCH);
+    info->integrated = gxi_attribute(call, device, GXI_DEV_INTEGRATED);
+    info->clock_khz = gxi_attribute(call, device, GXI_DEV_CLOCK_RATE);
+    info->l2_bytes = (size_t)gxi_attribute(call, device, GXI_DEV_L2_CACHE_SIZE);
+    info->shared_per_block = (size_t)gxi_attribute(call, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK);
+    info->shared_per_block_optin = (size_t)gxi_attribute(call, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    return GPUEXEC_OK;
+}
+
+GPUEXEC_API gpuexec_result gpuexec_device_get_attribute(int ordinal, int attribute, int *value) {
+    int device = 0;
+    GXI_CALL_NO_PLACE(gpuexec_device_get_attribute, GXI_ASKS);
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
+    if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gpuexec_error_detail()->result;
+    if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device))) return gxi_fail_cu(call, NULL, "attribute %d of device %d cannot be read", attribute, ordinal);
+    return GPUEXEC_OK;
+}
+
+GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
+    int device = 0, peer = 0, can = 0;
+    GXI_CALL_NO_PLACE(gpuexec_device_can_access_peer, GXI_ASKS);
+    if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
+    return GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer)) ? 0 : can;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-context   A context handle owns what was made through it: closing it ends all of that, in the order kernels, modules, events,
+   streams, memory. It owns one retain of the primary context, or nothing of an adopted one. */
+
+typedef struct gxi_context { int ordinal, device, primary; uint64_t legacy; } gxi_context;
+static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
+
+static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, int primary) {
+    gpuexec_context handle = { 0 };
+    gxi_slot made;
+    gxi_context *more = (gxi_context *)gxi_realloc(NULL, sizeof *more);
+    memset(&made, 0, sizeof made);
+    made.native = made.cu_context = native;
+    made.more = more;
+    made.adopted = !primary;
+    if (!more) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context"); return handle; }
+    more->ordinal = ordinal; more->device = device; more->primary = primary; more->legacy = 0;
+    handle.id = gxi_new(call, GXI_CONTEXT, &made);
+    if (!handle.id) gxi_free(more);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {
+    gpuexec_context handle = { 0 };
+    struct CUctx_st *native = NULL;
+    int device = 0;
+    GXI_CALL(gpuexec_context_open, GXI_MAKES);
+    if ((desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) || gxi_begin(call) || gxi_device(call, ordinal, &device)) goto failed;
+    if (desc && desc->flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (device, desc->flags))) {
+        gxi_fail_cu(call, NULL, "the flags %u cannot be set on device %d's primary context", desc->flags, ordinal);
+        goto failed;
+    }
+    if (GXI_TRY(cuDevicePrimaryCtxRetain, (&native, device))) {
+        gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL, "the primary context of device %d cannot be opened", ordinal);
+        goto failed;
+    }
+    handle = gxi_context_new(call, native, ordinal, device, 1);
+    if (handle.id) return handle;
+    gxi.cu.cuDevicePrimaryCtxRelease(device);
+failed:
+    handle.id = gxi_failed_id(GXI_CONTEXT);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native) {
+    gpuexec_context handle = { 0 };
+    gxi_scope scope = { 0 };
+    int device = 0, ordinal;
+    GXI_CALL(gpuexec_context_from_native, GXI_MAKES);
+    if (gxi_begin(call)) goto failed;
+    if (!native) {
+        if (GXI_TRY(cuCtxGetCurrent, (&native)) || !native) {
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))", "no context is current on this thread that could be adopted");
+            goto failed;
+        }
+    }
+    if (gxi_enter(call, native, &scope)) goto failed;
+    if (GXI_TRY(cuCtxGetDevice, (&device))) gxi_fail_cu(call, NULL, "the context %p cannot be asked for its device", (void *)native);
+    gxi_leave(&scope);
+    if (call->cu) goto failed;
+    for (ordinal = 0; ; ordinal++) {                                 /* CUdevice to ordinal */
+        int other = 0;
+        if (GXI_TRY(cuDeviceGet, (&other, ordinal))) { ordinal = device; break; }
+        if (other == device) break;
+    }
+    call->cu = 0;
+    handle = gxi_context_new(call, native, ordinal, device, 0);
+    if (handle.id) return handle;
+failed:
+    handle.id = gxi_failed_id(GXI_CONTEXT);
+    return handle;
+}
+
+GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_context_native, GXI_ASKS);
+    slot = gxi_get(call, context.id, GXI_CONTEXT, "the context");
+    return slot ? (struct CUctx_st *)slot->native : NULL;
+}
+GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_context_device, GXI_ASKS);
+    slot = gxi_get(call, context.id, GXI_CONTEXT, "the context");
+    return slot ? gxi_context_of(slot)->ordinal : -1;
+}
+GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, size_t *available, size_t *total) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    size_t a = 0, t = 0;
+    GXI_CALL_NO_PLACE(gpuexec_context_get_memory, GXI_ASKS);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    GXI_TRY(cuMemGetInfo, (&a, &t));
+    gxi_leave(&scope);
+    if (available) *available = a;
+    if (total) *total = t;
+    return call->cu ? gxi_fail_cu(call, NULL, "the device's memory cannot be asked for") : GPUEXEC_OK;
+}
+
+/* The end of a call that waits: its own failure, or else the latched one, and nothing stays latched. */
+static gpuexec_result gxi_waited(gxi_call *call, const char *what) {
+    if (call->cu) {
+        gxi_fail_cu(call, NULL, "waiting for %s failed", what);
+    }
+    return gxi_take();
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context context) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_context_sync, GXI_WAITS);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, &scope)) return gxi_take();
+    GXI_TRY(cuCtxSynchronize, ());
+    gxi_leave(&scope);
+    return gxi_waited(call, "the context");
+}
+
+/* Destroys the driver's object in a slot, unless it was adopted, and ends the handle. A driver that is shutting down (the process exits) has done it already. */
+static void gxi_module_free(void *more);
+static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
+    gxi_slot old = *slot;
+    unsigned kind = (unsigned)old.id & 0x0F;
+    int cu = 0;
+    if (!gxi_end(old.id)) return 0;
+    if (!old.adopted) {
+        switch (kind) {
+        case GXI_CONTEXT: cu = GXI_TRY(cuDevicePrimaryCtxRelease, (((gxi_context *)old.more)->device)); break;
+        case GXI_MODULE:  cu = GXI_TRY(cuModuleUnload, ((struct CUmod_st *)old.native)); break;
+        case GXI_STREAM:  cu = GXI_TRY(cuStreamDestroy, ((struct CUstream_st *)old.native)); break;
+        case GXI_EVENT:   cu = GXI_TRY(cuEventDestroy, ((struct CUevent_st *)old.native)); break;
+        default: break;
+        }
+    }
+    if (kind == GXI_MODULE) gxi_module_free(old.more);
+    else gxi_free(old.more);
+    if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
+    return cu;
+}
+
+static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
+    static const unsigned order[] = { GXI_KERNEL, GXI_MODULE, GXI_EVENT, GXI_STREAM };
+    const uint64_t id = slot->id;
+    gxi_scope scope = { 0 };
+    gxi_slot *child;
+    unsigned i, index;
+    int entered;
+    gxi_range range;
+    entered = gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
+    for (i = 0; i < sizeof order / sizeof order[0]; i++)
+        for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) gxi_destroy(call, child);
+    for (;;) {
+        size_t k;
+        int found = 0;
+        gxi_lock(&gxi_tables);
+        for (k = 0; k < gxi.nranges && !found; k++)
+            if (gxi.ranges[k].context == id) {
+                range = gxi.ranges[k];
+                memmove(gxi.ranges + k, gxi.ranges + k + 1, (gxi.nranges - k - 1) * sizeof range);
+                gxi.nranges--;
+                found = 1;
+            }
+        gxi_unlock(&gxi_tables);
+        if (!found) break;
+        if (range.pinned) GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)range.lo));
+        else GXI_TRY(cuMemFree, (range.lo));
+    }
+    if (entered) gxi_leave(&scope);
+    call->cu = 0;
+    gxi_destroy(call, slot);
+}
+
+GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_context_close, GXI_CLEANS);
+    if (gxi_was_never_made(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
+    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    gxi_context_end(call, slot);
+    return call->cu ? gxi_fail_cu(call, NULL, "the context's release failed") : GPUEXEC_OK;
+}
+
+static void gxi_report_leaks(void) {
+    unsigned index, kind;
+    size_t k;
+    char line[512];
+    const gxi_slot *slot;
+    for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; (slot = gxi_next(&index, kind, 0)) != NULL; ) {
+        if (kind == GXI_KERNEL || slot->legacy) continue;            /* these end with their module and context */
+        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kind_names[kind], slot->where ? slot->where : "?");
+        gxi_log(GPUEXEC_LOG_WARNING, line);
+    }
+    for (k = 0; k < gxi.nranges; k++) {
+        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)gxi.ranges[k].bytes,
+                 gxi.ranges[k].pinned ? "pinned" : "device", (unsigned long long)gxi.ranges[k].lo, gxi.ranges[k].where ? gxi.ranges[k].where : "?");
+        gxi_log(GPUEXEC_LOG_WARNING, line);
+    }
+}
+
+GPUEXEC_API void gpuexec_shutdown(void) {
+    gxi_thread_record *record;
+    gxi_slot *slot;
+    unsigned index, i;
+    GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_CLEANS);
+    if (GXI_LOAD(&gxi.started)) {
+        if (gxi.desc.report_leaks) gxi_report_leaks();
+        for (index = 0; (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL; ) gxi_context_end(call, slot);
+    }
+    for (i = 0; i < GXI_FAILED_KEPT; i++) { gxi_text_free(&gxi.failed[i].detail.text); gxi.failed[i].id = 0; }
+    gxi_text_free(&gxi.start_failure.text);
+    memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
+    gxi_text_free(&gxi.sticky_detail.text);
+    gxi.sticky = 0;
+    gxi_free(gxi.ranges);
+    gxi.ranges = NULL;
+    gxi.nranges = gxi.ranges_cap = 0;
+    if (gxi.have_key) gxi_key_free(gxi.key);
+    gxi.have_key = 0;
+    while ((record = gxi.records) != NULL) {
+        gxi.records = record->next;
+        gxi_record_free(record);
+    }
+    gxi.epoch++;                                 /* other threads' records and latches are of the past */
+    memset(&gxi.cu, 0, sizeof gxi.cu);           /* the library itself is never unloaded: CUDA does not survive that */
+    memset(&gxi.desc, 0, sizeof gxi.desc);
+    gxi.trace = gxi.no_latch = 0;
+    GXI_STORE(&gxi.started, 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-module   Images, what can be read from PTX text, kernels. */
+
+typedef struct gxi_module {
+    char  *name, *log;
+    char  *ptx;                                  /* a copy of the text, where the driver cannot tell kernels and parameters itself */
+    char **kernels;
+    int    nkernels;                             /* -1: not known */
+    double jit_ms;
+} gxi_module;
+
+typedef struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; } gxi_kernel;   /* one block of memory: this, sizes, name */
+
+static void gxi_module_free(void *p) {
+    gxi_module *m = (gxi_module *)p;
+    int i;
+    if (!m) return;
+    for (i = 0; i < m->nkernels; i++) gxi_free(m->kernels[i]);
+    gxi_free(m->kernels);
+    gxi_free(m->ptx);
+    gxi_free(m->name);
+    gxi_free(m->log);
+    gxi_free(m);
+}
+
+/* --- reading PTX text: just enough for names and parameter lists ---------------------------------------------------- */
+
+static int gxi_is_name(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%'; }
+static const char *gxi_ptx_space(const char *p) {                    /* skips white space and comments */
+    for (;;) {
+        while (*p == ' ' || (*p >= '\t' && *p <= '\r')) p++;
+        if (p[0] == '/' && p[1] == '/') { p += strcspn(p, "\n"); continue; }
+        if (p[0] == '/' && p[1] == '*') {
+            const char *end = strstr(p + 2, "*/");
+            if (!end) return p + strlen(p);
+            p = end + 2;
+            continue;
+        }
+        return p;
+    }
+}
+static const char *gxi_ptx_next(const char *p) {                     /* behind the token at p: a name, a .directive, or one character */
+    if (*p == '"') { p += 1 + strcspn(p + 1, "\""); return *p ? p + 1 : p; }
+    if (*p == '.' || gxi_is_name((unsigned char)*p)) { p++; while (gxi_is_name((unsigned char)*p)) p++; return p; }
+    return *p ? p + 1 : p;
+}
+static int gxi_ptx_is(const char *p, const char *end, const char *word) { return (size_t)(end - p) == strlen(word) && memcmp(p, word, (size_t)(end - p)) == 0; }
+
+/* Finds the next .entry from p on: its name in [*name, *name_end), and the place behind it; NULL at the end of the text. */
+static const char *gxi_ptx_entry(const char *p, const char **name, const char **name_end) {
+    for (p = gxi_ptx_space(p); *p; ) {
+        const char *end = gxi_ptx_next(p);
+        if (gxi_ptx_is(p, end, ".entry")) {
+            *name = gxi_ptx_space(end);
+            *name_end = gxi_ptx_next(*name);
+            return *name_end;
+        }
+        p = gxi_ptx_space(end);
+    }
+    return NULL;
+}
+/* Sizes of the parameters in the list at p, which is behind the entry's name. Returns how many, -1 if it cannot be read. */
+static int gxi_ptx_params(const char *p, unsigned short *sizes, int max) {
+    int n = 0;
+    unsigned long size = 0, count = 1;
+    p = gxi_ptx_space(p);
+    if (*p != '(') return 0;
+    for (p = gxi_ptx_space(p + 1); *p; ) {
+        const char *end = gxi_ptx_next(p);
+        if (*p == ')' || *p == ',') {
+            if (size) {
+                if (n == max || size * count > 0xFFFF) return -1;
+                sizes[n++] = (unsigned short)(size * count);
+            }
+            if (*p == ')') return n;
+            size = 0;
+            count = 1;
+        } else if (p[0] == '.' && size == 0 && strchr("busf", p[1]) && p[2] >= '1' && p[2] <= '9') {
+            size = strtoul(p + 2, NULL, 10) / 8;
+        } else if (*p == '[') {
+            end = gxi_ptx_space(end);
+            count = strtoul(end, NULL, 0);
+            end += strcspn(end, "]");
+        }
+        p = gxi_ptx_space(end);
+    }
+    return -1;
+}
+/* "8.4" behind a directive such as .version; empty if it is not there. */
+static void gxi_ptx_directive(const char *text, const char *directive, char *out, size_t size) {
+    const char *p = gxi_ptx_space(text);
+    int tokens = 0;
+    out[0] = 0;
+    while (*p && tokens++ < 64) {                                    /* they stand at the top */
+        const char *end = gxi_ptx_next(p);
+        if (gxi_ptx_is(p, end, directive)) {
+            size_t n;
+            p = gxi_ptx_space(end);
+            n = strcspn(p, " ,\t\r\n/");
+            snprintf(out, size, "%.*s", (int)(n < size ? n : size - 1), p);
+            return;
+        }
+        p = gxi_ptx_space(end);
+    }
+}
+/* The highest PTX version that a driver takes, times 10. Table "PTX ISA Release History" of NVIDIA's PTX ISA. */
+static int gxi_ptx_of_driver(int version) {
+    static const int table[][2] = { { 13010, 91 }, { 13000, 90 }, { 12090, 88 }, { 12080, 87 }, { 12070, 86 }, { 12050, 85 }, { 12040, 84 }, { 12030, 83 }, { 12020, 82 },
+                                    { 12010, 81 }, { 12000, 80 }, { 11080, 78 }, { 11070, 77 }, { 11060, 76 }, { 11050, 75 }, { 11040, 74 } };
+    size_t i;
+    for (i = 0; i < sizeof table / sizeof table[0]; i++) if (version >= table[i][0]) return table[i][1];
+    return 73;
+}
+
+/* --- loading ------------------------------------------------------------------------------------------------------- */
+
+static int gxi_image_is_binary(const unsigned char *p, size_t n) {   /* ELF cubin, fatbin, fatbin wrapper */
+    static const unsigned char elf[4] = { 0x7F, 'E', 'L', 'F' }, fatbin[4] = { 0x50, 0xED, 0x55, 0xBA }, wrapper[4] = { 0xB1, 0x43, 0x62, 0x46 };
+    if (n > 0 && n < 4) return 0;
+    if (p[0] == 0 || p[1] == 0 || p[2] == 0) return 0;               /* a short text, when no length was given */
+    return memcmp(p, elf, 4) == 0 || memcmp(p, fatbin, 4) == 0 || memcmp(p, wrapper, 4) == 0;
+}
+
+static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const char *name, const char *ptx) {
+    char version[32] = "", target[32] = "";
+    int device = gxi_context_of(context)->device;
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
+    int sm = gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
+    int supported = gxi_ptx_of_driver(gxi.version);
+    long target_sm = 0;
+    if (ptx) {
+        gxi_ptx_directive(ptx, ".version", version, sizeof version);
+        gxi_ptx_directive(ptx, ".target", target, sizeof target);
+        if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
+    }
+    if (call->cu == GXI_UNSUPPORTED_PTX_VERSION) {
+        gxi_fail_cu(call, "compile it with a toolkit not newer than the driver, or lower its .version line if the code needs nothing newer, or update the driver",
+                    "%s is PTX of .version %s, but the driver (CUDA %d.%d) takes at most .version %d.%d", name, version, gxi.version / 1000, gxi.version % 1000 / 10, supported / 10, supported % 10);
+    } else if (call->cu == GXI_INVALID_PTX && target_sm > sm) {
+        gxi_text cure = { 0, 0, 0, 0 };
+        int cu = call->cu;
+        gxi_add(&cure, "compile it for this device or an older one: nvcc -ptx -arch=compute_%d", sm);
+        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "%s is PTX for .target %s, but device %d is of compute capability %d.%d", name, target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+        call->cu = cu;
+        gxi_text_free(&cure);
+    } else if (call->cu == GXI_INVALID_PTX) {
+        gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s does not compile", name);
+    } else if (call->cu == GXI_NO_BINARY_FOR_GPU) {
+        gxi_text cure = { 0, 0, 0, 0 };
+        gxi_add(&cure, "add code for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm, sm);
+        gxi_fail_cu(call, cure.p, "%s has no code for device %d of compute capability %d.%d", name, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+        gxi_text_free(&cure);
+    } else if (call->cu == GXI_INVALID_IMAGE) {
+        gxi_fail_cu(call, "pass PTX text that ends in NUL (or give its length), or a cubin or fatbin made by nvcc", "%s is neither PTX nor a cubin or fatbin", name);
+    } else {
+        gxi_fail_cu(call, NULL, "%s cannot be loaded", name);
+    }
+}
+
+/* Both logs start with 16 KiB and grow until nothing is cut: the driver cuts silently at the size given. */
+static gpuexec_result gxi_jit(gxi_call *call, const gpuexec_module_desc *desc, const void *image, struct CUmod_st **module, gxi_module *m, char **error_log) {
+    size_t size = 16 << 10;
+    for (;; size *= 4) {
+        int options[12], n = 0;
+        void *values[12];
+        char *logs = (char *)gxi_realloc(NULL, 2 * size);
+        int cut;
+        float ms;
+        if (!logs) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)", (unsigned long)(2 * size));
+        logs[0] = logs[size] = 0;
+#define GXI_OPTION(option, value) (options[n] = (option), values[n] = (value), n++)
+        GXI_OPTION(GXI_JIT_WALL_TIME, NULL);                         /* first: the driver writes it into values[0] */
+        GXI_OPTION(GXI_JIT_INFO_LOG_BUFFER, logs);
+        GXI_OPTION(GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)size);
+        GXI_OPTION(GXI_JIT_ERROR_LOG_BUFFER, logs + size);
+        GXI_OPTION(GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)size);
+        if (desc->verbose) GXI_OPTION(GXI_JIT_LOG_VERBOSE, (void *)(uintptr_t)1);
+        if (desc->max_registers) GXI_OPTION(GXI_JIT_MAX_REGISTERS, (void *)(uintptr_t)(unsigned)desc->max_registers);
+        if (desc->optimization) GXI_OPTION(GXI_JIT_OPTIMIZATION_LEVEL, (void *)(uintptr_t)(unsigned)desc->optimization);
+        if (desc->debug_info) GXI_OPTION(GXI_JIT_GENERATE_DEBUG_INFO, (void *)(uintptr_t)1);
+        if (desc->line_info) GXI_OPTION(GXI_JIT_GENERATE_LINE_INFO, (void *)(uintptr_t)1);
+#undef GXI_OPTION
+        GXI_TRY(cuModuleLoadDataEx, (module, image, (unsigned)n, options, values));
+        logs[size - 1] = logs[2 * size - 1] = 0;
+        cut = strlen(logs) >= size - 2 || strlen(logs + size) >= size - 2;
+        if (cut && size < ((size_t)16 << 20)) {
+            if (call->cu == 0) gxi.cu.cuModuleUnload(*module);
+            gxi_free(logs);
+            continue;
+        }
+        memcpy(&ms, &values[0], sizeof ms);
+        m->jit_ms = (double)ms;
+        if (call->cu == 0) m->log = gxi_copy_string(logs);
+        *error_log = gxi_copy_string(logs + size);
+        gxi_free(logs);
+        return GPUEXEC_OK;
+    }
+}
+
+/* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
+static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
+    unsigned count = 0, i;
+    m->nkernels = -1;
+    if (GXI_HAS(cuModuleGetFunctionCount) && GXI_HAS(cuModuleEnumerateFunctions) && GXI_HAS(cuFuncGetName)) {
+        struct CUfunc_st **functions;
+        if (GXI_TRY(cuModuleGetFunctionCount, (&count, module))) return;
+        functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
+        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+        if (functions && m->kernels && (count == 0 || GXI_TRY(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
+            m->nkernels = 0;
+            for (i = 0; i < count; i++) {
+                const char *name = NULL;
+                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) == 0 && name && (m->kernels[m->nkernels] = gxi_copy_string(name)) != NULL) m->nkernels++;
+            }
+        }
+        gxi_free(functions);
+    } else if (ptx) {
+        const char *p, *name, *end;
+        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
+        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+        if (!m->kernels) return;
+        m->nkernels = 0;
+        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
+            char *copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
+            if (!copy) return;
+            memcpy(copy, name, (size_t)(end - name));
+            copy[end - name] = 0;
+            m->kernels[m->nkernels++] = copy;
+        }
+    }
+}
+
+static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const void *image, size_t bytes, const gpuexec_module_desc *desc, const char *name) {
+    static const gpuexec_module_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_module handle = { 0 };
+    gxi_slot *context, made;
+    gxi_module *m = NULL;
+    gxi_scope scope = { 0 };
+    struct CUmod_st *native = NULL;
+    char *copy = NULL, *error_log = NULL;
+    const char *ptx;
+    int binary, entered = 0;
+    if (!desc) desc = &defaults;
+    if (gxi_check_desc(call, "gpuexec_module_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) goto failed;
+    if (!(context = gxi_get(call, context_id, GXI_CONTEXT, "the context"))) goto failed;
+    if (desc->name) name = desc->name;
+    if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
+    binary = gxi_image_is_binary((const unsigned char *)image, bytes);
+    if (bytes == 0 && !binary && *(const char *)image == 0) { gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name); goto failed; }
+    if (desc->optimization < 0 || desc->optimization > 4) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_module_desc.optimization is %d; it goes from 1 to 4, or 0 for the default", desc->optimization);
+        goto failed;
+    }
+    m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
+    if (m) { memset(m, 0, sizeof *m); m->name = gxi_copy_string(name); }
+    if (m && bytes && !binary) {                                     /* the driver finds the end of a text by its NUL */
+        copy = (char *)gxi_realloc(NULL, bytes + 1);
+        if (copy) { memcpy(copy, image, bytes); copy[bytes] = 0; }
+    }
+    if (!m || !m->name || (bytes && !binary && !copy)) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to load %s", name); goto failed; }
+    ptx = binary ? NULL : copy ? copy : (const char *)image;
+    if (gxi_enter(call, context->cu_context, &scope)) goto failed;
+    entered = 1;
+    if (gxi_jit(call, desc, ptx ? ptx : image, &native, m, &error_log)) goto failed;
+    if (call->cu) {
+        call->log = error_log;
+        gxi_fail_load(call, context, name, ptx);
+        goto failed;
+    }
+    gxi_list_kernels(call, native, m, ptx);
+    call->cu = 0;
+    if (ptx && !GXI_HAS(cuFuncGetParamInfo)) {
+        if (copy) { m->ptx = copy; copy = NULL; }
+        else m->ptx = gxi_copy_string(ptx);
+    }
+    memset(&made, 0, sizeof made);
+    made.native = native;
+    made.cu_context = context->cu_context;
+    made.context = context_id;
+    made.more = m;
+    handle.id = gxi_new(call, GXI_MODULE, &made);
+    if (!handle.id) gxi.cu.cuModuleUnload(native);
+failed:
+    if (entered) gxi_leave(&scope);
+    gxi_free(copy);
+    gxi_free(error_log);
+    if (!handle.id) { gxi_module_free(m); handle.id = gxi_failed_id(GXI_MODULE); }
+    return handle;
+}
+
+GPUEXEC_API gpuexec_module (gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes, const gpuexec_module_desc *desc) {
+    GXI_CALL(gpuexec_module_load, GXI_MAKES);
+    return gxi_load_image(call, context.id, image, bytes, desc, "the image");
+}
+
+static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
+    FILE *file = fopen(path, "rb");
+    char *data = NULL;
+    size_t n = 0, cap = 0;
+    if (!file) {
+        char directory[1024] = "";
+        int error = errno, relative = path[0] != '/' && path[0] != '\\' && !(path[0] && path[1] == ':');
+        if (relative && !gxi_getcwd(directory, (int)sizeof directory)) directory[0] = 0;
+        gxi_fail(call, GPUEXEC_FILE_ERROR, relative ? "give an absolute path, or run the program from the folder that the path starts in" : NULL, "cannot open \"%s\": %s%s%s%s", path, strerror(error),
+                 directory[0] ? " (the working directory is \"" : "", directory, directory[0] ? "\")" : "");
+        return NULL;
+    }
+    for (;;) {
+        size_t got;
+        if (cap - n < 2) {
+            char *more = (char *)gxi_realloc(data, cap = cap ? cap * 2 : 65536);
+            if (!more) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to read \"%s\"", path); break; }
+            data = more;
+        }
+        got = fread(data + n, 1, cap - n - 1, file);
+        n += got;
+        if (got) continue;
+        if (ferror(file)) gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot read \"%s\": %s", path, strerror(errno));
+        else if (n == 0) gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "the file \"%s\" is empty", path);
+        else {
+            data[n] = 0;
+            *bytes = n;
+            fclose(file);
+            return data;
+        }
+        break;
+    }
+    gxi_free(data);
+    fclose(file);
+    return NULL;
+}
+
+GPUEXEC_API gpuexec_module (gpuexec_module_load_file)(GXI_WHERE gpuexec_context context, const char *path, const gpuexec_module_desc *desc) {
+    gpuexec_module handle = { 0 };
+    char *data = NULL;
+    size_t bytes = 0;
+    gxi_text name = { 0, 0, 0, 0 };
+    GXI_CALL(gpuexec_module_load_file, GXI_MAKES);
+    if (!path) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
+    else if (gxi_begin(call) == GPUEXEC_OK && gxi_get(call, context.id, GXI_CONTEXT, "the context")) data = gxi_read_file(call, path, &bytes);
+    if (!data) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
+    gxi_add(&name, "\"%s\"", path);
+    handle = gxi_load_image(call, context.id, data, bytes, desc, name.p ? name.p : "the file");
+    gxi_text_free(&name);
+    gxi_free(data);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_module (gpuexec_module_from_native)(GXI_WHERE gpuexec_context context, struct CUmod_st *native) {
+    gpuexec_module handle = { 0 };
+    gxi_slot *slot, made;
+    gxi_module *m = NULL;
+    GXI_CALL(gpuexec_module_from_native, GXI_MAKES);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
+    if (!native) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUmodule is NULL"); goto failed; }
+    m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
+    if (m) { memset(m, 0, sizeof *m); m->name = gxi_copy_string("an adopted module"); }
+    if (!m || !m->name) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a module"); goto failed; }
+    gxi_list_kernels(call, native, m, NULL);
+    memset(&made, 0, sizeof made);
+    made.native = native; made.cu_context = slot->cu_context; made.context = context.id; made.more = m; made.adopted = 1;
+    handle.id = gxi_new(call, GXI_MODULE, &made);
+failed:
+    if (!handle.id) { gxi_module_free(m); handle.id = gxi_failed_id(GXI_MODULE); }
+    return handle;
+}
+
+static gxi_slot *gxi_ask_module(gxi_call *call, gpuexec_module module) { return gxi_get(call, module.id, GXI_MODULE, "the module"); }
+
+GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module) {
+    GXI_CALL_NO_PLACE(gpuexec_module_native, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_module(call, module);
+    return slot ? (struct CUmod_st *)slot->native : NULL;
+}
+GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module) {
+    GXI_CALL_NO_PLACE(gpuexec_module_log, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_module(call, module);
+    return slot && ((gxi_module *)slot->more)->log ? ((gxi_module *)slot->more)->log : "";
+}
+GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module) {
+    GXI_CALL_NO_PLACE(gpuexec_module_jit_ms, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_module(call, module);
+    return slot ? ((gxi_module *)slot->more)->jit_ms : -1.0;
+}
+GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module) {
+    GXI_CALL_NO_PLACE(gpuexec_module_kernel_count, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_module(call, module);
+    return slot ? ((gxi_module *)slot->more)->nkernels : -1;
+}
+GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index) {
+    GXI_CALL_NO_PLACE(gpuexec_module_kernel_name, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_module(call, module);
+    return slot && index >= 0 && index < ((gxi_module *)slot->more)->nkernels ? ((gxi_module *)slot->more)->kernels[index] : NULL;
+}
+GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module, const char *name, size_t *bytes) {
+    gpuexec_ptr address = 0;
+    size_t size = 0;
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_module_global, GXI_MAKES);
+    if (bytes) *bytes = 0;
+    if (gxi_begin(call) || !(slot = gxi_ask_module(call, module))) return 0;
+    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
+    if (GXI_TRY(cuModuleGetGlobal, (&address, &size, (struct CUmod_st *)slot->native, name))) {
+        gxi_fail_cu(call, "declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it", "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
+        return 0;
+    }
+    if (bytes) *bytes = size;
+    return address;
+}
+GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module) {
+    gxi_slot *slot, *kernel;
+    gxi_scope scope;
+    unsigned index;
+    GXI_CALL_NO_PLACE(gpuexec_module_unload, GXI_CLEANS);
+    if (gxi_was_never_made(module.id, GXI_MODULE)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_module(call, module)) || gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    for (index = 0; (kernel = gxi_next(&index, GXI_KERNEL, 0)) != NULL; )
+        if (((gxi_kernel *)kernel->more)->module == module.id) gxi_destroy(call, kernel);
+    gxi_destroy(call, slot);
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "the module cannot be unloaded") : GPUEXEC_OK;
+}
+
+/* --- kernels ------------------------------------------------------------------------------------------------------- */
+
+enum { GXI_MAX_PARAMETERS = 4096 };              /* one-byte parameters up to the driver's limit of 4 KiB; beyond that a launch is not checked */
+
+/* Number and sizes of parameters into sizes[0] and sizes[1..]; 0 if they are not known. */
+static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx, unsigned short *sizes) {
+    int n = -1;
+    if (GXI_HAS(cuFuncGetParamInfo)) {
+        for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
+            size_t offset = 0, size = 0;
+            if (GXI_TRY(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) break;
+            if (size > 0xFFFF) return 0;
+            sizes[n + 1] = (unsigned short)size;
+        }
+        if (call->cu != GXI_INVALID_VALUE) return 0;
+    } else if (ptx) {
+        const char *p = ptx, *start, *end;
+        while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
+            if (gxi_ptx_is(start, end, name)) { n = gxi_ptx_params(p, sizes + 1, GXI_MAX_PARAMETERS); break; }
+    }
+    if (n < 0) return 0;
+    sizes[0] = (unsigned short)n;
+    return 1;
+}
+
+static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint64_t context, uint64_t module, struct CUfunc_st *native, const char *name, const char *ptx) {
+    gpuexec_kernel handle = { 0 };
+    gxi_slot made;
+    gxi_kernel *more = NULL;
+    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
+    int known, limit = 0;
+    memset(&made, 0, sizeof made);
+    if (sizes) {
+        size_t n, name_bytes = strlen(name) + 1;
+        known = gxi_layout(call, native, name, ptx, sizes);
+        n = known ? (sizes[0] + 1u) * sizeof *sizes : 0;
+        more = (gxi_kernel *)gxi_realloc(NULL, sizeof *more + n + name_bytes);
+        if (more) {
+            more->module = module;
+            more->sizes = known ? (unsigned short *)(void *)(more + 1) : NULL;
+            if (known) memcpy(more->sizes, sizes, n);
+            more->name = (char *)(more + 1) + n;
+            memcpy(more->name, name, name_bytes);
+        }
+        gxi_free(sizes);
+    }
+    if (!more) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for kernel \"%s\"", name); return handle; }
+    GXI_TRY(cuFuncGetAttribute, (&limit, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, native));
+    call->cu = 0;
+    made.native = native;
+    made.cu_context = owner->cu_context;
+    made.context = context;
+    made.more = more;
+    made.sizes = more->sizes;
+    made.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
+    made.adopted = 1;                                                /* a CUfunction ends with its module */
+    handle.id = gxi_new(call, GXI_KERNEL, &made);
+    if (!handle.id) gxi_free(more);
+    return handle;
+}
+
+static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, const char *name) {
+    gxi_text names = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
+    int i, shown = 0;
+    for (i = 0; i < m->nkernels; i++) {
+        const char *at = strstr(m->kernels[i], name);
+        if (at && *name && m->kernels[i][0] == '_' && m->kernels[i][1] == 'Z' && !cure.p)
+            gxi_add(&cure, "\"%s\" is a C++ name: declare the kernel extern \"C\", or ask for the mangled name", m->kernels[i]);
+        if (shown < 20) gxi_add(&names, "%s\"%s\"", shown++ ? ", " : "", m->kernels[i]);
+    }
+    if (m->nkernels > shown) gxi_add(&names, " and %d more", m->nkernels - shown);
+    if (m->nkernels < 0) gxi_fail_cu(call, NULL, "%s has no kernel \"%s\"", m->name, name);
+    else if (m->nkernels == 0) gxi_fail_cu(call, "declare it .visible .entry in PTX, extern \"C\" __global__ in CUDA C", "%s has no kernel \"%s\": it has none at all", m->name, name);
+    else gxi_fail_cu(call, cure.p, "%s has no kernel \"%s\"; it has %s", m->name, name, names.p ? names.p : "");
+    gxi_text_free(&names);
+    gxi_text_free(&cure);
+}
+
+GPUEXEC_API gpuexec_kernel (gpuexec_kernel_get)(GXI_WHERE gpuexec_module module, const char *name) {
+    gpuexec_kernel handle = { 0 };
+    struct CUfunc_st *native = NULL;
+    gxi_slot *slot, *other;
+    gxi_module *m;
+    gxi_scope scope;
+    unsigned index;
+    GXI_CALL(gpuexec_kernel_get, GXI_MAKES);
+    if (gxi_begin(call) || !(slot = gxi_ask_module(call, module))) goto failed;
+    m = (gxi_module *)slot->more;
+    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the kernel's name is NULL"); goto failed; }
+    if (gxi_enter(call, slot->cu_context, &scope)) goto failed;
+    GXI_TRY(cuModuleGetFunction, (&native, (struct CUmod_st *)slot->native, name));
+    if (call->cu) {
+        gxi_leave(&scope);
+        if (call->cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
+        else gxi_fail_cu(call, NULL, "kernel \"%s\" of %s cannot be loaded", name, m->name);
+        goto failed;
+    }
+    for (index = 0; !handle.id && (other = gxi_next(&index, GXI_KERNEL, slot->context)) != NULL; )      /* asked for before? */
+        if (other->native == (void *)native && ((gxi_kernel *)other->more)->module == module.id) handle.id = other->id;
+    if (!handle.id) handle = gxi_kernel_new(call, slot, slot->context, module.id, native, name, m->ptx);
+    gxi_leave(&scope);
+    if (handle.id) return handle;
+failed:
+    handle.id = gxi_failed_id(GXI_KERNEL);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_kernel (gpuexec_kernel_from_native)(GXI_WHERE gpuexec_context context, struct CUfunc_st *native) {
+    gpuexec_kernel handle = { 0 };
+    gxi_slot *slot;
+    const char *name = NULL;
+    GXI_CALL(gpuexec_kernel_from_native, GXI_MAKES);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
+    if (!native) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUfunction is NULL"); goto failed; }
+    if (GXI_HAS(cuFuncGetName)) GXI_TRY(cuFuncGetName, (&name, native));
+    handle = gxi_kernel_new(call, slot, context.id, 0, native, name ? name : "(adopted)", NULL);
+    if (handle.id) return handle;
+failed:
+    handle.id = gxi_failed_id(GXI_KERNEL);
+    return handle;
+}
+
+static gxi_slot *gxi_ask_kernel(gxi_call *call, gpuexec_kernel kernel) { return gxi_get(call, kernel.id, GXI_KERNEL, "the kernel"); }
+
+GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
+    GXI_CALL_NO_PLACE(gpuexec_kernel_native, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    return slot ? (struct CUfunc_st *)slot->native : NULL;
+}
+
+static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int attribute) {
+    int value = 0;
+    return GXI_TRY(cuFuncGetAttribute, (&value, attribute, (struct CUfunc_st *)kernel->native)) ? 0 : value;
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexec_kernel_info *info) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_get_info, GXI_ASKS);
+    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    memset(info, 0, sizeof *info);
+    if (!(slot = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
+    info->name = ((gxi_kernel *)slot->more)->name;
+    info->parameters = slot->sizes ? slot->sizes[0] : -1;
+    info->max_threads_per_block = gxi_function_attribute(call, slot, GXI_FUNC_MAX_THREADS_PER_BLOCK);
+    info->registers = gxi_function_attribute(call, slot, GXI_FUNC_NUM_REGS);
+    info->ptx_version = gxi_function_attribute(call, slot, GXI_FUNC_PTX_VERSION);
+    info->binary_version = gxi_function_attribute(call, slot, GXI_FUNC_BINARY_VERSION);
+    info->static_shared = (size_t)gxi_function_attribute(call, slot, GXI_FUNC_SHARED_SIZE_BYTES);
+    info->local_bytes = (size_t)gxi_function_attribute(call, slot, GXI_FUNC_LOCAL_SIZE_BYTES);
+    info->constant_bytes = (size_t)gxi_function_attribute(call, slot, GXI_FUNC_CONST_SIZE_BYTES);
+    return call->cu ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name) : GPUEXEC_OK;
+}
+GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
+    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_size, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[index + 1] : 0;
+}
+GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    int blocks = -1;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_ASKS);
+    if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
+    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, (struct CUfunc_st *)slot->native, (int)block_threads, shared_bytes));
+    gxi_leave(&scope);
+    if (call->cu == 0) return blocks;
+    gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told", ((gxi_kernel *)slot->more)->name, block_threads, (unsigned long)shared_bytes);
+    return -1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-memory */
+
+static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB (8589934592 bytes)" */
+    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
+    double x = (double)bytes;
+    int u = -1;
+    while (x >= 1024 && u < 4) { x /= 1024; u++; }
+    if (u < 0) gxi_add(t, "%llu bytes", (unsigned long long)bytes);
+    else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
+}
+
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, size_t bytes, const char *kind) {
+    gxi_text t = { 0, 0, 0, 0 };
+    size_t available = 0, total = 0;
+    gxi_add_bytes(&t, bytes);
+    gxi_add(&t, " of %s memory for device %d cannot be had", kind, gxi_context_of(context)->ordinal);
+    if (call->cu == GXI_OUT_OF_MEMORY && gxi.cu.cuMemGetInfo(&available, &total) == 0) {
+        gxi_add(&t, "; of its ");
+        gxi_add_bytes(&t, total);
+        gxi_add(&t, ", free are ");
+        gxi_add_bytes(&t, available);
+    }
+    gxi_fail_cu(call, call->cu != GXI_OUT_OF_MEMORY ? NULL : *kind == 'p' ? "ask for less: pinned memory is taken from the host's RAM" :
+                "ask for less, free what is not needed, or work in parts; other processes hold memory too: see `nvidia-smi`", "%s", t.p ? t.p : "");
+    gxi_text_free(&t);
+}
+
+GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_t bytes) {
+    gpuexec_ptr address = 0;
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_alloc, GXI_MAKES);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
+    if (bytes == 0) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0 bytes asked for; a device allocation has at least 1"); return 0; }
+    if (gxi_enter(call, slot->cu_context, &scope)) return 0;
+    if (GXI_TRY(cuMemAlloc, (&address, bytes))) {
+        gxi_fail_alloc(call, slot, bytes, "device");
+        address = 0;
+    } else if (!gxi_range_add(address, bytes, context.id, where, 0)) {
+        gxi.cu.cuMemFree(address);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)bytes);
+        address = 0;
+    }
+    gxi_leave(&scope);
+    return address;
+}
+
+GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size_t bytes) {
+    void *memory = NULL;
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return NULL;
+    if (bytes == 0) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0 bytes asked for; an allocation has at least 1"); return NULL; }
+    if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
+    if (GXI_TRY(cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
+        gxi_fail_alloc(call, slot, bytes, "pinned host");
+        memory = NULL;
+    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, 1)) {
+        gxi.cu.cuMemFreeHost(memory);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)bytes);
+        memory = NULL;
+    }
+    gxi_leave(&scope);
+    return memory;
+}
+
+static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int pinned) {
+    gxi_range range;
+    gxi_slot *slot;
+    gxi_scope scope = { 0 };
+    const char *maker = pinned ? "gpuexec_alloc_pinned" : "gpuexec_alloc";
+    if (address == 0) return GPUEXEC_OK;
+    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    if (!gxi_range_find(address, &range) || range.pinned != pinned)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx is not from %s, or was freed before", (unsigned long long)address, maker);
+    if (range.lo != address)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with", "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s",
+                        (unsigned long long)address, (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo, range.where ? range.where : "?");
+    if (!gxi_range_remove(address, pinned)) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time", (unsigned long long)address);
+    slot = gxi_peek(range.context, GXI_CONTEXT);
+    if (slot && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (pinned) GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)address));
+    else GXI_TRY(cuMemFree, (address));
+    gxi_leave(&scope);
+    return call->cu && call->cu != GXI_DEINITIALIZED ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address) {
+    GXI_CALL(gpuexec_free, GXI_CLEANS);
+    return gxi_release(call, address, 0);
+}
+GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory) {
+    GXI_CALL(gpuexec_free_pinned, GXI_CLEANS);
+    return gxi_release(call, (uintptr_t)memory, 1);
+}
+
+GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory) {
+    gpuexec_ptr address = 0;
+    gxi_range range;
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
+    if (gxi_begin(call)) return 0;
+    if (!gxi_range_find((uintptr_t)memory, &range) || !range.pinned || !(slot = gxi_peek(range.context, GXI_CONTEXT))) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_pinned", "%p is not pinned memory of this library", memory);
+        return 0;
+    }
+    if (gxi_enter(call, slot->cu_context, &scope)) return 0;
+    if (GXI_TRY(cuMemHostGetDevicePointer, (&address, (void *)(uintptr_t)range.lo, 0))) {
+        gxi_fail_cu(call, NULL, "pinned memory %p has no device address", memory);
+        address = 0;
+    } else address += (uintptr_t)memory - range.lo;
+    gxi_leave(&scope);
+    return address;
+}
+
+/* --- copies and fills: one function for all, with or without a stream ------------------------------------------------ */
+
+typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_FILL, GXI_FILL32 } gxi_transfer_kind;
+typedef struct gxi_transfer {
+    gxi_transfer_kind kind;
+    gpuexec_ptr       to, from;                  /* device addresses, where they are */
+    void             *host_to;
+    const void       *host_from;
+    uint32_t          value;
+    uint64_t          bytes;
+} gxi_transfer;
+
+/* Names the allocation that an address lies in, and whether the bytes go past its end. */
+static void gxi_describe(gxi_text *t, const char *which, uint64_t address, uint64_t bytes) {
+    gxi_range range;
+    if (!gxi_range_find(address, &range))
+        gxi_add(t, "; %s 0x%llx is in no allocation of gpuexec (freed, or a host pointer?)", which, (unsigned long long)address);
+    else if (bytes > range.bytes - (address - range.lo))
+        gxi_add(t, "; %s 0x%llx has %llu bytes left in its allocation of %llu bytes made at %s", which, (unsigned long long)address,
+                (unsigned long long)(range.bytes - (address - range.lo)), (unsigned long long)range.bytes, range.where ? range.where : "?");
+}
+static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gpuexec_result result;
+    gxi_add_bytes(&t, x->bytes);
+    gxi_add(&t, " cannot be %s", x->kind >= GXI_FILL ? "filled" : "copied");
+    if (x->kind != GXI_COPY_OUT) gxi_describe(&t, "the destination", x->to, x->bytes);
+    if (x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) gxi_describe(&t, "the source", x->from, x->bytes);
+    if (x->kind == GXI_FILL32 && x->to % 4) gxi_add(&t, "; the destination 0x%llx is not a multiple of 4", (unsigned long long)x->to);
+    result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return result;
+}
+
+static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t context, const gxi_transfer *x) {
+    gxi_slot *slot;
+    gxi_scope scope = { 0 };
+    struct CUstream_st *s;
+    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, stream, GXI_STREAM, "the stream");
+    if (!slot) return gpuexec_error_detail()->result;
+    if (x->bytes == 0) return GPUEXEC_OK;
+    if ((x->kind == GXI_COPY_IN && !x->host_from) || (x->kind == GXI_COPY_OUT && !x->host_to))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host pointer is NULL, with %llu bytes to copy", (unsigned long long)x->bytes);
+    if ((x->kind != GXI_COPY_OUT && !x->to) || ((x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) && !x->from))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "look at what gpuexec_alloc returned", "the device address is 0, with %llu bytes to %s", (unsigned long long)x->bytes, x->kind >= GXI_FILL ? "fill" : "copy");
+    if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    s = context ? GXI_STREAM_LEGACY : (struct CUstream_st *)slot->native;
+    switch (x->kind) {
+    case GXI_COPY_IN:  context ? GXI_TRY(cuMemcpyHtoD, (x->to, x->host_from, (size_t)x->bytes)) : GXI_TRY(cuMemcpyHtoDAsync, (x->to, x->host_from, (size_t)x->bytes, s)); break;
+    case GXI_COPY_OUT: context ? GXI_TRY(cuMemcpyDtoH, (x->host_to, x->from, (size_t)x->bytes)) : GXI_TRY(cuMemcpyDtoHAsync, (x->host_to, x->from, (size_t)x->bytes, s)); break;
+    case GXI_COPY:     context ? GXI_TRY(cuMemcpyDtoD, (x->to, x->from, (size_t)x->bytes)) : GXI_TRY(cuMemcpyDtoDAsync, (x->to, x->from, (size_t)x->bytes, s)); break;
+    case GXI_FILL:     context ? GXI_TRY(cuMemsetD8, (x->to, (unsigned char)x->value, (size_t)x->bytes)) : GXI_TRY(cuMemsetD8Async, (x->to, (unsigned char)x->value, (size_t)x->bytes, s)); break;
+    case GXI_FILL32:   GXI_TRY(cuMemsetD32Async, (x->to, x->value, (size_t)(x->bytes / 4), s)); break;
+    }
+    /* the driver's synchronous calls may return before the device is done (device to device, fill, small pageable sources) */
+    if (context && call->cu == 0 && x->kind != GXI_COPY_OUT) GXI_TRY(cuStreamSynchronize, (s));
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_transfer(call, x) : GPUEXEC_OK;
+}
+
+static gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, gpuexec_ptr to, gpuexec_ptr from, void *host_to, const void *host_from, uint32_t value, uint64_t bytes) {
+    gxi_transfer x;
+    x.kind = kind; x.to = to; x.from = from; x.host_to = host_to; x.host_from = host_from; x.value = value; x.bytes = bytes;
+    return x;
+}
+#define GXI_TRANSFER(name, stream, context, kind, to, from, host_to, host_from, value, bytes) \
+    GXI_CALL(name, GXI_WORKS); \
+    gxi_transfer x = gxi_transfer_of(kind, to, from, host_to, host_from, value, bytes); \
+    return gxi_transfer_on(call, stream, context, &x)
+GPUEXEC_API gpuexec_result (gpuexec_copy_in)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
+    GXI_TRANSFER(gpuexec_copy_in, stream.id, 0, GXI_COPY_IN, to, 0, NULL, from, 0, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_copy_out)(GXI_WHERE gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes) {
+    GXI_TRANSFER(gpuexec_copy_out, stream.id, 0, GXI_COPY_OUT, 0, from, to, NULL, 0, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_copy)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
+    GXI_TRANSFER(gpuexec_copy, stream.id, 0, GXI_COPY, to, from, NULL, NULL, 0, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
+    GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, NULL, NULL, value, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint32_t value, size_t count) {
+    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, NULL, NULL, value, (uint64_t)count * 4);
+}
+GPUEXEC_API gpuexec_result (gpuexec_copy_in_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
+    GXI_TRANSFER(gpuexec_copy_in_now, 0, context.id, GXI_COPY_IN, to, 0, NULL, from, 0, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_copy_out_now)(GXI_WHERE gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
+    GXI_TRANSFER(gpuexec_copy_out_now, 0, context.id, GXI_COPY_OUT, 0, from, to, NULL, 0, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_copy_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
+    GXI_TRANSFER(gpuexec_copy_now, 0, context.id, GXI_COPY, to, from, NULL, NULL, 0, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_fill_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes) {
+    GXI_TRANSFER(gpuexec_fill_now, 0, context.id, GXI_FILL, to, 0, NULL, NULL, value, bytes);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-stream */
+
+static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUstream_st *native, int adopted, int legacy) {
+    gpuexec_stream handle = { 0 };
+    gxi_slot made;
+    memset(&made, 0, sizeof made);
+    made.native = native; made.cu_context = context->cu_context; made.context = context_id;
+    made.adopted = adopted != 0; made.legacy = legacy != 0;
+    handle.id = gxi_new(call, GXI_STREAM, &made);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context context, const gpuexec_stream_desc *desc) {
+    gpuexec_stream handle = { 0 };
+    struct CUstream_st *native = NULL;
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_create, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) goto failed;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, &scope)) goto failed;
+    GXI_TRY(cuStreamCreateWithPriority, (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
+    gxi_leave(&scope);
+    if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
+    else {
+        handle = gxi_stream_new(call, slot, context.id, native, 0, 0);
+        if (handle.id) return handle;
+        gxi.cu.cuStreamDestroy(native);
+    }
+failed:
+    handle.id = gxi_failed_id(GXI_STREAM);
+    return handle;
+}
+
+static gpuexec_stream gxi_legacy(gxi_call *call, gpuexec_context context) {
+    gpuexec_stream handle = { 0 };
+    gxi_slot *slot;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
+    handle.id = GXI_LOAD(&gxi_context_of(slot)->legacy);
+    if (handle.id) return handle;
+    handle = gxi_stream_new(call, slot, context.id, GXI_STREAM_LEGACY, 1, 1);
+    if (!handle.id) goto failed;
+    GXI_STORE(&gxi_context_of(slot)->legacy, handle.id);
+    return handle;
+failed:
+    handle.id = gxi_failed_id(GXI_STREAM);
+    return handle;
+}
+GPUEXEC_API gpuexec_stream (gpuexec_stream_legacy)(GXI_WHERE gpuexec_context context) {
+    GXI_CALL(gpuexec_stream_legacy, GXI_MAKES);
+    return gxi_legacy(call, context);
+}
+
+GPUEXEC_API gpuexec_stream (gpuexec_stream_from_native)(GXI_WHERE gpuexec_context context, struct CUstream_st *native) {
+    gpuexec_stream handle = { 0 };
+    struct CUctx_st *of = NULL;
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
+    if (!native || native == GXI_STREAM_LEGACY) return gxi_legacy(call, context);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
+    if ((uintptr_t)native == 2) { gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "make a stream, or take the legacy one", "CU_STREAM_PER_THREAD is another stream on each thread and cannot be a handle"); goto failed; }
+    if (GXI_TRY(cuStreamGetCtx, (native, &of))) { gxi_fail_cu(call, NULL, "%p is no stream that the driver knows", (void *)native); goto failed; }
+    if (of != slot->cu_context) {
+        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context", "the stream %p is of context %p, but the context given is %p", (void *)native, (void *)of, (void *)slot->cu_context);
+        goto failed;
+    }
+    handle = gxi_stream_new(call, slot, context.id, native, 1, 0);
+    if (handle.id) return handle;
+failed:
+    handle.id = gxi_failed_id(GXI_STREAM);
+    return handle;
+}
+
+static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) { return gxi_get(call, stream.id, GXI_STREAM, "the stream"); }
+
+GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
+    GXI_CALL_NO_PLACE(gpuexec_stream_native, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_stream(call, stream);
+    return slot ? (struct CUstream_st *)slot->native : NULL;
+}
+
+/* Legacy streams are the current context's: the calls on them need it. */
+static gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
+    scope->pushed = 0;
+    return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_stream_sync)(GXI_WHERE gpuexec_stream stream) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_take();
+    GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)slot->native));
+    gxi_leave(&scope);
+    return gxi_waited(call, "the stream");
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_ASKS);
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    GXI_TRY(cuStreamQuery, ((struct CUstream_st *)slot->native));
+    gxi_leave(&scope);
+    return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY : call->cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream stream, gpuexec_event event) {
+    gxi_slot *slot, *e;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) || gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, (struct CUevent_st *)e->native, 0));
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_stream_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (slot->legacy) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the legacy stream cannot be destroyed; it ends with its context");
+    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the stream cannot be destroyed") : GPUEXEC_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-event */
+
+static gpuexec_event gxi_event_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUevent_st *native, int adopted, int no_timing) {
+    gpuexec_event handle = { 0 };
+    gxi_slot made;
+    memset(&made, 0, sizeof made);
+    made.native = native; made.cu_context = context->cu_context; made.context = context_id;
+    made.adopted = adopted != 0; made.no_timing = no_timing != 0; made.recorded = adopted != 0;
+    handle.id = gxi_new(call, GXI_EVENT, &made);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context context, const gpuexec_event_desc *desc) {
+    gpuexec_event handle = { 0 };
+    struct CUevent_st *native = NULL;
+    gxi_slot *slot;
+    gxi_scope scope;
+    const int no_timing = desc && desc->no_timing;
+    GXI_CALL(gpuexec_event_create, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) goto failed;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, &scope)) goto failed;
+    GXI_TRY(cuEventCreate, (&native, (no_timing ? (unsigned)GXI_EVENT_DISABLE_TIMING : 0u) | (desc && desc->blocking_sync ? (unsigned)GXI_EVENT_BLOCKING_SYNC : 0u)));
+    gxi_leave(&scope);
+    if (call->cu) gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(slot)->ordinal);
+    else {
+        handle = gxi_event_new(call, slot, context.id, native, 0, no_timing);
+        if (handle.id) return handle;
+        gxi.cu.cuEventDestroy(native);
+    }
+failed:
+    handle.id = gxi_failed_id(GXI_EVENT);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_event (gpuexec_event_from_native)(GXI_WHERE gpuexec_context context, struct CUevent_st *native) {
+    gpuexec_event handle = { 0 };
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_event_from_native, GXI_MAKES);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
+    if (!native) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUevent is NULL"); goto failed; }
+    handle = gxi_event_new(call, slot, context.id, native, 1, 0);
+    if (handle.id) return handle;
+failed:
+    handle.id = gxi_failed_id(GXI_EVENT);
+    return handle;
+}
+
+static gxi_slot *gxi_ask_event(gxi_call *call, gpuexec_event event, const char *is) { return gxi_get(call, event.id, GXI_EVENT, is); }
+
+GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
+    GXI_CALL_NO_PLACE(gpuexec_event_native, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_event(call, event, "the event");
+    return slot ? (struct CUevent_st *)slot->native : NULL;
+}
+GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event, gpuexec_stream stream) {
+    gxi_slot *e, *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_event_record, GXI_WORKS);
+    if (gxi_begin(call) || !(e = gxi_ask_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (e->cu_context != slot->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "record it on a stream of its own context, then let the other stream wait for it", "the event is of another context than the stream");
+    if (gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0) e->recorded = 1;
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_event_sync, GXI_WAITS);
+    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_take();
+    GXI_TRY(cuEventSynchronize, ((struct CUevent_st *)slot->native));
+    return gxi_waited(call, "the event");
+}
+GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
+    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gpuexec_error_detail()->result;
+    GXI_TRY(cuEventQuery, ((struct CUevent_st *)slot->native));
+    return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY : call->cu ? gxi_fail_cu(call, NULL, "the event cannot be asked") : GPUEXEC_OK;
+}
+GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpuexec_event stop) {
+    gxi_slot *a, *b;
+    float ms = 0;
+    GXI_CALL(gpuexec_event_elapsed_ms, GXI_ASKS);
+    if (gxi_begin(call) || !(a = gxi_ask_event(call, start, "the start event")) || !(b = gxi_ask_event(call, stop, "the stop event"))) return -1.0;
+    if (a->no_timing || b->no_timing)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing", a->no_timing ? "start" : "stop");
+    else if (!a->recorded || !b->recorded)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both", "the %s event was never recorded", a->recorded ? "stop" : "start");
+    else if (GXI_TRY(cuEventElapsedTime, (&ms, (struct CUevent_st *)a->native, (struct CUevent_st *)b->native)) == 0)
+        return (double)ms;
+    else if (call->cu == GXI_CU_NOT_READY)
+        gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "an event is not reached yet");
+    else
+        gxi_fail_cu(call, NULL, "the time between the events cannot be told");
+    return -1.0;
+}
+GPUEXEC_API gpuexec_result gpuexec_event_destroy(gpuexec_event event) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_event_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(event.id, GXI_EVENT)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_event(call, event, "the event"))) return gpuexec_error_detail()->result;
+    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the event cannot be destroyed") : GPUEXEC_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-launch   The straight path is two slot look-ups, the latch, the sizes, and the driver. Whatever is not straight goes to
+   gxi_launch_else: it finds out what is wrong, or does the rare right things (legacy stream, more shared memory, trace). */
+
+static unsigned gxi_blocks(size_t n, unsigned block) {
+    size_t blocks = block ? n / block + (n % block != 0) : 0;
+    return blocks > 0xFFFFFFFFu ? 0xFFFFFFFFu : (unsigned)blocks;    /* too many is the launch's to refuse */
+}
+GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x) {
+    gpuexec_dims d = { 0, 1, 1, 0, 1, 1, 0 };
+    d.grid_x = gxi_blocks(n, block_x);
+    d.block_x = block_x;
+    return d;
+}
+GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y) {
+    gpuexec_dims d = { 0, 0, 1, 0, 0, 1, 0 };
+    d.grid_x = height ? gxi_blocks(width, block_x) : 0;
+    d.grid_y = gxi_blocks(height, block_y);
+    d.block_x = block_x;
+    d.block_y = block_y;
+    return d;
+}
+GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigned shared_bytes) {
+    gpuexec_dims d = { 0, 1, 1, 0, 1, 1, 0 };
+    d.grid_x = blocks;
+    d.block_x = threads;
+    d.shared_bytes = shared_bytes;
+    return d;
+}
+
+static int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    unsigned i;
+    if (!known) return 1;
+    if (args->count != known[0]) return 0;
+    if (args->sizes) for (i = 0; i < args->count; i++) if (args->sizes[i] != known[i + 1]) return 0;
+    return 1;
+}
+static int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
+    return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x, d->block_y + !d->block_y,
+                                 d->block_z + !d->block_z, d->shared_bytes, (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses, NULL);
+}
+
+static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
+    unsigned i;
+    if (args->count != known[0]) {
+        gxi_text sizes = { 0, 0, 0, 0 };
+        gpuexec_result result;
+        for (i = 0; i < known[0] && i < 32; i++) gxi_add(&sizes, "%s%u", i ? ", " : "", known[i + 1]);
+        if (i < known[0]) gxi_add(&sizes, ", ...");
+        result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass one argument for each parameter, in order", "kernel \"%s\" takes %u parameter%s%s%s%s, but %u argument%s given", kernel, known[0], known[0] == 1 ? "" : "s",
+                          known[0] ? " (of " : "", sizes.p ? sizes.p : "", known[0] ? " bytes)" : "", args->count, args->count == 1 ? " is" : "s are");
+        gxi_text_free(&sizes);
+        return result;
+    }
+    for (i = 0; args->sizes[i] == known[i + 1]; i++) { }
+    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, known[i + 1] == 8 && args->sizes[i] != 8 ? "pointers are gpuexec_ptr (8 bytes), double and long long have 8 bytes, int and float 4"
+                    : args->sizes[i] == 8 && known[i + 1] == 4 ? "int, unsigned and float have 4 bytes: copy a size_t, long or double into one of them first" : "pass a variable of exactly the parameter's type",
+                    "argument %u of kernel \"%s\" has %u bytes, but its parameter has %u (counted from 0)", i, kernel, args->sizes[i], known[i + 1]);
+}
+
+/* Why the driver refused a launch, from the numbers that it went by. */
+static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_args *args) {
+    static const char axis[3] = { 'x', 'y', 'z' };
+    const char *name = ((gxi_kernel *)kernel->more)->name;
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
+    gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
+    int device = context ? gxi_context_of(context)->device : 0, ordinal = context ? gxi_context_of(context)->ordinal : 0, i;
+    const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z }, block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const int most = gxi_attribute(&ask, device, GXI_DEV_MAX_THREADS_PER_BLOCK), kernel_most = gxi_function_attribute(&ask, kernel, GXI_FUNC_MAX_THREADS_PER_BLOCK);
+    const int optin = gxi_attribute(&ask, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), fixed = gxi_function_attribute(&ask, kernel, GXI_FUNC_SHARED_SIZE_BYTES);
+    const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS), file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
+    gpuexec_result r = GPUEXEC_BAD_LAUNCH;
+    if (grid[0] == 0) return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)", "kernel \"%s\" was given an empty grid: grid_x is 0", name);
+    if (block[0] == 0) return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
+    for (i = 0; i < 3; i++) {
+        int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
+        if (block[i] > (unsigned)limit) return gxi_fail(call, r, "make the block smaller and the grid larger", "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, limit, name);
+    }
+    if (threads > (unsigned)most)
+        return gxi_fail(call, r, "make the block smaller and the grid larger", "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")", block[0], block[1], block[2], (unsigned long long)threads, ordinal, most, name);
+    for (i = 0; i < 3; i++) {
+        int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_GRID_DIM_X + i);
+        if (grid[i] > (unsigned)limit) return gxi_fail(call, r, i ? "put the longest dimension on x, which takes the most" : "let each thread do several elements in a loop", "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, limit, name);
+    }
+    if ((uint64_t)d->shared_bytes + (uint64_t)fixed > (uint64_t)optin)
+        return gxi_fail(call, r, "use less shared memory per block", "kernel \"%s\" needs %llu bytes of shared memory per block (%d static and %u dynamic), but device %d has at most %d", name,
+                        (unsigned long long)d->shared_bytes + (unsigned)fixed, fixed, d->shared_bytes, ordinal, optin);
+    if (threads > (unsigned)kernel_most)
+        return gxi_fail(call, r, "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller blocks, or compile it for larger ones", "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per thread, %d per block on device %d)",
+                        block[0], block[1], block[2], (unsigned long long)threads, name, kernel_most, registers, file, ordinal);
+    return gxi_fail_cu(call, call->cu == GXI_INVALID_VALUE ? "check the grid and block against the kernel's .reqntid or .maxntid, if it has them" : NULL,
+                       "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared memory and %u arguments", name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
+}
+
+/* cu: what the driver answered to the straight launch, -1 if it was not asked. */
+static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args, int cu) {
+    gxi_slot *k, *s;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_launch, GXI_WORKS);
+    call->driver_call = "cuLaunchKernel";
+    if (gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)) || !(s = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (k->cu_context != s->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's", "kernel \"%s\" and the stream are of different contexts", ((gxi_kernel *)k->more)->name);
+    if (!gxi_args_fit(k->sizes, args)) return gxi_fail_args(call, ((gxi_kernel *)k->more)->name, k->sizes, args);
+    if (args->count && !args->addresses) return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, NULL, "args.addresses is NULL, with %u arguments", args->count);
+    if (cu < 0) {
+        if (d->shared_bytes > GXI_LOAD(&k->shared_limit)) {          /* the opt-in above 48 KiB; raised, never lowered */
+            if (d->shared_bytes > 0x7FFFFFFF || GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)d->shared_bytes)))
+                return gxi_fail_launch(call, k, d, args);
+            GXI_STORE(&k->shared_limit, d->shared_bytes);
+            call->driver_call = "cuLaunchKernel";
+        }
+        if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
+        call->driver_call = "cuLaunchKernel";
+        cu = gxi_call_launch(k, s, d, args);
+        gxi_leave(&scope);
+        call->cu = cu;
+        if (gxi.trace) gxi_traced(call);
+    }
+    call->cu = cu;
+    if (cu == 0) return GPUEXEC_OK;
+    return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", ((gxi_kernel *)k->more)->name) : gxi_fail_launch(call, k, d, args);
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL), *s = gxi_peek(stream.id, GXI_STREAM);
+    int cu = -1;
+    if (k && s && k->cu_context == s->cu_context && !s->legacy && !gxi_thread.latched && !gxi.trace && dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
+        cu = gxi_call_launch(k, s, &dims, &args);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_launch_else(where, kernel, stream, &dims, &args, cu);
+}
+
+#endif /* implementation */
