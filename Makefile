@@ -1,14 +1,93 @@
-CC      ?= cc
-BUILD   ?= build
-SIMGPU  := $(BUILD)/libsimgpu.so
-SIM_SRC := $(wildcard tests/simgpu/*.c)
-SIM_OBJ := $(SIM_SRC:tests/simgpu/%.c=$(BUILD)/simgpu/%.o)
-STRICT  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes
-SIM_CFLAGS = -std=gnu99 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -pthread $(STRICT) $(SAN_FLAGS)
+# gpuexec: plain GNU make, no configure step. `make help` says what there is.
+#
+# The library is the one header gpuexec.h and needs no building. Everything here is around it: examples, tests, and the CPU device
+# (build/libsimgpu.so) on which they run where there is no GPU.
 
-all: $(SIMGPU)
-$(BUILD)/simgpu/%.o: tests/simgpu/%.c $(wildcard tests/simgpu/*.h)
+ifneq ($(filter-out 0,$(SAN)),)
+BUILD     ?= build/san
+SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+BUILD     ?= build
+endif
+CC        ?= cc
+CXX       ?= c++
+CFLAGS    ?= -O2 -g
+PREFIX    ?= /usr/local
+export CC CXX CFLAGS BUILD SAN_FLAGS
+
+WARN   := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes
+STRICT := $(WARN) -Wconversion -Wsign-conversion -Wcast-qual
+ifneq ($(filter-out 0,$(WERROR)),)
+WARN   += -Werror
+STRICT += -Werror
+endif
+DEPEND  = -MMD -MP -MF $@.d
+
+SIMGPU   := $(BUILD)/libsimgpu.so
+SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*.c))
+EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
+PROBE    := $(BUILD)/probe
+
+all: simgpu
+
+simgpu: $(SIMGPU)
+examples: $(EXAMPLES)
+tests: $(TESTS) $(PROBE)
+
+# The CPU device. No contraction: PTX says itself where it wants a fused multiply-add.
+SIM_CFLAGS = -std=gnu99 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -pthread $(WARN) $(SAN_FLAGS)
+$(BUILD)/simgpu/%.o: tests/simgpu/%.c
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) -c $< -o $@
+	$(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
 $(SIMGPU): $(SIM_OBJ)
 	$(CC) -shared $(SAN_FLAGS) -Wl,-soname,libsimgpu.so -o $@ $(SIM_OBJ) -lm -ldl -lpthread
+
+# Each example, each test and the probe is one C file and one program.
+C99 = $(CC) -std=c99 $(CFLAGS) -ffp-contract=off $(STRICT) $(SAN_FLAGS) $(DEPEND)
+$(BUILD)/examples/%: examples/%.c
+	@mkdir -p $(@D)
+	$(C99) $< -o $@ -ldl -lpthread
+$(BUILD)/unit/%: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(C99) $< -o $@ -lm -ldl -lpthread
+$(PROBE): tests/probe.c
+	@mkdir -p $(@D)
+	$(C99) $< -o $@ -ldl -lpthread
+
+# On the GPU if there is one, else on the CPU device, or on whatever GPUEXEC_DRIVER in the environment says.
+run: $(SIMGPU) $(PROBE) $(EXAMPLES)
+	@sh examples/run.sh $(BUILD) $(EXAMPLES)
+check: $(SIMGPU) $(PROBE) $(TESTS)
+	@sh tests/check.sh $(BUILD)
+
+kernels:
+	@sh kernels/make_ptx.sh
+
+VERSION = $(shell sed -n 's/^.define GPUEXEC_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' gpuexec.h | paste -sd. -)
+install:
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig
+	install -m 644 gpuexec.h $(DESTDIR)$(PREFIX)/include/gpuexec.h
+	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: gpuexec' \
+	    'Description: kernel execution on NVIDIA GPUs through the CUDA driver API, in one header' 'Version: $(VERSION)' \
+	    'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' > $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/include/gpuexec.h $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
+
+clean:
+	rm -rf build $(BUILD)
+
+help:
+	@echo 'make             build the CPU device, the examples and the tests'
+	@echo 'make run         build and run the examples, on the GPU or, if there is none, on the CPU device'
+	@echo 'make check       build and run the tests likewise; the last line sums up'
+	@echo 'make simgpu      only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
+	@echo 'make kernels     kernels/*.ptx again from kernels/*.cu (needs nvcc)'
+	@echo 'make install     gpuexec.h and a pkg-config file to PREFIX ($(PREFIX)), under DESTDIR'
+	@echo 'make uninstall, make clean'
+	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san'
+	@echo 'CC=, CXX=        other compilers; BUILD=dir another directory for what is built; WERROR=1 warnings are errors'
+
+.PHONY: all simgpu examples tests run check kernels install uninstall clean help
+.DELETE_ON_ERROR:
+-include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(PROBE).d

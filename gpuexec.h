@@ -865,7 +865,6 @@ static const char *const gxi_driver_places[] = {
     ROW(REQUIRED, cuCtxPopCurrent,            4000, (struct CUctx_st **context)) \
     ROW(REQUIRED, cuCtxGetDevice,             2000, (int *device)) \
     ROW(REQUIRED, cuCtxSynchronize,           2000, (void)) \
-    ROW(REQUIRED, cuCtxGetStreamPriorityRange,5050, (int *least, int *greatest)) \
     ROW(REQUIRED, cuModuleLoadDataEx,         2010, (struct CUmod_st **module, const void *image, unsigned n, int *options, void **values)) \
     ROW(REQUIRED, cuModuleUnload,             2000, (struct CUmod_st *module)) \
     ROW(REQUIRED, cuModuleGetFunction,        2000, (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
@@ -1195,10 +1194,10 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
             gxi_detail_write(&record->first, &e);
             gxi_thread.latched = result;
         }
-        if (e.sticky && !gxi.sticky) {
+        if (e.sticky && !GXI_LOAD(&gxi.sticky)) {
             gxi_lock(&gxi_tables);
             if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, &e);
-            gxi.sticky = e.driver_result;
+            GXI_STORE(&gxi.sticky, e.driver_result);
             gxi_unlock(&gxi_tables);
         }
         gxi_log(GPUEXEC_LOG_ERROR, record->last.e.text);
@@ -1257,7 +1256,7 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                          : call->cu == GXI_HARDWARE_STACK_ERROR ? "overflowed its stack"
                          : call->cu == GXI_ILLEGAL_INSTRUCTION ? "executed an illegal instruction or left its shared memory"
                          : call->cu == GXI_ECC_UNCORRECTABLE ? "met an uncorrectable memory (ECC) error" : "was stopped by a trap or an exception";
-        if (gxi.sticky) {
+        if (GXI_LOAD(&gxi.sticky)) {
             return gxi_fail(call, result, "start a new process: CUDA refuses all work of this one from now on",
                             "a kernel failed earlier; the first call that met it said: %s", gxi.sticky_detail.e.message);
         }
@@ -1273,6 +1272,27 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     result = gxi_fail(call, result, cure, "%s", message.p ? message.p : "");
     gxi_text_free(&message);
     return result;
+}
+
+/* Gives everything back that failures and tables hold, with the allocator that it came from; other threads' records and latches become past. */
+static void gxi_forget(void) {
+    gxi_thread_record *record;
+    unsigned i;
+    for (i = 0; i < GXI_FAILED_KEPT; i++) { gxi_text_free(&gxi.failed[i].detail.text); gxi.failed[i].id = 0; }
+    gxi_text_free(&gxi.start_failure.text);
+    memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
+    gxi_text_free(&gxi.sticky_detail.text);
+    gxi.sticky = 0;
+    gxi_free(gxi.ranges);
+    gxi.ranges = NULL;
+    gxi.nranges = gxi.ranges_cap = 0;
+    if (gxi.have_key) gxi_key_free(gxi.key);
+    gxi.have_key = 0;
+    while ((record = gxi.records) != NULL) {
+        gxi.records = record->next;
+        gxi_record_free(record);
+    }
+    gxi.epoch++;
 }
 
 /* --- start ------------------------------------------------------------------------------------------------------- */
@@ -1380,8 +1400,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     gxi_lock(&starting);
     if (gxi.started) { gxi_unlock(&starting); return GPUEXEC_OK; }
     if (desc) {
-        gxi_text_free(&gxi.start_failure.text);
-        memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
+        gxi_forget();                            /* what failed before, with the allocator of then */
         gxi.desc = *desc;
     }
     if (gxi.start_failure.e.result) {
@@ -1700,7 +1719,7 @@ GPUEXEC_API const char *gpuexec_id_why(uint64_t id) {
 
 GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *desc) {
     static const gpuexec_setup_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
-    GXI_CALL(gpuexec_setup, GXI_WAITS);
+    GXI_CALL(gpuexec_setup, GXI_MAKES);
     if (!desc) desc = &defaults;
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
     if (GXI_LOAD(&gxi.started))
@@ -1942,6 +1961,9 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     int entered;
     gxi_range range;
     entered = gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
+    if (entered && gxi_context_of(slot)->primary) GXI_TRY(cuCtxSynchronize, ());
+    else for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )       /* of somebody else's context, wait for our streams only */
+        if (!child->adopted) GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native));
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
         for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) gxi_destroy(call, child);
     for (;;) {
@@ -1992,29 +2014,14 @@ static void gxi_report_leaks(void) {
 }
 
 GPUEXEC_API void gpuexec_shutdown(void) {
-    gxi_thread_record *record;
     gxi_slot *slot;
-    unsigned index, i;
+    unsigned index;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_CLEANS);
     if (GXI_LOAD(&gxi.started)) {
         if (gxi.desc.report_leaks) gxi_report_leaks();
         for (index = 0; (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL; ) gxi_context_end(call, slot);
     }
-    for (i = 0; i < GXI_FAILED_KEPT; i++) { gxi_text_free(&gxi.failed[i].detail.text); gxi.failed[i].id = 0; }
-    gxi_text_free(&gxi.start_failure.text);
-    memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
-    gxi_text_free(&gxi.sticky_detail.text);
-    gxi.sticky = 0;
-    gxi_free(gxi.ranges);
-    gxi.ranges = NULL;
-    gxi.nranges = gxi.ranges_cap = 0;
-    if (gxi.have_key) gxi_key_free(gxi.key);
-    gxi.have_key = 0;
-    while ((record = gxi.records) != NULL) {
-        gxi.records = record->next;
-        gxi_record_free(record);
-    }
-    gxi.epoch++;                                 /* other threads' records and latches are of the past */
+    gxi_forget();
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the library itself is never unloaded: CUDA does not survive that */
     memset(&gxi.desc, 0, sizeof gxi.desc);
     gxi.trace = gxi.no_latch = 0;
@@ -2454,7 +2461,8 @@ static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *na
     if (GXI_HAS(cuFuncGetParamInfo)) {
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
-            if (GXI_TRY(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) break;
+            call->cu = gxi.cu.cuFuncGetParamInfo(function, (size_t)n, &offset, &size);        /* not traced: it ends with an error, past the last */
+            if (call->cu) break;
             if (size > 0xFFFF) return 0;
             sizes[n + 1] = (unsigned short)size;
         }

@@ -51,6 +51,8 @@ enum {                                            /* insn.flags */
     SIM_I_USER = 16                               /* shift for a handler's own number */
 };
 
+enum { MB_INIT, MB_INVAL, MB_ARRIVE, MB_DROP, MB_EXPECT, MB_COMPLETE, MB_ARRIVE_EXPECT }; /* user bits of an mbarrier instruction */
+
 enum sim_const_sreg {                             /* special registers that never change for a thread: filled in when a warp starts */
     SIM_S_TID_X, SIM_S_TID_Y, SIM_S_TID_Z, SIM_S_NTID_X, SIM_S_NTID_Y, SIM_S_NTID_Z, SIM_S_CTAID_X, SIM_S_CTAID_Y, SIM_S_CTAID_Z,
     SIM_S_NCTAID_X, SIM_S_NCTAID_Y, SIM_S_NCTAID_Z, SIM_S_LANEID, SIM_S_WARPID, SIM_S_NWARPID, SIM_S_LANEMASK_EQ, SIM_S_LANEMASK_LE,
@@ -63,15 +65,16 @@ struct sim_code_func {                            /* one function of the code */
     uint32_t first;                               /* its first instruction */
     uint32_t frame;                               /* bytes of an activation: variables, then parameters, then results */
     uint32_t params_at, rets_at;                  /* where those two begin in it */
-    uint32_t regs_at, regs_end;                   /* its registers in the register file, for a recursive call to save */
+    uint32_t preds_at, npreds, r32_at, n32, r64_at, n64; /* its registers in the register file, for a recursive call to save */
 };
 
-struct sim_call {                                 /* what a call instruction's imm points to */
-    struct sim_code_func *callee;                 /* NULL: through a register */
+struct sim_pass { uint32_t from, to, size; uint8_t reg; }; /* reg 0: bytes of the frame; 4, 8: an operand with lanes of that size */
+struct sim_callsite {                             /* what a call instruction's imm points to */
+    struct sim_code_func *callee;                 /* NULL: through a register, or a system function */
     bool recursive;                               /* may come back to the caller: save its registers */
     unsigned nargs, nrets;
-    struct { uint32_t from, to, size; uint8_t kind; } args[64]; /* kind 0: frame bytes; 4, 8: a register operand of that lane size. `to` relative to params */
-    struct { uint32_t from, to, size; uint8_t kind; } rets[8];
+    struct sim_pass *args, *rets;                 /* args: from the caller's frame to the callee's parameters; rets: from its results back */
+    uint32_t frame;                               /* of the caller: the callee's begins behind it */
 };
 
 struct sim_code {
@@ -83,56 +86,50 @@ struct sim_code {
     uint32_t sreg[SIM_S_COUNT];                   /* offset of each special register, 0: unused */
     struct sim_code_func *funcs; unsigned nfuncs;
     unsigned nimage_funcs; int *func_of_id;       /* image function id to index in funcs, -1 */
-    struct sim_call *calls; unsigned ncalls;
-    uint32_t (*targets)[2]; uint32_t *labels;     /* brx.idx: (first, count) in labels */
-    uint32_t nslots;
-    uint32_t *shared_at;                          /* while decoding */
+    struct sim_callsite *calls; unsigned ncalls;
+    uint32_t *labels; unsigned nlabels;           /* of brx.idx: count, then instruction indices */
 };
 
-#define SIM_SHARED_BASE 1024u                     /* first shared and local address: as on a GPU that keeps 1 KiB for itself */
-#define SIM_LOCAL_BASE 1024u
+#define SIM_SHARED_BASE 1024u                     /* first shared and local address: not 0; a GPU too keeps 1 KiB of shared memory */
+#define SIM_LOCAL_BASE 64u
 #define SIM_LOCAL_MAX (512u << 10)                /* stack of one thread */
 #define SIM_SLOTS 16
+#define SIM_BARS 17                               /* 16 of the block, one for its cluster of one */
 #define SIM_TRUE 0u                               /* offset of the predicate that is always true */
-
-struct sim_saved { unsigned char *bytes; size_t n, cap; };
 
 struct sim_warp {
     unsigned char *base[2];                       /* register file, constants */
     const struct sim_insn *ip, *stop;             /* next instruction; the group runs while ip < stop */
-    uint32_t group;                               /* lanes that run now */
+    uint32_t group;                               /* lanes that run now, 0 once they were moved */
     uint32_t alive, parked, barred;               /* not exited; waiting at a .sync operation; waiting at a block barrier */
-    uint32_t yielded;                             /* had their slice while diverged */
+    uint32_t yielded, spun;                       /* had their slice while diverged; and only spun in it */
     uint32_t cc;                                  /* carry flag of each lane */
-    uint32_t spins, loops;                        /* backward branches of this slice: in a row without progress, in all */
+    uint32_t spins, loops;                        /* backward branches: in a row without progress; while diverged */
     bool spin, progress;                          /* since the last backward branch: an access that changed nothing, one that did */
-    bool sleeps;                                  /* the slice ended by a spin or nanosleep */
-    bool diverged;
-    uint32_t index, full;                         /* in the block; lanes that exist */
-    uint32_t pc[32];
-    uint32_t bar_wait[16], bar_arrived[16];
+    bool diverged, sleeps;                        /* other lanes run elsewhere; the slice ended in spins or a sleep */
+    uint32_t index;                               /* in the block */
+    uint32_t pc[32];                              /* of lanes outside the group */
+    uint32_t bar_wait[SIM_BARS], bar_arrived[SIM_BARS];
     struct sim_block *block;
     unsigned char *local; uint32_t local_stride;  /* lane l's local address a is local[l * stride + a] */
     uint32_t depth[32];                           /* calls in progress */
-    struct { uint32_t ret, fp; } (*calls)[32]; uint32_t calls_cap;
-    struct sim_saved saved[32];                   /* registers of recursive callers */
-    struct sim_cp *cp;                            /* mbarriers that cp.async will arrive on: see ldst.c */
-    uint64_t slice;                               /* warp-instructions left */
+    struct sim_return { uint32_t pc, fp; } (*returns)[32]; uint32_t max_depth;
+    struct sim_saved { unsigned char *bytes; size_t n, cap; } saved[32]; /* registers of recursive callers */
 };
 
-struct sim_bar { uint32_t waiting, popc, any, all; };
+struct sim_bar { uint32_t waiting, expected, popc, any, all; }; /* expected 0: every live thread of the block */
 
 struct sim_block {
     struct sim_grid *grid;
     const struct sim_code *code;
-    uint64_t linear; uint32_t ctaid[3];
+    uint32_t ctaid[3];
     unsigned threads, nwarps, turn;
     unsigned live;                                /* threads that have not exited */
     bool faulted;
     unsigned char *shared; uint32_t shared_bytes;
-    struct sim_range ranges[SIM_SLOTS];
-    struct sim_bar bars[16];
-    uint64_t executed;                            /* thread-instructions since last added to the grid's */
+    struct sim_range ranges[SIM_SLOTS];           /* of global memory, one for each few memory instructions */
+    struct sim_bar bars[SIM_BARS];
+    uint64_t executed;                            /* thread-instructions not yet added to the grid's */
     unsigned char *memory;                        /* register files, shared memory */
     struct sim_warp warps[];
 };
@@ -141,21 +138,29 @@ static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t o
 #define SIM_AT(T, op) ((T *)(void *)sim_operand_at(w, op))
 
 /* warp.c */
-void sim_warp_run(struct sim_warp *w, uint64_t quantum);
-void sim_warp_moved(struct sim_warp *w);          /* the group's lanes have their pc in w->pc: choose again */
-void sim_warp_back(struct sim_warp *w, uint32_t target); /* after a backward branch of the group to target */
+uint64_t sim_warp_run(struct sim_warp *w, uint64_t slice); /* returns warp-instructions executed */
+void sim_warp_backward(struct sim_warp *w);       /* after the group took a backward branch */
+void sim_warp_yield(struct sim_warp *w, bool spun); /* the group's slice ends */
+static inline uint32_t sim_pc(const struct sim_warp *w, const struct sim_insn *i) { return (uint32_t)(i - w->block->code->insns); }
+static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t pc)
+{
+    for (; lanes; lanes &= lanes - 1) w->pc[__builtin_ctz(lanes)] = pc;
+}
+static inline void sim_warp_moved(struct sim_warp *w) { w->group = 0; w->stop = NULL; } /* all of the group have their pc in w->pc */
 
-/* grid.c: faults. `lane` names the thread. The text says where and what. */
+/* sync.c */
+void sim_bars_check(struct sim_block *b);         /* threads have exited: barriers may be complete */
+
+/* grid.c: `lane` names the thread; the text says what happened, where is added */
 void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-uint32_t sim_warp_exit(struct sim_warp *w, uint32_t m); /* those lanes are gone; flow.c */
 
 /* ldst.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it, or NULL with the fault raised */
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size, const char *what);
 bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
 
-/* format.c */
-void sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args);
+/* format.c: returns the number of arguments, or -1 with the fault raised */
+int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args);
 void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, const uint64_t arg[5]);
 
 /* Handlers by name: "add_32", "mul_wide_s32" ... select.c builds the names. Lane operations exist twice (avx2.c). */

@@ -2,6 +2,7 @@
 
    The text is NUL-terminated and never copied; a token points into it. No token reaches beyond the NUL. */
 #include "ptx.h"
+#include <locale.h>
 #include <stdarg.h>
 
 /* ---- the store: memory that lives as long as the image ---- */
@@ -123,7 +124,7 @@ struct px_name *px_intern(struct px *px, const char *text, size_t n)
 
 /* ---- errors, in ptxas's words; the driver's JIT calls its input "application ptx input" ---- */
 
-#define MAX_ERRORS 2000                           /* lines in the log; ptxas has no limit, memory has */
+#define MAX_ERRORS 10000                          /* lines in the log; ptxas has no limit, memory has */
 
 static void log_line(struct px *px, unsigned line, const char *kind, const char *format, va_list args)
 {
@@ -204,16 +205,16 @@ static const char *skip_blank(struct px *px, const char *c)
     }
 }
 
-/* A decimal float from the text [c, end). strtod would read further and follow the locale; this is exact for what fits
-   in 19 digits and a small exponent by way of long double, and strtod in the rest would not be: so strtod on a copy. */
-static uint64_t decimal_bits(const char *c, const char *end)
+/* strtod accepts just what the scanners below have seen, so it stops where they do; the C locale, whatever the program's is. */
+static uint64_t decimal_bits(const char *c)
 {
-    char buffer[128];
-    size_t n = (size_t)(end - c);
-    if (n >= sizeof buffer) n = sizeof buffer - 1;
-    memcpy(buffer, c, n);
-    buffer[n] = 0;
-    double value = strtod(buffer, NULL);
+    static locale_t c_locale;
+    locale_t l = __atomic_load_n(&c_locale, __ATOMIC_ACQUIRE);
+    if (!l && (l = newlocale(LC_ALL_MASK, "C", (locale_t)0))) {
+        locale_t none = (locale_t)0;
+        if (!__atomic_compare_exchange_n(&c_locale, &none, l, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { freelocale(l); l = none; }
+    }
+    double value = l ? strtod_l(c, NULL, l) : strtod(c, NULL);
     uint64_t bits;
     memcpy(&bits, &value, 8);
     return bits;
@@ -244,7 +245,7 @@ static const char *read_number(struct px_token *t, const char *c)
             if (*x == '+' || *x == '-') x++;
             if (is_digit(*x)) { is_float = true; while (is_digit(*x)) x++; e = x; }
         }
-        if (is_float) { t->value = decimal_bits(start, e); t->fbits = 64; return e; }
+        if (is_float) { t->value = decimal_bits(start); t->fbits = 64; return e; }
         if (*c == '0') while (*c >= '0' && *c <= '7') v = v << 3 | (unsigned)(*c++ - '0');
         else while (is_digit(*c)) v = v * 10 + (unsigned)(*c++ - '0');
     }
@@ -303,7 +304,7 @@ void px_relex_number(struct px *px)
         if (is_digit(*x)) { while (is_digit(*x)) x++; c = x; }
     }
     px->t.kind = T_NUMBER; px->t.fbits = 64;
-    px->t.value = decimal_bits(dot, c);
+    px->t.value = decimal_bits(dot);
     px->cur = c;
 }
 

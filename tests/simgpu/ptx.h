@@ -54,17 +54,20 @@ struct px_store {                                 /* image->arena */
 
 struct px_vec { void *data; size_t n, cap; };     /* scratch; freed when the parse ends */
 
-struct px_operand { struct sim_operand o; struct px_name *name; unsigned line; };  /* name: of a symbol still to be found */
+struct px_operand {
+    struct sim_operand o;
+    unsigned line;
+    struct px_name *name;                         /* of a symbol still to be found */
+    const char *label_for;                        /* the instruction, where only a label can stand */
+    bool minus, indexed;                          /* -%r, which no instruction takes; g[3] */
+};
 
 struct px_pending {                               /* a use of a name that has no meaning yet: a label further down, or unknown */
     struct sim_operand *operand; struct px_name *name; unsigned line;
-    bool was_symbol;                              /* a register or variable stood where a label must */
-    const char *op; unsigned argument;
+    const char *label_for;
 };
 
 struct px_scope { struct px_symbol *symbols, *labels; size_t pending; uint32_t param_bytes; bool has_family; };
-
-struct px_call { struct sim_func *func; };
 
 struct px {
     struct px_store *store;
@@ -78,12 +81,10 @@ struct px {
     struct px_token t;                            /* the current token */
 
     struct sim_func *func;                        /* the function whose body is parsed, or NULL */
-    struct px_scope scope[PX_MAX_DEPTH + 1]; unsigned depth, nesting, epoch;
+    struct px_scope scope[PX_MAX_DEPTH + 1]; unsigned depth, epoch;
     uint32_t local_bytes, param_bytes, param_align;    /* of func's frame */
-    struct px_vec vars, funcs, instrs, regs, fvars, pending, stack /* px_operand */, calls /* px_call */, aliases;
+    struct px_vec vars, funcs, instrs, regs, fvars, params, relocs, pending, stack /* px_operand */;
 };
-
-struct px_alias { struct sim_func *alias, *target; unsigned line; };
 
 /* lex.c */
 struct px_store *px_store_new(void);
@@ -113,26 +114,19 @@ static inline bool px_accept_dot(struct px *px, const char *name) { if (!px_dot(
 
 /* parse.c */
 void px_parse_module(struct px *px);
-struct px_symbol *px_lookup(struct px *px, struct px_name *name);
-struct px_symbol *px_declare(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned line);
-void px_parse_var(struct px *px, enum sim_space space, bool is_extern, bool is_weak, bool is_visible, bool is_common);
-struct sim_var *px_parse_params(struct px *px, unsigned *count, bool of_prototype, bool of_entry);
-bool px_at_space(struct px *px, enum sim_space *space);
-uint32_t px_align_up(uint32_t value, uint32_t align);
+struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or function; NULL if there is none */
 
 /* operand.c */
 struct px_value { bool is_float, is_unsigned; unsigned char fbits; uint64_t bits; };
 struct px_value px_expression(struct px *px);
-uint64_t px_integer(struct px *px);                                   /* one integer literal or constant expression */
+uint64_t px_integer(struct px *px);
 void px_instruction(struct px *px, int pred, bool pred_negated);
-struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n, const char *op);  /* pops the stack down to base */
 void px_push_operand(struct px *px);
+void px_push_label(struct px *px);
+struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n);       /* pops the stack down to base */
 
 /* check.c */
-int  px_modifier(struct px_name *name);                               /* > 0 if ptxas knows it */
-int  px_opcode(struct px_name *name);
-int  px_special(struct px_name *name);                                /* special register: > 0 */
-void px_check(struct px *px, const struct sim_instr *in, struct px_name *op);
-bool px_label_position(const char *op, unsigned argument);
+int  px_special(struct px_name *name);                                /* > 0: a special register */
+void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
 
 #endif

@@ -6,7 +6,7 @@
      >>exec     warps, blocks, grids         warp.c grid.c format.c
      >>memory   addresses and bytes          memory.c
      >>engine   operations and workers       engine.c
-     >>driver   contexts, streams, modules   device.c context.c stream.c event.c module.c launch.c copy.c entry.c
+     >>driver   contexts, streams, modules   device.c context.c stream.c event.c module.c launch.c alloc.c copy.c entry.c
 
    A file calls only what is above it here, except through the few callbacks that say so. */
 #ifndef SIM_H
@@ -224,6 +224,7 @@ struct sim_range {                                /* a copy of an entry of the t
     struct sim_device *device;                    /* owner; NULL for host memory */
     struct sim_context *context;                  /* that allocated it */
     uint64_t generation;                          /* of the table when the copy was made */
+    unsigned flags; uint64_t id;                  /* as the host memory was made; unique number of the allocation */
 };
 
 extern uint64_t sim_mem_generation; /* __atomic */      /* changes whenever a range goes or peer access changes: a remembered range is good while equal */
@@ -240,12 +241,15 @@ struct sim_heap;                                  /* a device's address window a
 bool sim_mem_start(struct sim_device *device, uint64_t bytes);   /* reserves the window; false: no address space */
 int  sim_mem_alloc(struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address);  /* 0 or 2; poisoned */
 int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
-                                                  /* 712 when it overlaps; host NULL: allocates pinned pages, see sim_range.lo by find */
+                                                  /* 0, 2, or 712 when it overlaps a known range */
+void *sim_mem_pages(uint64_t bytes);              /* zeroed pages for SIM_MEM_PINNED, freed by sim_mem_remove; NULL: none */
+void sim_mem_drop_pages(void *pages, uint64_t bytes);            /* ... or by this, when they never came into the table */
 bool sim_mem_remove(uint64_t address);            /* the range that begins at address goes; frees its bytes unless registered */
 void sim_mem_remove_context(struct sim_context *context);        /* all of its ranges, except SIM_MEM_POOL */
 bool sim_mem_mark_freeing(uint64_t address);      /* a stream-ordered free is queued; false: no such range, or queued already */
 void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);
+void sim_mem_reset_pool_high(struct sim_device *device);
 void sim_mem_usage(struct sim_device *device, uint64_t *used, uint64_t *pool, uint64_t *pool_high);
 bool sim_mem_in_window(uint64_t address);         /* of any device, live or not: such an address can never be host memory */
 
@@ -273,6 +277,8 @@ struct sim_end {                                  /* one side of a copy or fill:
     size_t pitch;
 };
 
+struct sim_task { struct sim_task *link; struct sim_op *op; struct sim_block *block; };   /* what workers take turns with */
+
 struct sim_op {
     enum sim_op_kind kind;
     bool done, started;
@@ -284,18 +290,19 @@ struct sim_op {
     struct sim_op *link;                          /* in a queue, or in the list of running grids */
     uint64_t done_ns;                             /* CLOCK_MONOTONIC when it completed */
     struct sim_grid *grid;                        /* KERNEL; freed with the op */
-    bool no_effect;                               /* KERNEL: the entry's body is only `ret`, its blocks need not run */
-    struct sim_task *tasks; unsigned live_tasks;  /* KERNEL: one per resident block. COPY, FILL, CALL: one */
-    struct sim_end dst, src; size_t width, height, progress;     /* COPY, FILL: bytes per row, rows, rows or bytes that are done */
+    struct sim_task *tasks; unsigned live_tasks;  /* KERNEL: one per resident block, made by who submits */
+    struct sim_task one;                          /* COPY, FILL, CALL */
+    struct sim_end dst, src; size_t width, height, progress;     /* COPY, FILL: bytes per row, rows, bytes that are done */
     uint32_t pattern; unsigned pattern_bytes;     /* FILL */
     void *staged;                                 /* COPY: source bytes taken at the call; freed with the op */
     void (*function)(void *data, int error);      /* CALL, HOST */
     void *data;
-    void (*release)(void *owner); void *owner;    /* [lock] called once when the op completes: gives back what it held (a module, a workspace) */
+    void (*release)(struct sim_op *op);           /* [lock] called once when the op completes: gives back ... */
+    void *module, *workspace;                     /* ... what a kernel holds */
 };
 #define SIM_PRIORITIES 6
 
-struct sim_op *sim_op_new(enum sim_op_kind kind);                        /* one reference, the caller's; NULL: no memory */
+struct sim_op *sim_op_new(enum sim_op_kind kind);                        /* [lock] one reference, the caller's; NULL: no memory or threads */
 void sim_op_ref(struct sim_op *op);                                      /* [lock] */
 void sim_op_unref(struct sim_op *op);                                    /* [lock] NULL is fine */
 void sim_op_after(struct sim_op *op, struct sim_op *before);             /* [lock] an edge; before may be NULL or done */
@@ -337,6 +344,8 @@ struct sim_link { struct sim_link *prev, *next; };                       /* intr
 void sim_link_init(struct sim_link *head);
 void sim_link_add(struct sim_link *head, struct sim_link *link);
 void sim_link_remove(struct sim_link *link);
+#define SIM_OWNER(type, pointer) ((struct type *)(void *)((char *)(pointer) - offsetof(struct type, link)))
+#define SIM_EACH(type, name, head) for (struct type *name = SIM_OWNER(type, (head)->next); &name->link != (head); name = SIM_OWNER(type, name->link.next))
 
 struct sim_stream {
     struct sim_link link;
@@ -349,23 +358,26 @@ struct sim_stream {
 struct sim_event { struct sim_link link; uint64_t handle; struct sim_context *context; unsigned flags; struct sim_op *op; };
 
 struct sim_context {
+    struct sim_link link;                         /* in sim_contexts while it is alive */
     uint64_t handle, id;
     struct sim_device *device;
-    bool is_primary, active;
+    bool is_primary, active, dying;               /* dying: being taken down, not usable any more */
     unsigned flags, count, api_version, cache_config, shared_config;
     uint64_t limits[8];
     unsigned peers;                               /* bit i: access to device i's contexts is enabled */
     struct sim_stream legacy;
     struct sim_link streams, events, modules;
     struct sim_op *orphans[2];                    /* what destroyed streams still run; [1]: that of blocking ones */
-    struct sim_workspace *workspaces;             /* of cooperative grids, free ones */
+    struct sim_workspace *workspaces;             /* of cooperative grids */
 };
+
+extern struct sim_link sim_contexts;
 
 struct sim_function {
     uint64_t handle;
     struct sim_module *module; struct sim_func *func; struct sim_code *code;
     int max_dynamic, carveout, cache_config;
-    bool no_effect;
+    bool no_effect;                               /* the body is only `ret`: whether its blocks run cannot be told */
 };
 struct sim_module {
     struct sim_link link;
@@ -375,7 +387,7 @@ struct sim_module {
     struct sim_image *image;
     struct sim_function *functions; unsigned nfunctions;                 /* entries, in the text's order */
 };
-void sim_module_unref(void *module);              /* [lock] */
+void sim_module_unref(struct sim_module *module);
 
 /* The calling thread. */
 struct sim_thread {
@@ -427,12 +439,13 @@ struct sim_context *sim_context_new(struct sim_device *device, bool primary, uns
 void sim_context_kill(struct sim_context *context);                      /* waits for its work unless sticky; its objects go */
 struct sim_context *sim_context_current(void);                           /* NULL: none, or destroyed */
 bool sim_flags_bad(unsigned flags);
+struct sim_context *sim_context_at(const void *handle);                  /* NULL: not a live one */
 /* stream.c */
 int  sim_stream_find(const void *handle, struct sim_stream **out);       /* resolves NULL, 1, 2; 400, 201 or 709 */
 void sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* edges by stream order; takes over the reference */
 bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now would be ready at once */
-int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits */
-int  sim_context_drain(struct sim_context *context, bool whole_device);  /* waits for all streams */
+int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the caller's thread does the work */
+int  sim_drain(struct sim_context *context, struct sim_device *device);  /* waits for all streams of a context, or of a device's contexts */
 void sim_stream_free(struct sim_stream *stream);
 void sim_event_free(struct sim_event *event);
 /* module.c, launch.c */

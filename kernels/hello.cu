@@ -1,0 +1,9 @@
+// printf from a kernel. The text appears on the program's stdout when the host next synchronises.
+#include <stdio.h>
+
+extern "C" __global__ void hello(double x, unsigned long long word)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    printf("hello from thread %d of block %d, %s: x + %d = %f, word >> %d = %llx\n",
+           (int)threadIdx.x, (int)blockIdx.x, i % 2 ? "odd" : "even", i, x + i, i, word >> i);
+}

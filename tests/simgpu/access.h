@@ -1,0 +1,90 @@
+/* access.h - addresses of a whole warp at once, for ldst.c and atom.c.
+
+   An access first tries one span for all lanes: the block's remembered range of global memory, its shared memory, or the lanes'
+   stacks. Checked together, they need no test per lane. What does not fit goes lane by lane through sim_at, which faults
+   where it must. In lanes that do not take part stands the address of the first active lane, so that checks need no mask. */
+#ifndef SIM_ACCESS_H
+#define SIM_ACCESS_H
+
+#include "lanes.h"
+
+struct span { uint64_t lo, hi; unsigned char *host; uint64_t stride; }; /* host is the address of device address 0 for lane 0 */
+
+bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out);
+
+static inline void addresses(struct sim_warp *w, const struct sim_insn *i, uint32_t m, u64 *addr)
+{
+    const int first = __builtin_ctz(m);
+    const uint64_t imm = (uint64_t)i->imm;
+    if (i->flags & SIM_I_BASE64) {
+        const u64 *a = SIM_AT(u64, i->a), spare = a[first];
+        SIM_LANES addr[l] = (SIM_ON(m) ? a[l] : spare) + imm;
+    } else {
+        const u32 *a = SIM_AT(u32, i->a), spare = a[first];
+        SIM_LANES addr[l] = (u64)(SIM_ON(m) ? a[l] : spare) + imm;
+    }
+}
+
+/* Whether every address is inside the span and aligned. */
+static inline bool covers(const struct span *s, const u64 *addr, unsigned size)
+{
+    if (s->hi - s->lo < size) return false;
+    const u64 lo = s->lo, last = s->hi - s->lo - size, odd = size - 1;
+    u64 bad = 0;
+    for (int l = 0; l < 32; l++) bad |= (addr[l] - lo > last ? 1 : 0) | (addr[l] & odd);
+    return !bad;
+}
+
+static inline void span_shared(struct sim_warp *w, struct span *s)
+{
+    s->lo = SIM_SHARED_BASE; s->hi = SIM_SHARED_BASE + w->block->shared_bytes; s->stride = 0;
+    s->host = (unsigned char *)((uintptr_t)w->block->shared - SIM_SHARED_BASE);
+}
+
+static inline void span_local(struct sim_warp *w, struct span *s)
+{
+    s->lo = SIM_LOCAL_BASE; s->hi = w->local_stride; s->stride = w->local_stride; s->host = w->local;
+}
+
+static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr, unsigned size, struct span *s)
+{
+    struct sim_range *r = &w->block->ranges[i->slot];
+    if (r->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) || addr[0] - r->lo >= r->hi - r->lo)
+        if (!sim_find_range(w->block, addr[0], size, r)) { r->generation = 0; r->lo = r->hi = 0; return false; }
+    s->lo = r->lo; s->hi = r->hi; s->stride = 0;
+    s->host = (unsigned char *)(uintptr_t)r->delta;
+    return true;
+}
+
+/* The span that holds all addresses, which become offsets from s->host; false: go lane by lane. */
+static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim_space space, u64 *addr, unsigned size, struct span *s)
+{
+    if (space == SIM_GENERIC) {
+        const u64 window = addr[0] >> 48;
+        u64 other = 0;
+        for (int l = 0; l < 32; l++) other |= addr[l] >> 48 ^ window;
+        if (other || window > 2) return false;
+        space = window == 0 ? SIM_GLOBAL : window == 1 ? SIM_SHARED : SIM_LOCAL;
+        u64 moved[32];
+        SIM_LANES moved[l] = addr[l] & 0xffffffffffffull;
+        if (space == SIM_SHARED) span_shared(w, s);
+        else if (space == SIM_LOCAL) span_local(w, s);
+        else if (!span_global(w, i, addr, size, s)) return false;
+        if (!covers(s, moved, size)) return false;
+        memcpy(addr, moved, sizeof moved);
+        return true;
+    }
+    if (space == SIM_SHARED) span_shared(w, s);
+    else if (space == SIM_LOCAL) span_local(w, s);
+    else if (space == SIM_PARAM || !span_global(w, i, addr, size, s)) return false;
+    return covers(s, addr, size);
+}
+
+static inline bool contiguous(const u64 *addr, unsigned size)
+{
+    u64 other = 0;
+    for (u64 l = 0; l < 32; l++) other |= addr[l] ^ (addr[0] + l * size);
+    return !other;
+}
+
+#endif

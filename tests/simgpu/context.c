@@ -1,0 +1,334 @@
+/* context.c - contexts: made ones and each device's primary one, the stack of every host thread, limits, peer access.
+
+   A stack holds handles, not objects, so that a context that was destroyed elsewhere stays current and answers 709. The primary
+   context is one object per device for the whole process, active or not, with one handle, as measured: its handle is dead while it is
+   inactive and lives again after the next retain. */
+#include "sim.h"
+#include "cudadefs.h"
+#include <sched.h>
+
+static uint64_t next_id = 1;
+struct sim_link sim_contexts = { &sim_contexts, &sim_contexts };
+
+struct sim_context *sim_context_at(const void *handle) {              /* any that can be used now */
+    struct sim_context *c = sim_get(SIM_H_CONTEXT, handle);
+    return c && c->active ? c : NULL;
+}
+
+static struct sim_device *device_at(CUdevice ordinal) {
+    return ordinal >= 0 && ordinal < sim_device_count ? &sim_devices[ordinal] : NULL;
+}
+
+struct sim_context *sim_context_current(void) {
+    return sim_self.depth ? sim_context_at(SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
+}
+
+bool sim_flags_bad(unsigned flags) {
+    unsigned how = flags & CU_CTX_SCHED_MASK;
+    return flags & ~(unsigned)CU_CTX_FLAGS_MASK || (how & (how - 1));
+}
+
+static void activate(struct sim_context *c, unsigned flags) {
+    static const uint64_t limits[8] = { 1024, 1 << 20, 8 << 20, 2, 2048, 128, 0, 0 };
+    memcpy(c->limits, limits, sizeof limits);
+    c->id = next_id++;
+    c->flags = flags | CU_CTX_MAP_HOST;
+    c->active = true; c->count = 1; c->api_version = 3020; c->peers = 0; c->cache_config = c->shared_config = 0;
+    sim_link_add(&sim_contexts, &c->link);
+    sim_link_init(&c->streams); sim_link_init(&c->events); sim_link_init(&c->modules);
+    c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
+}
+
+/* A primary context is made inactive. */
+struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags) {
+    struct sim_context *c = calloc(1, sizeof *c);
+    if (!c || !(c->handle = sim_handle_new(SIM_H_CONTEXT, c))) { free(c); return NULL; }
+    c->device = device; c->is_primary = primary;
+    if (!primary) activate(c, flags);
+    return c;
+}
+
+/* What a kernel of a device may reach is what any of its contexts enabled. */
+static void update_peers(struct sim_device *device) {
+    unsigned peers = 0;
+    SIM_EACH(sim_context, c, &sim_contexts) if (c->device == device) peers |= c->peers;
+    __atomic_store_n(&device->peers, peers, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
+}
+
+/* Not usable from the first moment on; its objects go when its work is done. sim_lock is free in between. */
+void sim_context_kill(struct sim_context *c) {
+    c->active = false;
+    c->dying = true;
+    sim_drain(c, NULL);
+    while (c->streams.next != &c->streams) sim_stream_free(SIM_OWNER(sim_stream, c->streams.next));
+    while (c->events.next != &c->events) sim_event_free(SIM_OWNER(sim_event, c->events.next));
+    while (c->modules.next != &c->modules) sim_module_free(SIM_OWNER(sim_module, c->modules.next));
+    for (int i = 0; i < 2; i++) { sim_op_unref(c->orphans[i]); c->orphans[i] = NULL; }
+    sim_op_unref(c->legacy.last);
+    c->legacy.last = NULL;
+    sim_workspaces_free(c);
+    sim_mem_remove_context(c);
+    sim_link_remove(&c->link);
+    update_peers(c->device);
+    c->dying = false;
+    if (c->is_primary) return;
+    sim_handle_drop(c->handle);
+    free(c);
+}
+
+/* ---- the stack ---- */
+
+static int push(uint64_t handle) {
+    if (sim_self.depth == sim_self.cap) {
+        unsigned cap = sim_self.cap ? sim_self.cap * 2 : 8;
+        uint64_t *more = realloc(sim_self.stack, cap * sizeof *more);
+        if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
+        sim_self.stack = more; sim_self.cap = cap;
+    }
+    sim_self.stack[sim_self.depth++] = handle;
+    return CUDA_SUCCESS;
+}
+
+static int create(void **out, unsigned flags, CUdevice ordinal) {
+    struct sim_device *device = device_at(ordinal);
+    if (!out || sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    struct sim_context *c = sim_context_new(device, false, flags);
+    if (!c || push(c->handle)) {
+        if (c) sim_context_kill(c);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *out = SIM_HANDLE(c->handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxCreate_v2, (void **out, unsigned flags, CUdevice device), (out, flags, device), SIM_HEALTHY) { return create(out, flags, device); }
+
+SIM_API(cuCtxCreate_v3, (void **out, void *affinity, int count, unsigned flags, CUdevice device), (out, affinity, count, flags, device), SIM_HEALTHY) {
+    if (affinity || count) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    return create(out, flags, device);
+}
+
+SIM_API(cuCtxCreate_v4, (void **out, CUctxCreateParams *params, unsigned flags, CUdevice device), (out, params, flags, device), SIM_HEALTHY) {
+    if (params && (params->execAffinityParams || params->numExecAffinityParams)) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
+    return create(out, flags, device);
+}
+
+static void destroy(struct sim_context *c) {
+    if (sim_self.depth && sim_self.stack[sim_self.depth - 1] == c->handle) sim_self.depth--;
+    sim_context_kill(c);
+}
+
+SIM_API(cuCtxDestroy_v2, (void *handle), (handle), SIM_INIT) {
+    struct sim_context *c = sim_context_at(handle);
+    if (!c || c->is_primary) return CUDA_ERROR_INVALID_CONTEXT;
+    destroy(c);
+    return __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
+}
+
+SIM_API(cuCtxAttach, (void **out, unsigned flags), (out, flags), SIM_CTX) {
+    if (!out || flags) return CUDA_ERROR_INVALID_VALUE;
+    sim_self.context->count++;
+    *out = SIM_HANDLE(sim_self.context->handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxDetach, (void *handle), (handle), SIM_INIT) {
+    struct sim_context *c = sim_context_at(handle);
+    if (!c || c->is_primary) return CUDA_ERROR_INVALID_CONTEXT;
+    if (--c->count == 0) destroy(c);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxPushCurrent_v2, (void *handle), (handle), SIM_INIT) {
+    return sim_context_at(handle) ? push((uint64_t)(uintptr_t)handle) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+SIM_API(cuCtxPopCurrent_v2, (void **out), (out), SIM_INIT) {
+    if (!sim_self.depth) return CUDA_ERROR_INVALID_CONTEXT;
+    uint64_t handle = sim_self.stack[--sim_self.depth];
+    if (out) *out = SIM_HANDLE(handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxSetCurrent, (void *handle), (handle), SIM_INIT) {
+    if (!handle) { sim_self.depth -= sim_self.depth > 0; return CUDA_SUCCESS; }
+    if (!sim_context_at(handle)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!sim_self.depth) return push((uint64_t)(uintptr_t)handle);
+    sim_self.stack[sim_self.depth - 1] = (uint64_t)(uintptr_t)handle;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetCurrent, (void **out), (out), SIM_INIT) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = sim_self.depth ? SIM_HANDLE(sim_self.stack[sim_self.depth - 1]) : NULL;
+    return CUDA_SUCCESS;
+}
+
+/* ---- questions to a context; NULL is the current one ---- */
+
+static int given_or_current(const void *handle, struct sim_context **out) {
+    *out = handle ? sim_context_at(handle) : sim_context_current();
+    return *out ? CUDA_SUCCESS : handle || !sim_self.depth ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+static int get_device(CUdevice *out, const void *handle) {
+    struct sim_context *c;
+    int result = given_or_current(handle, &c);
+    if (result) return result;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = c->device->ordinal;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuCtxGetDevice, (CUdevice *out), (out), SIM_INIT) { return get_device(out, NULL); }
+SIM_API(cuCtxGetDevice_v2, (CUdevice *out, void *handle), (out, handle), SIM_INIT) { return get_device(out, handle); }
+
+SIM_API(cuCtxSynchronize, (void), (), SIM_CTX) { return sim_drain(sim_self.context, NULL); }
+
+SIM_API(cuCtxSynchronize_v2, (void *handle), (handle), SIM_INIT) {
+    struct sim_context *c;
+    int result = given_or_current(handle, &c);
+    return result ? result : sim_drain(c, NULL);
+}
+
+SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_CTX) {
+    if (!flags) return CUDA_ERROR_INVALID_VALUE;
+    *flags = sim_self.context->flags;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
+    if (sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
+    sim_self.context->flags = flags | CU_CTX_MAP_HOST;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetId, (void *handle, unsigned long long *id), (handle, id), SIM_INIT) {
+    struct sim_context *c;
+    int result = given_or_current(handle, &c);
+    if (result) return result;
+    if (!id) return CUDA_ERROR_INVALID_VALUE;
+    *id = c->id;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetApiVersion, (void *handle, unsigned *version), (handle, version), SIM_INIT) {
+    struct sim_context *c;
+    int result = given_or_current(handle, &c);
+    if (result) return result;
+    if (!version) return CUDA_ERROR_INVALID_VALUE;
+    *version = c->api_version;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    *value = sim_self.context->limits[limit];
+    return CUDA_SUCCESS;
+}
+
+/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept and have no other effect. */
+SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
+    if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (limit == CU_LIMIT_STACK_SIZE && value > 512 << 10) return CUDA_ERROR_INVALID_VALUE;
+    sim_self.context->limits[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) / 16 * 16 : value;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetStreamPriorityRange, (int *least, int *greatest), (least, greatest), SIM_CTX) {
+    if (least) *least = 0;
+    if (greatest) *greatest = SIM_PRIORITY_GREATEST;
+    return CUDA_SUCCESS;
+}
+
+static int get_config(unsigned *out, unsigned value) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = value;
+    return CUDA_SUCCESS;
+}
+static int set_config(unsigned *to, unsigned value, unsigned most) {
+    if (value > most) return CUDA_ERROR_INVALID_VALUE;
+    *to = value;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuCtxGetCacheConfig, (unsigned *config), (config), SIM_CTX) { return get_config(config, sim_self.context->cache_config); }
+SIM_API(cuCtxSetCacheConfig, (unsigned config), (config), SIM_CTX) { return set_config(&sim_self.context->cache_config, config, 3); }
+SIM_API(cuCtxGetSharedMemConfig, (unsigned *config), (config), SIM_CTX) { return get_config(config, sim_self.context->shared_config); }
+SIM_API(cuCtxSetSharedMemConfig, (unsigned config), (config), SIM_CTX) { return set_config(&sim_self.context->shared_config, config, 2); }
+SIM_API(cuCtxResetPersistingL2Cache, (void), (), SIM_CTX) { return CUDA_SUCCESS; }       /* there is none, so none persists */
+
+/* ---- peer access ---- */
+
+static int peer(const void *handle, bool enable, unsigned flags) {
+    struct sim_context *me = sim_self.context, *other = sim_context_at(handle);
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!other) return CUDA_ERROR_INVALID_CONTEXT;
+    if (enable && other->device == me->device) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    unsigned bit = 1u << other->device->ordinal;
+    if (enable && (me->peers & bit)) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    if (!enable && !(me->peers & bit)) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    me->peers ^= bit;
+    update_peers(me->device);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuCtxEnablePeerAccess, (void *other, unsigned flags), (other, flags), SIM_CTX) { return peer(other, true, flags); }
+SIM_API(cuCtxDisablePeerAccess, (void *other), (other), SIM_CTX) { return peer(other, false, 0); }
+
+/* ---- primary contexts ---- */
+
+SIM_API(cuDevicePrimaryCtxRetain, (void **out, CUdevice ordinal), (out, ordinal), SIM_HEALTHY) {
+    struct sim_device *device = device_at(ordinal);
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    while (device->primary->dying) {              /* another thread is taking it down */
+        pthread_mutex_unlock(&sim_lock);
+        sched_yield();
+        pthread_mutex_lock(&sim_lock);
+    }
+    if (!device->primary->active) activate(device->primary, device->primary_flags);
+    device->primary_count++;
+    *out = SIM_HANDLE(device->primary->handle);
+    return CUDA_SUCCESS;
+}
+
+static int release(CUdevice ordinal) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (!device->primary_count) return CUDA_ERROR_INVALID_CONTEXT;
+    if (--device->primary_count == 0 && device->primary->active) sim_context_kill(device->primary);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuDevicePrimaryCtxRelease, (CUdevice device), (device), SIM_INIT) { return release(device); }
+SIM_API(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device), SIM_INIT) { return release(device); }
+
+static int reset(CUdevice ordinal) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (device->primary->active) sim_context_kill(device->primary);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuDevicePrimaryCtxReset, (CUdevice device), (device), SIM_INIT) { return reset(device); }
+SIM_API(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), SIM_INIT) { return reset(device); }
+
+SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *active), (ordinal, flags, active), SIM_INIT) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
+    *active = device->primary->active;
+    *flags = device->primary->active ? device->primary->flags & ~(unsigned)CU_CTX_MAP_HOST : device->primary_flags;
+    return CUDA_SUCCESS;
+}
+
+static int set_flags(CUdevice ordinal, unsigned flags) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
+    device->primary_flags = flags;
+    if (device->primary->active) device->primary->flags = flags | CU_CTX_MAP_HOST;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuDevicePrimaryCtxSetFlags, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) { return set_flags(device, flags); }
+SIM_API(cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) { return set_flags(device, flags); }

@@ -1,0 +1,156 @@
+/* cvt.c - conversions between integers, f32, f64, f16 and bf16. Lane operations: see lanes.h.
+
+   Names: cvt_<to>_<from>. Float to integer saturates; its rounding is in the flags. A NaN becomes 0, or the destination's top bit
+   alone when source or destination has 64 bits. */
+#include "floats.h"
+
+/* -- integer to integer: the source is cut to its type, then to the destination's, then extended to the lane */
+
+#define II(TN, T, TL, FN, F, FL) \
+    SIM_H1(cvt_##TN##_##FN, TL, FL, (T)(F)x) \
+    SIM_S1(cvt_sat_##TN##_##FN, TL, FL, (T)limited((F)x, MINOF(T), MAXOF(T)))
+#define IS_SIGNED(T) ((T)-1 < (T)1)
+#define MAXOF(T) (IS_SIGNED(T) ? (T)(((u64)1 << (8 * sizeof(T) - 1)) - 1) : (T)-1)
+#define MINOF(T) (IS_SIGNED(T) ? (T)((u64)1 << (8 * sizeof(T) - 1)) : (T)0)
+static inline s128 limited(s128 v, s128 lo, s128 hi) { return v < lo ? lo : v > hi ? hi : v; }
+#define II_TO(FN, F, FL) \
+    II(u8, u8, u32, FN, F, FL) II(s8, s8, u32, FN, F, FL) II(u16, u16, u32, FN, F, FL) II(s16, s16, u32, FN, F, FL) \
+    II(u32, u32, u32, FN, F, FL) II(s32, s32, u32, FN, F, FL) II(u64, u64, u64, FN, F, FL) II(s64, s64, u64, FN, F, FL)
+II_TO(u8, u8, u32)
+II_TO(s8, s8, u32)
+II_TO(u16, u16, u32)
+II_TO(s16, s16, u32)
+II_TO(u32, u32, u32)
+II_TO(s32, s32, u32)
+II_TO(u64, u64, u64)
+II_TO(s64, s64, u64)
+
+/* -- float to integer */
+
+static inline f64 to_integral(f64 v, uint32_t mode)
+{
+    return mode == 0 ? __builtin_rint(v) : mode == 1 ? __builtin_trunc(v) : mode == 2 ? __builtin_floor(v) : __builtin_ceil(v);
+}
+#define LO(T) (IS_SIGNED(T) ? -(f64)((u64)1 << (8 * sizeof(T) - 1)) : 0.0)
+#define HI(T) (IS_SIGNED(T) ? (f64)((u64)1 << (8 * sizeof(T) - 1)) : 2.0 * (f64)((u64)1 << (8 * sizeof(T) - 1)))
+#define FI(TN, T, TL) \
+    static inline TL int_##TN(f64 v, uint32_t mode, bool wide) { \
+        if (v != v) return wide || sizeof(T) == 8 ? (TL)(T)((u64)1 << (8 * sizeof(T) - 1)) : 0; \
+        v = to_integral(v, mode); \
+        return (TL)(T)(v <= LO(T) ? MINOF(T) : v >= HI(T) ? MAXOF(T) : (T)v); } \
+    SIM_S1(cvt_##TN##_f32, TL, f32, int_##TN(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND, false)) \
+    SIM_S1(cvt_##TN##_f64, TL, f64, int_##TN(x, i->flags & SIM_I_ROUND, true)) \
+    SIM_S1(cvt_##TN##_f16, TL, u32, int_##TN(half_value(x), i->flags & SIM_I_ROUND, false)) \
+    SIM_S1(cvt_##TN##_bf16, TL, u32, int_##TN(bhalf_value(x), i->flags & SIM_I_ROUND, false))
+FI(u8, u8, u32)
+FI(s8, s8, u32)
+FI(u16, u16, u32)
+FI(s16, s16, u32)
+FI(u32, u32, u32)
+FI(s32, s32, u32)
+FI(u64, u64, u64)
+FI(s64, s64, u64)
+SIM_H1(cvt_rzi_s32_f32, u32, f32, x != x ? 0 : x >= 0x1p31f ? 0x7fffffffu : x < -0x1p31f ? 0x80000000u : (u32)(s32)x)
+
+/* -- integer to float, and between floats. To nearest as handlers of their own; any rounding from the flags. */
+
+#define ROUNDED(NAME, D, S, R, E, STORE) SIM_HANDLER(NAME) { \
+    D *d = SIM_AT(D, i->d); const S *a = SIM_AT(S, i->a); R out[32]; const uint32_t flags = i->flags; \
+    fesetround(sim_fe_round[flags & SIM_I_ROUND]); \
+    SIM_EACH_LANE(m) { const S x = a[l]; out[l] = (E); } \
+    __asm__ volatile("" : : "r"(out) : "memory"); \
+    fesetround(FE_TONEAREST); \
+    SIM_EACH_LANE(m) { const S x = a[l]; const R r = out[l]; (void)x; d[l] = (STORE); } }
+static inline u32 finish32(f32 v, uint32_t flags)
+{
+    u32 r = canon32(v);
+    if (flags & SIM_I_FTZ) r = flush_bits(r);
+    if (flags & SIM_I_SAT) { v = float_of(r); r = v > 0 ? v < 1 ? r : 0x3f800000u : 0; }
+    return r;
+}
+static inline u64 finish64(f64 v, f64 x, uint32_t flags)
+{
+    return flags & SIM_I_SAT ? (v > 0 ? v < 1 ? bits64(v) : bits64(1.0) : 0) : canon64(v, x, 0, 0);
+}
+#define IF(FN, F, FL) \
+    SIM_H1(cvt_f32_##FN, f32, FL, (f32)(F)x) \
+    SIM_H1(cvt_f64_##FN, f64, FL, (f64)(F)x) \
+    ROUNDED(cvt_f32_##FN##_x, u32, FL, f32, (f32)(F)x, finish32(r, flags)) \
+    ROUNDED(cvt_f64_##FN##_x, u64, FL, f64, (f64)(F)x, finish64(r, 0, flags)) \
+    SIM_S1(cvt_f16_##FN, u32, FL, half_round((f64)(F)x, i->flags & SIM_I_ROUND)) \
+    SIM_S1(cvt_bf16_##FN, u32, FL, bhalf_round(odd_##FN((F)x), i->flags & SIM_I_ROUND))
+/* a 64-bit integer on its way to bf16: what does not fit a double only matters as not being zero */
+static inline f64 odd_u64(u64 x) { return (f64)(x >> 53 ? x >> 11 << 11 | (x & 2047 ? 2048 : 0) : x); }
+static inline f64 odd_s64(s64 x) { return x < 0 ? -odd_u64(0 - (u64)x) : odd_u64((u64)x); }
+#define odd_u8(x) (f64)(x)
+#define odd_s8(x) (f64)(x)
+#define odd_u16(x) (f64)(x)
+#define odd_s16(x) (f64)(x)
+#define odd_u32(x) (f64)(x)
+#define odd_s32(x) (f64)(x)
+IF(u8, u8, u32)
+IF(s8, s8, u32)
+IF(u16, u16, u32)
+IF(s16, s16, u32)
+IF(u32, u32, u32)
+IF(s32, s32, u32)
+IF(u64, u64, u64)
+IF(s64, s64, u64)
+
+SIM_H1(cvt_f64_f32, f64, f32, x)
+SIM_H1(cvt_f64_ftz_f32, f64, f32, flush(x))
+SIM_H1(cvt_f32_f64, u32, f64, canon32((f32)x))
+ROUNDED(cvt_f32_f64_x, u32, f64, f32, (f32)x, finish32(r, flags))
+SIM_S1(cvt_f64_f32_x, u64, f32, finish64(i->flags & SIM_I_FTZ ? flush(x) : x, x, i->flags))
+/* f32.f32: .sat and .ftz alone, or rounded to an integral value */
+SIM_S1(cvt_f32_f32_x, u32, f32, finish32(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags))
+SIM_S1(cvt_int_f32_f32, u32, f32, finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND), i->flags))
+SIM_S1(cvt_f64_f64_x, u64, f64, finish64(x, x, i->flags))
+SIM_S1(cvt_int_f64_f64, u64, f64, finish64(to_integral(x, i->flags & SIM_I_ROUND), x, i->flags))
+
+static inline u32 finish16(u32 h, uint32_t flags, u32 one)
+{
+    bool nan = (h & 0x7fff) > (one == 0x3c00 ? 0x7c00u : 0x7f80u);
+    if (flags & SIM_I_SAT) return nan || h >> 15 ? 0 : h > one ? one : h;
+    if ((flags & SIM_I_RELU) && !nan && h >> 15) return 0;
+    return nan ? 0x7fff : h;
+}
+#define TO_HALF(v) finish16(half_round(v, i->flags & SIM_I_ROUND), i->flags, 0x3c00)
+#define TO_BHALF(v) finish16(bhalf_round(v, i->flags & SIM_I_ROUND), i->flags, 0x3f80)
+#define FLUSHED(x) (i->flags & SIM_I_FTZ ? flush(x) : (x))
+SIM_H1(cvt_f32_f16, u32, u32, canon32(half_value(x)))
+SIM_H1(cvt_f32_bf16, u32, u32, canon32(bhalf_value(x)))
+SIM_S1(cvt_f32_f16_x, u32, u32, finish32(half_value(x), i->flags))
+SIM_S1(cvt_f32_bf16_x, u32, u32, finish32(bhalf_value(x), i->flags))
+SIM_S1(cvt_f64_f16, u64, u32, finish64(half_value(x), 0, i->flags))
+SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), 0, i->flags))
+SIM_H1(cvt_f16_f32, u32, f32, half_of(x))
+SIM_S1(cvt_f16_f32_x, u32, f32, TO_HALF(FLUSHED(x)))
+SIM_S1(cvt_f16_f64, u32, f64, TO_HALF(x))
+SIM_S1(cvt_f16_f16_x, u32, u32, finish16(x & 0xffff, i->flags, 0x3c00))
+SIM_S1(cvt_int_f16_f16, u32, u32, finish16(half_round(to_integral(half_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3c00))
+SIM_S1(cvt_f16_bf16, u32, u32, TO_HALF(bhalf_value(x)))
+SIM_H1(cvt_bf16_f32, u32, f32, bhalf_of(x))
+SIM_S1(cvt_bf16_f32_x, u32, f32, TO_BHALF(FLUSHED(x)))
+SIM_S1(cvt_bf16_f64, u32, f64, TO_BHALF(x))
+SIM_S1(cvt_bf16_f16, u32, u32, TO_BHALF(half_value(x)))
+SIM_S1(cvt_int_bf16_bf16, u32, u32, finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3f80))
+/* packed: the first source goes to the high half */
+SIM_H2(cvt_f16x2_f32, u32, f32, f32, half_of(x) << 16 | half_of(y))
+SIM_H2(cvt_bf16x2_f32, u32, f32, f32, bhalf_of(x) << 16 | bhalf_of(y))
+SIM_S2(cvt_f16x2_f32_x, u32, f32, f32, TO_HALF(FLUSHED(x)) << 16 | TO_HALF(FLUSHED(y)))
+SIM_S2(cvt_bf16x2_f32_x, u32, f32, f32, TO_BHALF(FLUSHED(x)) << 16 | TO_BHALF(FLUSHED(y)))
+
+#define E(n) SIM_E(n)
+#define E8(p, f) E(p##u8_##f), E(p##s8_##f), E(p##u16_##f), E(p##s16_##f), E(p##u32_##f), E(p##s32_##f), E(p##u64_##f), E(p##s64_##f)
+#define FROM(f) E8(cvt_, f), E8(cvt_sat_, f), E(cvt_f32_##f), E(cvt_f64_##f), E(cvt_f32_##f##_x), E(cvt_f64_##f##_x), E(cvt_f16_##f), \
+    E(cvt_bf16_##f)
+const struct sim_entry SIM_ISA(sim_cvt_table)[] = {
+    FROM(u8), FROM(s8), FROM(u16), FROM(s16), FROM(u32), FROM(s32), FROM(u64), FROM(s64), E8(cvt_, f32), E8(cvt_, f64), E8(cvt_, f16),
+    E8(cvt_, bf16), E(cvt_rzi_s32_f32), E(cvt_f64_f32), E(cvt_f64_ftz_f32), E(cvt_f32_f64), E(cvt_f32_f64_x), E(cvt_f64_f32_x),
+    E(cvt_f32_f32_x), E(cvt_int_f32_f32), E(cvt_f64_f64_x), E(cvt_int_f64_f64), E(cvt_f32_f16), E(cvt_f32_bf16), E(cvt_f32_f16_x),
+    E(cvt_f32_bf16_x), E(cvt_f64_f16), E(cvt_f64_bf16), E(cvt_f16_f32), E(cvt_f16_f32_x), E(cvt_f16_f64), E(cvt_f16_f16_x),
+    E(cvt_int_f16_f16), E(cvt_f16_bf16), E(cvt_bf16_f32), E(cvt_bf16_f32_x), E(cvt_bf16_f64), E(cvt_bf16_f16), E(cvt_int_bf16_bf16),
+    E(cvt_f16x2_f32), E(cvt_bf16x2_f32), E(cvt_f16x2_f32_x), E(cvt_bf16x2_f32_x), { NULL, NULL }
+};
+#undef E

@@ -1,0 +1,338 @@
+/* engine.c - the graph of operations, the queue of ready work, the worker threads, and the thread of host functions.
+
+   sim_lock guards everything here and is released around whatever takes time: a quantum of a block, a slice of a copy, a host
+   function. Ready work is a set of tasks in one queue per priority: a task is a seat for one resident block of a grid at a time, or a copy, a
+   fill, a call. A worker takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but every
+   eighth turn goes round all queues: a spinning grid of high priority may be waiting for one of low priority.
+   An operation that is submitted holds a reference to itself until it completes. */
+#include "sim.h"
+#include "cudadefs.h"
+#include <signal.h>
+#include <time.h>
+
+#define QUANTUM 20000u                            /* warp-instructions: about half a millisecond */
+#define SLICE (4u << 20)                          /* bytes of a copy or fill between two looks at the queue */
+
+pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
+int sim_sticky;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER, completed = PTHREAD_COND_INITIALIZER, host_work = PTHREAD_COND_INITIALIZER;
+static struct { struct sim_task *head, *tail; } queues[SIM_PRIORITIES];
+static unsigned queued, workers, sleeping, waiters, turn, idle_streak;
+static struct sim_op *running, *host_head, *host_tail;
+static bool host_thread;
+
+uint64_t sim_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- queue ---- */
+
+static void *worker(void *unused);
+static void *host_functions(void *unused);
+
+static bool start_thread(void *(*body)(void *)) {
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);                             /* the program's signal handlers do not run on our threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool ok = pthread_create(&thread, NULL, body, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (ok) pthread_detach(thread);
+    return ok;
+}
+
+/* again: by the worker that has just run it and looks at the queue next. */
+static void push(struct sim_task *task, bool again) {
+    int level = task->op->priority;
+    task->link = NULL;
+    if (queues[level].tail) queues[level].tail->link = task; else queues[level].head = task;
+    queues[level].tail = task;
+    queued++;
+    if (queued <= again) return;
+    if (sleeping) pthread_cond_signal(&work);
+    else if (workers < (unsigned)sim_settings.threads && start_thread(worker)) workers++;
+}
+
+static struct sim_task *pop(void) {
+    int level = SIM_PRIORITIES - 1;
+    if (++turn % 8 == 0) level = (int)(turn / 8 % SIM_PRIORITIES);
+    while (!queues[level].head) level = level ? level - 1 : SIM_PRIORITIES - 1;
+    struct sim_task *task = queues[level].head;
+    if (!(queues[level].head = task->link)) queues[level].tail = NULL;
+    queued--;
+    return task;
+}
+
+/* ---- graph ---- */
+
+struct sim_op *sim_op_new(enum sim_op_kind kind) {
+    if (kind == SIM_OP_HOST) {
+        if (!host_thread && !(host_thread = start_thread(host_functions))) return NULL;
+    } else if (kind >= SIM_OP_KERNEL && !workers) {
+        if (!start_thread(worker)) return NULL;
+        workers++;
+    }
+    struct sim_op *op = calloc(1, sizeof *op);
+    if (op) { op->kind = kind; op->refs = op->waits = 1; op->one.op = op; }
+    return op;
+}
+
+void sim_op_ref(struct sim_op *op) { op->refs++; }
+
+void sim_op_unref(struct sim_op *op) {
+    if (!op || --op->refs) return;
+    if (op->grid) { free(op->grid->params); free(op->grid); }
+    free(op->tasks); free(op->staged); free(op->next); free(op);
+}
+
+/* Out of memory for an edge: the order is kept by waiting here, which is slow and right. */
+void sim_op_after(struct sim_op *op, struct sim_op *before) {
+    if (!before || before->done) return;
+    if (before->nnext == before->next_cap) {
+        unsigned cap = before->next_cap ? before->next_cap * 2 : 4;
+        struct sim_op **more = realloc(before->next, cap * sizeof *more);
+        if (!more) { sim_op_wait(before); return; }
+        before->next = more; before->next_cap = cap;
+    }
+    before->next[before->nnext++] = op;
+    op->waits++; op->refs++;
+}
+
+static void complete(struct sim_op *op);
+
+/* All predecessors are done. True when there is nothing to run. */
+static bool begin(struct sim_op *op) {
+    bool broken = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) != 0;
+    op->started = true;
+    if (op->by_caller) {
+        if (waiters) pthread_cond_broadcast(&completed);
+        return false;
+    }
+    switch (op->kind) {
+    case SIM_OP_MARKER: case SIM_OP_EVENT: return true;
+    case SIM_OP_KERNEL:
+        if (broken) return true;
+        op->grid->started_ns = sim_now_ns();
+        op->link = running; running = op;
+        for (unsigned i = 0, n = op->live_tasks; i < n; i++) {
+            op->tasks[i].op = op;
+            push(&op->tasks[i], false);
+        }
+        idle_streak = 0;
+        return false;
+    case SIM_OP_COPY: case SIM_OP_FILL:
+        if (broken || !op->width || !op->height) return true;
+        break;
+    case SIM_OP_HOST:
+        op->link = NULL;
+        if (host_tail) host_tail->link = op; else host_head = op;
+        host_tail = op;
+        pthread_cond_signal(&host_work);
+        return false;
+    case SIM_OP_CALL: break;
+    }
+    push(&op->one, false);
+    idle_streak = 0;
+    return false;
+}
+
+static void complete(struct sim_op *op) {
+    uint64_t now = sim_now_ns();
+    op->link = NULL;
+    for (struct sim_op *list = op; (op = list); ) {
+        list = op->link;
+        op->done = true;
+        op->done_ns = now;
+        if (op->release) op->release(op);
+        for (unsigned i = 0; i < op->nnext; i++) {
+            struct sim_op *next = op->next[i];
+            if (--next->waits == 0 && begin(next)) { next->link = list; list = next; }
+            sim_op_unref(next);
+        }
+        op->nnext = 0;
+        sim_op_unref(op);
+    }
+    if (waiters) pthread_cond_broadcast(&completed);
+}
+
+void sim_op_submit(struct sim_op *op) {
+    op->refs++;
+    if (--op->waits == 0 && begin(op)) complete(op);
+}
+
+/* ---- faults ---- */
+
+void sim_engine_cancel(int fault) {
+    for (struct sim_op *op = running; op; op = op->link) sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
+}
+
+static void fail(int fault, const char *text) {
+    int none = 0;
+    if (!__atomic_compare_exchange_n(&sim_sticky, &none, fault, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    if (sim_settings.verbose) fprintf(stderr, "simgpu: %s\n", text);
+    sim_engine_cancel(fault);
+}
+
+/* ---- what workers do ---- */
+
+static char *resolve(const struct sim_end *end, uint64_t offset, uint64_t bytes) {
+    struct sim_range r;
+    if (!end->in_table) return (char *)(uintptr_t)(end->address + offset);
+    return sim_mem_find(NULL, end->address + offset, bytes, &r) ? (char *)(uintptr_t)(end->address + offset) + r.delta : NULL;
+}
+
+static void fill(char *to, size_t bytes, uint32_t pattern, unsigned size) {
+    if (size == 1) memset(to, (int)(pattern & 0xff), bytes);
+    else for (size_t i = 0; i + size <= bytes; i += size) memcpy(to + i, &pattern, size);
+}
+
+/* One slice of a copy or fill, without sim_lock. False: an address is no longer live. */
+static bool move_slice(struct sim_op *op) {
+    size_t row = op->progress / op->width, column = op->progress % op->width, left = SLICE;
+    bool ok = true;
+    sim_mem_use();
+    while (ok && left && row < op->height) {
+        size_t n = op->width - column < left ? op->width - column : left;
+        char *to = resolve(&op->dst, row * op->dst.pitch + column, n);
+        if (op->kind == SIM_OP_FILL) {
+            if ((ok = to != NULL)) fill(to, n, op->pattern, op->pattern_bytes);
+        } else {
+            const char *from = op->staged ? (char *)op->staged + op->progress : resolve(&op->src, row * op->src.pitch + column, n);
+            if ((ok = to && from)) memmove(to, from, n);
+        }
+        op->progress += n; left -= n;
+        if ((column += n) == op->width) { column = 0; row++; }
+    }
+    sim_mem_unuse();
+    return ok;
+}
+
+static bool moved(const struct sim_op *op) { return op->progress / op->width >= op->height; }
+
+static void run_move(struct sim_op *op) {
+    bool ok = true;
+    if (!__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED)) {
+        pthread_mutex_unlock(&sim_lock);
+        ok = move_slice(op);
+        pthread_mutex_lock(&sim_lock);
+        if (ok && !moved(op)) { push(&op->one, true); return; }
+    }
+    if (!ok) fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
+    complete(op);
+}
+
+static void finish_grid(struct sim_op *op) {
+    struct sim_op **at = &running;
+    while (*at != op) at = &(*at)->link;
+    *at = op->link;
+    int fault = __atomic_load_n(&op->grid->fault, __ATOMIC_ACQUIRE);
+    if (fault) fail(fault, op->grid->fault_text);
+    complete(op);
+}
+
+static void run_block(struct sim_task *task) {
+    struct sim_op *op = task->op;
+    struct sim_grid *grid = op->grid;
+    enum sim_block_status status = SIM_BLOCK_FAULT;
+    bool stopped = __atomic_load_n(&grid->fault, __ATOMIC_RELAXED) != 0, fresh = !task->block;
+    if (!(fresh && (stopped || grid->next_block == grid->nblocks))) {
+        uint64_t index = grid->next_block;
+        if (fresh) { grid->next_block++; grid->resident++; }
+        pthread_mutex_unlock(&sim_lock);
+        sim_mem_use();
+        if (fresh && !(task->block = sim_block_new(grid, index)))
+            sim_grid_fault(grid, SIM_F_LAUNCH_FAILED, "out of host memory for block %llu of kernel %s", (unsigned long long)index, grid->kernel_name);
+        if (task->block && !stopped) status = sim_block_run(task->block, QUANTUM);
+        if ((status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT) && task->block) {
+            sim_block_free(task->block);
+            task->block = NULL;
+        }
+        sim_mem_unuse();
+        pthread_mutex_lock(&sim_lock);
+        idle_streak = status == SIM_BLOCK_IDLE ? idle_streak + 1 : 0;
+        if (status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT) { grid->resident--; grid->done += status == SIM_BLOCK_DONE; }
+        if (task->block || (status == SIM_BLOCK_DONE && grid->next_block < grid->nblocks)) { push(task, true); return; }
+    }
+    if (--op->live_tasks == 0) finish_grid(op);
+}
+
+static void *worker(void *unused) {
+    pthread_mutex_lock(&sim_lock);
+    for (;;) {
+        if (!queued) {
+            sleeping++;
+            pthread_cond_wait(&work, &sim_lock);
+            sleeping--;
+        } else if (idle_streak > queued + workers) {       /* everything that could run only spins: leave the processor to the host */
+            idle_streak = queued;
+            pthread_mutex_unlock(&sim_lock);
+            nanosleep(&(struct timespec) { 0, 30000 }, NULL);
+            pthread_mutex_lock(&sim_lock);
+        } else {
+            struct sim_task *task = pop();
+            switch (task->op->kind) {
+            case SIM_OP_KERNEL: run_block(task); break;
+            case SIM_OP_CALL:
+                pthread_mutex_unlock(&sim_lock);
+                task->op->function(task->op->data, 0);
+                pthread_mutex_lock(&sim_lock);
+                complete(task->op);
+                break;
+            default: run_move(task->op); break;
+            }
+        }
+    }
+    return unused;
+}
+
+static void *host_functions(void *unused) {
+    sim_self.in_host_function = true;
+    pthread_mutex_lock(&sim_lock);
+    for (;;) {
+        struct sim_op *op = host_head;
+        if (!op) { pthread_cond_wait(&host_work, &sim_lock); continue; }
+        if (!(host_head = op->link)) host_tail = NULL;
+        int error = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
+        if (!error || op->always) {
+            pthread_mutex_unlock(&sim_lock);
+            sim_print_flush();
+            op->function(op->data, error);
+            pthread_mutex_lock(&sim_lock);
+        }
+        complete(op);
+    }
+    return unused;
+}
+
+/* ---- waiting ---- */
+
+int sim_op_wait(struct sim_op *op) {
+    op->refs++;
+    while (!op->done) {
+        if (op->by_caller && op->started) {
+            bool ok = true;
+            if (!__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) && op->width && op->height) {
+                pthread_mutex_unlock(&sim_lock);
+                while ((ok = move_slice(op)) && !moved(op)) { }
+                pthread_mutex_lock(&sim_lock);
+            }
+            if (!ok) fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
+            complete(op);
+        } else {
+            waiters++;
+            pthread_cond_wait(&completed, &sim_lock);
+            waiters--;
+        }
+    }
+    sim_op_unref(op);
+    sim_self.flush = true;
+    return __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
+}
+
+void sim_engine_fork(void) {
+    pthread_mutex_init(&sim_lock, NULL);
+    workers = sleeping = 0;
+    host_thread = false;
+}

@@ -1,0 +1,200 @@
+/* grid.c - blocks: made, run for a quantum, freed; and how a kernel's fault is reported.
+
+   All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or has had its slice. */
+#include "code.h"
+#include <stdarg.h>
+
+#define SLICE 4096             /* warp-instructions of one warp before the next has a turn */
+#define LINE 64
+
+static size_t rounded(size_t n) { return (n + LINE - 1) / LINE * LINE; }
+
+static void fill32(struct sim_warp *w, uint32_t at, uint32_t v)
+{
+    u32 *r = (u32 *)(void *)(w->base[0] + at);
+    for (int l = 0; at && l < 32; l++) r[l] = v;
+}
+
+static void start_warp(struct sim_block *b, unsigned index, unsigned char *regs)
+{
+    struct sim_warp *w = &b->warps[index];
+    const struct sim_code *code = b->code;
+    const struct sim_grid *g = b->grid;
+    const uint32_t *s = code->sreg;
+    const unsigned left = b->threads - 32 * index;
+    w->block = b;
+    w->index = index;
+    w->base[0] = regs;
+    w->base[1] = code->consts;
+    w->alive = left >= 32 ? ~0u : (1u << left) - 1;
+    *(u32 *)(void *)(regs + SIM_TRUE) = ~0u;
+    fill32(w, code->fp, SIM_LOCAL_BASE);
+    for (int k = 0; k < 3; k++) {
+        fill32(w, s[SIM_S_NTID_X + k], g->block[k]);
+        fill32(w, s[SIM_S_CTAID_X + k], b->ctaid[k]);
+        fill32(w, s[SIM_S_NCTAID_X + k], g->grid[k]);
+    }
+    for (uint32_t l = 0; l < 32; l++) {
+        const uint32_t t = 32 * index + l, bit = 1u << l;
+        const uint32_t v[][2] = {
+            { SIM_S_TID_X, t % g->block[0] }, { SIM_S_TID_Y, t / g->block[0] % g->block[1] }, { SIM_S_TID_Z, t / g->block[0] / g->block[1] },
+            { SIM_S_LANEID, l }, { SIM_S_LANEMASK_EQ, bit }, { SIM_S_LANEMASK_LE, bit | (bit - 1) }, { SIM_S_LANEMASK_LT, bit - 1 },
+            { SIM_S_LANEMASK_GE, ~(bit - 1) }, { SIM_S_LANEMASK_GT, ~(bit | (bit - 1)) } };
+        for (unsigned k = 0; k < sizeof v / sizeof v[0]; k++) if (s[v[k][0]]) ((u32 *)(void *)(regs + s[v[k][0]]))[l] = v[k][1];
+    }
+    fill32(w, s[SIM_S_WARPID], index);
+    fill32(w, s[SIM_S_NWARPID], 64);
+    fill32(w, s[SIM_S_SMID], (b->ctaid[0] + g->grid[0] * (b->ctaid[1] + g->grid[1] * b->ctaid[2])) % 4);
+    fill32(w, s[SIM_S_NSMID], 4);
+    fill32(w, s[SIM_S_DYNAMIC_SMEM], g->dynamic_shared);
+    fill32(w, s[SIM_S_TOTAL_SMEM], b->shared_bytes);
+    fill32(w, s[SIM_S_ENVREG1], (uint32_t)g->workspace);
+    fill32(w, s[SIM_S_ENVREG2], (uint32_t)(g->workspace >> 32));
+    fill32(w, s[SIM_S_ONE], 1);
+    if (s[SIM_S_GRIDID]) for (int l = 0; l < 32; l++) ((u64 *)(void *)(regs + s[SIM_S_GRIDID]))[l] = g->id;
+    const struct sim_code_func *entry = &code->funcs[0];
+    for (int l = 0; l < 32; l++) w->pc[l] = entry->first;
+}
+
+struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear)
+{
+    const struct sim_code *code = grid->code;
+    const unsigned threads = grid->block[0] * grid->block[1] * grid->block[2], nwarps = (threads + 31) / 32;
+    struct sim_block *b = calloc(1, sizeof *b + nwarps * sizeof b->warps[0]);
+    if (!b) return NULL;
+    b->grid = grid;
+    b->code = code;
+    b->threads = b->live = threads;
+    b->nwarps = nwarps;
+    b->ctaid[0] = (uint32_t)(linear % grid->grid[0]);
+    b->ctaid[1] = (uint32_t)(linear / grid->grid[0] % grid->grid[1]);
+    b->ctaid[2] = (uint32_t)(linear / grid->grid[0] / grid->grid[1]);
+    b->shared_bytes = code->info.static_shared;
+    if (code->info.uses_dynamic_shared || grid->dynamic_shared) {
+        const uint32_t align = code->info.shared_align ? code->info.shared_align : 16;
+        b->shared_bytes = (b->shared_bytes + align - 1) / align * align + grid->dynamic_shared;
+    }
+    const size_t regs = rounded(code->regs_bytes);
+    b->memory = calloc(1, LINE + nwarps * regs + b->shared_bytes);
+    if (!b->memory) { free(b); return NULL; }
+    unsigned char *p = b->memory + (LINE - (uintptr_t)b->memory % LINE) % LINE;
+    b->shared = p + nwarps * regs;
+    memset(b->shared, 0xcd, b->shared_bytes);                  /* nobody may count on zeros */
+    for (unsigned k = 0; k < SIM_BARS; k++) b->bars[k].all = 1;
+    bool ok = true;
+    for (unsigned k = 0; k < nwarps; k++, p += regs) {
+        start_warp(b, k, p);
+        if (code->funcs[0].frame) ok &= sim_local_grow(&b->warps[k], SIM_LOCAL_BASE + code->funcs[0].frame);
+    }
+    if (!ok) { sim_block_free(b); return NULL; }
+    return b;
+}
+
+void sim_block_free(struct sim_block *b)
+{
+    if (!b) return;
+    for (unsigned k = 0; k < b->nwarps; k++) {
+        struct sim_warp *w = &b->warps[k];
+        free(w->local);
+        free(w->returns);
+        for (int l = 0; l < 32; l++) free(w->saved[l].bytes);
+    }
+    free(b->memory);
+    free(b);
+}
+
+/* -- faults */
+
+static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void sim_grid_fault(struct sim_grid *g, int fault, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&fault_lock);
+    if (!__atomic_load_n(&g->fault, __ATOMIC_RELAXED)) {
+        vsnprintf(g->fault_text, sizeof g->fault_text, format, args);
+        __atomic_store_n(&g->fault, fault, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&fault_lock);
+    va_end(args);
+}
+
+static void thread_of(const struct sim_block *b, const struct sim_warp *w, int lane, uint32_t out[3])
+{
+    const uint32_t t = 32 * w->index + (uint32_t)lane, *n = b->grid->block;
+    out[0] = t % n[0];
+    out[1] = t / n[0] % n[1];
+    out[2] = t / n[0] / n[1];
+}
+
+void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
+{
+    struct sim_block *b = w->block;
+    char text[200];
+    uint32_t t[3];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    thread_of(b, w, lane, t);
+    sim_grid_fault(b->grid, fault, "%s at line %u of kernel %.80s, block (%u,%u,%u) thread (%u,%u,%u)", text, i->line,
+                   b->grid->kernel_name ? b->grid->kernel_name : "?", b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0], t[1], t[2]);
+    b->faulted = true;
+    sim_warp_moved(w);
+}
+
+/* Nothing in the block can run: say who waits where, a few groups of lanes at the same instruction. */
+static void report_deadlock(struct sim_block *b)
+{
+    char text[300];
+    int n = 0, groups = 0;
+    for (unsigned k = 0; k < b->nwarps && groups < 3; k++) {
+        const struct sim_warp *w = &b->warps[k];
+        for (uint32_t rest = w->alive, same; rest && groups < 3; rest &= ~same, groups++) {
+            const int l = __builtin_ctz(rest);
+            uint32_t t[3];
+            same = 0;
+            for (int j = 0; j < 32; j++) if (rest >> j & 1 && w->pc[j] == w->pc[l]) same |= 1u << j;
+            thread_of(b, w, l, t);
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%d thread%s of warp %u from (%u,%u,%u) on wait for %s at line %u", n ? "; " : "",
+                          __builtin_popcount(same), __builtin_popcount(same) == 1 ? "" : "s", k, t[0], t[1], t[2],
+                          w->barred >> l & 1 ? "the block" : "lanes of their warp", b->code->insns[w->pc[l]].line);
+            if (n >= (int)sizeof text) n = (int)sizeof text - 1;
+        }
+    }
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1], b->ctaid[2],
+                   b->grid->kernel_name ? b->grid->kernel_name : "?", text);
+    b->faulted = true;
+}
+
+static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
+{
+    unsigned waiting = 0, idle = 0;                            /* warps in a row that could not run; that only spun, since one worked */
+    while (quantum) {
+        if (!b->live) return SIM_BLOCK_DONE;
+        struct sim_warp *w = &b->warps[b->turn];
+        b->turn = b->turn + 1 == b->nwarps ? 0 : b->turn + 1;
+        if (!(w->alive & ~w->parked & ~w->barred)) {
+            if (++waiting == b->nwarps) { report_deadlock(b); return SIM_BLOCK_FAULT; }
+            if (waiting + idle >= b->nwarps) return SIM_BLOCK_IDLE;
+            continue;
+        }
+        uint64_t used = sim_warp_run(w, quantum < SLICE ? quantum : SLICE);
+        quantum -= used;
+        if (b->faulted) return SIM_BLOCK_FAULT;
+        waiting = 0;
+        if (!w->sleeps) idle = 0;
+        else if (++idle >= b->nwarps) return SIM_BLOCK_IDLE;
+    }
+    return b->live ? SIM_BLOCK_MORE : SIM_BLOCK_DONE;
+}
+
+enum sim_block_status sim_block_run(struct sim_block *b, uint64_t quantum)
+{
+    if (__atomic_load_n(&b->grid->fault, __ATOMIC_ACQUIRE)) return SIM_BLOCK_FAULT;
+    enum sim_block_status status = run(b, quantum);
+    __atomic_fetch_add(&b->grid->instructions, b->executed, __ATOMIC_RELAXED);
+    b->executed = 0;
+    return status;
+}

@@ -1,0 +1,60 @@
+/* lanes.h - macros that define a handler from the expression for one lane. Included by the files that hold lane operations.
+
+   A file of lane operations is compiled twice, for the baseline instruction set and, by avx2.c, for AVX2 and FMA. So it keeps to
+   static names, and exports only its table, through SIM_ISA. The loops have no branch that depends on the lane: results are computed for all
+   32 lanes and stored under the mask, so that the compiler vectorises them. A destination is one of the sources, or disjoint. */
+#ifndef SIM_LANES_H
+#define SIM_LANES_H
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#define SIM_IVDEP _Pragma("GCC ivdep")
+#else
+#define SIM_IVDEP
+#endif
+
+#include "code.h"
+
+#ifndef SIM_ISA
+#define SIM_ISA(name) name
+#endif
+
+__extension__ typedef __int128 s128;
+__extension__ typedef unsigned __int128 u128;
+
+static const uint32_t sim_lane_bit[32] = {
+    1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13,
+    1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26,
+    1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31 };
+
+#define SIM_LANES SIM_IVDEP for (int l = 0; l < 32; l++)
+#define SIM_ON(m) ((m) & sim_lane_bit[l])
+#define SIM_EACH_LANE(m) for (uint32_t rest_ = (m), l = 0; rest_ && (l = (uint32_t)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)
+#define SIM_HANDLER(NAME) static void NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
+
+/* d = E(x), E(x, y), E(x, y, z): vector form */
+#define SIM_H1(NAME, D, A, E) SIM_HANDLER(NAME) { \
+    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); \
+    if (m == ~0u) SIM_LANES { const A x = a[l]; d[l] = (D)(E); } \
+    else SIM_LANES { const A x = a[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } }
+#define SIM_H2(NAME, D, A, B, E) SIM_HANDLER(NAME) { \
+    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); const B *b = SIM_AT(B, i->b); \
+    if (m == ~0u) SIM_LANES { const A x = a[l]; const B y = b[l]; d[l] = (D)(E); } \
+    else SIM_LANES { const A x = a[l]; const B y = b[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } }
+#define SIM_H3(NAME, D, A, B, C, E) SIM_HANDLER(NAME) { \
+    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); const B *b = SIM_AT(B, i->b); const C *c = SIM_AT(C, i->c); \
+    if (m == ~0u) SIM_LANES { const A x = a[l]; const B y = b[l]; const C z = c[l]; d[l] = (D)(E); } \
+    else SIM_LANES { const A x = a[l]; const B y = b[l]; const C z = c[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } }
+
+/* the same for expressions that do not vectorise, cost much, or may trap: only the lanes of m */
+#define SIM_S1(NAME, D, A, E) SIM_HANDLER(NAME) { \
+    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); \
+    SIM_EACH_LANE(m) { const A x = a[l]; d[l] = (D)(E); } }
+#define SIM_S2(NAME, D, A, B, E) SIM_HANDLER(NAME) { \
+    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); const B *b = SIM_AT(B, i->b); \
+    SIM_EACH_LANE(m) { const A x = a[l]; const B y = b[l]; d[l] = (D)(E); } }
+#define SIM_S3(NAME, D, A, B, C, E) SIM_HANDLER(NAME) { \
+    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); const B *b = SIM_AT(B, i->b); const C *c = SIM_AT(C, i->c); \
+    SIM_EACH_LANE(m) { const A x = a[l]; const B y = b[l]; const C z = c[l]; d[l] = (D)(E); } }
+
+#endif

@@ -1,0 +1,348 @@
+/* module.c - modules and functions: an image of PTX text in a context, its variables in device memory, its entries decoded at the
+   load, so that whatever is not supported fails there. Code outlives an unload until the grids that run it are done. */
+#include "sim.h"
+#include "cudadefs.h"
+
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;            /* one text at a time; taken without sim_lock */
+
+/* ---- life ---- */
+
+static void free_variables(const struct sim_module *m, struct sim_var **vars, unsigned n) {
+    (void)m;
+    for (unsigned i = 0; i < n; i++)
+        if ((vars[i]->space == SIM_GLOBAL || vars[i]->space == SIM_CONST) && vars[i]->address) {
+            sim_mem_remove(vars[i]->address);
+            vars[i]->address = 0;
+        }
+}
+
+void sim_module_unref(struct sim_module *m) {
+    if (--m->refs) return;
+    for (unsigned i = 0; i < m->nfunctions; i++) sim_code_free(m->functions[i].code);
+    free(m->functions);
+    sim_image_free(m->image);
+    free(m);
+}
+
+static void drop_variables(struct sim_module *m) {
+    free_variables(m, m->image->vars, m->image->nvars);
+    for (unsigned i = 0; i < m->image->nfuncs; i++) free_variables(m, m->image->funcs[i]->vars, m->image->funcs[i]->nvars);
+}
+
+void sim_module_free(struct sim_module *m) {
+    for (unsigned i = 0; i < m->nfunctions; i++) sim_handle_drop(m->functions[i].handle);
+    sim_handle_drop(m->handle);
+    sim_link_remove(&m->link);
+    drop_variables(m);
+    sim_module_unref(m);
+}
+
+/* ---- variables ---- */
+
+static int place_variables(struct sim_context *c, struct sim_var **vars, unsigned n) {
+    for (unsigned i = 0; i < n; i++) {
+        struct sim_var *v = vars[i];
+        if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || v->is_extern || !v->size || v->address) continue;
+        if (sim_mem_alloc(c, v->size, SIM_MEM_MODULE, &v->address)) return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return CUDA_SUCCESS;
+}
+
+static void fill_variables(struct sim_var **vars, unsigned n) {
+    for (unsigned i = 0; i < n; i++) {
+        struct sim_var *v = vars[i];
+        struct sim_range r;
+        if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || !v->address || !sim_mem_find(NULL, v->address, v->size, &r)) continue;
+        char *bytes = (char *)(uintptr_t)v->address + r.delta;
+        memset(bytes, 0, v->size);
+        if (v->init) memcpy(bytes, v->init, v->init_size < v->size ? v->init_size : v->size);
+        for (unsigned k = 0; k < v->nrelocs; k++) {
+            const struct sim_reloc *reloc = &v->relocs[k];
+            uint64_t to = reloc->var ? reloc->var->address : SIM_WINDOW_CODE + 16 * (1 + (uint64_t)reloc->func->id);
+            to = (to + (uint64_t)reloc->addend) >> reloc->shift;
+            if (reloc->size <= 8 && reloc->offset + reloc->size <= v->size) memcpy(bytes + reloc->offset, &to, reloc->size);
+        }
+    }
+}
+
+/* ---- JIT options ---- */
+
+struct log_option { char *text; size_t size; void **slot; };
+struct options { struct log_option info, error; void **wall; };
+
+static int read_options(struct options *o, unsigned n, const int *options, void **values) {
+    if (n && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < n; i++) switch (options[i]) {
+        case CU_JIT_WALL_TIME: o->wall = &values[i]; break;
+        case CU_JIT_INFO_LOG_BUFFER: o->info.text = values[i]; break;
+        case CU_JIT_ERROR_LOG_BUFFER: o->error.text = values[i]; break;
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: o->info.size = (unsigned)(uintptr_t)values[i]; o->info.slot = &values[i]; break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: o->error.size = (unsigned)(uintptr_t)values[i]; o->error.slot = &values[i]; break;
+        default: if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* As measured: cut silently at the size given, which then stands in the size slot; else the length with its NUL. */
+static void write_log(const struct log_option *o, const struct sim_log *log) {
+    if (!o->text || !o->slot || !o->size) return;
+    size_t n = log->len < o->size ? log->len : o->size - 1;
+    if (n) memcpy(o->text, log->text, n);
+    o->text[n] = 0;
+    *o->slot = SIM_HANDLE(n ? n + 1 : 0);
+}
+
+/* ---- loading ---- */
+
+static bool only_returns(const struct sim_func *f) {
+    return !f->ninstrs || (f->instrs[0].pred < 0 && (!strcmp(f->instrs[0].op, "ret") || !strcmp(f->instrs[0].op, "exit")));
+}
+
+static bool is_binary(const void *image) {
+    static const unsigned char elf[4] = { 0x7f, 'E', 'L', 'F' }, fatbin[4] = { 0x50, 0xed, 0x55, 0xba }, wrapper[4] = { 0xb1, 0x43, 0x62, 0x46 };
+    const unsigned char *p = image;
+    for (int i = 0; ; i++) {                      /* byte by byte: a text may end earlier */
+        bool e = p[i] == elf[i], f = p[i] == fatbin[i], w = p[i] == wrapper[i];
+        if (i && (p[0] != elf[0] || !e) && (p[0] != fatbin[0] || !f) && (p[0] != wrapper[0] || !w)) return false;
+        if (!i && !e && !f && !w) return false;
+        if (i == 3) return true;
+    }
+}
+
+/* Makes the whole module, without sim_lock. */
+static int build(struct sim_module *m, const char *text, struct sim_log *errors) {
+    int result = sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &m->image);
+    if (result) { m->image = NULL; return result; }
+    struct sim_image *image = m->image;
+    if ((result = place_variables(m->context, image->vars, image->nvars))) return result;
+    for (unsigned i = 0; i < image->nfuncs; i++) {
+        if ((result = place_variables(m->context, image->funcs[i]->vars, image->funcs[i]->nvars))) return result;
+        m->nfunctions += image->funcs[i]->is_entry;
+    }
+    fill_variables(image->vars, image->nvars);
+    for (unsigned i = 0; i < image->nfuncs; i++) fill_variables(image->funcs[i]->vars, image->funcs[i]->nvars);
+    m->functions = calloc(m->nfunctions ? m->nfunctions : 1, sizeof *m->functions);
+    if (!m->functions) { m->nfunctions = 0; return CUDA_ERROR_OUT_OF_MEMORY; }
+    for (unsigned i = 0, k = 0; i < image->nfuncs; i++) {
+        if (!image->funcs[i]->is_entry) continue;
+        struct sim_function *f = &m->functions[k++];
+        f->module = m; f->func = image->funcs[i]; f->carveout = -1;
+        if ((result = sim_code_decode(f->func, errors, &f->code))) { f->code = NULL; return result; }
+        uint32_t fixed = sim_code_info(f->code)->static_shared;
+        f->max_dynamic = fixed < SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED - (int)fixed : 0;
+        f->no_effect = only_returns(f->func);
+    }
+    return CUDA_SUCCESS;
+}
+
+static int load(void **out, const void *text, unsigned n, const int *options, void **values) {
+    struct options o = { { NULL, 0, NULL }, { NULL, 0, NULL }, NULL };
+    struct sim_log errors = { NULL, 0, 0 }, nothing = { NULL, 0, 0 };
+    struct sim_context *c = sim_self.context;
+    const void *context = SIM_HANDLE(c->handle);
+    int result;
+    if (!out || !text) return CUDA_ERROR_INVALID_VALUE;
+    if ((result = read_options(&o, n, options, values))) return result;
+    uint64_t start = sim_now_ns();
+    struct sim_module *m = calloc(1, sizeof *m);
+    if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
+    m->refs = 1; m->context = c;
+    pthread_mutex_unlock(&sim_lock);
+    pthread_mutex_lock(&load_lock);
+    if (is_binary(text)) {
+        result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+        sim_log_add(&errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
+    } else result = build(m, text, &errors);
+    pthread_mutex_unlock(&load_lock);
+    pthread_mutex_lock(&sim_lock);
+    if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (!result && !(m->handle = sim_handle_new(SIM_H_MODULE, m))) result = CUDA_ERROR_OUT_OF_MEMORY;
+    for (unsigned i = 0; !result && i < m->nfunctions; i++)
+        if (!(m->functions[i].handle = sim_handle_new(SIM_H_FUNCTION, &m->functions[i]))) result = CUDA_ERROR_OUT_OF_MEMORY;
+    write_log(&o.error, &errors);
+    write_log(&o.info, &nothing);
+    if (o.wall) {
+        float milliseconds = (float)((double)(sim_now_ns() - start) * 1e-6);
+        memcpy(o.wall, &milliseconds, sizeof milliseconds);
+    }
+    if (result && errors.len && sim_settings.verbose) fprintf(stderr, "simgpu: %.*s", (int)errors.len, errors.text);
+    sim_log_free(&errors);
+    sim_link_init(&m->link);
+    if (!result) {
+        sim_link_add(&c->modules, &m->link);
+        *out = SIM_HANDLE(m->handle);
+    } else if (m->image) sim_module_free(m);
+    else free(m);
+    return result;
+}
+
+SIM_API(cuModuleLoadData, (void **out, const void *text), (out, text), SIM_CTX) { return load(out, text, 0, NULL, NULL); }
+SIM_API(cuModuleLoadDataEx, (void **out, const void *text, unsigned n, int *options, void **values), (out, text, n, options, values), SIM_CTX) {
+    return load(out, text, n, options, values);
+}
+
+SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
+    if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
+    FILE *file = fopen(path, "rb");
+    if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+    struct sim_log text = { NULL, 0, 0 };
+    char piece[4096];
+    size_t n;
+    bool ok = true;
+    while (ok && (n = fread(piece, 1, sizeof piece, file)) > 0) {
+        char *more = realloc(text.text, text.len + n + 4);               /* four zeros: is_binary may look at them */
+        if (!(ok = more != NULL)) break;
+        memcpy(more + text.len, piece, n);
+        text.text = more; text.len += n;
+        memset(more + text.len, 0, 4);
+    }
+    ok = ok && !ferror(file);
+    fclose(file);
+    int result = !ok ? CUDA_ERROR_OPERATING_SYSTEM : load(out, text.text ? text.text : "\0\0\0", 0, NULL, NULL);
+    free(text.text);
+    return result;
+}
+
+SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
+    struct sim_module *m = sim_get(SIM_H_MODULE, handle);
+    if (!m) return CUDA_ERROR_INVALID_HANDLE;
+    int result = sim_drain(m->context, NULL);
+    if ((m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);         /* another thread may have been faster */
+    return result;
+}
+
+SIM_API(cuModuleGetLoadingMode, (int *mode), (mode), SIM_INIT) {
+    if (!mode) return CUDA_ERROR_INVALID_VALUE;
+    *mode = CU_MODULE_EAGER_LOADING;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out, handle, name), SIM_HEALTHY) {
+    struct sim_module *m = sim_get(SIM_H_MODULE, handle);
+    if (!m) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < m->nfunctions; i++)
+        if (!strcmp(m->functions[i].func->name, name)) { *out = SIM_HANDLE(m->functions[i].handle); return CUDA_SUCCESS; }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+SIM_API(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name), (address, bytes, handle, name), SIM_HEALTHY) {
+    struct sim_module *m = sim_get(SIM_H_MODULE, handle);
+    if (!m) return CUDA_ERROR_INVALID_HANDLE;
+    if (!name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+    const struct sim_var *v = sim_image_var(m->image, name);
+    if (!v || !v->address || (v->space != SIM_GLOBAL && v->space != SIM_CONST)) return CUDA_ERROR_NOT_FOUND;
+    if (address) *address = v->address;
+    if (bytes) *bytes = v->size;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuModuleGetFunctionCount, (unsigned *count, void *handle), (count, handle), SIM_HEALTHY) {
+    struct sim_module *m = sim_get(SIM_H_MODULE, handle);
+    if (!m) return CUDA_ERROR_INVALID_HANDLE;
+    if (!count) return CUDA_ERROR_INVALID_VALUE;
+    *count = m->nfunctions;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle), (out, count, handle), SIM_HEALTHY) {
+    struct sim_module *m = sim_get(SIM_H_MODULE, handle);
+    if (!m) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count && i < m->nfunctions; i++) out[i] = SIM_HANDLE(m->functions[i].handle);
+    return CUDA_SUCCESS;
+}
+
+/* ---- functions ---- */
+
+#define FIND_FUNCTION(f, handle) \
+    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle); \
+    if (!f) return CUDA_ERROR_INVALID_HANDLE
+
+static int most_threads(const struct sim_function *f) {
+    const uint32_t *m = f->func->reqntid[0] ? f->func->reqntid : f->func->maxntid;
+    int most = sim_occupancy(f, 32, 0).max_threads;
+    uint64_t given = m[0] ? (uint64_t)m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1) : SIM_BLOCK_THREADS;
+    return given < (uint64_t)most ? (int)given : most;
+}
+
+SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, attribute, handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    const struct sim_code_info *info = sim_code_info(f->code);
+    if (!value || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) return CUDA_ERROR_INVALID_VALUE;
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = most_threads(f); break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->const_bytes; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)info->num_regs; break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)f->module->image->sm; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = f->max_dynamic; break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = f->carveout; break;
+    default: *value = 0;                          /* cache mode, clusters */
+    }
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, attribute, value), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value < 0 || (uint64_t)value + sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN) return CUDA_ERROR_INVALID_VALUE;
+        f->max_dynamic = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+        f->carveout = value;
+        return CUDA_SUCCESS;
+    }
+    return attribute >= CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET && attribute <= CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE ?
+           CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API(cuFuncGetName, (const char **name, void *handle), (name, handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    if (!name) return CUDA_ERROR_INVALID_VALUE;
+    *name = f->func->name;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = SIM_HANDLE(f->module->handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t *bytes), (handle, index, offset, bytes), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    if (!offset || index >= f->func->nparams) return CUDA_ERROR_INVALID_VALUE;
+    *offset = f->func->params[index].address;
+    if (bytes) *bytes = f->func->params[index].size;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncSetCacheConfig, (void *handle, int config), (handle, config), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    if (config < 0 || config > 3) return CUDA_ERROR_INVALID_VALUE;
+    f->cache_config = config;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncSetSharedMemConfig, (void *handle, int config), (handle, config), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    return f->func && config >= 0 && config <= 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API(cuFuncLoad, (void *handle), (handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    return f->code ? CUDA_SUCCESS : CUDA_ERROR_FUNCTION_NOT_LOADED;
+}
+
+SIM_API(cuFuncIsLoaded, (int *state, void *handle), (state, handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    if (!state) return CUDA_ERROR_INVALID_VALUE;
+    *state = f->code ? CU_FUNCTION_LOADING_STATE_LOADED : 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,73 @@
+/* warp.c - which lanes of a warp run next, and for how long.
+
+   The group with the lowest pc runs until it branches apart, waits, or comes to where other lanes stand (w->stop), and merges with
+   them. That alone would never let the holder of a lock go on past lanes that spin for it. So a group that loops back
+   many times without progress yields: the others run, lowest pc first, until each has had its slice. Accesses tell spinning from
+   working: a failed compare-and-swap, a volatile load that finds what it found before, mark the loop around them. */
+#include "code.h"
+
+#define SPIN_LIMIT 16          /* backward branches in a row that only spun */
+#define LOOP_LIMIT 4096        /* backward branches while diverged, whatever they did: a spin on plain loads ends too */
+
+static bool choose(struct sim_warp *w)
+{
+    const struct sim_code *code = w->block->code;
+    const uint32_t runnable = w->alive & ~w->parked & ~w->barred;
+    if (!runnable) return false;
+    uint32_t candidates = runnable & ~w->yielded;
+    if (!candidates) {
+        w->sleeps = !(runnable & ~w->spun);
+        w->yielded = w->spun = 0;
+        if (w->sleeps) return false;
+        candidates = runnable;
+    }
+    uint32_t low = ~0u, next = code->ninsns, group = 0;
+    for (uint32_t r = candidates; r; r &= r - 1) { uint32_t pc = w->pc[__builtin_ctz(r)]; if (pc < low) low = pc; }
+    for (uint32_t r = runnable; r; r &= r - 1) {
+        int l = __builtin_ctz(r);
+        if (w->pc[l] == low) group |= 1u << l;
+        else if (w->pc[l] > low && w->pc[l] < next) next = w->pc[l];
+    }
+    w->group = group;
+    w->diverged = group != runnable;
+    w->yielded &= ~group;
+    w->ip = code->insns + low;
+    w->stop = code->insns + next;
+    return true;
+}
+
+void sim_warp_yield(struct sim_warp *w, bool spun)
+{
+    sim_warp_place(w, w->group, sim_pc(w, w->ip));
+    w->yielded |= w->group;
+    if (spun) w->spun |= w->group; else w->spun &= ~w->group;
+    w->spins = w->loops = 0;
+    sim_warp_moved(w);
+}
+
+void sim_warp_backward(struct sim_warp *w)
+{
+    w->spins = w->spin && !w->progress ? w->spins + 1 : 0;
+    w->spin = w->progress = false;
+    if (w->spins >= SPIN_LIMIT) sim_warp_yield(w, true);
+    else if (w->diverged && ++w->loops >= LOOP_LIMIT) sim_warp_yield(w, false);
+}
+
+uint64_t sim_warp_run(struct sim_warp *w, uint64_t slice)
+{
+    uint64_t left = slice;
+    w->sleeps = false;
+    while (left && !w->block->faulted && choose(w)) {
+        const uint64_t before = left;
+        const unsigned lanes = (unsigned)__builtin_popcount(w->group);
+        unsigned char *const regs = w->base[0];
+        do {
+            const struct sim_insn *i = w->ip++;
+            const uint32_t m = w->group & (*(const u32 *)(const void *)(regs + i->guard) ^ i->guard_xor);
+            if (m) i->run(w, i, m);
+        } while (--left && w->ip < w->stop);
+        w->block->executed += (before - left) * lanes;
+        sim_warp_place(w, w->group, sim_pc(w, w->ip));
+    }
+    return slice - left;
+}

@@ -1,0 +1,286 @@
+/*  test.h - the test harness: main() and a few macros. Needs a C99 compiler of the GNU kind and POSIX, nothing else.
+
+    A test program is one file:
+
+        #include "../test.h"                        // gpuexec.h with its implementation comes along
+        TEST(name)       { CHECK(...); }            // starts with a library that was never used: gpuexec_shutdown() runs after each
+        TEST_ALONE(name) { setenv(...); ... }       // the same in a process of its own: for another environment, or to break CUDA
+
+    The first process never touches CUDA. It forks children that run the tests, so a test that crashes, hangs or poisons CUDA (errors in
+    kernels are sticky) is one failure and the next test starts in a new child. The checks go on after a failure.
+
+    ./program            runs all tests and ends with `suite NAME: N passed, N failed, N skipped`; exit code 1 if one failed
+    ./program text ...   only the tests whose names contain one of the texts
+    TEST_VERBOSE=1       one line per test, with its time
+    TEST_TIMEOUT=120     seconds that one test may take */
+#ifndef TEST_H
+#define TEST_H
+
+#ifndef _POSIX_C_SOURCE
+#  define _POSIX_C_SOURCE 200809L
+#endif
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GPUEXEC_IMPLEMENTATION
+#include "../gpuexec.h"
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Declaring tests. They register themselves, in the order of the file. */
+
+typedef struct test {
+    const char  *name;
+    void       (*run)(void);
+    int          alone;
+    struct test *next;
+} test;
+
+static test *test_first, **test_last = &test_first;
+
+#define TEST(name)       TEST_REGISTER(name, 0)
+#define TEST_ALONE(name) TEST_REGISTER(name, 1)
+#define TEST_REGISTER(id, is_alone)                                                                      \
+    static void id(void);                                                                                \
+    static test test_of_##id = { #id, id, is_alone, NULL };                                              \
+    __attribute__((constructor)) static void test_register_##id(void) {                                  \
+        *test_last = &test_of_##id;                                                                      \
+        test_last = &test_of_##id.next;                                                                  \
+    }                                                                                                    \
+    static void id(void)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Checking. All of it may be used on any thread. */
+
+static const test *test_current;
+static int         test_failures;                    /* of the current test; atomic */
+static const char *test_skipped;                     /* the reason, or NULL */
+
+/* Says what failed. A test that fails over and over is cut short. */
+static inline int test_fail_at(const char *file, int line) {
+    int n = __atomic_add_fetch(&test_failures, 1, __ATOMIC_RELAXED);
+    if (n == 11) printf("%s: %s: more failures, not shown\n", file, test_current->name);
+    if (n > 10) return 0;
+    printf("%s:%d: %s: ", file, line, test_current->name);
+    return 1;
+}
+
+static inline int test_true(const char *file, int line, int ok, const char *what) {
+    if (!ok && test_fail_at(file, line)) printf("not true: %s\n", what);
+    return ok;
+}
+
+static inline int test_equal(const char *file, int line, long long a, long long b, const char *what_a, const char *what_b) {
+    if (a != b && test_fail_at(file, line)) printf("%s is %lld (0x%llx), but %s is %lld (0x%llx)\n", what_a, a, (unsigned long long)a, what_b, b, (unsigned long long)b);
+    return a == b;
+}
+
+static inline int test_same_text(const char *file, int line, const char *a, const char *b, const char *what) {
+    int ok = a && b && strcmp(a, b) == 0;
+    if (!ok && test_fail_at(file, line)) printf("%s is \"%s\", not \"%s\"\n", what, a ? a : "(NULL)", b ? b : "(NULL)");
+    return ok;
+}
+
+static inline int test_has_text(const char *file, int line, const char *text, const char *what, const char *const *parts) {
+    int ok = 1;
+    for (; *parts; parts++) {
+        if (text && strstr(text, *parts)) continue;
+        ok = 0;
+        if (test_fail_at(file, line)) printf("%s lacks \"%s\"; it is:\n%s\n", what, *parts, text ? text : "(NULL)");
+    }
+    return ok;
+}
+
+static inline int test_result(const char *file, int line, gpuexec_result got, gpuexec_result wanted, const char *what) {
+    if (got != wanted && test_fail_at(file, line)) {
+        printf("%s gave %s, not %s", what, gpuexec_result_name(got), gpuexec_result_name(wanted));
+        if (got != GPUEXEC_OK) printf("; the last failure is:\n%s", gpuexec_error_text());
+        printf("\n");
+    }
+    return got == wanted;
+}
+
+static inline int test_made(const char *file, int line, uint64_t id, const char *what) {
+    if (!gpuexec_id_ok(id) && test_fail_at(file, line)) printf("%s is not ok:\n%s\n", what, gpuexec_id_why(id));
+    return gpuexec_id_ok(id);
+}
+
+/* Each gives 1 if it holds. */
+#define CHECK(condition)       test_true(__FILE__, __LINE__, (condition) ? 1 : 0, #condition)
+#define CHECK_EQ(a, b)         test_equal(__FILE__, __LINE__, (long long)(a), (long long)(b), #a, #b)                     /* integers */
+#define CHECK_STRING(a, b)     test_same_text(__FILE__, __LINE__, a, b, #a)
+#define CHECK_TEXT(text, ...)  test_has_text(__FILE__, __LINE__, text, #text, (const char *const[]){ __VA_ARGS__, NULL }) /* has each of these */
+#define CHECK_RESULT(call, r)  test_result(__FILE__, __LINE__, call, r, #call)                                            /* a gpuexec_result */
+#define CHECK_OK(call)         CHECK_RESULT(call, GPUEXEC_OK)
+#define CHECK_MADE(handle)     test_made(__FILE__, __LINE__, (handle).id, #handle)                                        /* of any kind */
+
+/* Ends the test function: it cannot be run here, and this is why. */
+#define SKIP(reason) do { test_skipped = (reason); return; } while (0)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Helpers that many tests want. */
+
+static inline double test_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static inline void test_sleep_ms(long ms) {
+    struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+    nanosleep(&t, NULL);
+}
+
+static inline int test_timeout(void) {
+    const char *s = getenv("TEST_TIMEOUT");
+    return s && atoi(s) > 0 ? atoi(s) : 120;
+}
+
+/* Runs `function` in a forked child of the test. 1 if it ended in time and with all its checks true. */
+static inline int run_child(void (*function)(void)) {
+    int    status = 0;
+    double end = test_seconds() + test_timeout() / 2.0;
+    pid_t  child, done;
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        test_failures = 0;
+        function();
+        fflush(NULL);
+        _exit(test_failures != 0);
+    }
+    while ((done = waitpid(child, &status, WNOHANG)) == 0 && test_seconds() < end) test_sleep_ms(2);
+    if (done == 0) {
+        printf("%s: a child process did not end\n", test_current->name);
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        return 0;
+    }
+    if (WIFSIGNALED(status)) printf("%s: a child process was killed by signal %d\n", test_current->name, WTERMSIG(status));
+    return done == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Random bits that are the same in every run (xorshift). */
+static inline uint32_t test_random(uint32_t *state) {
+    uint32_t x = *state ? *state : 2463534242u;
+    x ^= x << 13; x ^= x >> 17; x ^= x << 5;
+    return *state = x;
+}
+
+/* A gate keeps a stream busy until the test opens it. Make it early: while one is closed, a call that may wait for the device (allocating,
+   freeing, getting a kernel, a copy from or to pageable memory on that stream) would wait for ever on a GPU. */
+typedef struct test_gate { gpuexec_kernel kernel; uint32_t *word; } test_gate;
+
+static inline test_gate gate_make(gpuexec_context context, gpuexec_module unit_ptx) {
+    test_gate g;
+    g.kernel = gpuexec_kernel_get(unit_ptx, "gate");
+    g.word = (uint32_t *)gpuexec_alloc_pinned(context, sizeof *g.word);
+    return g;
+}
+
+static inline void gate_close(test_gate g, gpuexec_stream stream) {
+    gpuexec_ptr word = gpuexec_pinned_address(g.word);
+    *(volatile uint32_t *)g.word = 0;
+    gpuexec_launch(g.kernel, stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(word));
+}
+
+static inline void gate_open(test_gate g) {
+    *(volatile uint32_t *)g.word = 1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Running. A child runs tests and reports through a pipe; the parent counts. */
+
+enum { TEST_BEGUN, TEST_PASSED, TEST_FAILED, TEST_SKIPPED };
+typedef struct test_report { test *of; int outcome; } test_report;
+
+static inline void test_say(int pipe_in, test *of, int outcome) {
+    test_report r;
+    memset(&r, 0, sizeof r);
+    r.of = of;
+    r.outcome = outcome;
+    fflush(NULL);
+    if (write(pipe_in, &r, sizeof r) != (ssize_t)sizeof r) _exit(3);
+}
+
+/* In the child: this test and those after it, up to one that wants to be alone. */
+static inline void test_run_batch(test *t, int pipe_in) {
+    test *first = t;
+    for (; t && (t == first || (!t->alone && !first->alone)); t = t->next) {
+        double begin = test_seconds();
+        test_current = t;
+        test_failures = 0;
+        test_skipped = NULL;
+        test_say(pipe_in, t, TEST_BEGUN);
+        t->run();
+        gpuexec_take_error();
+        gpuexec_shutdown();
+        if (getenv("TEST_VERBOSE")) printf("  %-50s %7.3f s\n", t->name, test_seconds() - begin);
+        if (test_skipped && !test_failures) printf("  skipped: %s: %s\n", t->name, test_skipped);
+        test_say(pipe_in, t, test_failures ? TEST_FAILED : test_skipped ? TEST_SKIPPED : TEST_PASSED);
+    }
+}
+
+/* In the parent: the next report, 0 when the child has closed the pipe, -1 when time is up. */
+static inline int test_next_report(int pipe_out, test_report *r) {
+    struct pollfd p = { pipe_out, POLLIN, 0 };
+    int n;
+    do n = poll(&p, 1, test_timeout() * 1000); while (n < 0 && errno == EINTR);
+    if (n == 0) return -1;
+    return read(pipe_out, r, sizeof *r) == (ssize_t)sizeof *r;
+}
+
+static inline test *test_wanted(test *t, char **names) {
+    for (; t; t = t->next) {
+        char **n = names;
+        if (!*n) return t;
+        for (; *n; n++) if (strstr(t->name, *n)) return t;
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    const char *slash = strrchr(argv[0], '/');
+    int count[4] = { 0, 0, 0, 0 };
+    test **link, *t;
+    (void)argc;
+    for (link = &test_first; *link; link = &(*link)->next)                    /* unlink what was not asked for */
+        if ((*link = test_wanted(*link, argv + 1)) == NULL) break;
+    for (t = test_first; t; ) {
+        test_report r = { t, TEST_PASSED };
+        int   ends[2], status = 0, got;
+        pid_t child;
+        fflush(NULL);
+        if (pipe(ends) != 0 || (child = fork()) < 0) { perror("pipe or fork"); return 1; }
+        if (child == 0) {
+            close(ends[0]);
+            test_run_batch(t, ends[1]);
+            exit(0);                                                          /* leak checkers have their say here */
+        }
+        close(ends[1]);
+        while ((got = test_next_report(ends[0], &r)) == 1) if (r.outcome != TEST_BEGUN) count[r.outcome]++;
+        if (got < 0) kill(child, SIGKILL);
+        close(ends[0]);
+        waitpid(child, &status, 0);
+        if (got < 0 || status != 0) {
+            const char *when = r.outcome == TEST_BEGUN ? "in" : "after";
+            if (got < 0) printf("%s: took more than %d s\n", r.of->name, test_timeout());
+            else if (WIFSIGNALED(status)) printf("%s: the process was killed by signal %d %s this test\n", r.of->name, WTERMSIG(status), when);
+            else printf("%s: the process ended with exit code %d %s this test\n", r.of->name, WEXITSTATUS(status), when);
+        }
+        if (r.outcome == TEST_BEGUN || (status != 0 && got >= 0)) count[TEST_FAILED]++;
+        t = r.of->next;
+    }
+    printf("suite %s: %d passed, %d failed, %d skipped\n", slash ? slash + 1 : argv[0], count[TEST_PASSED], count[TEST_FAILED], count[TEST_SKIPPED]);
+    return count[TEST_FAILED] != 0 || count[TEST_PASSED] + count[TEST_SKIPPED] == 0;
+}
+
+#endif /* TEST_H */

@@ -1,0 +1,225 @@
+/* context.c - opening devices, adopting contexts, and leaving the thread's current context alone. */
+#include "../test.h"
+
+#define UNIT_PTX "tests/unit/unit.ptx"
+
+/* The driver's own calls for the current context, as a host program would use them. */
+typedef int (*set_current_function)(struct CUctx_st *);
+typedef int (*get_current_function)(struct CUctx_st **);
+static int set_current(struct CUctx_st *context) {
+    union { void *object; set_current_function function; } u;
+    u.object = gpuexec_driver_symbol("cuCtxSetCurrent", 4000);
+    return CHECK(u.object != NULL) ? u.function(context) : -1;
+}
+static struct CUctx_st *get_current(void) {
+    struct CUctx_st *current = NULL;
+    union { void *object; get_current_function function; } u;
+    u.object = gpuexec_driver_symbol("cuCtxGetCurrent", 4000);
+    if (CHECK(u.object != NULL)) CHECK_EQ(u.function(&current), 0);
+    return current;
+}
+
+TEST(open_and_close) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    CHECK_MADE(ctx);
+    CHECK(gpuexec_context_native(ctx) != NULL);
+    CHECK_EQ(gpuexec_context_device(ctx), 0);
+    CHECK_OK(gpuexec_context_sync(ctx));
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(!gpuexec_ok(ctx));
+    CHECK(gpuexec_context_native(ctx) == NULL);
+    CHECK_EQ(gpuexec_context_device(ctx), -1);
+}
+
+/* The primary context is one; each handle is a retain of its own. */
+TEST(two_handles_of_one_primary_context) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(0, NULL);
+    gpuexec_stream  of_a = gpuexec_stream_create(a, NULL), of_b = gpuexec_stream_create(b, NULL);
+    gpuexec_ptr     p = gpuexec_alloc(b, 64);
+    uint32_t        word = 0;
+    CHECK(a.id != b.id);
+    CHECK(gpuexec_context_native(a) == gpuexec_context_native(b));
+    CHECK_OK(gpuexec_context_close(a));
+    CHECK(!gpuexec_ok(of_a));
+    CHECK(gpuexec_ok(b) && gpuexec_ok(of_b));
+    CHECK_OK(gpuexec_fill(of_b, p, 0x11, 64));
+    CHECK_OK(gpuexec_copy_out(of_b, &word, p, 4));
+    CHECK_OK(gpuexec_stream_sync(of_b));
+    CHECK_EQ(word, 0x11111111);
+}
+
+TEST(objects_of_two_handles_of_one_context_work_together) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load_file(a, UNIT_PTX, NULL), "count");
+    gpuexec_stream  s = gpuexec_stream_create(b, NULL);
+    gpuexec_ptr     p = gpuexec_alloc(b, 4);
+    uint32_t        word = 0;
+    gpuexec_fill(s, p, 0, 4);
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(2, 33, 0), GPUEXEC_ARGS(p)));
+    gpuexec_copy_out(s, &word, p, 4);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(word, 66);
+}
+
+TEST(memory_information) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    size_t free_before = 0, free_after = 0, total = 0;
+    gpuexec_ptr p;
+    CHECK_OK(gpuexec_context_get_memory(ctx, &free_before, &total));
+    CHECK(free_before > 0 && free_before <= total);
+    p = gpuexec_alloc(ctx, (size_t)32 << 20);
+    CHECK(p != 0);
+    CHECK_OK(gpuexec_context_get_memory(ctx, &free_after, NULL));
+    CHECK(free_after <= free_before - ((size_t)32 << 20));
+    CHECK_OK(gpuexec_free(p));
+}
+
+/* Closing ends everything that was made through the handle. */
+TEST(close_ends_what_lives_in_it) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "nothing");
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx);
+    gpuexec_event   e   = gpuexec_event_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
+    CHECK(gpuexec_ok(mod) && gpuexec_ok(fn) && gpuexec_ok(s) && gpuexec_ok(legacy) && gpuexec_ok(e) && p != 0);
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(100, 32, 0), GPUEXEC_NO_ARGS));
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(!gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(legacy) && !gpuexec_ok(e));
+    CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
+    CHECK_TEXT(gpuexec_error_text(), "context");
+    gpuexec_take_error();
+    CHECK(gpuexec_free(p) != GPUEXEC_OK);
+    gpuexec_take_error();
+}
+
+TEST(blocking_sync_flag) {
+    gpuexec_context_desc desc = { 0 };
+    gpuexec_context ctx;
+    desc.flags = 4;
+    ctx = gpuexec_context_open(0, &desc);
+    CHECK_MADE(ctx);
+    CHECK_OK(gpuexec_context_sync(ctx));
+}
+
+TEST(adopting_a_native_context) {
+    gpuexec_context own = gpuexec_context_open(0, NULL);
+    gpuexec_context adopted = gpuexec_context_from_native(gpuexec_context_native(own));
+    gpuexec_stream  s = gpuexec_stream_create(adopted, NULL);
+    gpuexec_ptr     p = gpuexec_alloc(adopted, 64);
+    unsigned char   byte = 0;
+    CHECK_MADE(adopted);
+    CHECK(adopted.id != own.id);
+    CHECK_EQ(gpuexec_context_device(adopted), 0);
+    CHECK(gpuexec_context_native(adopted) == gpuexec_context_native(own));
+    CHECK_OK(gpuexec_fill(s, p, 77, 64));
+    CHECK_OK(gpuexec_copy_out(s, &byte, p, 1));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(byte, 77);
+    CHECK_OK(gpuexec_context_close(adopted));
+    CHECK(!gpuexec_ok(s));
+    CHECK_OK(gpuexec_context_sync(own));                         /* the context itself stays */
+}
+
+TEST(adopting_the_current_context) {
+    gpuexec_context own = gpuexec_context_open(0, NULL), adopted;
+    CHECK_EQ(set_current(NULL), 0);
+    adopted = gpuexec_context_from_native(NULL);
+    CHECK(!gpuexec_ok(adopted));
+    CHECK_TEXT(gpuexec_error_text(), "current");
+    gpuexec_take_error();
+    CHECK_EQ(set_current(gpuexec_context_native(own)), 0);
+    adopted = gpuexec_context_from_native(NULL);
+    CHECK_MADE(adopted);
+    CHECK(gpuexec_context_native(adopted) == gpuexec_context_native(own));
+    CHECK_OK(gpuexec_context_close(adopted));
+    CHECK_EQ(set_current(NULL), 0);
+}
+
+/* Every kind of call works whatever is current on the thread, and leaves it as it was. */
+static void use_everything(gpuexec_context ctx, struct CUctx_st *current) {
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "count");
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_event   a   = gpuexec_event_create(ctx, NULL), b = gpuexec_event_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
+    void           *h   = gpuexec_alloc_pinned(ctx, 64);
+    uint32_t        word = 1;
+    CHECK(get_current() == current);
+    CHECK(gpuexec_kernel_occupancy(fn, 64, 0) > 0);
+    CHECK(gpuexec_pinned_address(h) != 0);
+    CHECK(gpuexec_module_global(mod, "counter", NULL) != 0);
+    CHECK_OK(gpuexec_context_get_memory(ctx, NULL, NULL));
+    CHECK_OK(gpuexec_fill_now(ctx, p, 0, 64));
+    CHECK_OK(gpuexec_copy_in_now(ctx, p, &word, sizeof word));
+    CHECK_OK(gpuexec_event_record(a, s));
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 9, 0), GPUEXEC_ARGS(p)));
+    CHECK_OK(gpuexec_launch(fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 10, 0), GPUEXEC_ARGS(p)));
+    CHECK_OK(gpuexec_event_record(b, s));
+    CHECK_OK(gpuexec_stream_wait_event(gpuexec_stream_legacy(ctx), b));
+    CHECK_OK(gpuexec_event_sync(b));
+    CHECK(gpuexec_event_elapsed_ms(a, b) >= 0);
+    CHECK_OK(gpuexec_context_sync(ctx));
+    CHECK(get_current() == current);
+    CHECK_OK(gpuexec_copy_out_now(ctx, &word, p, sizeof word));
+    CHECK_EQ(word, 20);
+    CHECK_OK(gpuexec_free(p));
+    CHECK_OK(gpuexec_free_pinned(h));
+    CHECK_OK(gpuexec_event_destroy(a));
+    CHECK_OK(gpuexec_event_destroy(b));
+    CHECK_OK(gpuexec_stream_destroy(s));
+    CHECK_OK(gpuexec_module_unload(mod));
+    CHECK(get_current() == current);
+}
+
+TEST(nothing_current) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    CHECK_EQ(set_current(NULL), 0);
+    use_everything(ctx, NULL);
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(get_current() == NULL);
+}
+
+TEST(itself_current) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    CHECK_EQ(set_current(gpuexec_context_native(ctx)), 0);
+    use_everything(ctx, gpuexec_context_native(ctx));
+    CHECK_EQ(set_current(NULL), 0);
+}
+
+TEST(another_current) {
+    gpuexec_context ctx, other;
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    ctx = gpuexec_context_open(0, NULL);
+    other = gpuexec_context_open(1, NULL);
+    CHECK_EQ(set_current(gpuexec_context_native(other)), 0);
+    use_everything(ctx, gpuexec_context_native(other));
+    CHECK_EQ(set_current(NULL), 0);
+}
+
+/* A stream of one device waits for an event of another; the results meet. */
+TEST(two_devices) {
+    gpuexec_context c[2];
+    gpuexec_kernel  fn[2];
+    gpuexec_stream  s[2];
+    gpuexec_event   done;
+    gpuexec_ptr     p[2];
+    uint32_t        by[2] = { 5, 9 }, n = 1000, word[2] = { 0, 0 };
+    int i;
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    for (i = 0; i < 2; i++) {
+        c[i]  = gpuexec_context_open(i, NULL);
+        fn[i] = gpuexec_kernel_get(gpuexec_module_load_file(c[i], UNIT_PTX, NULL), "add");
+        s[i]  = gpuexec_stream_create(c[i], NULL);
+        p[i]  = gpuexec_alloc(c[i], n * 4);
+        gpuexec_fill(s[i], p[i], 0, n * 4);
+        CHECK_OK(gpuexec_launch(fn[i], s[i], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[i], by[i], n)));
+    }
+    done = gpuexec_event_create(c[0], NULL);
+    CHECK_OK(gpuexec_event_record(done, s[0]));
+    CHECK_OK(gpuexec_stream_wait_event(s[1], done));
+    for (i = 0; i < 2; i++) CHECK_OK(gpuexec_copy_out(s[i], &word[i], p[i] + 4 * (n - 1), 4));
+    for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(s[i]));
+    CHECK_EQ(word[0], 5);
+    CHECK_EQ(word[1], 9);
+}

@@ -1,0 +1,93 @@
+/* device.c - which devices there are. */
+#include "../test.h"
+
+/* CUdevice_attribute numbers, as cuda.h has them. */
+enum { MAX_THREADS_PER_BLOCK = 1, MAX_BLOCK_X = 2, SHARED_PER_BLOCK = 8, WARP_SIZE = 10, CLOCK_KHZ = 13, MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, SHARED_OPTIN = 97 };
+
+static int attribute(int device, int number) {
+    int value = -1;
+    CHECK_OK(gpuexec_device_get_attribute(device, number, &value));
+    return value;
+}
+
+TEST(every_device_describes_itself) {
+    int count = gpuexec_device_count(), i;
+    CHECK(count > 0);
+    for (i = 0; i < count; i++) {
+        gpuexec_device_info d;
+        int used = 0;
+        size_t k;
+        memset(&d, 0xff, sizeof d);
+        CHECK_OK(gpuexec_device_get_info(i, &d));
+        CHECK(d.name[0] != 0);
+        CHECK(memchr(d.name, 0, sizeof d.name) != NULL);
+        CHECK_TEXT(d.pci_bus_id, ":", ".");
+        for (k = 0; k < sizeof d.uuid; k++) used |= d.uuid[k];
+        CHECK(used != 0);
+        CHECK(d.compute_capability >= 50);
+        CHECK_EQ(d.compute_capability, attribute(i, MAJOR) * 10 + attribute(i, MINOR));
+        CHECK_EQ(d.multiprocessors, attribute(i, MULTIPROCESSORS));
+        CHECK(d.multiprocessors > 0);
+        CHECK_EQ(d.warp_size, 32);
+        CHECK_EQ(d.warp_size, attribute(i, WARP_SIZE));
+        CHECK_EQ(d.max_threads_per_block, attribute(i, MAX_THREADS_PER_BLOCK));
+        CHECK_EQ(d.max_threads_per_block, 1024);
+        CHECK(d.max_threads_per_multiprocessor >= d.max_threads_per_block);
+        CHECK_EQ(d.max_block[0], attribute(i, MAX_BLOCK_X));
+        CHECK_EQ(d.max_grid[0], 0x7fffffff);
+        CHECK_EQ(d.max_grid[1], 65535);
+        CHECK_EQ(d.clock_khz, attribute(i, CLOCK_KHZ));
+        CHECK_EQ(d.shared_per_block, attribute(i, SHARED_PER_BLOCK));
+        CHECK_EQ(d.shared_per_block_optin, attribute(i, SHARED_OPTIN));
+        CHECK(d.shared_per_block_optin >= d.shared_per_block);
+        CHECK(d.registers_per_block >= 32768);
+        CHECK(d.total_memory > ((size_t)64 << 20));
+        CHECK(d.async_engines >= 0 && d.l2_bytes > 0);
+        CHECK(d.cooperative_launch == 0 || d.cooperative_launch == 1);
+        CHECK(d.integrated == 0 || d.integrated == 1);
+    }
+}
+
+TEST(the_memory_is_that_of_the_context) {
+    gpuexec_device_info d;
+    size_t total = 0;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    CHECK_OK(gpuexec_context_get_memory(gpuexec_context_open(0, NULL), NULL, &total));
+    CHECK_EQ(total, d.total_memory);
+}
+
+TEST(no_such_device) {
+    gpuexec_device_info d;
+    int value, count = gpuexec_device_count();
+    char number[32];
+    CHECK_RESULT(gpuexec_device_get_info(-1, &d), GPUEXEC_NO_DEVICE);
+    CHECK_TEXT(gpuexec_error_text(), "-1");
+    CHECK_RESULT(gpuexec_device_get_info(count, &d), GPUEXEC_NO_DEVICE);
+    snprintf(number, sizeof number, "%d", count);
+    CHECK_TEXT(gpuexec_error_text(), number);
+    CHECK_RESULT(gpuexec_device_get_attribute(4711, 1, &value), GPUEXEC_NO_DEVICE);
+    CHECK_TEXT(gpuexec_error_text(), "4711");
+    CHECK_OK(gpuexec_take_error());                              /* questions */
+}
+
+TEST(wrong_questions) {
+    int value;
+    CHECK_RESULT(gpuexec_device_get_info(0, NULL), GPUEXEC_BAD_ARGUMENT);
+    CHECK_RESULT(gpuexec_device_get_attribute(0, 1, NULL), GPUEXEC_BAD_ARGUMENT);
+    CHECK(gpuexec_device_get_attribute(0, 1000000, &value) != GPUEXEC_OK);
+    CHECK_TEXT(gpuexec_error_text(), "1000000");
+    CHECK_OK(gpuexec_take_error());
+}
+
+TEST(peers) {
+    int count = gpuexec_device_count(), a, b;
+    for (a = 0; a < count; a++)
+        for (b = 0; b < count; b++) {
+            int can = gpuexec_device_can_access_peer(a, b);
+            CHECK(can == 0 || can == 1);
+            if (a == b) CHECK_EQ(can, 0);                        /* as the driver answers: peers are others */
+        }
+    CHECK_EQ(gpuexec_device_can_access_peer(0, 9999), 0);
+    CHECK_EQ(gpuexec_device_can_access_peer(-1, 0), 0);
+    CHECK_OK(gpuexec_take_error());
+}

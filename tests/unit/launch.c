@@ -1,0 +1,278 @@
+/* launch.c - grids, arguments, launching. */
+#include "../test.h"
+
+#define UNIT_PTX   "tests/unit/unit.ptx"
+#define FAULTS_PTX "kernels/faults.ptx"
+
+TEST(grid_helpers) {
+    static const size_t sizes[] = { 1, 31, 32, 33, 255, 256, 257, 1000000, 0x7fffffff, (size_t)0x7fffffff * 1024 };
+    static const unsigned blocks[] = { 1, 32, 100, 256, 1024 };
+    size_t i, k;
+    gpuexec_dims d;
+    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (k = 0; k < sizeof blocks / sizeof blocks[0]; k++) {
+            if (sizes[i] / blocks[k] >= 0x7fffffff) continue;
+            d = gpuexec_grid_for(sizes[i], blocks[k]);
+            CHECK_EQ(d.block_x, blocks[k]);
+            CHECK((size_t)d.grid_x * blocks[k] >= sizes[i]);                          /* enough ... */
+            CHECK((size_t)(d.grid_x - 1) * blocks[k] < sizes[i]);                     /* ... and no block too many */
+            CHECK(d.grid_y <= 1 && d.grid_z <= 1 && d.block_y <= 1 && d.block_z <= 1);
+            CHECK_EQ(d.shared_bytes, 0);
+        }
+    CHECK_EQ(gpuexec_grid_for(0, 256).grid_x, 0);
+    d = gpuexec_grid_for_2d(1000, 33, 16, 8);
+    CHECK_EQ(d.grid_x, 63);
+    CHECK_EQ(d.grid_y, 5);
+    CHECK_EQ(d.block_x, 16);
+    CHECK_EQ(d.block_y, 8);
+    CHECK_EQ(d.shared_bytes, 0);
+    CHECK(d.grid_z <= 1 && d.block_z <= 1);
+    d = gpuexec_grid(7, 64, 4096);
+    CHECK_EQ(d.grid_x, 7);
+    CHECK_EQ(d.block_x, 64);
+    CHECK_EQ(d.shared_bytes, 4096);
+}
+
+/* The grid that the kernel sees is the one that was asked for, and every thread of it runs once. */
+TEST(grids_of_all_shapes) {
+    static const gpuexec_dims shapes[] = {
+        { 1, 0, 0, 1, 0, 0, 0 }, { 3, 0, 0, 33, 0, 0, 0 }, { 2, 3, 4, 5, 6, 7, 0 }, { 1, 1, 65, 1, 1, 64, 0 }, { 1, 700, 1, 4, 4, 0, 16 },
+        { 100, 1, 1, 1024, 1, 1, 1000 }, { 5, 1, 2, 31, 2, 3, 48 * 1024 },
+    };
+    enum { longest = 102400, bytes = (longest + 9 + 1) * 4 };
+    gpuexec_context ctx  = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  fn   = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "where");
+    gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     out  = gpuexec_alloc(ctx, bytes);
+    uint32_t       *host = (uint32_t *)malloc(bytes);
+    size_t i, k;
+    for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        gpuexec_dims d = shapes[i];
+        unsigned gy = d.grid_y ? d.grid_y : 1, gz = d.grid_z ? d.grid_z : 1, by = d.block_y ? d.block_y : 1, bz = d.block_z ? d.block_z : 1;
+        size_t threads = (size_t)d.grid_x * gy * gz * d.block_x * by * bz;
+        gpuexec_fill(s, out, 0, bytes);
+        CHECK_OK(gpuexec_launch(fn, s, d, GPUEXEC_ARGS(out)));
+        gpuexec_copy_out(s, host, out, bytes);
+        CHECK_OK(gpuexec_stream_sync(s));
+        CHECK_EQ(host[0], d.grid_x);
+        CHECK_EQ(host[1], gy);
+        CHECK_EQ(host[2], gz);
+        CHECK_EQ(host[3], d.block_x);
+        CHECK_EQ(host[4], by);
+        CHECK_EQ(host[5], bz);
+        CHECK_EQ(host[6], d.shared_bytes);
+        CHECK_EQ(host[7], threads - 1);
+        for (k = 0; k < threads; k++) CHECK_EQ(host[9 + k], 1);
+        CHECK_EQ(host[9 + threads], 0);
+    }
+    free(host);
+}
+
+/* Parameters of every kind arrive as they were given. */
+TEST(arguments_of_all_kinds) {
+    typedef struct { double d; int i[3]; float f; } mixed;
+    typedef struct { float x, y, z, w; } float4;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, FAULTS_PTX, NULL), "many_parameters");
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     out = gpuexec_alloc(ctx, 96);
+    unsigned char   u8 = 0xfe;      signed char     s8  = -100;
+    unsigned short  u16 = 0xfffd;   short           s16 = -30000;
+    int             s32 = -2000000000;
+    unsigned        u32 = 0xfeedbeef;
+    uint64_t        u64 = UINT64_C(0xfedcba9876543210);
+    int64_t         s64 = INT64_C(-9000000000000000000);
+    float           f32 = 0.1f;
+    double          f64 = -1.0 / 3;
+    mixed           m   = { 1e300, { 1, -2, 3 }, 4.5f };
+    float4          v   = { 1, 2, 3, 4 };
+    unsigned char   got[96];
+    CHECK_OK(gpuexec_fill(s, out, 0, sizeof got));
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, u8, f64, s8, u16, s32, s16, u64, f32, m, u32, v, s64)));
+    CHECK_OK(gpuexec_copy_out(s, got, out, sizeof got));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got[0], u8);
+    CHECK(memcmp(got + 1, &s8, 1) == 0);
+    CHECK(memcmp(got + 2, &u16, 2) == 0);
+    CHECK(memcmp(got + 4, &s16, 2) == 0);
+    CHECK(memcmp(got + 8, &s32, 4) == 0);
+    CHECK(memcmp(got + 12, &u32, 4) == 0);
+    CHECK(memcmp(got + 16, &u64, 8) == 0);
+    CHECK(memcmp(got + 24, &s64, 8) == 0);
+    CHECK(memcmp(got + 32, &f32, 4) == 0);
+    CHECK(memcmp(got + 40, &f64, 8) == 0);
+    CHECK(memcmp(got + 48, &m, 24) == 0);
+    CHECK(memcmp(got + 80, &v, 16) == 0);
+}
+
+/* The values are taken during the call: the variables may change at once, even while the stream is not there yet. */
+TEST(values_are_copied_at_the_call) {
+    gpuexec_context ctx  = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod  = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel  add  = gpuexec_kernel_get(mod, "add");
+    test_gate       gate = gate_make(ctx, mod);
+    gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     data = gpuexec_alloc(ctx, 400), p = data;
+    uint32_t       *host = (uint32_t *)gpuexec_alloc_pinned(ctx, 400);
+    uint32_t        by, n = 1;
+    gpuexec_fill(s, data, 0, 400);
+    gate_close(gate, s);
+    for (by = 1; by <= 100; by++) {
+        CHECK_OK(gpuexec_launch(add, s, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(p, by, n)));
+        p += 4;
+    }
+    gpuexec_copy_out(s, host, data, 400);
+    p = 0;
+    gate_open(gate);
+    CHECK_OK(gpuexec_stream_sync(s));
+    for (by = 1; by <= 100; by++) CHECK_EQ(host[by - 1], by);
+}
+
+/* 64 parameters, the most that GPUEXEC_ARGS takes: out and a0 .. a62. *out = sum of (i + 1) * ai. */
+TEST(sixty_four_arguments) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     out = gpuexec_alloc(ctx, 4);
+    gpuexec_module  mod;
+    gpuexec_kernel  fn;
+    static char     ptx[20000];
+    size_t          at = 0;
+    uint32_t        a[63], seed = 3, sum = 0, got = 0;
+    unsigned        i;
+#define ADD(...) at += (size_t)snprintf(ptx + at, sizeof ptx - at, __VA_ARGS__)
+    ADD(".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry weigh(.param .u64 out");
+    for (i = 0; i < 63; i++) ADD(", .param .u32 a%u", i);
+    ADD(")\n{ .reg .u32 %%r<3>; .reg .u64 %%rd;\n ld.param.u64 %%rd, [out]; cvta.to.global.u64 %%rd, %%rd; mov.u32 %%r1, 0;\n");
+    for (i = 0; i < 63; i++) ADD(" ld.param.u32 %%r2, [a%u]; mad.lo.u32 %%r1, %%r2, %u, %%r1;\n", i, i + 1);
+    ADD(" st.global.u32 [%%rd], %%r1; ret; }\n");
+#undef ADD
+    for (i = 0; i < 63; i++) { a[i] = test_random(&seed); sum += (i + 1) * a[i]; }
+    mod = gpuexec_module_load(ctx, ptx, at, NULL);
+    fn  = gpuexec_kernel_get(mod, "weigh");
+    CHECK_MADE(fn);
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out,
+        a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20],
+        a[21], a[22], a[23], a[24], a[25], a[26], a[27], a[28], a[29], a[30], a[31], a[32], a[33], a[34], a[35], a[36], a[37], a[38], a[39], a[40],
+        a[41], a[42], a[43], a[44], a[45], a[46], a[47], a[48], a[49], a[50], a[51], a[52], a[53], a[54], a[55], a[56], a[57], a[58], a[59], a[60],
+        a[61], a[62])));
+    gpuexec_copy_out(s, &got, out, 4);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got, sum);
+}
+
+TEST(arguments_made_by_hand) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  add = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 400);
+    uint32_t        by = 3, n = 100, got = 0;
+    const void     *addresses[3];
+    unsigned short  sizes[3] = { 8, 4, 4 };
+    gpuexec_args    args = { addresses, sizes, 3 };
+    addresses[0] = &p;
+    addresses[1] = &by;
+    addresses[2] = &n;
+    gpuexec_fill(s, p, 0, 400);
+    CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args));
+    args.sizes = NULL;                                           /* sizes not checked */
+    CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args));
+    args.count = 2;                                              /* the count still is */
+    CHECK_RESULT(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args), GPUEXEC_BAD_PARAMETERS);
+    gpuexec_take_error();
+    args.count = 3;
+    args.addresses = NULL;
+    CHECK_RESULT(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args), GPUEXEC_BAD_ARGUMENT);
+    gpuexec_take_error();
+    addresses[1] = NULL;
+    args.addresses = addresses;
+    CHECK_RESULT(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "1");
+    gpuexec_take_error();
+    gpuexec_copy_out(s, &got, p, 4);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got, 6);
+}
+
+TEST(a_kernel_without_parameters) {
+    gpuexec_context ctx  = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod  = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel  bump = gpuexec_kernel_get(mod, "bump");
+    gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
+    uint32_t        value = 0;
+    CHECK_OK(gpuexec_launch(bump, s, gpuexec_grid(2, 2, 0), GPUEXEC_NO_ARGS));
+    CHECK_OK(gpuexec_copy_out(s, &value, gpuexec_module_global(mod, "counter", NULL), 4));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(value, 40 + 4 * 9);
+}
+
+/* Up to what the device can give, without any opting in by the caller; and small again afterwards. */
+TEST(dynamic_shared_memory) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, FAULTS_PTX, NULL), "fill_dynamic_shared");
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     out = gpuexec_alloc(ctx, 4);
+    gpuexec_device_info d;
+    unsigned        bytes[6];
+    size_t          i;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    bytes[0] = 4;
+    bytes[1] = 1024;
+    bytes[2] = (unsigned)d.shared_per_block;
+    bytes[3] = (unsigned)d.shared_per_block_optin;
+    bytes[4] = bytes[5] = (unsigned)d.shared_per_block;
+    for (i = 0; i < 6; i++) {
+        uint32_t words = bytes[i] / 4, got = 0;
+        CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 256, bytes[i]), GPUEXEC_ARGS(out, words)));
+        CHECK_OK(gpuexec_copy_out(s, &got, out, 4));
+        CHECK_OK(gpuexec_stream_sync(s));
+        CHECK_EQ(got, (uint32_t)((uint64_t)words * (words - 1) / 2));
+    }
+}
+
+/* Blocks of exactly the size that a kernel is made for, and of at most that. */
+TEST(kernels_with_limits) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL);
+    gpuexec_kernel  at_most = gpuexec_kernel_get(mod, "count_at_most_64"), exactly = gpuexec_kernel_get(mod, "count_exactly_64");
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
+    uint32_t        got = 0;
+    gpuexec_fill(s, p, 0, 4);
+    CHECK_OK(gpuexec_launch(at_most, s, gpuexec_grid(3, 64, 0), GPUEXEC_ARGS(p)));
+    CHECK_OK(gpuexec_launch(at_most, s, gpuexec_grid(3, 10, 0), GPUEXEC_ARGS(p)));
+    CHECK_OK(gpuexec_launch(exactly, s, gpuexec_grid(2, 64, 0), GPUEXEC_ARGS(p)));
+    gpuexec_copy_out(s, &got, p, 4);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got, 3 * 64 + 3 * 10 + 2 * 64);
+}
+
+/* Many small launches, and one of many blocks. */
+TEST(many_launches) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "count");
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
+    uint32_t        got = 0;
+    int i;
+    gpuexec_fill(s, p, 0, 4);
+    for (i = 0; i < 3000; i++) CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(p)));
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(70000, 32, 0), GPUEXEC_ARGS(p)));
+    gpuexec_copy_out(s, &got, p, 4);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got, 3000 * 32 + 70000 * 32);
+}
+
+/* From a function pointer, as other languages do. */
+TEST(launching_past_the_macro) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "count");
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
+    uint32_t        got = 0;
+    gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims, gpuexec_args) = (gpuexec_launch);
+    gpuexec_fill(s, p, 0, 4);
+    CHECK_OK(launch("script.lua:7", fn, s, gpuexec_grid(1, 5, 0), GPUEXEC_ARGS(p)));
+    gpuexec_copy_out(s, &got, p, 4);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got, 5);
+}

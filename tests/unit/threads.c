@@ -1,0 +1,142 @@
+/* threads.c - the same objects used by many threads at once. Run it under a thread sanitiser, too. */
+#include "../test.h"
+
+#define UNIT_PTX "tests/unit/unit.ptx"
+
+enum { THREADS = 8, ROUNDS = 25, WORDS = 1000 };
+
+typedef struct worker {
+    gpuexec_context ctx;
+    gpuexec_module  mod;                               /* shared */
+    gpuexec_kernel  add;                               /* shared */
+    gpuexec_stream  stream;                            /* shared, or {0}: the worker makes its own */
+    uint32_t        number;
+    int             wrong;                             /* words that were not right */
+    gpuexec_result  worst;
+    char            text[500];
+} worker;
+
+static void note(worker *w, gpuexec_result r) {
+    if (r == GPUEXEC_OK || w->worst != GPUEXEC_OK) return;
+    w->worst = r;
+    snprintf(w->text, sizeof w->text, "%s", gpuexec_error_text());
+}
+
+/* Allocates, copies in, adds three times, copies out, checks, frees; again and again with other values. */
+static void *work(void *user) {
+    worker *w = (worker *)user;
+    gpuexec_stream own = { 0 }, s;
+    uint32_t in[WORDS], out[WORDS], round, i, n = WORDS, by = w->number + 1;
+    s = w->stream.id ? w->stream : (own = gpuexec_stream_create(w->ctx, NULL));
+    for (round = 0; round < ROUNDS; round++) {
+        gpuexec_ptr p = gpuexec_alloc(w->ctx, sizeof in);
+        for (i = 0; i < n; i++) in[i] = w->number * 1000000 + round * 10000 + i;
+        note(w, gpuexec_copy_in(s, p, in, sizeof in));
+        for (i = 0; i < 3; i++) note(w, gpuexec_launch(w->add, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n)));
+        note(w, gpuexec_copy_out(s, out, p, sizeof out));
+        note(w, gpuexec_stream_sync(s));
+        for (i = 0; i < n; i++) if (out[i] != in[i] + 3 * by) w->wrong++;
+        note(w, gpuexec_free(p));
+    }
+    if (own.id) note(w, gpuexec_stream_destroy(own));
+    return NULL;
+}
+
+static void run_workers(worker *w, void *(*function)(void *)) {
+    pthread_t threads[THREADS];
+    int i;
+    for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_create(&threads[i], NULL, function, &w[i]), 0);
+    for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    for (i = 0; i < THREADS; i++) {
+        CHECK_EQ(w[i].wrong, 0);
+        if (!CHECK_EQ(w[i].worst, GPUEXEC_OK)) printf("%s", w[i].text);
+    }
+}
+
+static void make_workers(worker *w, int shared_stream) {
+    int i;
+    memset(w, 0, THREADS * sizeof *w);
+    w[0].ctx = gpuexec_context_open(0, NULL);
+    w[0].mod = gpuexec_module_load_file(w[0].ctx, UNIT_PTX, NULL);
+    w[0].add = gpuexec_kernel_get(w[0].mod, "add");
+    if (shared_stream) w[0].stream = gpuexec_stream_create(w[0].ctx, NULL);
+    for (i = 1; i < THREADS; i++) { w[i] = w[0]; w[i].number = (uint32_t)i; }
+}
+
+TEST(eight_threads_with_a_stream_each) {
+    worker w[THREADS];
+    make_workers(w, 0);
+    run_workers(w, work);
+}
+
+TEST(eight_threads_on_one_stream) {
+    worker w[THREADS];
+    make_workers(w, 1);
+    run_workers(w, work);
+}
+
+/* Every thread begins with nothing: the first of them starts the library, the others find it started. */
+static void *begin_and_work(void *user) {
+    worker *w = (worker *)user;
+    w->ctx = gpuexec_context_open(0, NULL);
+    w->mod = gpuexec_module_load_file(w->ctx, UNIT_PTX, NULL);
+    w->add = gpuexec_kernel_get(w->mod, "add");
+    work(w);
+    note(w, gpuexec_module_unload(w->mod));
+    note(w, gpuexec_context_close(w->ctx));
+    return NULL;
+}
+
+TEST(eight_threads_start_the_library_at_once) {
+    worker w[THREADS];
+    int i;
+    memset(w, 0, sizeof w);
+    for (i = 0; i < THREADS; i++) w[i].number = (uint32_t)i;
+    run_workers(w, begin_and_work);
+}
+
+/* Makes and destroys objects and asks for stale ones: the tables of handles are what is tried here. */
+static void *churn(void *user) {
+    worker *w = (worker *)user;
+    gpuexec_stream s[16];
+    gpuexec_event  e[16];
+    int round, i;
+    for (round = 0; round < ROUNDS; round++) {
+        for (i = 0; i < 16; i++) { s[i] = gpuexec_stream_create(w->ctx, NULL); e[i] = gpuexec_event_create(w->ctx, NULL); }
+        for (i = 0; i < 16; i++) if (!gpuexec_ok(s[i]) || !gpuexec_ok(e[i])) w->wrong++;
+        for (i = 0; i < 16; i++) note(w, gpuexec_event_record(e[i], s[i]));
+        for (i = 0; i < 16; i++) note(w, gpuexec_event_sync(e[i]));
+        if (gpuexec_kernel_get(w->mod, "add").id != w->add.id) w->wrong++;
+        if (gpuexec_stream_legacy(w->ctx).id != w->stream.id) w->wrong++;
+        for (i = 0; i < 16; i++) { note(w, gpuexec_stream_destroy(s[i])); note(w, gpuexec_event_destroy(e[i])); }
+        for (i = 0; i < 16; i++) if (gpuexec_ok(s[i]) || gpuexec_ok(e[i])) w->wrong++;
+        if (gpuexec_stream_sync(s[round % 16]) != GPUEXEC_STALE_HANDLE) w->wrong++;
+        gpuexec_take_error();
+    }
+    return NULL;
+}
+
+TEST(eight_threads_make_and_destroy) {
+    worker w[THREADS];
+    int i;
+    make_workers(w, 0);
+    for (i = 0; i < THREADS; i++) w[i].stream = gpuexec_stream_legacy(w[0].ctx);
+    run_workers(w, churn);
+}
+
+/* Threads come and go; what each of them kept for itself goes with it. */
+static void *fail_and_leave(void *user) {
+    worker *w = (worker *)user;
+    if (gpuexec_error_text()[0] != 0) w->wrong++;
+    gpuexec_kernel_get(w->mod, "no_such_kernel");
+    if (!strstr(gpuexec_error_text(), "no_such_kernel")) w->wrong++;
+    return NULL;
+}
+
+TEST(many_short_threads) {
+    worker w[THREADS];
+    int i;
+    make_workers(w, 0);
+    for (i = 0; i < 20; i++) run_workers(w, fail_and_leave);
+    CHECK_OK(gpuexec_take_error());
+}
