@@ -29,7 +29,7 @@ EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 PROBE    := $(BUILD)/probe
 
-all: simgpu
+all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)

@@ -289,7 +289,8 @@ typedef struct gpuexec_setup_desc {
     const char              *driver_path;        /* library to load instead of the system's driver; tried alone */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
     int                      trace;              /* 1: every driver call to the logger, or to stderr if there is none */
-    int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line (stderr without logger) */
+    int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line (stderr without logger);
+                                                    kernels and legacy streams end with their module and context and are no leaks */
     gpuexec_log_function     log;                /* NULL: nothing is logged */
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
@@ -830,12 +831,14 @@ static const char *const gxi_driver_places[] = {
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #  define GXI_COLD __attribute__((noinline, cold))
+#  define GXI_HOT static inline __attribute__((always_inline))        /* the launch path */
 #  define GXI_PRINTF(n) __attribute__((format(printf, n, n + 1)))
 #else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
 #  define GXI_LOAD(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
 #  define GXI_UNLIKELY(x) (x)
 #  define GXI_COLD
+#  define GXI_HOT static
 #  define GXI_PRINTF(n)
 #endif
 
@@ -1143,7 +1146,7 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
     cure = t->n;    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
     text = t->n;
-    gxi_add(t, "%s%s%s: %s\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message);
+    gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message, gpuexec_result_name(e->result));
     if (e->driver_result) {
         const char *meaning = NULL;
         if (gxi.cu.cuGetErrorString) gxi.cu.cuGetErrorString(e->driver_result, &meaning);
@@ -1479,7 +1482,7 @@ static uint64_t gxi_tag(void) {                  /* differs between copies in on
 }
 static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
 
-static gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
+GXI_HOT gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
     char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
     gxi_slot *slot = (gxi_slot *)(void *)(chunk + (id & 0x3FC0));
     return chunk && (id & 0x3F) == kind && GXI_LOAD(&slot->id) == id ? slot : NULL;
@@ -1679,11 +1682,11 @@ static void gxi_leave(const gxi_scope *scope) {
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-error and setup */
 
-GPUEXEC_API const char *gpuexec_error_text(void) { const char *text = gpuexec_error_detail()->text; return text ? text : ""; }
+GPUEXEC_API const char *gpuexec_error_text(void) { return gpuexec_error_detail()->text; }
 
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void) {
-    static const gpuexec_error none = { GPUEXEC_OK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
-    return gxi_thread.record && gxi_thread.epoch == gxi.epoch ? &gxi_thread.record->last.e : &none;
+    static const gpuexec_error none = { GPUEXEC_OK, 0, 0, 0, "", 0, "", 0, 0, 0, 0, "" };
+    return gxi_thread.record && gxi_thread.epoch == gxi.epoch && gxi_thread.record->last.e.result ? &gxi_thread.record->last.e : &none;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take(); }
@@ -2279,6 +2282,10 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (bytes == 0 && !binary && *(const char *)image == 0) { gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name); goto failed; }
     if (desc->optimization < 0 || desc->optimization > 4) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_module_desc.optimization is %d; it goes from 1 to 4, or 0 for the default", desc->optimization);
+        goto failed;
+    }
+    if (desc->max_registers < 0) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to a number of registers per thread, or 0 for no limit", "gpuexec_module_desc.max_registers is %d", desc->max_registers);
         goto failed;
     }
     m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
@@ -3095,14 +3102,14 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
     return d;
 }
 
-static int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
+GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
     unsigned i;
     if (!known) return 1;
     if (args->count != known[0]) return 0;
     if (args->sizes) for (i = 0; i < args->count; i++) if (args->sizes[i] != known[i + 1]) return 0;
     return 1;
 }
-static int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
+GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
     return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x, d->block_y + !d->block_y,
                                  d->block_z + !d->block_z, d->shared_bytes, (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses, NULL);
 }
@@ -3170,7 +3177,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
     if (k->cu_context != s->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's", "kernel \"%s\" and the stream are of different contexts", ((gxi_kernel *)k->more)->name);
     if (!gxi_args_fit(k->sizes, args)) return gxi_fail_args(call, ((gxi_kernel *)k->more)->name, k->sizes, args);
-    if (args->count && !args->addresses) return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, NULL, "args.addresses is NULL, with %u arguments", args->count);
+    if (args->count && !args->addresses) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments", args->count);
     if (cu < 0) {
         if (d->shared_bytes > GXI_LOAD(&k->shared_limit)) {          /* the opt-in above 48 KiB; raised, never lowered */
             if (d->shared_bytes > 0x7FFFFFFF || GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)d->shared_bytes)))

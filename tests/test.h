@@ -119,7 +119,7 @@ static inline int test_made(const char *file, int line, uint64_t id, const char 
 #define CHECK_STRING(a, b)     test_same_text(__FILE__, __LINE__, a, b, #a)
 #define CHECK_TEXT(text, ...)  test_has_text(__FILE__, __LINE__, text, #text, (const char *const[]){ __VA_ARGS__, NULL }) /* has each of these */
 #define CHECK_RESULT(call, r)  test_result(__FILE__, __LINE__, call, r, #call)                                            /* a gpuexec_result */
-#define CHECK_OK(call)         CHECK_RESULT(call, GPUEXEC_OK)
+#define CHECK_OK(call)         test_result(__FILE__, __LINE__, call, GPUEXEC_OK, #call)
 #define CHECK_MADE(handle)     test_made(__FILE__, __LINE__, (handle).id, #handle)                                        /* of any kind */
 
 /* Ends the test function: it cannot be run here, and this is why. */

@@ -21,7 +21,8 @@ static int device_alloc(CUdeviceptr *out, uint64_t bytes) {
 
 SIM_API(cuMemAlloc_v2, (CUdeviceptr *out, size_t bytes), (out, bytes), SIM_CTX) { return device_alloc(out, bytes); }
 
-SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element), (out, pitch, width, height, element), SIM_CTX) {
+SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element),
+        (out, pitch, width, height, element), SIM_CTX) {
     if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
     size_t row = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
     if (row < width || height > SIZE_MAX / row) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -78,7 +79,9 @@ static int host_alloc(void **out, size_t bytes, unsigned flags) {
     return CUDA_SUCCESS;
 }
 SIM_API(cuMemAllocHost_v2, (void **out, size_t bytes), (out, bytes), SIM_CTX) { return host_alloc(out, bytes, 0); }
-SIM_API(cuMemHostAlloc, (void **out, size_t bytes, unsigned flags), (out, bytes, flags), SIM_CTX) { return host_alloc(out, bytes, flags); }
+SIM_API(cuMemHostAlloc, (void **out, size_t bytes, unsigned flags), (out, bytes, flags), SIM_CTX) {
+    return host_alloc(out, bytes, flags);
+}
 
 static bool host_range(const void *p, struct sim_range *r) {
     return !sim_mem_in_window((uintptr_t)p) && sim_mem_find(NULL, (uintptr_t)p, 1, r);
@@ -93,7 +96,9 @@ static int host_remove(void *p, enum sim_mem_kind kind, int unknown) {
     pthread_mutex_lock(&sim_lock);
     return result;
 }
-SIM_API(cuMemFreeHost, (void *p), (p), SIM_HEALTHY) { return p ? host_remove(p, SIM_MEM_PINNED, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS; }
+SIM_API(cuMemFreeHost, (void *p), (p), SIM_HEALTHY) {
+    return p ? host_remove(p, SIM_MEM_PINNED, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
+}
 SIM_API(cuMemHostUnregister, (void *p), (p), SIM_HEALTHY) {
     return p ? host_remove(p, SIM_MEM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED) : CUDA_ERROR_INVALID_VALUE;
 }
@@ -143,7 +148,8 @@ SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *st
     return result ? result : pool_alloc(out, bytes, NULL, s);
 }
 
-SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *pool, void *stream), (out, bytes, pool, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *pool, void *stream),
+               (out, bytes, pool, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_device *d = sim_get(SIM_H_POOL, pool);
     int result = sim_stream_find(stream, &s);
@@ -223,7 +229,8 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_MAPPED: *(int *)out = r != NULL; break;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(uint64_t *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = r ? 3 : 0; break;
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(void **)out = r && r->kind == SIM_MEM_POOL ? SIM_HANDLE(r->device->pool_handle) : NULL; break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        *(void **)out = r && r->kind == SIM_MEM_POOL ? SIM_HANDLE(r->device->pool_handle) : NULL; break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
@@ -235,7 +242,8 @@ SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address), 
     return describe(out, attribute, address, &r);
 }
 
-SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CUdeviceptr address), (count, attributes, out, address), SIM_HEALTHY) {
+SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CUdeviceptr address),
+        (count, attributes, out, address), SIM_HEALTHY) {
     struct sim_range r;
     if (!count || !attributes || !out) return CUDA_ERROR_INVALID_VALUE;
     bool known = sim_mem_find(NULL, address, 1, &r);

@@ -88,6 +88,7 @@ struct sim_code {
     unsigned nimage_funcs; int *func_of_id;       /* image function id to index in funcs, -1 */
     struct sim_callsite *calls; unsigned ncalls;
     uint32_t *labels; unsigned nlabels;           /* of brx.idx: count, then instruction indices */
+    unsigned nslots;                              /* memory instructions, to spread them over the remembered ranges */
 };
 
 #define SIM_SHARED_BASE 1024u                     /* first shared and local address: not 0; a GPU too keeps 1 KiB of shared memory */

@@ -79,12 +79,18 @@ void sim_context_kill(struct sim_context *c) {
 
 /* ---- the stack ---- */
 
+static pthread_key_t stack_key;                   /* frees a thread's stack when it ends */
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+static void make_stack_key(void) { pthread_key_create(&stack_key, free); }
+
 static int push(uint64_t handle) {
     if (sim_self.depth == sim_self.cap) {
         unsigned cap = sim_self.cap ? sim_self.cap * 2 : 8;
         uint64_t *more = realloc(sim_self.stack, cap * sizeof *more);
         if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
         sim_self.stack = more; sim_self.cap = cap;
+        pthread_once(&stack_once, make_stack_key);
+        pthread_setspecific(stack_key, more);
     }
     sim_self.stack[sim_self.depth++] = handle;
     return CUDA_SUCCESS;
@@ -103,14 +109,18 @@ static int create(void **out, unsigned flags, CUdevice ordinal) {
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuCtxCreate_v2, (void **out, unsigned flags, CUdevice device), (out, flags, device), SIM_HEALTHY) { return create(out, flags, device); }
+SIM_API(cuCtxCreate_v2, (void **out, unsigned flags, CUdevice device), (out, flags, device), SIM_HEALTHY) {
+    return create(out, flags, device);
+}
 
-SIM_API(cuCtxCreate_v3, (void **out, void *affinity, int count, unsigned flags, CUdevice device), (out, affinity, count, flags, device), SIM_HEALTHY) {
+SIM_API(cuCtxCreate_v3, (void **out, void *affinity, int count, unsigned flags, CUdevice device),
+        (out, affinity, count, flags, device), SIM_HEALTHY) {
     if (affinity || count) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
     return create(out, flags, device);
 }
 
-SIM_API(cuCtxCreate_v4, (void **out, CUctxCreateParams *params, unsigned flags, CUdevice device), (out, params, flags, device), SIM_HEALTHY) {
+SIM_API(cuCtxCreate_v4, (void **out, CUctxCreateParams *params, unsigned flags, CUdevice device),
+        (out, params, flags, device), SIM_HEALTHY) {
     if (params && (params->execAffinityParams || params->numExecAffinityParams)) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
     if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
     return create(out, flags, device);
@@ -255,9 +265,15 @@ static int set_config(unsigned *to, unsigned value, unsigned most) {
     return CUDA_SUCCESS;
 }
 SIM_API(cuCtxGetCacheConfig, (unsigned *config), (config), SIM_CTX) { return get_config(config, sim_self.context->cache_config); }
-SIM_API(cuCtxSetCacheConfig, (unsigned config), (config), SIM_CTX) { return set_config(&sim_self.context->cache_config, config, 3); }
-SIM_API(cuCtxGetSharedMemConfig, (unsigned *config), (config), SIM_CTX) { return get_config(config, sim_self.context->shared_config); }
-SIM_API(cuCtxSetSharedMemConfig, (unsigned config), (config), SIM_CTX) { return set_config(&sim_self.context->shared_config, config, 2); }
+SIM_API(cuCtxSetCacheConfig, (unsigned config), (config), SIM_CTX) {
+    return set_config(&sim_self.context->cache_config, config, 3);
+}
+SIM_API(cuCtxGetSharedMemConfig, (unsigned *config), (config), SIM_CTX) {
+    return get_config(config, sim_self.context->shared_config);
+}
+SIM_API(cuCtxSetSharedMemConfig, (unsigned config), (config), SIM_CTX) {
+    return set_config(&sim_self.context->shared_config, config, 2);
+}
 SIM_API(cuCtxResetPersistingL2Cache, (void), (), SIM_CTX) { return CUDA_SUCCESS; }       /* there is none, so none persists */
 
 /* ---- peer access ---- */
@@ -330,5 +346,9 @@ static int set_flags(CUdevice ordinal, unsigned flags) {
     if (device->primary->active) device->primary->flags = flags | CU_CTX_MAP_HOST;
     return CUDA_SUCCESS;
 }
-SIM_API(cuDevicePrimaryCtxSetFlags, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) { return set_flags(device, flags); }
-SIM_API(cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) { return set_flags(device, flags); }
+SIM_API(cuDevicePrimaryCtxSetFlags, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) {
+    return set_flags(device, flags);
+}
+SIM_API(cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) {
+    return set_flags(device, flags);
+}

@@ -45,8 +45,11 @@ static int copy_1d(uint64_t to, uint64_t from, size_t bytes, void *stream, int h
     return copy(s, dst, src, b, how & ASYNC);
 }
 
-SIM_API_STREAM(cuMemcpy, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), SIM_CTX) { return copy_1d(to, from, n, NULL, 0); }
-SIM_API_STREAM(cuMemcpyAsync, _ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream), (to, from, n, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpy, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), SIM_CTX) {
+    return copy_1d(to, from, n, NULL, 0);
+}
+SIM_API_STREAM(cuMemcpyAsync, _ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream),
+               (to, from, n, stream), SIM_HEALTHY) {
     return copy_1d(to, from, n, stream, ASYNC);
 }
 SIM_API_STREAM(cuMemcpyHtoD_v2, _ptds, (CUdeviceptr to, const void *from, size_t n), (to, from, n), SIM_CTX) {
@@ -58,13 +61,16 @@ SIM_API_STREAM(cuMemcpyDtoH_v2, _ptds, (void *to, CUdeviceptr from, size_t n), (
 SIM_API_STREAM(cuMemcpyDtoD_v2, _ptds, (CUdeviceptr to, CUdeviceptr from, size_t n), (to, from, n), SIM_CTX) {
     return copy_1d(to, from, n, NULL, TO_KNOWN | FROM_KNOWN);
 }
-SIM_API_STREAM(cuMemcpyHtoDAsync_v2, _ptsz, (CUdeviceptr to, const void *from, size_t n, void *stream), (to, from, n, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpyHtoDAsync_v2, _ptsz, (CUdeviceptr to, const void *from, size_t n, void *stream),
+               (to, from, n, stream), SIM_HEALTHY) {
     return copy_1d(to, (uintptr_t)from, n, stream, TO_KNOWN | ASYNC);
 }
-SIM_API_STREAM(cuMemcpyDtoHAsync_v2, _ptsz, (void *to, CUdeviceptr from, size_t n, void *stream), (to, from, n, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpyDtoHAsync_v2, _ptsz, (void *to, CUdeviceptr from, size_t n, void *stream),
+               (to, from, n, stream), SIM_HEALTHY) {
     return copy_1d((uintptr_t)to, from, n, stream, FROM_KNOWN | ASYNC);
 }
-SIM_API_STREAM(cuMemcpyDtoDAsync_v2, _ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream), (to, from, n, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemcpyDtoDAsync_v2, _ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream),
+               (to, from, n, stream), SIM_HEALTHY) {
     return copy_1d(to, from, n, stream, TO_KNOWN | FROM_KNOWN | ASYNC);
 }
 
@@ -82,7 +88,8 @@ SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz, (CUdeviceptr to, void *to_context, CUde
 
 /* ---- two dimensions ---- */
 
-static int side_2d(struct side *side, unsigned type, const void *host, CUdeviceptr device, size_t pitch, size_t x, size_t y, struct block b) {
+static int side_2d(struct side *side, unsigned type, const void *host, CUdeviceptr device, size_t pitch, size_t x, size_t y,
+                   struct block b) {
     if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
     if (type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
     if (!pitch) pitch = x + b.width;
@@ -104,7 +111,9 @@ static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
 }
 SIM_API_STREAM(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) { return copy_2d(c, NULL, false); }
 SIM_API_STREAM(cuMemcpy2DUnaligned_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) { return copy_2d(c, NULL, false); }
-SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream), (c, stream), SIM_HEALTHY) { return copy_2d(c, stream, true); }
+SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream), (c, stream), SIM_HEALTHY) {
+    return copy_2d(c, stream, true);
+}
 
 /* ---- fills ---- */
 
@@ -129,7 +138,8 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
     SIM_API_STREAM(cuMemsetD##bits##_v2, _ptds, (CUdeviceptr to, type value, size_t n), (to, value, n), SIM_CTX) { \
         return fill(to, 0, value, bits / 8, n, 1, NULL, false); \
     } \
-    SIM_API_STREAM(cuMemsetD##bits##Async, _ptsz, (CUdeviceptr to, type value, size_t n, void *stream), (to, value, n, stream), SIM_HEALTHY) { \
+    SIM_API_STREAM(cuMemsetD##bits##Async, _ptsz, (CUdeviceptr to, type value, size_t n, void *stream), \
+                   (to, value, n, stream), SIM_HEALTHY) { \
         return fill(to, 0, value, bits / 8, n, 1, stream, true); \
     } \
     SIM_API_STREAM(cuMemsetD2D##bits##_v2, _ptds, (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows), \

@@ -84,25 +84,25 @@ SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device), 
 
 /* ---- attributes ----
 
-   By number, as CUdevice_attribute. An attribute that stands for something this library does not do is 0, and every number up to the last
-   one of CUDA 13.0 that is not listed is 0 as well: textures, surfaces, arrays, managed memory, clusters, virtual memory. */
+   By number, as CUdevice_attribute. An attribute that stands for something this library does not do is 0, and every number up
+   to the last one of CUDA 13.0 that is not listed is 0 as well: textures, surfaces, arrays, managed memory, clusters, virtual memory. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
 
 int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
     static const struct { unsigned char number; int value; } known[] = {
-        { 1, SIM_BLOCK_THREADS }, { 2, 1024 }, { 3, 1024 }, { 4, 64 },                  /* threads and dimensions of a block */
-        { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 },                                  /* dimensions of a grid */
-        { 8, SIM_BLOCK_SHARED }, { 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff },          /* shared, constant, warp, pitch */
+        { 1, SIM_BLOCK_THREADS }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, /* threads and dimensions of a block */
+        { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 }, /* dimensions of a grid */
+        { 8, SIM_BLOCK_SHARED }, { 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff }, /* shared, constant, warp, pitch */
         { 12, SIM_SM_REGS }, { 13, 1000000 }, { 14, 512 }, { 15, 1 }, { 16, SIM_SMS },  /* registers, kHz, texture alignment, overlap, SMs */
-        { 19, 1 }, { 30, 512 }, { 31, 1 },                                              /* mapped host memory, alignment, concurrent kernels */
-        { 36, 1000000 }, { 37, 64 }, { 38, 1 << 20 },                                   /* memory kHz, bus width, L2 bytes */
-        { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 },                                   /* threads per SM, copy engines, unified addressing */
-        { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, { 78, 1 }, { 79, 1 }, { 80, 1 }, /* pitch alignment, capability, priorities, L1 */
-        { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS }, { 86, 1 }, { 87, 2 },               /* per SM; atomics on host memory; float:double */
-        { 90, 1 }, { 91, 1 }, { 95, 1 },                                                /* preemption, registered pointers, cooperative */
+        { 19, 1 }, { 30, 512 }, { 31, 1 }, /* mapped host memory, alignment, concurrent kernels */
+        { 36, 1000000 }, { 37, 64 }, { 38, 1 << 20 }, /* memory kHz, bus width, L2 bytes */
+        { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 }, /* threads per SM, copy engines, unified addressing */
+        { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, { 78, 1 }, { 79, 1 }, { 80, 1 }, /* pitch, capability, priorities, L1 */
+        { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS }, { 86, 1 }, { 87, 2 }, /* per SM; atomics on host memory; float:double */
+        { 90, 1 }, { 91, 1 }, { 95, 1 }, /* preemption, registered pointers, cooperative */
         { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
-        { 113, 1 }, { 115, 1 }, { 126, 1 }, { 134, -1 }                                 /* read-only registering, pools, one domain, no NUMA */
+        { 113, 1 }, { 115, 1 }, { 126, 1 }, { 134, -1 } /* read-only registering, pools, one domain, no NUMA */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->ordinal + 1 : 0;

@@ -1,8 +1,8 @@
 /* engine.c - the graph of operations, the queue of ready work, the worker threads, and the thread of host functions.
 
    sim_lock guards everything here and is released around whatever takes time: a quantum of a block, a slice of a copy, a host
-   function. Ready work is a set of tasks in one queue per priority: a task is a seat for one resident block of a grid at a time, or a copy, a
-   fill, a call. A worker takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but every
+   function. Ready work is a set of tasks in one queue per priority: a task is a seat for one resident block of a grid at a
+   time, or a copy, a fill, a call. A worker takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but every
    eighth turn goes round all queues: a spinning grid of high priority may be waiting for one of low priority.
    An operation that is submitted holds a reference to itself until it completes. */
 #include "sim.h"
@@ -165,7 +165,8 @@ void sim_op_submit(struct sim_op *op) {
 /* ---- faults ---- */
 
 void sim_engine_cancel(int fault) {
-    for (struct sim_op *op = running; op; op = op->link) sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
+    for (struct sim_op *op = running; op; op = op->link)
+        sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
 }
 
 static void fail(int fault, const char *text) {
@@ -243,7 +244,8 @@ static void run_block(struct sim_task *task) {
         pthread_mutex_unlock(&sim_lock);
         sim_mem_use();
         if (fresh && !(task->block = sim_block_new(grid, index)))
-            sim_grid_fault(grid, SIM_F_LAUNCH_FAILED, "out of host memory for block %llu of kernel %s", (unsigned long long)index, grid->kernel_name);
+            sim_grid_fault(grid, SIM_F_LAUNCH_FAILED, "out of host memory for block %llu of kernel %s",
+                           (unsigned long long)index, grid->kernel_name);
         if (task->block && !stopped) status = sim_block_run(task->block, QUANTUM);
         if ((status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT) && task->block) {
             sim_block_free(task->block);

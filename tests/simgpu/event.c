@@ -44,7 +44,9 @@ static int record(void *handle, void *stream, unsigned flags) {
     e->op = op;
     return CUDA_SUCCESS;
 }
-SIM_API_STREAM(cuEventRecord, _ptsz, (void *event, void *stream), (event, stream), SIM_HEALTHY) { return record(event, stream, 0); }
+SIM_API_STREAM(cuEventRecord, _ptsz, (void *event, void *stream), (event, stream), SIM_HEALTHY) {
+    return record(event, stream, 0);
+}
 SIM_API_STREAM(cuEventRecordWithFlags, _ptsz, (void *event, void *stream, unsigned flags), (event, stream, flags), SIM_HEALTHY) {
     return record(event, stream, flags);
 }
@@ -66,7 +68,8 @@ static int elapsed(float *milliseconds, void *start, void *end) {
     struct sim_event *a = sim_get(SIM_H_EVENT, start), *b = sim_get(SIM_H_EVENT, end);
     if (!a || !b) return CUDA_ERROR_INVALID_HANDLE;
     if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
-    if ((a->flags | b->flags) & CU_EVENT_DISABLE_TIMING || !a->op || !b->op || a->context->device != b->context->device) return CUDA_ERROR_INVALID_HANDLE;
+    if ((a->flags | b->flags) & CU_EVENT_DISABLE_TIMING || !a->op || !b->op) return CUDA_ERROR_INVALID_HANDLE;
+    if (a->context->device != b->context->device) return CUDA_ERROR_INVALID_HANDLE;
     if (!a->op->done || !b->op->done) return CUDA_ERROR_NOT_READY;
     *milliseconds = (float)((double)(int64_t)(b->op->done_ns - a->op->done_ns) * 1e-6);
     return CUDA_SUCCESS;

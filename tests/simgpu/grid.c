@@ -48,8 +48,8 @@ static void start_warp(struct sim_block *b, unsigned index, unsigned char *regs)
     fill32(w, s[SIM_S_NSMID], 4);
     fill32(w, s[SIM_S_DYNAMIC_SMEM], g->dynamic_shared);
     fill32(w, s[SIM_S_TOTAL_SMEM], b->shared_bytes);
-    fill32(w, s[SIM_S_ENVREG1], (uint32_t)g->workspace);
-    fill32(w, s[SIM_S_ENVREG2], (uint32_t)(g->workspace >> 32));
+    fill32(w, s[SIM_S_ENVREG1], (uint32_t)(g->workspace >> 32));
+    fill32(w, s[SIM_S_ENVREG2], (uint32_t)g->workspace);
     fill32(w, s[SIM_S_ONE], 1);
     if (s[SIM_S_GRIDID]) for (int l = 0; l < 32; l++) ((u64 *)(void *)(regs + s[SIM_S_GRIDID]))[l] = g->id;
     const struct sim_code_func *entry = &code->funcs[0];

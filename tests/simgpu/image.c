@@ -55,22 +55,27 @@ void sim_log_free(struct sim_log *log)
 
 /* The targets that ptxas 13.0 knows, with the .version that brought each. */
 static const struct { unsigned char sm, version; } targets[] = {
-    {10, 10}, {11, 10}, {12, 12}, {13, 12}, {20, 20}, {30, 31}, {32, 40}, {35, 31}, {37, 41}, {50, 40}, {52, 41}, {53, 42}, {60, 50}, {61, 50},
-    {62, 50}, {70, 60}, {72, 61}, {75, 63}, {80, 70}, {86, 71}, {87, 74}, {88, 90}, {89, 78}, {90, 78}, {100, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88},
+    {10, 10}, {11, 10}, {12, 12}, {13, 12}, {20, 20}, {30, 31}, {32, 40}, {35, 31}, {37, 41}, {50, 40}, {52, 41}, {53, 42},
+        {60, 50}, {61, 50},
+    {62, 50}, {70, 60}, {72, 61}, {75, 63}, {80, 70}, {86, 71}, {87, 74}, {88, 90}, {89, 78}, {90, 78}, {100, 86}, {103, 88},
+        {110, 90}, {120, 87}, {121, 88},
 };
 
 static void parse_version(struct px *px)
 {
-    if (!px_dot(px, "version")) px_fatal(px, px->t.kind == T_DOT ? 218 : 200, px->t.line, "Missing .version directive at start of file 'application ptx input'");
+    if (!px_dot(px, "version")) px_fatal(px, px->t.kind == T_DOT ? 218 : 200, px->t.line,
+        "Missing .version directive at start of file 'application ptx input'");
     px_next(px);
     const char *c = px->t.text;
     unsigned major = 0, minor = 0, line = px->t.line;
-    if (px->t.kind != T_NUMBER || px->t.fbits != 64) px_fatal(px, 218, line, "Missing .version directive at start of file 'application ptx input'");
+    if (px->t.kind != T_NUMBER || px->t.fbits != 64) px_fatal(px, 218, line,
+        "Missing .version directive at start of file 'application ptx input'");
     for (; *c >= '0' && *c <= '9'; c++) major = major < 1000 ? major * 10 + (unsigned)(*c - '0') : major;
     if (*c == '.') for (c++; *c >= '0' && *c <= '9'; c++) minor = minor < 1000 ? minor * 10 + (unsigned)(*c - '0') : minor;
     px->image->version = major * 10 + minor;
     if (px->image->version > px->max_version || minor > 9)
-        px_fatal(px, 222, line, "Unsupported .version %u.%u; current version is '%u.%u'", major, minor, px->max_version / 10, px->max_version % 10);
+        px_fatal(px, 222, line,
+            "Unsupported .version %u.%u; current version is '%u.%u'", major, minor, px->max_version / 10, px->max_version % 10);
     px_next(px);
 }
 
@@ -79,7 +84,8 @@ static void parse_target(struct px *px)
     unsigned line = px->t.line;
     if (!px_dot(px, "target")) px_fatal(px, 218, line, "Missing .target directive at start of file 'application ptx input'");
     do {
-        static const char *const options[] = { "texmode_unified", "texmode_independent", "texmode_raw", "debug", "map_f64_to_f32" };
+        static const char *const options[] = { "texmode_unified", "texmode_independent", "texmode_raw", "debug",
+            "map_f64_to_f32" };
         px_next(px);
         if (px->t.kind != T_IDENT) px_syntax(px);
         const char *name = px->t.name->text;
@@ -92,10 +98,13 @@ static void parse_target(struct px *px)
             unsigned since = 0;
             for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
                 if (targets[i].sm == sm && (!*end || suffix)) { known = true; since = targets[i].version; }
-            if (!known) px_fatal(px, 218, line, "Unsupported .target '%s'", name);
+            if (!known && (px->image->sm || !strncmp(name, "sm_", 3) || !strncmp(name, "compute_", 8)))
+                px_fatal(px, 218, line, "Unsupported .target '%s'", name);
+            if (!known) break;
             if (sm == 90 && suffix) since = 80;
             if (since > px->image->version)
-                px_error(px, line, "PTX .version %u.%u does not support .target %s", px->image->version / 10, px->image->version % 10, name);
+                px_error(px, line, "PTX .version %u.%u does not support .target %s", px->image->version / 10,
+                    px->image->version % 10, name);
             px->image->sm = (unsigned)sm;
             px->image->sm_suffix_a = suffix;
             if (suffix && sm != px->device_sm)
@@ -104,14 +113,15 @@ static void parse_target(struct px *px)
         px_next(px);
     } while (px_is(px, ','));
     if (!px->image->sm) px_fatal(px, 218, line, "Target architecture not defined at start of file 'application ptx input'");
-    if (px->image->sm > px->device_sm) px_fatal(px, 218, 0, "SM version specified by .target is higher than default SM version assumed");
+    if (px->image->sm > px->device_sm)
+        px_fatal(px, 218, 0, "SM version specified by .target is higher than default SM version assumed");
 }
 
 static void parse_header(struct px *px)
 {
     px_next(px);
     parse_version(px);
-    parse_target(px);
+    do parse_target(px); while (px_dot(px, "target"));
     px->image->address_size = 64;
     if (px_accept_dot(px, "address_size")) {
         unsigned line = px->t.line;
@@ -162,13 +172,16 @@ static void finish(struct px *px)
     for (unsigned i = 0; i < m->nvars; i++) {
         struct sim_var *v = m->vars[i];
         if (v->space == SIM_CONST) const_bytes = ((const_bytes + v->align - 1) & ~(uint64_t)(v->align - 1)) + v->size;
-        if (v->is_extern && !v->is_unsized) v->is_extern = false;            /* "whole program compilation, ignoring extern qualifier" */
+        /* "whole program compilation, ignoring extern qualifier" */
+        if (v->is_extern && !v->is_unsized) v->is_extern = false;
         for (unsigned k = 0; k < v->nrelocs; k++)
-            if (v->relocs[k].func && !v->relocs[k].func->has_body) px_fatal(px, 218, 0, "Cannot take address of function '%s'", v->relocs[k].func->name);
+            if (v->relocs[k].func && !v->relocs[k].func->has_body) px_fatal(px, 218, 0,
+                "Cannot take address of function '%s'", v->relocs[k].func->name);
     }
     if (const_bytes > 0x10000) {
         px->errors++;
-        sim_log_add(px->log, "ptxas error   : File uses too much global constant data (0x%llx bytes, 0x10000 max)\n", (unsigned long long)const_bytes);
+        sim_log_add(px->log, "ptxas error   : File uses too much global constant data (0x%llx bytes, 0x10000 max)\n",
+            (unsigned long long)const_bytes);
     }
 }
 
@@ -199,7 +212,8 @@ int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, 
         sim_log_add(errors, "ptxas fatal   : Ptx assembly aborted due to errors\n");
         px_store_free(px->store);
     }
-    struct px_vec *scratch[] = { &px->vars, &px->funcs, &px->instrs, &px->regs, &px->fvars, &px->params, &px->relocs, &px->pending, &px->stack };
+    struct px_vec *scratch[] = { &px->vars, &px->funcs, &px->instrs, &px->regs, &px->fvars, &px->params, &px->relocs,
+        &px->pending, &px->stack };
     for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++) free(scratch[i]->data);
     free(px);
     return result;

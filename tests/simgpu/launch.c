@@ -26,7 +26,8 @@ static int active_blocks(int *out, void *handle, int threads, size_t shared, uns
     *out = sim_occupancy(f, (unsigned)threads, shared).blocks;
     return CUDA_SUCCESS;
 }
-SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *out, void *f, int threads, size_t shared), (out, f, threads, shared), SIM_CTX) {
+SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *out, void *f, int threads, size_t shared),
+        (out, f, threads, shared), SIM_CTX) {
     return active_blocks(out, f, threads, shared, 0);
 }
 SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (int *out, void *f, int threads, size_t shared, unsigned flags),
@@ -65,12 +66,13 @@ SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags, (int *grid, int *block, void 
     return best_block(grid, block, f, shared_of, shared, limit, flags);
 }
 
-SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int blocks, int threads), (out, handle, blocks, threads), SIM_CTX) {
+SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int blocks, int threads),
+        (out, handle, blocks, threads), SIM_CTX) {
     const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
     if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks) return CUDA_ERROR_INVALID_VALUE;
-    size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, used = sim_code_info(f->code)->static_shared + SIM_BLOCK_SHARED_RESERVED;
-    size_t left = each > used ? each - used : 0, most = SIM_BLOCK_SHARED_OPTIN - sim_code_info(f->code)->static_shared;
+    size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
+    size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0, most = SIM_BLOCK_SHARED_OPTIN - fixed;
     *out = left < most ? left : most;
     return CUDA_SUCCESS;
 }
@@ -141,7 +143,7 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
     if (l->shared > (unsigned)f->max_dynamic) return CUDA_ERROR_INVALID_VALUE;
     struct sim_occupancy o = sim_occupancy(f, (unsigned)threads, l->shared);
     if (!o.blocks) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    if (l->cooperative && (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > (uint64_t)o.blocks * SIM_SMS) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    if (l->cooperative && product(l->grid) > (uint64_t)o.blocks * SIM_SMS) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return CUDA_SUCCESS;
 }
 
@@ -183,7 +185,7 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
     g->dynamic_shared = l->shared; g->cooperative = l->cooperative; g->id = next_grid++;
-    g->nblocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    g->nblocks = product(l->grid);
     g->max_resident = (uint64_t)sim_occupancy(f, (unsigned)product(l->block), l->shared).blocks * SIM_SMS;
     if (f->no_effect) { op->kind = SIM_OP_MARKER; return CUDA_SUCCESS; }
     op->live_tasks = (unsigned)(g->nblocks < g->max_resident ? g->nblocks : g->max_resident);
@@ -206,7 +208,7 @@ static int launch(const struct launch *l) {
     struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = make_grid(l, f, s->context, op))) { sim_op_unref(op); return result; }
-    if (l->has_priority) op->priority = l->priority >= 0 ? 0 : l->priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->priority;
+    if (l->has_priority && l->priority < 0) op->priority = l->priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->priority;
     op->release = release;
     op->module = f->module;
     f->module->refs++;
@@ -227,10 +229,11 @@ SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned share
 }
 
 /* Attributes that are hints, or that allow what never happens here (the overlap of programmatic serialisation), are accepted. */
-SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra), (c, f, params, extra), SIM_HEALTHY) {
+SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
+               (c, f, params, extra), SIM_HEALTHY) {
     if (!c || (c->numAttrs && !c->attrs)) return CUDA_ERROR_INVALID_VALUE;
-    struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ }, { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes,
-                        params, extra, false, false, 0 };
+    struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ }, { c->blockDimX, c->blockDimY, c->blockDimZ },
+                        c->sharedMemBytes, params, extra, false, false, 0 };
     for (unsigned i = 0; i < c->numAttrs; i++) {
         const CUlaunchAttribute *a = &c->attrs[i];
         switch (a->id) {

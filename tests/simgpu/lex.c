@@ -191,8 +191,9 @@ static const char *skip_blank(struct px *px, const char *c)
         else if (*c == ' ' || *c == '\t' || *c == '\r' || *c == '\f' || *c == '\v') c++;
         else if (c[0] == '/' && c[1] == '/') while (*c && *c != '\n') c++;
         else if (c[0] == '/' && c[1] == '*') {
+            unsigned start = px->line;
             for (c += 2; !(c[0] == '*' && c[1] == '/'); c++) {
-                if (!*c) px_fatal(px, 218, px->line, "Parsing error near '': unexpected EOF while scanning");
+                if (!*c) px_fatal(px, 218, start, "Parsing error near '': unexpected EOF while scanning");
                 if (*c == '\n') px->line++;
             }
             c += 2;
@@ -212,7 +213,8 @@ static uint64_t decimal_bits(const char *c)
     locale_t l = __atomic_load_n(&c_locale, __ATOMIC_ACQUIRE);
     if (!l && (l = newlocale(LC_ALL_MASK, "C", (locale_t)0))) {
         locale_t none = (locale_t)0;
-        if (!__atomic_compare_exchange_n(&c_locale, &none, l, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { freelocale(l); l = none; }
+        if (!__atomic_compare_exchange_n(&c_locale, &none, l, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { freelocale(l);
+            l = none; }
     }
     double value = l ? strtod_l(c, NULL, l) : strtod(c, NULL);
     uint64_t bits;
@@ -282,7 +284,8 @@ void px_next(struct px *px)
         px->cur = c + 1;
         return;
     } else {
-        static const struct { char a, b; short code; } two[] = { {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE}, {'>', '=', P_GE},
+        static const struct { char a, b; short code; } two[] = { {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE},
+            {'>', '=', P_GE},
             {'=', '=', P_EQ}, {'!', '=', P_NE}, {'&', '&', P_AND}, {'|', '|', P_OR} };
         t->kind = T_PUNCT;
         t->punct = (unsigned char)*c;
@@ -306,12 +309,4 @@ void px_relex_number(struct px *px)
     px->t.kind = T_NUMBER; px->t.fbits = 64;
     px->t.value = decimal_bits(dot);
     px->cur = c;
-}
-
-void px_skip_line(struct px *px)
-{
-    const char *c = px->cur;
-    while (*c && *c != '\n') c++;
-    px->cur = c;
-    px_next(px);
 }

@@ -13,7 +13,9 @@
 #define ALIGNMENT 512u
 #define POISON 0xCD                               /* every byte of fresh memory, ... */
 #define POISON_MOST (64u << 20)                   /* ... as far as this; zeros behind (touching more would cost real memory) */
-#define FIRST_WINDOW 0x200000000000ull
+#define FIRST_WINDOW 0x200000000000ull            /* only a hint to the system, as is the distance to the next device's */
+#define WINDOW_STRIDE (8ull << 40)
+#define WINDOW_LEAST (16ull << 30)
 
 struct range {
     struct sim_range r;
@@ -118,24 +120,26 @@ static void *reserve(uint64_t hint, uint64_t size) {
     return p;
 }
 
+/* Much larger than the memory, so that addresses come round late; smaller where address space is short (valgrind). */
 bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
     struct sim_heap *heap = &heaps[device->ordinal];
-    uint64_t size = bytes * 4 > (64ull << 30) ? bytes * 4 : 64ull << 30, stride = (size * 2 + (1ull << 40) - 1) >> 40 << 40;
-    size = (size + GRANULE - 1) / GRANULE * GRANULE;
-    void *window = reserve(FIRST_WINDOW + stride * (uint64_t)device->ordinal, size);
-    void *backing = window == MAP_FAILED ? MAP_FAILED : reserve(0, size);
-    uint32_t *granules = backing == MAP_FAILED ? NULL : calloc(size / GRANULE, sizeof *granules);
-    if (!granules) {
+    uint64_t size = (bytes * 4 > WINDOW_LEAST ? bytes * 4 : WINDOW_LEAST) / GRANULE * GRANULE;
+    for (; size >= bytes * 2; size = size / 2 / GRANULE * GRANULE) {
+        void *window = reserve(FIRST_WINDOW + (uint64_t)device->ordinal * WINDOW_STRIDE, size);
+        void *backing = window == MAP_FAILED ? MAP_FAILED : reserve(0, size);
+        uint32_t *granules = backing == MAP_FAILED ? NULL : calloc(size / GRANULE, sizeof *granules);
+        if (granules) {
+            heap->base = heap->cursor = (uint64_t)(uintptr_t)window;
+            heap->delta = (char *)backing - (char *)window;
+            heap->granules = granules;
+            heap->size = size;
+            device->heap = heap;
+            return true;
+        }
         if (window != MAP_FAILED) munmap(window, size);
         if (backing != MAP_FAILED) munmap(backing, size);
-        return false;
     }
-    heap->base = heap->cursor = (uint64_t)(uintptr_t)window;
-    heap->delta = (char *)backing - (char *)window;
-    heap->granules = granules;
-    heap->size = size;
-    device->heap = heap;
-    return true;
+    return false;
 }
 
 static char *bytes_at(const struct sim_heap *heap, uint64_t address) { return (char *)(uintptr_t)address + heap->delta; }
@@ -205,7 +209,8 @@ int sim_mem_alloc(struct sim_context *context, uint64_t bytes, enum sim_mem_kind
 }
 
 int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum sim_mem_kind kind, unsigned flags) {
-    struct sim_range r = { .lo = (uint64_t)(uintptr_t)p, .hi = (uint64_t)(uintptr_t)p + bytes, .kind = kind, .context = context, .flags = flags };
+    uint64_t lo = (uintptr_t)p;
+    struct sim_range r = { .lo = lo, .hi = lo + bytes, .kind = kind, .context = context, .flags = flags };
     pthread_rwlock_wrlock(&table_lock);
     size_t i = position(&host, r.lo);
     int result = CUDA_SUCCESS;
@@ -262,8 +267,11 @@ void sim_mem_remove_context(struct sim_context *context) {
         do {
             n = 0;
             pthread_rwlock_wrlock(&table_lock);
-            for (size_t k = heap->count; k-- > 0 && n < 64; )
-                if (heap->ranges[k].r.context == context && !heap->ranges[k].fresh) { gone[n++] = heap->ranges[k].r; take_out(heap, &heap->ranges[k]); }
+            for (size_t k = heap->count; k-- > 0 && n < 64; ) {
+                if (heap->ranges[k].r.context != context || heap->ranges[k].fresh) continue;
+                gone[n++] = heap->ranges[k].r;
+                take_out(heap, &heap->ranges[k]);
+            }
             pthread_rwlock_unlock(&table_lock);
             if (n) settle();
             for (unsigned k = 0; k < n; k++) give_back(&gone[k]);

@@ -7,8 +7,7 @@ static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;            /* one 
 
 /* ---- life ---- */
 
-static void free_variables(const struct sim_module *m, struct sim_var **vars, unsigned n) {
-    (void)m;
+static void free_variables(struct sim_var **vars, unsigned n) {
     for (unsigned i = 0; i < n; i++)
         if ((vars[i]->space == SIM_GLOBAL || vars[i]->space == SIM_CONST) && vars[i]->address) {
             sim_mem_remove(vars[i]->address);
@@ -25,8 +24,8 @@ void sim_module_unref(struct sim_module *m) {
 }
 
 static void drop_variables(struct sim_module *m) {
-    free_variables(m, m->image->vars, m->image->nvars);
-    for (unsigned i = 0; i < m->image->nfuncs; i++) free_variables(m, m->image->funcs[i]->vars, m->image->funcs[i]->nvars);
+    free_variables(m->image->vars, m->image->nvars);
+    for (unsigned i = 0; i < m->image->nfuncs; i++) free_variables(m->image->funcs[i]->vars, m->image->funcs[i]->nvars);
 }
 
 void sim_module_free(struct sim_module *m) {
@@ -99,14 +98,14 @@ static bool only_returns(const struct sim_func *f) {
 }
 
 static bool is_binary(const void *image) {
-    static const unsigned char elf[4] = { 0x7f, 'E', 'L', 'F' }, fatbin[4] = { 0x50, 0xed, 0x55, 0xba }, wrapper[4] = { 0xb1, 0x43, 0x62, 0x46 };
+    static const unsigned char magic[3][4] = { { 0x7f, 'E', 'L', 'F' }, { 0x50, 0xed, 0x55, 0xba }, { 0xb1, 0x43, 0x62, 0x46 } };
     const unsigned char *p = image;
-    for (int i = 0; ; i++) {                      /* byte by byte: a text may end earlier */
-        bool e = p[i] == elf[i], f = p[i] == fatbin[i], w = p[i] == wrapper[i];
-        if (i && (p[0] != elf[0] || !e) && (p[0] != fatbin[0] || !f) && (p[0] != wrapper[0] || !w)) return false;
-        if (!i && !e && !f && !w) return false;
-        if (i == 3) return true;
+    for (int k = 0; k < 3; k++) {                 /* cubin, fatbin, fatbin wrapper; byte by byte, as a text may end earlier */
+        int i = 0;
+        while (i < 4 && p[i] == magic[k][i]) i++;
+        if (i == 4) return true;
     }
+    return false;
 }
 
 /* Makes the whole module, without sim_lock. */
@@ -177,7 +176,8 @@ static int load(void **out, const void *text, unsigned n, const int *options, vo
 }
 
 SIM_API(cuModuleLoadData, (void **out, const void *text), (out, text), SIM_CTX) { return load(out, text, 0, NULL, NULL); }
-SIM_API(cuModuleLoadDataEx, (void **out, const void *text, unsigned n, int *options, void **values), (out, text, n, options, values), SIM_CTX) {
+SIM_API(cuModuleLoadDataEx, (void **out, const void *text, unsigned n, int *options, void **values),
+        (out, text, n, options, values), SIM_CTX) {
     return load(out, text, n, options, values);
 }
 
@@ -226,7 +226,8 @@ SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out,
     return CUDA_ERROR_NOT_FOUND;
 }
 
-SIM_API(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name), (address, bytes, handle, name), SIM_HEALTHY) {
+SIM_API(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
+        (address, bytes, handle, name), SIM_HEALTHY) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (!name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
@@ -289,7 +290,7 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
     FIND_FUNCTION(f, handle);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || (uint64_t)value + sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN) return CUDA_ERROR_INVALID_VALUE;
+        if (value < 0 || value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN) return CUDA_ERROR_INVALID_VALUE;
         f->max_dynamic = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
@@ -297,8 +298,8 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
         f->carveout = value;
         return CUDA_SUCCESS;
     }
-    return attribute >= CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET && attribute <= CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE ?
-           CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    bool cluster = attribute >= CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET && attribute <= CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
+    return cluster ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuFuncGetName, (const char **name, void *handle), (name, handle), SIM_HEALTHY) {
@@ -315,7 +316,8 @@ SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY)
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t *bytes), (handle, index, offset, bytes), SIM_HEALTHY) {
+SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t *bytes),
+        (handle, index, offset, bytes), SIM_HEALTHY) {
     FIND_FUNCTION(f, handle);
     if (!offset || index >= f->func->nparams) return CUDA_ERROR_INVALID_VALUE;
     *offset = f->func->params[index].address;

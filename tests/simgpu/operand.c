@@ -8,7 +8,15 @@
 
 static double as_double(uint64_t bits) { double d; memcpy(&d, &bits, 8); return d; }
 static uint64_t as_bits(double d) { uint64_t b; memcpy(&b, &d, 8); return b; }
-static struct px_value integer(uint64_t v, bool is_unsigned) { return (struct px_value){ .bits = v, .is_unsigned = is_unsigned }; }
+static struct px_value integer(uint64_t v, bool is_unsigned) { return (struct px_value){
+    .bits = v, .is_unsigned = is_unsigned }; }
+
+static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30: saturates, where C leaves it undefined */
+{
+    if (!(d > -9.2233720368547758e18) || (is_unsigned && d < 0)) return is_unsigned ? 0 : UINT64_C(1) << 63;
+    if (is_unsigned) return d < 1.8446744073709552e19 ? (uint64_t)d : UINT64_MAX;
+    return d < 9.2233720368547758e18 ? (uint64_t)(int64_t)d : INT64_MAX;
+}
 
 static struct px_value ternary(struct px *px, unsigned depth);
 
@@ -16,10 +24,12 @@ static struct px_value unary(struct px *px, unsigned depth)
 {
     struct px_value v;
     unsigned line = px->t.line;
-    if (depth > PX_MAX_DEPTH) px_fatal(px, 218, line, "Expressions nested deeper than %d are not supported by this CPU device", PX_MAX_DEPTH);
+    if (depth > PX_MAX_DEPTH) px_fatal(px, 218, line, "Expressions nested deeper than %d are not supported by this CPU device",
+        PX_MAX_DEPTH);
     if (px->t.kind == T_DOT && px->t.text[0] >= '0' && px->t.text[0] <= '9') px_relex_number(px);
     if (px->t.kind == T_NUMBER) {
-        v = (struct px_value){ .is_float = px->t.fbits != 0, .fbits = px->t.fbits, .bits = px->t.value, .is_unsigned = px->t.is_unsigned };
+        v = (struct px_value){ .is_float = px->t.fbits != 0, .fbits = px->t.fbits, .bits = px->t.value,
+            .is_unsigned = px->t.is_unsigned };
         px_next(px);
         return v;
     }
@@ -30,7 +40,7 @@ static struct px_value unary(struct px *px, unsigned depth)
             px_next(px);
             px_expect(px, ')');
             v = unary(px, depth + 1);
-            return v.is_float ? integer(u ? (uint64_t)as_double(v.bits) : (uint64_t)(int64_t)as_double(v.bits), u) : integer(v.bits, u);
+            return v.is_float ? integer(float_to_integer(as_double(v.bits), u), u) : integer(v.bits, u);
         }
         v = ternary(px, depth + 1);
         px_expect(px, ')');
@@ -170,7 +180,8 @@ struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n)
         to[i] = from[i].o;
         if (!from[i].name) continue;
         struct px_pending *p = px_push(px, &px->pending, sizeof *p);
-        *p = (struct px_pending){ .operand = &to[i], .name = from[i].name, .line = from[i].line, .label_for = from[i].label_for };
+        *p = (struct px_pending){ .operand = &to[i], .name = from[i].name, .line = from[i].line, .label_for = from[i].label_for,
+            .was_symbol = from[i].was_symbol };
     }
     px->stack.n = base;
     return to;
@@ -180,6 +191,7 @@ struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n)
 static void unresolved(struct px_operand *p, struct px_name *name)
 {
     p->o.kind = SIM_O_LABEL;
+    p->o.name = name->text;
     p->o.target = UINT32_MAX;
     p->name = name;
 }
@@ -214,12 +226,13 @@ static void memory_operand(struct px *px, struct px_operand *p)
     px_next(px);
     if (px->t.kind == T_IDENT && strcmp(px->t.name->text, "WARP_SZ")) {
         name_operand(px, p);
-        if (p->o.kind == SIM_O_REG || p->o.kind == SIM_O_SYM) p->o.kind = SIM_O_MEM;
-        if (p->o.kind == SIM_O_MEM && px->t.kind == T_DOT) p->o.component = (unsigned char)selector(px);
+        p->bad_address = p->o.kind != SIM_O_REG && (p->o.kind != SIM_O_SYM || !p->o.var);
+        p->o.kind = SIM_O_MEM;
+        if (px->t.kind == T_DOT) p->o.component = (unsigned char)selector(px);
         if (px_accept(px, '+')) p->o.imm = px_integer(px);
     } else p->o.imm = px_integer(px);
-    if (px_is(px, ',')) {                         /* [tex, {x, y}]: textures and tensor maps */
-        px_error(px, px->t.line, "Texture, surface or tensor operand is not supported by this CPU device");
+    if (px_is(px, ',')) {                         /* [tex, {x, y}]: textures, surfaces and tensor maps */
+        p->beyond = true;
         while (!px_is(px, ']') && !px_is(px, ';') && px->t.kind != T_EOF) px_next(px);
     }
     px_expect(px, ']');
@@ -275,10 +288,11 @@ void px_push_operand(struct px *px)
         return;
     }
     name_operand(px, p);
-    p->o.negated = negated;
+    p->o.negated = negated && !minus;
     p->minus = minus;
     if (p->o.kind == SIM_O_REG && px->t.kind == T_DOT) p->o.component = (unsigned char)selector(px);
-    else if (p->o.kind == SIM_O_SREG && px->t.kind == T_DOT) { p->o.imm = selector(px) - 1; p->o.component = (unsigned char)(p->o.imm + 1); }
+    else if (p->o.kind == SIM_O_SREG && px->t.kind == T_DOT) { p->o.imm = selector(px) - 1;
+        p->o.component = (unsigned char)(p->o.imm + 1); }
     else if (p->o.kind == SIM_O_SYM && px_accept(px, '+')) p->o.imm = px_integer(px);
     else if (p->o.kind == SIM_O_SYM && p->o.var && px_accept(px, '[')) {      /* g[3]: the element's address */
         p->o.imm = px_integer(px) * sim_type_size(p->o.var->type);
@@ -299,7 +313,7 @@ static void label_operand(struct px *px, const char *op)
     px_next(px);
     if (l && l->targets) { p->o.kind = SIM_O_TARGETS; p->o.list = l->targets; p->o.n = l->ntargets; }
     else if (l && l->proto) { p->o.kind = SIM_O_PROTO; p->o.proto = l->proto; }
-    else { unresolved(p, name); p->label_for = op; }
+    else { unresolved(p, name); p->label_for = op; p->was_symbol = px_special(name) > 0 || px_lookup(px, name); }
 }
 
 void px_push_label(struct px *px) { label_operand(px, "bra"); }
@@ -325,7 +339,8 @@ void px_instruction(struct px *px, int pred, bool pred_negated)
     size_t base = px->stack.n;
     px_next(px);
     for (; px->t.kind == T_DOT; px_next(px)) {
-        if (in.nmods == SIM_MAX_MODS) px_fatal(px, 218, px->t.line, "More than %d modifiers are not supported by this CPU device", SIM_MAX_MODS);
+        if (in.nmods == SIM_MAX_MODS)
+            px_fatal(px, 218, px->t.line, "More than %d modifiers are not supported by this CPU device", SIM_MAX_MODS);
         mods[in.nmods] = px->t.name;
         in.mods[in.nmods++] = px->t.name->text;
     }
@@ -340,6 +355,8 @@ void px_instruction(struct px *px, int pred, bool pred_negated)
     px_expect(px, ';');
     for (size_t i = base; i < px->stack.n; i++) {
         struct px_operand *p = (struct px_operand *)px->stack.data + i;
+        if (p->beyond) px_error(px, in.line, "Instruction '%s' is not supported by this CPU device", in.op);
+        if (p->bad_address && !p->beyond) px_error(px, in.line, "Illegal operand type to instruction '%s'", in.op);
         if (p->minus) px_error(px, in.line, "Operand negation not allowed for instruction '%s'", in.op);
         if (p->indexed && strcmp(in.op, "mov")) p->o.kind = SIM_O_MEM;
     }

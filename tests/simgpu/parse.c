@@ -44,7 +44,8 @@ static struct px_symbol *bind(struct px *px, struct px_name *name, enum px_symbo
 {
     struct px_symbol *s = px_alloc(px, sizeof *s);
     bool label = kind == PX_LABEL;
-    struct px_symbol **meaning = label ? &name->label : &name->sym, **list = label ? &px->scope[depth].labels : &px->scope[depth].symbols;
+    struct px_symbol **meaning = label ? &name->label : &name->sym, **list = label ? &px->scope[depth].labels
+        : &px->scope[depth].symbols;
     s->kind = kind; s->depth = depth; s->name = name;
     s->shadowed = *meaning; *meaning = s;
     s->next = *list; *list = s;
@@ -54,7 +55,8 @@ static struct px_symbol *bind(struct px *px, struct px_name *name, enum px_symbo
 struct px_symbol *px_lookup(struct px *px, struct px_name *name)
 {
     struct px_symbol *s = name->sym;
-    if (!px->func || !(name->text[name->len - 1] >= '0' && name->text[name->len - 1] <= '9')) return s && s->kind != PX_FAMILY ? s : NULL;
+    if (!px->func || !(name->text[name->len - 1] >= '0' && name->text[name->len - 1] <= '9')) return s &&
+        s->kind != PX_FAMILY ? s : NULL;
     struct px_symbol *f = family_of(px, name);
     if (f && (!s || s->depth < f->depth)) {
         s = bind(px, name, PX_REG, f->depth);
@@ -64,25 +66,26 @@ struct px_symbol *px_lookup(struct px *px, struct px_name *name)
     return s && s->kind != PX_FAMILY ? s : NULL;
 }
 
+/* A second declaration in the same scope is an error, and gets a symbol that nothing finds. */
 static struct px_symbol *declare(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned line)
 {
     struct px_symbol *old = kind == PX_LABEL ? name->label : name->sym;
-    if (kind == PX_LABEL && old && old->depth == px->depth) {
-        px_error(px, line, "Duplicate definition of label '%s'", name->text);
-        return NULL;
-    }
-    if (kind != PX_LABEL) {
-        struct px_symbol *f = px->func && kind != PX_FAMILY ? family_of(px, name) : NULL;
-        if (px_special(name) > 0) px_error(px, line, "Duplicate definition of built-in variable '%s'", name->text);
-        else if ((old && old->depth == px->depth) || (f && f->depth == px->depth))
-            px_error(px, line, "Duplicate definition of %s '%s%s'", kind == PX_FUNC ? "function" : "variable", name->text, kind == PX_FAMILY ? "<" : "");
-    }
-    return bind(px, name, kind, px->depth);
+    struct px_symbol *family = px->func && kind != PX_FAMILY && kind != PX_LABEL ? family_of(px, name) : NULL;
+    const char *what = kind == PX_LABEL ? "label" : kind == PX_FUNC ? "function" : "variable";
+    if (kind != PX_LABEL && px_special(name) > 0)
+        px_error(px, line, "Duplicate definition of built-in variable '%s'", name->text);
+    else if ((old && old->depth == px->depth) || (family && family->depth == px->depth))
+        px_error(px, line, "Duplicate definition of %s '%s%s'", what, name->text, kind == PX_FAMILY ? "<" : "");
+    else return bind(px, name, kind, px->depth);
+    struct px_symbol *lost = px_alloc(px, sizeof *lost);
+    lost->kind = kind;
+    return lost;
 }
 
 static void open_scope(struct px *px)
 {
-    if (px->depth == PX_MAX_DEPTH) px_fatal(px, 218, px->t.line, "Scopes nested deeper than %d are not supported by this CPU device", PX_MAX_DEPTH);
+    if (px->depth == PX_MAX_DEPTH)
+        px_fatal(px, 218, px->t.line, "Scopes nested deeper than %d are not supported by this CPU device", PX_MAX_DEPTH);
     px->depth++;
     px->scope[px->depth] = (struct px_scope){ .pending = px->pending.n, .param_bytes = px->scope[px->depth - 1].param_bytes };
 }
@@ -119,7 +122,8 @@ static bool at_type(struct px *px, enum sim_type *type)
 
 static bool at_space(struct px *px, enum sim_space *space)
 {
-    static const struct { const char *name; enum sim_space space; } spaces[] = { {"reg", SIM_REG}, {"global", SIM_GLOBAL}, {"const", SIM_CONST},
+    static const struct { const char *name; enum sim_space space; } spaces[] = {
+        {"reg", SIM_REG}, {"global", SIM_GLOBAL}, {"const", SIM_CONST},
         {"shared", SIM_SHARED}, {"local", SIM_LOCAL}, {"param", SIM_PARAM} };
     if (px->t.kind != T_DOT) return false;
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
@@ -204,7 +208,8 @@ static void init_store(struct px *px, struct init *in, uint64_t offset, uint64_t
 {
     struct sim_var *v = in->var;
     uint64_t end = offset + in->esize;
-    if (end > UINT64_C(1) << 28) px_fatal(px, 218, px->t.line, "Initial values beyond 256 MiB are not supported by this CPU device");
+    if (end > UINT64_C(1) << 28)
+        px_fatal(px, 218, px->t.line, "Initial values beyond 256 MiB are not supported by this CPU device");
     if (end > in->capacity) {
         size_t cap = (size_t)end * 2 < 64 ? 64 : (size_t)end * 2;
         unsigned char *p = px_alloc(px, cap);
@@ -255,7 +260,8 @@ static bool init_address(struct px *px, struct init *in, uint64_t offset)
         px_expect(px, ')');
         uint64_t byte = mask;
         while (byte && !(byte & 0xFF)) { byte >>= 8; r.shift += 8; }
-        if (byte != 0xFF || in->esize != 1) px_error(px, line, "Invalid mask value '0x%llx' used in initializer", (unsigned long long)mask);
+        if (byte != 0xFF || in->esize != 1) px_error(px, line, "Invalid mask value '0x%llx' used in initializer",
+            (unsigned long long)mask);
     }
     init_store(px, in, offset, 0);
     memcpy(px_push(px, &px->relocs, sizeof r), &r, sizeof r);
@@ -265,6 +271,7 @@ static bool init_address(struct px *px, struct init *in, uint64_t offset)
 static void init_level(struct px *px, struct init *in, unsigned level, uint64_t offset, uint64_t stride)
 {
     if (level == in->levels) {
+        if (px_is(px, '{')) px_fatal(px, 218, px->t.line, "Initial value type mismatch");
         if (init_address(px, in, offset)) return;
         unsigned line = px->t.line;
         struct px_value v = px_expression(px);
@@ -274,11 +281,13 @@ static void init_level(struct px *px, struct init *in, unsigned level, uint64_t 
         init_store(px, in, offset, v.is_float ? as_float_bits(v, in->esize) : v.bits);
         return;
     }
+    if (px->t.kind == T_STRING) px_syntax(px);
     if (!px_is(px, '{')) px_fatal(px, 218, px->t.line, "Initial value type mismatch");
     px_next(px);
     uint64_t n = 0, inner = level + 1 < in->levels ? stride / in->count[level + 1] : 0;
     if (!px_is(px, '}')) do {
-        if (in->count[level] && n == in->count[level]) px_fatal(px, 218, px->t.line, "Greater number of elements in array initializer");
+        if (in->count[level] && n == in->count[level]) px_fatal(px, 218, px->t.line,
+            "Greater number of elements in array initializer");
         init_level(px, in, level + 1, offset + n++ * stride, inner);
     } while (px_accept(px, ','));
     if (in->of_vectors && level + 1 == in->levels && n != in->count[level])
@@ -292,7 +301,8 @@ static void parse_init(struct px *px, struct sim_var *v, struct dims *dims, unsi
     struct init in = { .var = v, .esize = sim_type_size(v->type), .of_vectors = vec > 1 };
     unsigned line = px->t.line;
     if (v->is_extern) px_error(px, line, "No initial value is allowed for external symbol '%s'", v->name);
-    else if (v->space != SIM_GLOBAL && v->space != SIM_CONST) px_error(px, line, "No initial value is allowed for '%s' in this state space", v->name);
+    else if (v->space != SIM_GLOBAL && v->space != SIM_CONST) px_error(px, line,
+        "No initial value is allowed for '%s' in this state space", v->name);
     if (v->type == SIM_F16 || v->type == SIM_F16X2) px_fatal(px, 218, line, "No initial value is allowed for .f16 type");
     for (unsigned i = 0; i < dims->n; i++) in.count[in.levels++] = dims->size[i];
     if (vec > 1) in.count[in.levels++] = vec;
@@ -374,26 +384,33 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         px_next(px);
         parse_dims(px, &dims);
         struct sim_var *known = redeclared(px, name, space, &l);
-        struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);    /* an .extern after the definition adds nothing */
+        /* an .extern after the definition adds nothing */
+        struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
         v->name = (char *)name->text;
         v->space = space; v->owner = px->func;
         v->is_extern = l.is_extern; v->is_weak = l.is_weak || l.is_common; v->is_visible = l.is_visible || l.is_common;
         set_size(v, &spec, &dims);
         if (!px->func && (space == SIM_LOCAL || space == SIM_REG))
-            px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI", space == SIM_REG ? "reg" : "local");
+            px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI", space == SIM_REG ? "reg"
+                : "local");
         if (!px->func && space == SIM_PARAM) px_error(px, line, "Parameter variables may not be declared at module scope");
         if (spec.type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", name->text);
         if (!known) declare(px, name, PX_VAR, line)->var = v;
         if (px_accept(px, '=')) { parse_init(px, v, &dims, spec.vec); set_size(v, &spec, &dims); }
-        if (v->size == 0 && !l.is_extern && spec.type != SIM_PRED) px_error(px, line, "Non-external variable '%s' has incomplete type", name->text);
+        if (v->size == 0 && !l.is_extern && spec.type != SIM_PRED) px_error(px, line,
+            "Non-external variable '%s' has incomplete type", name->text);
         if (known) continue;
-        struct px_vec *list = px->func ? &px->fvars : &px->vars;
+        /* those of a function are the module's but for their name */
+        bool lasting = !px->func || space == SIM_GLOBAL || space == SIM_CONST;
+        struct px_vec *list = lasting ? &px->vars : &px->fvars;
         v->id = (unsigned)list->n;
+        if (lasting) v->owner = NULL;
         *(struct sim_var **)px_push(px, list, sizeof v) = v;
-        if (!px->func) continue;
+        if (lasting) continue;
         uint64_t limit = UINT64_C(1) << 24;
         if ((space == SIM_LOCAL || space == SIM_PARAM) && v->size > limit)
-            px_fatal(px, 218, line, "Local variable '%s' of %llu bytes is not supported by this CPU device", name->text, (unsigned long long)v->size);
+            px_fatal(px, 218, line, "Local variable '%s' of %llu bytes is not supported by this CPU device", name->text,
+                (unsigned long long)v->size);
         if (space == SIM_LOCAL) {                 /* lives as long as the activation */
             px->local_bytes = align_up(px->local_bytes, v->align);
             v->address = px->local_bytes;
@@ -407,7 +424,8 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
             if (v->align > px->param_align) px->param_align = v->align;
         }
         if (px->local_bytes > limit || px->param_bytes > limit)
-            px_fatal(px, 218, line, "Local variables of more than %llu bytes are not supported by this CPU device", (unsigned long long)limit);
+            px_fatal(px, 218, line, "Local variables of more than %llu bytes are not supported by this CPU device",
+                (unsigned long long)limit);
     } while (px_accept(px, ','));
     px_expect(px, ';');
 }
@@ -466,8 +484,6 @@ static void bind_params(struct px *px, struct sim_var *v, unsigned n, unsigned l
 }
 
 /* ---- statements ---- */
-
-static unsigned here(struct px *px) { return (unsigned)px->instrs.n; }
 
 /* `name: .branchtargets a, b;` or `name: .callprototype (...) _ (...);`: the label names a list, not a place. */
 static void label_directive(struct px *px, struct px_symbol *label)
@@ -549,11 +565,8 @@ static void parse_body(struct px *px)
             px_next(px);
             px_next(px);
             struct px_symbol *label = declare(px, name, PX_LABEL, line);
-            if (label) label->reg = here(px);
-            if (px_dot(px, "branchtargets") || px_dot(px, "callprototype")) {
-                struct px_symbol ignored;
-                label_directive(px, label ? label : &ignored);
-            }
+            label->reg = (unsigned)px->instrs.n;
+            if (px_dot(px, "branchtargets") || px_dot(px, "callprototype")) label_directive(px, label);
         } else if (px_accept(px, '@')) {
             bool negated = px_accept(px, '!');
             if (px->t.kind != T_IDENT) px_syntax(px);
@@ -582,7 +595,8 @@ static void parse_body(struct px *px)
 static void tuning(struct px *px, struct sim_func *f)
 {
     static const char *const triples[] = { "maxntid", "reqntid", "reqnctapercluster" };
-    static const char *const numbers[] = { "minnctapersm", "maxnctapersm", "maxnreg", "maxclusterrank", "abi_preserve", "abi_preserve_control" };
+    static const char *const numbers[] = { "minnctapersm", "maxnctapersm", "maxnreg", "maxclusterrank", "abi_preserve",
+        "abi_preserve_control" };
     static const char *const flags[] = { "noreturn", "explicitcluster", "blocksareclusters" };
     unsigned line = px->t.line;
     for (bool found = true; found;) {
@@ -609,10 +623,12 @@ static void tuning(struct px *px, struct sim_func *f)
         for (unsigned i = 0; i < 3 && !found; i++) found = px_accept_dot(px, flags[i]);
         if (!found && px_dot(px, "pragma")) found = skip_directive(px);
     }
-    if (f->maxntid[0] && f->reqntid[0]) px_error(px, line, "Conflicting directives: .maxntid and .reqntid cannot both be specified");
+    if (f->maxntid[0] && f->reqntid[0])
+        px_error(px, line, "Conflicting directives: .maxntid and .reqntid cannot both be specified");
 }
 
-static bool params_differ(struct px *px, unsigned line, const char *name, const struct sim_var *a, unsigned na, const struct sim_var *b, unsigned nb)
+static bool params_differ(struct px *px, unsigned line, const char *name, const struct sim_var *a, unsigned na,
+    const struct sim_var *b, unsigned nb)
 {
     unsigned before = px->errors;
     if (na != nb) { px_error(px, line, "Inconsistent prototypes of '%s', number of parameters differ", name); return true; }
@@ -631,7 +647,7 @@ static void close_body(struct px *px)
     close_scope(px);
     struct px_pending *p = px->pending.data;
     for (size_t i = 0; i < px->pending.n; i++)
-        if (p[i].label_for && p[i].name->sym) px_error(px, p[i].line, "Label expected for argument 0 of instruction '%s'", p[i].label_for);
+        if (p[i].was_symbol) px_error(px, p[i].line, "Label expected for argument 0 of instruction '%s'", p[i].label_for);
         else px_error(px, p[i].line, "Unknown symbol '%s'", p[i].name->text);
     f->instrs = px_keep(px, px->instrs.data, px->instrs.n, sizeof *f->instrs);
     f->ninstrs = (unsigned)px->instrs.n;
@@ -650,7 +666,8 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
     px_next(px);
     if (px_accept_dot(px, "attribute")) skip_parentheses(px);
     struct sim_func *f = px_alloc(px, sizeof *f);
-    f->is_entry = is_entry; f->is_extern = l.is_extern; f->is_weak = l.is_weak; f->is_visible = l.is_visible; f->image = px->image;
+    f->is_entry = is_entry; f->is_extern = l.is_extern; f->is_weak = l.is_weak; f->is_visible = l.is_visible;
+        f->image = px->image;
     if (!is_entry && px_is(px, '(')) f->rets = parse_params(px, &f->nrets, false);
     if (px->t.kind != T_IDENT) px_syntax(px);
     struct px_name *name = px->t.name;
@@ -725,7 +742,8 @@ static void parse_alias(struct px *px)
 void px_parse_module(struct px *px)
 {
     while (px->t.kind != T_EOF) {
-        struct linkage l = { .is_extern = px_dot(px, "extern"), .is_weak = px_dot(px, "weak"), .is_visible = px_dot(px, "visible"),
+        struct linkage l = { .is_extern = px_dot(px, "extern"), .is_weak = px_dot(px, "weak"),
+            .is_visible = px_dot(px, "visible"),
             .is_common = px_dot(px, "common") };
         bool linked = l.is_extern || l.is_weak || l.is_visible || l.is_common;
         enum sim_space space;
@@ -734,11 +752,9 @@ void px_parse_module(struct px *px)
         else if (at_space(px, &space)) parse_var(px, space, l);
         else if (linked) px_syntax(px);
         else if (px_dot(px, "alias")) parse_alias(px);
-        else if (px_dot(px, "target")) while (px_next(px), px->t.kind == T_IDENT || px_is(px, ',')) ;
         else if (px_dot(px, "tex")) px_fatal(px, 218, px->t.line, "Feature '.tex' is not supported by this CPU device");
         else if (px_dot(px, "texref") || px_dot(px, "surfref") || px_dot(px, "samplerref"))
             px_fatal(px, 218, px->t.line, "Feature '.%s' is not supported by this CPU device", px->t.name->text);
-        else if (px_is(px, '@') && px->cur[0] == '@') px_skip_line(px);      /* @@DWARF ... of old compilers */
         else if (!skip_directive(px)) px_syntax(px);
     }
 }

@@ -59,12 +59,14 @@ struct px_operand {
     unsigned line;
     struct px_name *name;                         /* of a symbol still to be found */
     const char *label_for;                        /* the instruction, where only a label can stand */
+    bool was_symbol;                              /* there the name of a register or variable stands */
     bool minus, indexed;                          /* -%r, which no instruction takes; g[3] */
+    bool bad_address, beyond;                     /* [what is no address]; [more than an address] */
 };
 
 struct px_pending {                               /* a use of a name that has no meaning yet: a label further down, or unknown */
     struct sim_operand *operand; struct px_name *name; unsigned line;
-    const char *label_for;
+    const char *label_for; bool was_symbol;
 };
 
 struct px_scope { struct px_symbol *symbols, *labels; size_t pending; uint32_t param_bytes; bool has_family; };
@@ -97,7 +99,6 @@ struct px_name *px_intern(struct px *px, const char *text, size_t n);
 struct px_name *px_find_name(const struct px_store *store, const char *text, size_t n);
 void  px_next(struct px *px);                                         /* reads the next token into px->t */
 void  px_relex_number(struct px *px);                                 /* the current T_DOT is `.5`: make it a T_NUMBER */
-void  px_skip_line(struct px *px);                                    /* drops the rest of the line, then reads on */
 void  px_error(struct px *px, unsigned line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void  px_fatal(struct px *px, int result, unsigned line, const char *format, ...) __attribute__((noreturn, format(printf, 4, 5)));
 void  px_no_memory(struct px *px) __attribute__((noreturn));

@@ -345,7 +345,8 @@ void sim_link_init(struct sim_link *head);
 void sim_link_add(struct sim_link *head, struct sim_link *link);
 void sim_link_remove(struct sim_link *link);
 #define SIM_OWNER(type, pointer) ((struct type *)(void *)((char *)(pointer) - offsetof(struct type, link)))
-#define SIM_EACH(type, name, head) for (struct type *name = SIM_OWNER(type, (head)->next); &name->link != (head); name = SIM_OWNER(type, name->link.next))
+#define SIM_EACH(type, name, head) \
+    for (struct type *name = SIM_OWNER(type, (head)->next); &name->link != (head); name = SIM_OWNER(type, name->link.next))
 
 struct sim_stream {
     struct sim_link link;

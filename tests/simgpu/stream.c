@@ -1,7 +1,7 @@
 /* stream.c - streams, and their order as edges between operations.
 
-   A stream remembers its last operation; a new one comes after it. An operation on the legacy stream also comes after the last ones of all
-   blocking streams of its context, and operations of blocking streams come after the legacy stream's last. What a destroyed
+   A stream remembers its last operation; a new one comes after it. An operation on the legacy stream also comes after the
+   last ones of all blocking streams of its context, and operations of blocking streams come after the legacy stream's last. What a destroyed
    stream still runs is remembered by its context (orphans). */
 #include "sim.h"
 #include "cudadefs.h"
@@ -113,7 +113,9 @@ static int create(void **out, unsigned flags, int priority) {
     return CUDA_SUCCESS;
 }
 SIM_API(cuStreamCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) { return create(out, flags, 0); }
-SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority), (out, flags, priority), SIM_CTX) { return create(out, flags, priority); }
+SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority), (out, flags, priority), SIM_CTX) {
+    return create(out, flags, priority);
+}
 
 SIM_API(cuStreamDestroy_v2, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_stream *s = sim_get(SIM_H_STREAM, handle);
@@ -204,7 +206,8 @@ static int enqueue_call(void *handle, struct call call) {
     return CUDA_SUCCESS;
 }
 
-SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *), void *data), (handle, function, data), SIM_HEALTHY) {
+SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *), void *data),
+               (handle, function, data), SIM_HEALTHY) {
     return function ? enqueue_call(handle, (struct call) { function, NULL, NULL, data }) : CUDA_ERROR_INVALID_VALUE;
 }
 

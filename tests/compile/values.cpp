@@ -1,0 +1,58 @@
+// values.cpp - C++ passes values of any trivially copyable type to a launch, rvalues too, and what C wrote works as well.
+#include "../../gpuexec.h"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+static const char ptx[] =
+    ".version 6.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry put(.param .u64 out, .param .u32 a, .param .f64 b, .param .align 4 .b8 c[8])\n"
+    "{ .reg .u64 %rd; .reg .u32 %r<3>; .reg .f64 %d; ld.param.u64 %rd, [out]; cvta.to.global.u64 %rd, %rd;\n"
+    "  ld.param.u32 %r0, [a]; st.global.u32 [%rd], %r0; ld.param.f64 %d, [b]; st.global.f64 [%rd+8], %d;\n"
+    "  ld.param.u32 %r1, [c]; ld.param.u32 %r2, [c+4]; st.global.u32 [%rd+16], %r1; st.global.u32 [%rd+20], %r2; ret; }\n"
+    ".visible .entry nothing() { ret; }\n";
+
+namespace {
+struct pair { int x; float y; };
+struct result { unsigned a, unused; double b; pair c; };
+struct odd { int value; odd *operator&() = delete; };      // has no address by & : still a value
+
+void check(bool ok, int line) {
+    if (ok) return;
+    std::printf("values.cpp:%d is wrong; %s", line, gpuexec_error_text());
+    std::exit(1);
+}
+}
+
+int main() {
+    gpuexec_context ctx = gpuexec_context_open(0, nullptr);
+    gpuexec_module  mod = gpuexec_module_load(ctx, ptx, 0, nullptr);
+    gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "put"), nothing = gpuexec_kernel_get(mod, "nothing");
+    gpuexec_stream_desc desc = {};
+    desc.non_blocking = 1;
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, &desc);
+    const gpuexec_ptr out = gpuexec_alloc(ctx, sizeof(result));
+    result got = {};
+    const unsigned five = 5;
+    gpuexec_dims one = gpuexec_grid(1, 1, 0);
+    check(gpuexec_launch(fn, s, one, out, five + 1, 0.5 * five, pair{ 7, 8.0f }) == GPUEXEC_OK, __LINE__);
+    gpuexec_copy_out(s, &got, out, sizeof got);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
+    check(got.a == 6 && got.b > 2.4 && got.b < 2.6 && got.c.x == 7 && got.c.y > 7.9f, __LINE__);
+    double b = 1.25;
+    pair   c = { 1, 2.0f };
+    check(gpuexec_launch(fn, s, one, GPUEXEC_ARGS(out, five, b, c)) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_launch(fn, s, one, out, odd{ 3 }, b, c) == GPUEXEC_OK, __LINE__);
+    gpuexec_copy_out(s, &got, out, sizeof got);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 3, __LINE__);
+    check(gpuexec_launch(nothing, s, one, GPUEXEC_NO_ARGS) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_launch(nothing, s, one) == GPUEXEC_OK, __LINE__);
+    const void *addresses[] = { &out, &five, &b, &c };
+    gpuexec_args by_hand = { addresses, nullptr, 4 };
+    check(gpuexec_launch(fn, s, one, by_hand) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_launch(fn, s, one, out, 5, 1.0f, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);      // float where double is wanted
+    check(std::strstr(gpuexec_error_text(), "values.cpp:") != nullptr, __LINE__);
+    gpuexec_take_error();
+    gpuexec_shutdown();
+}

@@ -1,0 +1,529 @@
+/* kernels.c - every kernel of kernels/ against a host reference: bit for bit, for sizes that fill their blocks and sizes that do not. */
+#include "../test.h"
+#include <limits.h>
+#include <math.h>
+
+/* The reference compiles like the kernels: one rounding per operation. */
+#if defined(__clang__)
+#  pragma STDC FP_CONTRACT OFF
+#endif
+
+typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream stream; } setting;
+
+static setting set_up(const char *path) {
+    setting s;
+    s.ctx    = gpuexec_context_open(0, NULL);
+    s.mod    = gpuexec_module_load_file(s.ctx, path, NULL);
+    s.stream = gpuexec_stream_create(s.ctx, NULL);
+    CHECK_MADE(s.mod);
+    return s;
+}
+
+static gpuexec_ptr to_device(const setting *s, const void *host, size_t bytes) {
+    gpuexec_ptr p = gpuexec_alloc(s->ctx, bytes);
+    gpuexec_copy_in(s->stream, p, host, bytes);
+    return p;
+}
+
+/* Memory that starts as 0xee everywhere, so that what a kernel forgets to write shows. */
+static gpuexec_ptr unwritten(const setting *s, size_t bytes) {
+    gpuexec_ptr p = gpuexec_alloc(s->ctx, bytes);
+    gpuexec_fill(s->stream, p, 0xee, bytes);
+    return p;
+}
+
+/* Compares the device's bytes with `wanted`, which is `count` elements of `size` bytes, and frees the device's memory. */
+#define CHECK_DEVICE(s, p, wanted, count, size) check_device(__LINE__, s, p, wanted, count, size)
+static void check_device(int line, const setting *s, gpuexec_ptr p, const void *wanted, size_t count, size_t size) {
+    unsigned char *got = (unsigned char *)calloc(count, size);
+    const unsigned char *w = (const unsigned char *)wanted;
+    size_t i, wrong = 0, first = 0, k;
+    gpuexec_copy_out(s->stream, got, p, count * size);
+    if (CHECK_OK(gpuexec_stream_sync(s->stream)))
+        for (i = count; i-- > 0; ) if (memcmp(got + i * size, w + i * size, size) != 0) { wrong++; first = i; }
+    if (wrong && test_fail_at(__FILE__, line)) {
+        printf("%lu of %lu elements are wrong; the first is [%lu], which is 0x", (unsigned long)wrong, (unsigned long)count, (unsigned long)first);
+        for (k = size; k-- > 0; ) printf("%02x", got[first * size + k]);
+        printf(" and should be 0x");
+        for (k = size; k-- > 0; ) printf("%02x", w[first * size + k]);
+        printf("\n");
+    }
+    CHECK_OK(gpuexec_free(p));
+    free(got);
+}
+
+static float  random_float(uint32_t *seed)  { return (float)(test_random(seed) >> 8) * 0x1p-20f - 8.0f; }
+static double random_double(uint32_t *seed) { return (double)test_random(seed) * 0x1p-32 + (double)test_random(seed) * 0x1p-64; }
+static float *random_floats(size_t n, uint32_t seed) {
+    float *x = (float *)malloc((n ? n : 1) * sizeof *x);
+    size_t i;
+    for (i = 0; i < n; i++) x[i] = random_float(&seed);
+    return x;
+}
+
+static const int sizes[] = { 1, 31, 32, 33, 255, 256, 257, 1000, 65536, 300007 };
+#define EACH_SIZE(n) size_t n##_at = 0; n##_at < sizeof sizes / sizeof sizes[0] && (n = sizes[n##_at], 1); n##_at++
+
+TEST(vector_add) {
+    setting s = set_up("kernels/vector_add.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "vector_add");
+    int n, i;
+    for (EACH_SIZE(n)) {
+        size_t bytes = (size_t)n * 4;
+        float *a = random_floats((size_t)n, 1), *b = random_floats((size_t)n, 2), *c = random_floats((size_t)n, 3);
+        gpuexec_ptr da = to_device(&s, a, bytes), db = to_device(&s, b, bytes), dc = unwritten(&s, bytes);
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(da, db, dc, n)));
+        for (i = 0; i < n; i++) c[i] = a[i] + b[i];
+        CHECK_DEVICE(&s, dc, c, (size_t)n, 4);
+        gpuexec_free(da);
+        gpuexec_free(db);
+        free(a); free(b); free(c);
+    }
+}
+
+/* Floats of every kind: the sum of each pair of special values. */
+TEST(vector_add_of_special_values) {
+    static const uint32_t bits[] = {
+        0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x00800001, 0x3f800000, 0xbf800000, 0x3f7fffff, 0x33800000, 0x4b800000, 0x7f7fffff, 0xff7fffff,
+        0x7f800000, 0xff800000,
+    };
+    enum { kinds = sizeof bits / sizeof bits[0] };
+    setting s = set_up("kernels/vector_add.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "vector_add");
+    float a[kinds * kinds], b[kinds * kinds], c[kinds * kinds];
+    gpuexec_ptr da, db, dc;
+    int n = 0, i, k;
+    for (i = 0; i < kinds; i++)
+        for (k = 0; k < kinds; k++) {
+            memcpy(&a[n], &bits[i], 4);
+            memcpy(&b[n], &bits[k], 4);
+            if (isinf(a[n]) && isinf(b[n]) && i != k) continue;                       /* not a number: any bits will do */
+            c[n] = a[n] + b[n];
+            n++;
+        }
+    da = to_device(&s, a, (size_t)n * 4);
+    db = to_device(&s, b, (size_t)n * 4);
+    dc = unwritten(&s, (size_t)n * 4);
+    CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 64), GPUEXEC_ARGS(da, db, dc, n)));
+    CHECK_DEVICE(&s, dc, c, (size_t)n, 4);
+}
+
+TEST(saxpy) {
+    setting s = set_up("kernels/saxpy.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "saxpy"), strided = gpuexec_kernel_get(s.mod, "saxpy_strided");
+    float a = -1.7f;
+    int   n, i;
+    for (EACH_SIZE(n)) {
+        size_t bytes = (size_t)n * 4;
+        float *x = random_floats((size_t)n, 4), *y = random_floats((size_t)n, 5);
+        gpuexec_ptr dx = to_device(&s, x, bytes), dy = to_device(&s, y, bytes), dz = to_device(&s, y, bytes);
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 128), GPUEXEC_ARGS(a, dx, dy, n)));
+        CHECK_OK(gpuexec_launch(strided, s.stream, gpuexec_grid(7, 96, 0), GPUEXEC_ARGS(a, dx, dz, n)));
+        for (i = 0; i < n; i++) y[i] = fmaf(a, x[i], y[i]);
+        CHECK_DEVICE(&s, dy, y, (size_t)n, 4);
+        CHECK_DEVICE(&s, dz, y, (size_t)n, 4);
+        gpuexec_free(dx);
+        free(x); free(y);
+    }
+}
+
+TEST(reduce_integers) {
+    setting s = set_up("kernels/reduce.ptx");
+    gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_int"), warps = gpuexec_kernel_get(s.mod, "reduce_warps_int");
+    gpuexec_kernel atomic = gpuexec_kernel_get(s.mod, "reduce_atomic_int");
+    int n, i;
+    for (EACH_SIZE(n)) {
+        gpuexec_dims d = gpuexec_grid_for((size_t)n, 256);
+        uint32_t seed = (uint32_t)n;
+        int32_t  zero = 0, high = INT_MAX, low = INT_MIN, sum, lowest = INT_MAX, highest = INT_MIN;
+        int32_t *x = (int32_t *)malloc((size_t)n * 4), *part = (int32_t *)calloc(d.grid_x, 4);
+        uint32_t total = 0;
+        gpuexec_ptr dx, dparts, dsum1, dsum2, dlow, dhigh;
+        for (i = 0; i < n; i++) {
+            x[i] = (int32_t)(test_random(&seed) % 2000001) - 1000000;
+            part[i / 256] += x[i];
+            total += (uint32_t)x[i];
+            if (x[i] < lowest) lowest = x[i];
+            if (x[i] > highest) highest = x[i];
+        }
+        memcpy(&sum, &total, 4);
+        dx = to_device(&s, x, (size_t)n * 4);
+        dparts = unwritten(&s, d.grid_x * 4);
+        dsum1 = to_device(&s, &zero, 4);
+        dsum2 = to_device(&s, &zero, 4);
+        dlow  = to_device(&s, &high, 4);
+        dhigh = to_device(&s, &low, 4);
+        CHECK_OK(gpuexec_launch(warps, s.stream, gpuexec_grid(5, 160, 0), GPUEXEC_ARGS(dx, dsum1, n)));
+        CHECK_OK(gpuexec_launch(atomic, s.stream, d, GPUEXEC_ARGS(dx, dsum2, dlow, dhigh, n)));
+        d.shared_bytes = 256 * 4;
+        CHECK_OK(gpuexec_launch(tree, s.stream, d, GPUEXEC_ARGS(dx, dparts, n)));
+        CHECK_DEVICE(&s, dparts, part, d.grid_x, 4);
+        CHECK_DEVICE(&s, dsum1, &sum, 1, 4);
+        CHECK_DEVICE(&s, dsum2, &sum, 1, 4);
+        CHECK_DEVICE(&s, dlow, &lowest, 1, 4);
+        CHECK_DEVICE(&s, dhigh, &highest, 1, 4);
+        gpuexec_free(dx);
+        free(x); free(part);
+    }
+}
+
+/* Any float: the tree's order of additions is fixed, so the host repeats it. The other kernel's is not: small integers, whose sums are exact. */
+TEST(reduce_floats) {
+    setting s = set_up("kernels/reduce.ptx");
+    gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_float"), warps = gpuexec_kernel_get(s.mod, "reduce_warps_float");
+    int n, i;
+    for (EACH_SIZE(n)) {
+        unsigned threads = n % 2 ? 512 : 64, half;
+        gpuexec_dims d = gpuexec_grid_for((size_t)n, threads);
+        float *x = random_floats((size_t)n, 6), *parts = (float *)calloc(d.grid_x, threads * 4), *sums = (float *)calloc(d.grid_x, 4), exact = 0;
+        float  zero = 0;
+        gpuexec_ptr dx = to_device(&s, x, (size_t)n * 4), dsums = unwritten(&s, d.grid_x * 4), dsum = to_device(&s, &zero, 4);
+        unsigned b, t;
+        memcpy(parts, x, (size_t)n * 4);
+        for (b = 0; b < d.grid_x; b++) {
+            float *part = parts + b * threads;
+            for (half = threads / 2; half > 0; half /= 2)
+                for (t = 0; t < half; t++) part[t] += part[t + half];
+            sums[b] = part[0];
+        }
+        d.shared_bytes = threads * 4;
+        CHECK_OK(gpuexec_launch(tree, s.stream, d, GPUEXEC_ARGS(dx, dsums, n)));
+        CHECK_DEVICE(&s, dsums, sums, d.grid_x, 4);
+        for (i = 0; i < n; i++) { x[i] = (float)(i % 17 - 8); exact += x[i]; }
+        gpuexec_copy_in(s.stream, dx, x, (size_t)n * 4);
+        CHECK_OK(gpuexec_launch(warps, s.stream, gpuexec_grid(9, 256, 0), GPUEXEC_ARGS(dx, dsum, n)));
+        CHECK_DEVICE(&s, dsum, &exact, 1, 4);
+        gpuexec_free(dx);
+        free(x); free(parts); free(sums);
+    }
+}
+
+TEST(matmul) {
+    static const int shapes[][3] = { { 1, 1, 1 }, { 16, 16, 16 }, { 17, 15, 33 }, { 3, 100, 7 }, { 64, 48, 80 }, { 100, 130, 90 } };   /* m n k */
+    setting s = set_up("kernels/matmul.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "matmul");
+    size_t t;
+    for (t = 0; t < sizeof shapes / sizeof shapes[0]; t++) {
+        int m = shapes[t][0], n = shapes[t][1], k = shapes[t][2], row, column, i;
+        float *a = random_floats((size_t)(m * k), 7), *b = random_floats((size_t)(k * n), 8), *c = random_floats((size_t)(m * n), 9);
+        gpuexec_ptr da = to_device(&s, a, (size_t)(m * k) * 4), db = to_device(&s, b, (size_t)(k * n) * 4), dc = unwritten(&s, (size_t)(m * n) * 4);
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for_2d((size_t)n, (size_t)m, 16, 16), GPUEXEC_ARGS(da, db, dc, m, n, k)));
+        for (row = 0; row < m; row++)
+            for (column = 0; column < n; column++) {
+                float sum = 0;
+                for (i = 0; i < k; i++) sum = fmaf(a[row * k + i], b[i * n + column], sum);
+                for (; i % 16; i++) sum = fmaf(0.0f, 0.0f, sum);          /* the last tile's padding: makes a -0 a 0 */
+                c[row * n + column] = sum;
+            }
+        CHECK_DEVICE(&s, dc, c, (size_t)(m * n), 4);
+        gpuexec_free(da);
+        gpuexec_free(db);
+        free(a); free(b); free(c);
+    }
+}
+
+TEST(transpose) {
+    static const int shapes[][2] = { { 1, 1 }, { 32, 32 }, { 33, 31 }, { 1, 500 }, { 500, 1 }, { 257, 300 } };
+    setting s = set_up("kernels/transpose.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "transpose");
+    size_t t;
+    for (t = 0; t < sizeof shapes / sizeof shapes[0]; t++) {
+        int width = shapes[t][0], height = shapes[t][1], x, y;
+        size_t bytes = (size_t)(width * height) * 4;
+        float *in = random_floats((size_t)(width * height), 10), *out = random_floats((size_t)(width * height), 11);
+        gpuexec_ptr din = to_device(&s, in, bytes), dout = unwritten(&s, bytes);
+        gpuexec_dims d = gpuexec_grid_for_2d((size_t)width, (size_t)height, 32, 32);
+        d.block_y = 8;                                                    /* each thread moves 4 elements of a tile */
+        CHECK_OK(gpuexec_launch(fn, s.stream, d, GPUEXEC_ARGS(din, dout, width, height)));
+        for (y = 0; y < height; y++) for (x = 0; x < width; x++) out[x * height + y] = in[y * width + x];
+        CHECK_DEVICE(&s, dout, out, (size_t)(width * height), 4);
+        gpuexec_free(din);
+        free(in); free(out);
+    }
+}
+
+TEST(histogram) {
+    setting s = set_up("kernels/histogram.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "histogram");
+    int n, skewed;
+    for (EACH_SIZE(n))
+        for (skewed = 0; skewed < 2; skewed++) {                          /* all values alike, or most of them the same */
+            unsigned char *data = (unsigned char *)malloc((size_t)n);
+            uint32_t bins[256] = { 0 }, seed = 12, count = (uint32_t)n, i;
+            gpuexec_ptr ddata, dbins;
+            for (i = 0; i < count; i++) {
+                data[i] = (unsigned char)(test_random(&seed) >> 11);
+                if (skewed && test_random(&seed) % 8) data[i] = 200;
+                bins[data[i]]++;
+            }
+            ddata = to_device(&s, data, count);
+            dbins = gpuexec_alloc(s.ctx, sizeof bins);
+            gpuexec_fill(s.stream, dbins, 0, sizeof bins);
+            CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid(6, skewed ? 96 : 256, 0), GPUEXEC_ARGS(ddata, count, dbins)));
+            CHECK_DEVICE(&s, dbins, bins, 256, 4);
+            gpuexec_free(ddata);
+            free(data);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   The integer kernel, again for the host: what PTX's instructions mean, spelt out. */
+
+static uint32_t mix(uint32_t x) {
+    int i;
+    x ^= x >> 16; x *= 0x85ebca6bu;
+    x ^= x >> 13; x *= 0xc2b2ae35u;
+    x ^= x >> 16;
+    if (x == 0) x = 1;
+    for (i = 0; i < 3; i++) { x ^= x << 13; x ^= x >> 17; x ^= x << 5; }
+    return x;
+}
+
+static unsigned ones(uint64_t x)                       { unsigned n = 0; for (; x; x &= x - 1) n++; return n; }
+static unsigned leading_zeros(uint64_t x, unsigned of) { unsigned n = 0; while (n < of && !(x >> (of - 1 - n) & 1)) n++; return n; }
+static unsigned first_set(uint32_t x)                  { unsigned n = 0; if (!x) return 0; while (!(x >> n & 1)) n++; return n + 1; }
+static uint32_t reversed(uint32_t x)                   { uint32_t r = 0; int i; for (i = 0; i < 32; i++) r |= (x >> i & 1) << (31 - i); return r; }
+static int32_t  as_signed(uint32_t x)                  { int32_t s; memcpy(&s, &x, 4); return s; }
+static int64_t  as_signed_wide(uint64_t x)             { int64_t s; memcpy(&s, &x, 8); return s; }
+
+static uint64_t high_product(uint64_t a, uint64_t b) { /* upper 64 of 128 bits, from four products of 32 bits */
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t middle = a1 * b0 + (a0 * b0 >> 32), lower = a0 * b1 + (uint32_t)middle;
+    return a1 * b1 + (middle >> 32) + (lower >> 32);
+}
+
+static uint64_t integer_reference(uint32_t seed, uint32_t i) {
+    uint32_t x = mix(seed + i), y = mix(x), shift = i & 31;
+    uint64_t wide = (uint64_t)y << 32 | x, h = UINT64_C(0xcbf29ce484222325), both = wide;
+    int32_t  sx = as_signed(x), sy = as_signed(y);
+    int64_t  signed_wide = as_signed_wide(wide ^ wide << 7), divisor = sx + (sx < 0 ? INT64_C(-1) : INT64_C(1));
+    int32_t  negative = -3 - (int32_t)(y & 0xffff);
+#define FOLD(v) h = (h ^ (uint64_t)(v)) * UINT64_C(0x100000001b3)
+    FOLD(ones(x));
+    FOLD(leading_zeros(x, 32));
+    FOLD(first_set(x));
+    FOLD(ones(wide) * 64 + leading_zeros((uint64_t)signed_wide, 64));
+    FOLD(reversed(x));
+    FOLD((uint32_t)(both >> 40 & 0xff) | (uint32_t)(both & 0xff) << 8 | (uint32_t)(both >> 56) << 16 | (uint32_t)(both >> 16 & 0xff) << 24);
+    FOLD(x * 0x9e3779b9u);
+    FOLD((uint32_t)((uint64_t)x * 0x9e3779b9u >> 32));
+    FOLD((uint32_t)((uint64_t)((int64_t)sx * sy) >> 32));
+    FOLD(high_product(wide, UINT64_C(0x9e3779b97f4a7c15)));
+    FOLD(wide / (y >> 7 | 1));
+    FOLD(wide % (y >> 7 | 1));
+    FOLD(signed_wide / divisor);
+    FOLD(signed_wide % divisor);
+    FOLD(x / ((y & 0xffff) | 1));
+    FOLD((uint32_t)(sx % negative));
+    FOLD((uint32_t)(sx < sy ? sx : sy));
+    FOLD(x > y ? x : y);
+    FOLD((x > y ? x - y : y - x) + i);
+    FOLD(shift ? y << shift | x >> (32 - shift) : y);
+    FOLD(((x & 0xff) ^ 0x80) - 0x80);                                 /* sign extension */
+#undef FOLD
+    return h;
+}
+
+TEST(integer) {
+    setting s = set_up("kernels/integer.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "integer");
+    int n, i;
+    for (EACH_SIZE(n)) {
+        uint32_t    seed = 0xfffff000u + (uint32_t)n;
+        uint64_t   *out = (uint64_t *)malloc((size_t)n * 8);
+        gpuexec_ptr dout = unwritten(&s, (size_t)n * 8);
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 192), GPUEXEC_ARGS(seed, dout, n)));
+        for (i = 0; i < n; i++) out[i] = integer_reference(seed, (uint32_t)i);
+        CHECK_DEVICE(&s, dout, out, (size_t)n, 8);
+        free(out);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Double precision. */
+
+typedef struct body { double x, y, z, mass, vx, vy, vz, unused; } body;
+
+static void nbody_reference(const body *from, body *to, double dt, double softening, int n) {
+    int i, j;
+    for (i = 0; i < n; i++) {
+        body b = from[i];
+        double ax = 0, ay = 0, az = 0;
+        for (j = 0; j < n; j++) {
+            double dx = from[j].x - b.x, dy = from[j].y - b.y, dz = from[j].z - b.z;
+            double r2 = fma(dx, dx, fma(dy, dy, fma(dz, dz, softening)));
+            double f = from[j].mass / (r2 * sqrt(r2));
+            ax = fma(f, dx, ax);
+            ay = fma(f, dy, ay);
+            az = fma(f, dz, az);
+        }
+        b.vx = fma(ax, dt, b.vx);
+        b.vy = fma(ay, dt, b.vy);
+        b.vz = fma(az, dt, b.vz);
+        b.x = fma(b.vx, dt, b.x);
+        b.y = fma(b.vy, dt, b.y);
+        b.z = fma(b.vz, dt, b.z);
+        to[i] = b;
+    }
+}
+
+TEST(bodies_under_gravity) {
+    enum { n_bodies = 150, steps = 8 };
+    setting s = set_up("kernels/double_precision.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "nbody_step");
+    static body host[2][n_bodies];
+    double dt = 0.01, softening = 1e-3;
+    uint32_t seed = 21;
+    int n = n_bodies, i;
+    gpuexec_ptr d[2];
+    for (i = 0; i < n; i++) {
+        body *b = &host[0][i];
+        b->x = random_double(&seed); b->y = random_double(&seed); b->z = random_double(&seed);
+        b->mass = random_double(&seed);
+        b->vx = random_double(&seed) - 0.5; b->vy = random_double(&seed) - 0.5; b->vz = random_double(&seed) - 0.5;
+        b->unused = i;
+    }
+    d[0] = to_device(&s, host[0], sizeof host[0]);
+    d[1] = unwritten(&s, sizeof host[0]);
+    for (i = 0; i < steps; i++) {
+        gpuexec_ptr from = d[i % 2], to = d[1 - i % 2];
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for(n_bodies, 64), GPUEXEC_ARGS(from, to, dt, softening, n)));
+        nbody_reference(host[i % 2], host[1 - i % 2], dt, softening, n);
+    }
+    CHECK_DEVICE(&s, d[steps % 2], host[steps % 2], n_bodies, sizeof(body));
+}
+
+TEST(horner_and_newton) {
+    static const double coefficients[] = { 1.0 / 3, -2.5, 1e-3, 4, -1e5, 7.125 };
+    setting s = set_up("kernels/double_precision.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "horner_newton");
+    gpuexec_ptr dc = to_device(&s, coefficients, sizeof coefficients);
+    int n, i, j, count = 6, steps = 7;
+    for (EACH_SIZE(n)) {
+        size_t   bytes = (size_t)n * 8;
+        uint32_t seed = 33;
+        double  *x = (double *)malloc(bytes), *p = (double *)malloc(bytes), *root = (double *)malloc(bytes);
+        gpuexec_ptr dx, dp, droot;
+        if (n > 70000) n = 70001;
+        bytes = (size_t)n * 8;
+        for (i = 0; i < n; i++) {
+            double sum = 0, r = 1;
+            x[i] = random_double(&seed) * 200 - 100;
+            for (j = 0; j < count; j++) sum = fma(sum, x[i], coefficients[j]);
+            for (j = 0; j < steps; j++) r = 0.5 * (r + fabs(sum) / r);
+            p[i] = sum;
+            root[i] = r;
+        }
+        dx = to_device(&s, x, bytes);
+        dp = unwritten(&s, bytes);
+        droot = unwritten(&s, bytes);
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 128), GPUEXEC_ARGS(dx, dc, count, steps, dp, droot, n)));
+        CHECK_DEVICE(&s, dp, p, (size_t)n, 8);
+        CHECK_DEVICE(&s, droot, root, (size_t)n, 8);
+        gpuexec_free(dx);
+        free(x); free(p); free(root);
+    }
+}
+
+TEST(mandelbrot) {
+    enum { width = 120, height = 83 };
+    typedef struct { uint32_t steps; float radius2; } pixel;
+    setting s = set_up("kernels/mandelbrot.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "mandelbrot");
+    static pixel out[width * height];
+    double left = -2.2, top = 1.3, pitch = 3.0 / 113, limit = 64;
+    unsigned max_steps = 200;
+    int px, py, w = width, h = height;
+    gpuexec_ptr d = unwritten(&s, sizeof out);
+    CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for_2d(width, height, 16, 8), GPUEXEC_ARGS(d, w, h, left, top, pitch, limit, max_steps)));
+    for (py = 0; py < height; py++)
+        for (px = 0; px < width; px++) {
+            double cx = left + px * pitch, cy = top - py * pitch, x = 0, y = 0, x2 = 0, y2 = 0;
+            unsigned steps = 0;
+            while (steps < max_steps && x2 + y2 <= limit) {
+                y = 2.0 * (x * y) + cy;
+                x = x2 - y2 + cx;
+                x2 = x * x;
+                y2 = y * y;
+                steps++;
+            }
+            out[py * width + px].steps = steps;
+            out[py * width + px].radius2 = (float)(x2 + y2);
+        }
+    CHECK_DEVICE(&s, d, out, width * height, sizeof(pixel));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Variables, work of a wanted length, output. */
+
+TEST(globals) {
+    setting s = set_up("kernels/globals.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "use_globals");
+    size_t bytes = 0;
+    gpuexec_ptr table = gpuexec_module_global(s.mod, "table", &bytes), counter = gpuexec_module_global(s.mod, "counter", NULL), out;
+    static const int initial[4] = { 10, -20, 30, -40 };
+    float host[1000], values[16];
+    uint32_t counted;
+    int n, i;
+    CHECK_EQ(bytes, sizeof values);
+    for (i = 0; i < 16; i++) values[i] = (float)i * 1.25f;
+    gpuexec_copy_in(s.stream, table, values, sizeof values);
+    for (n = 1; n <= 1000; n = n * 3 + 1) {
+        counted = 0;
+        gpuexec_copy_in(s.stream, counter, &counted, 4);
+        out = unwritten(&s, (size_t)n * 4);
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 64), GPUEXEC_ARGS(out, n)));
+        gpuexec_copy_out(s.stream, &counted, counter, 4);
+        for (i = 0; i < n; i++) host[i] = values[i % 16] + (float)initial[i % 4];
+        CHECK_DEVICE(&s, out, host, (size_t)n, 4);
+        CHECK_EQ(counted, n);
+    }
+}
+
+TEST(busy) {
+    setting s = set_up("kernels/busy.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "busy");
+    uint32_t data[500], wanted[500], multiplier = 1664525, increment = 1013904223, seed = 5;
+    int n = 500, rounds = 777, i, r;
+    gpuexec_ptr d;
+    for (i = 0; i < n; i++) {
+        data[i] = wanted[i] = test_random(&seed);
+        for (r = 0; r < rounds; r++) wanted[i] = multiplier * wanted[i] + increment;
+    }
+    d = to_device(&s, data, sizeof data);
+    CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 96), GPUEXEC_ARGS(d, n, multiplier, increment, rounds)));
+    CHECK_DEVICE(&s, d, wanted, (size_t)n, 4);
+}
+
+/* Every thread's line comes out once, whole, in whichever order. */
+TEST_ALONE(hello) {
+    enum { blocks = 3, threads = 5 };
+    setting s = set_up("kernels/hello.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "hello");
+    static char text[10000];
+    double   x = -0.625;
+    uint64_t word = UINT64_C(0xfedcba9876543210);
+    int      keep = dup(1), i;
+    size_t   wanted_length = 0;
+    FILE    *file = tmpfile();
+    if (!CHECK(file != NULL)) return;
+    fflush(stdout);
+    dup2(fileno(file), 1);
+    gpuexec_launch(fn, s.stream, gpuexec_grid(blocks, threads, 0), GPUEXEC_ARGS(x, word));
+    gpuexec_stream_sync(s.stream);
+    fflush(stdout);
+    dup2(keep, 1);
+    close(keep);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    for (i = 0; i < blocks * threads; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "hello from thread %d of block %d, %s: x + %d = %f, word >> %d = %llx\n", i % threads, i / threads,
+                 i % 2 ? "odd" : "even", i, x + i, i, (unsigned long long)(word >> i));
+        CHECK_TEXT(text, line);
+        wanted_length += strlen(line);
+    }
+    CHECK_EQ(strlen(text), wanted_length);
+}
