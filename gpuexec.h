@@ -1138,7 +1138,6 @@ static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so th
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
     gxi_text *t = &d->text;
     size_t message, cure, log, text;
-    const char *line;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
@@ -1153,11 +1152,7 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
         gxi_add(t, "  driver: %s answered %s (%d)%s%s%s\n", e->driver_call, e->driver_result_name, e->driver_result, meaning ? ", " : "", meaning ? meaning : "",
                 e->asynchronous ? "; the error is of an earlier kernel or copy, which this call only met" : "");
     }
-    for (line = e->log ? e->log : ""; *line; ) {
-        size_t n = strcspn(line, "\n");
-        if (n) gxi_add(t, "  log: %.*s\n", (int)n, line);
-        line += n + (line[n] != 0);
-    }
+    if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
     if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
@@ -1231,7 +1226,7 @@ static gpuexec_result gxi_result_of(int cu) {
     case GXI_SUCCESS:                 return GPUEXEC_OK;
     case GXI_INVALID_VALUE:           return GPUEXEC_BAD_ARGUMENT;
     case GXI_OUT_OF_MEMORY:           return GPUEXEC_OUT_OF_DEVICE_MEMORY;
-    case GXI_STUB_LIBRARY: case GXI_SYSTEM_NOT_READY: case GXI_SYSTEM_DRIVER_MISMATCH: return GPUEXEC_NO_DRIVER;
+    case GXI_STUB_LIBRARY:            return GPUEXEC_NO_DRIVER;
     case GXI_NO_DEVICE: case GXI_INVALID_DEVICE:         return GPUEXEC_NO_DEVICE;
     case GXI_INVALID_IMAGE: case GXI_INVALID_PTX:        return GPUEXEC_BAD_IMAGE;
     case GXI_NO_BINARY_FOR_GPU: case GXI_UNSUPPORTED_PTX_VERSION: return GPUEXEC_IMAGE_TOO_NEW;
@@ -1363,7 +1358,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         return gxi_fail(call, GPUEXEC_NO_DRIVER, gxi_cpu_device_cure, "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
     call->cu = get_version(&gxi.version);
-    if (call->cu == 0 && !gxi_library_symbol(gxi.library, "cuGetProcAddress"))
+    if (call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress")))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver", "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later",
                         gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
@@ -1388,7 +1383,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
                           "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so", "the driver \"%s\" of CUDA %d.%d finds no GPU", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
     } else {
         result = gxi_fail_cu(call, call->cu == GXI_SYSTEM_DRIVER_MISMATCH ? "the driver's library and kernel module are of different versions: reboot after the update"
-                                                                           : "look at `nvidia-smi`: it tells whether the driver works at all", "the driver \"%s\" cannot be started", gxi.library_path);
+                                                                           : "look at `nvidia-smi`: it tells whether the driver works at all", "the driver \"%s\" of CUDA %d.%d is there, but does not start: cuInit failed",
+                             gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
     }
     gxi_text_free(&missing);
     return result;
@@ -2177,7 +2173,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
         call->cu = cu;
         gxi_text_free(&cure);
     } else if (call->cu == GXI_INVALID_PTX) {
-        gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s does not compile", name);
+        gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s is PTX that does not compile", name);
     } else if (call->cu == GXI_NO_BINARY_FOR_GPU) {
         gxi_text cure = { 0, 0, 0, 0 };
         gxi_add(&cure, "add code for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm, sm);
@@ -2774,7 +2770,7 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     if (x->kind != GXI_COPY_OUT) gxi_describe(&t, "the destination", x->to, x->bytes);
     if (x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) gxi_describe(&t, "the source", x->from, x->bytes);
     if (x->kind == GXI_FILL32 && x->to % 4) gxi_add(&t, "; the destination 0x%llx is not a multiple of 4", (unsigned long long)x->to);
-    result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
+    result = gxi_fail_cu(call, "check the byte counts against the allocations, that addresses are gpuexec_alloc's and still live, and the direction: copy_in writes the device, copy_out reads it", "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
@@ -2787,6 +2783,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, stream, GXI_STREAM, "the stream");
     if (!slot) return gpuexec_error_detail()->result;
     if (x->bytes == 0) return GPUEXEC_OK;
+    if (x->bytes > (uint64_t)1 << 60) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "look for a negative or overflown size", "0x%llx bytes are more than any device has", (unsigned long long)x->bytes);
     if ((x->kind == GXI_COPY_IN && !x->host_from) || (x->kind == GXI_COPY_OUT && !x->host_to))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host pointer is NULL, with %llu bytes to copy", (unsigned long long)x->bytes);
     if ((x->kind != GXI_COPY_OUT && !x->to) || ((x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) && !x->from))
@@ -2828,7 +2825,7 @@ GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuex
     GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, NULL, NULL, value, bytes);
 }
 GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint32_t value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, NULL, NULL, value, (uint64_t)count * 4);
+    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, NULL, NULL, value, count > (uint64_t)1 << 60 ? UINT64_MAX : (uint64_t)count * 4);
 }
 GPUEXEC_API gpuexec_result (gpuexec_copy_in_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
     GXI_TRANSFER(gpuexec_copy_in_now, 0, context.id, GXI_COPY_IN, to, 0, NULL, from, 0, bytes);
@@ -3163,7 +3160,8 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
     if (threads > (unsigned)kernel_most)
         return gxi_fail(call, r, "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller blocks, or compile it for larger ones", "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per thread, %d per block on device %d)",
                         block[0], block[1], block[2], (unsigned long long)threads, name, kernel_most, registers, file, ordinal);
-    return gxi_fail_cu(call, call->cu == GXI_INVALID_VALUE ? "check the grid and block against the kernel's .reqntid or .maxntid, if it has them" : NULL,
+    if (gxi_result_of(call->cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(call->cu);
+    return gxi_fail(call, r, call->cu == GXI_INVALID_VALUE ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; check the arguments' addresses" : NULL,
                        "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared memory and %u arguments", name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
 }
 

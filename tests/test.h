@@ -85,7 +85,7 @@ static inline int test_equal(const char *file, int line, long long a, long long 
 
 static inline int test_same_text(const char *file, int line, const char *a, const char *b, const char *what) {
     int ok = a && b && strcmp(a, b) == 0;
-    if (!ok && test_fail_at(file, line)) printf("%s is \"%s\", not \"%s\"\n", what, a ? a : "(NULL)", b ? b : "(NULL)");
+    if (!ok && test_fail_at(file, line)) printf("%s is \"%.2000s\", not \"%.2000s\"\n", what, a ? a : "(NULL)", b ? b : "(NULL)");
     return ok;
 }
 
@@ -94,7 +94,7 @@ static inline int test_has_text(const char *file, int line, const char *text, co
     for (; *parts; parts++) {
         if (text && strstr(text, *parts)) continue;
         ok = 0;
-        if (test_fail_at(file, line)) printf("%s lacks \"%s\"; it is:\n%s\n", what, *parts, text ? text : "(NULL)");
+        if (test_fail_at(file, line)) printf("%s lacks \"%.200s\"; it is:\n%.2000s\n", what, *parts, text ? text : "(NULL)");
     }
     return ok;
 }

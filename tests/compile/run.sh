@@ -52,7 +52,7 @@ accepts() { c=$1; shift; echo 'int main(void) { return 0; }' >"$out/empty.$langu
 language=c
 for cc in $ccs; do
     c="$cc $strict -Wstrict-prototypes"
-    for std in c99 c11 c17 c23 gnu99 gnu17; do
+    for std in c99 c11 c17 c2x gnu99 gnu17; do
         accepts "$cc" -std=$std || { skip "$cc -std=$std: not known to it"; continue; }
         quiet "$cc $std: implementation" $c -std=$std -fsyntax-only $here/implementation.c
         quiet "$cc $std: header" $c -std=$std -fsyntax-only $here/program.c
@@ -92,7 +92,7 @@ done
 language=cc
 for cxx in $cxxs; do
     c="$cxx $strict"
-    for std in c++11 c++14 c++17 c++20 c++23; do
+    for std in c++11 c++14 c++17 c++20 c++2b; do
         accepts "$cxx" -std=$std || { skip "$cxx -std=$std: not known to it"; continue; }
         quiet "$cxx $std: implementation" $c -std=$std -x c++ -fsyntax-only $here/implementation.c
         quiet "$cxx $std: header" $c -std=$std -x c++ -fsyntax-only $here/program.c

@@ -201,7 +201,10 @@ TEST(the_trace_goes_to_the_logger) {
     CHECK_TEXT(r.text, "cuInit", "cuLaunchKernel", "cuStreamCreate", "cuMemAlloc", "cuStreamSynchronize");
 }
 
-static void run_it(void) { CHECK(use_everything()); }
+static void run_it(void) {
+    CHECK(use_everything());
+    gpuexec_shutdown();
+}
 
 TEST_ALONE(the_trace_of_the_environment_goes_to_stderr) {
     const char *text;
@@ -305,9 +308,8 @@ TEST(each_allocation_fails_once) {
 static int leak_line;
 
 static void leave_everything(void) {
-    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_context ctx = gpuexec_context_open((leak_line = __LINE__, 0), NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    leak_line = __LINE__ + 1;
     gpuexec_stream_create(ctx, NULL);
     gpuexec_event_create(ctx, NULL);
     gpuexec_alloc(ctx, 12345);
@@ -329,7 +331,7 @@ TEST(the_leak_report) {
     CHECK_EQ(r.calls, 0);
     gpuexec_shutdown();
     CHECK_TEXT(r.text, "12345", "54321", "stream", "event", "module", "context");
-    for (i = -2; i < 4; i++) {                                     /* the place of each */
+    for (i = 0; i < 6; i++) {                                     /* the place of each */
         snprintf(where, sizeof where, "setup.c:%d", leak_line + i);
         CHECK_TEXT(r.text, where);
     }
