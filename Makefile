@@ -21,6 +21,7 @@ ifneq ($(filter-out 0,$(WERROR)),)
 WARN   += -Werror
 STRICT += -Werror
 endif
+comma  := ,
 DEPEND  = -MMD -MP -MF $@.d
 
 SIMGPU   := $(BUILD)/libsimgpu.so
@@ -41,7 +42,7 @@ $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
 $(SIMGPU): $(SIM_OBJ)
-	$(CC) -shared $(SAN_FLAGS) -Wl,-soname,libsimgpu.so -o $@ $(SIM_OBJ) -lm -ldl -lpthread
+	$(CC) -shared $(or $(SAN_FLAGS),-Wl$(comma)-z$(comma)defs) -Wl,-soname,libsimgpu.so -o $@ $(SIM_OBJ) -lm -ldl -lpthread
 
 # Each example, each test and the probe is one C file and one program.
 C99 = $(CC) -std=c99 $(CFLAGS) -ffp-contract=off $(STRICT) $(SAN_FLAGS) $(DEPEND)

@@ -1349,6 +1349,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     gpuexec_result result = gxi_open_library(call, desc);
     int (GXI_CUDA *get_version)(int *);
     union { void *p; int (GXI_CUDA *f)(int *); } u;
+    int too_old;
     size_t i;
     if (result) return result;
     u.p = gxi_library_symbol(gxi.library, "cuDriverGetVersion");
@@ -1358,16 +1359,14 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         return gxi_fail(call, GPUEXEC_NO_DRIVER, gxi_cpu_device_cure, "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
     call->cu = get_version(&gxi.version);
-    if (call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress")))
-        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver", "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later",
-                        gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
         members[i] = call->cu ? NULL : gxi_resolve(row->name, row->version);
         if (!members[i] && row->required) gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver is exactly the rows, as function pointers */
-    if (call->cu == 0 && !missing.p) {
+    too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
+    if (call->cu == 0 && !missing.p && !too_old) {
         if (GXI_TRY(cuInit, (0)) == 0) return GPUEXEC_OK;
     }
     if (call->cu == GXI_STUB_LIBRARY) {
@@ -1375,9 +1374,10 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         call->cu = 0;
         result = gxi_fail(call, GPUEXEC_NO_DRIVER, "take the toolkit's stubs folder out of LD_LIBRARY_PATH; the driver itself comes with NVIDIA's driver package, as libcuda.so.1",
                           "\"%s\" is the CUDA toolkit's stub library, made for linking only, not a driver: it answers every call with CUDA_ERROR_STUB_LIBRARY (34)", gxi.library_path);
-    } else if (missing.p) {
-        result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver; CUDA 11.4 or later has them all",
-                          "the driver \"%s\" of CUDA %d.%d lacks%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10, missing.p);
+    } else if (missing.p || too_old) {
+        result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver",
+                          "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10,
+                          missing.p ? ", and this one lacks" : "", missing.p ? missing.p : "");
     } else if (call->cu == GXI_NO_DEVICE) {
         result = gxi_fail(call, GPUEXEC_NO_DEVICE, "look at `nvidia-smi` and the environment's CUDA_VISIBLE_DEVICES; without a GPU, run on the CPU device: `make simgpu` in gpuexec's repository, then set "
                           "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so", "the driver \"%s\" of CUDA %d.%d finds no GPU", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
@@ -2763,6 +2763,7 @@ static void gxi_describe(gxi_text *t, const char *which, uint64_t address, uint6
                 (unsigned long long)(range.bytes - (address - range.lo)), (unsigned long long)range.bytes, range.where ? range.where : "?");
 }
 static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x) {
+    static const char cure[] = "check the byte counts against the allocations, that addresses are gpuexec_alloc's and still live, and the direction: copy_in writes the device, copy_out reads it";
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     gxi_add_bytes(&t, x->bytes);
@@ -2770,7 +2771,7 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     if (x->kind != GXI_COPY_OUT) gxi_describe(&t, "the destination", x->to, x->bytes);
     if (x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) gxi_describe(&t, "the source", x->from, x->bytes);
     if (x->kind == GXI_FILL32 && x->to % 4) gxi_add(&t, "; the destination 0x%llx is not a multiple of 4", (unsigned long long)x->to);
-    result = gxi_fail_cu(call, "check the byte counts against the allocations, that addresses are gpuexec_alloc's and still live, and the direction: copy_in writes the device, copy_out reads it", "%s", t.p ? t.p : "");
+    result = call->cu ? gxi_fail_cu(call, cure, "%s", t.p ? t.p : "") : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
@@ -2783,7 +2784,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, stream, GXI_STREAM, "the stream");
     if (!slot) return gpuexec_error_detail()->result;
     if (x->bytes == 0) return GPUEXEC_OK;
-    if (x->bytes > (uint64_t)1 << 60) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "look for a negative or overflown size", "0x%llx bytes are more than any device has", (unsigned long long)x->bytes);
+    if (x->bytes > (uint64_t)1 << 60) return gxi_fail_transfer(call, x);         /* a negative or overflown size */
     if ((x->kind == GXI_COPY_IN && !x->host_from) || (x->kind == GXI_COPY_OUT && !x->host_to))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host pointer is NULL, with %llu bytes to copy", (unsigned long long)x->bytes);
     if ((x->kind != GXI_COPY_OUT && !x->to) || ((x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) && !x->from))

@@ -71,7 +71,7 @@ int main(void)
     gpuexec_module mod = gpuexec_module_load(ctx, ptx, 0, &desc);
     printf("good PTX: compiled in %.1f ms (%.1f ms with loading); the compiler's log:\n",
            gpuexec_module_jit_ms(mod), example_milliseconds() - start);
-    print_indented(gpuexec_module_log(mod));
+    print_indented(*gpuexec_module_log(mod) ? gpuexec_module_log(mod) : "(empty)");
     gpuexec_kernel scale = gpuexec_kernel_get(mod, "scale");
     if (gpuexec_kernel_get_info(scale, &info) == GPUEXEC_OK)
         printf("kernel %s: %d parameters, %d registers\n", info.name, info.parameters, info.registers);

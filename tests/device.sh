@@ -11,7 +11,7 @@ elif gpu=$(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/probe"); the
     echo "running on: $gpu"
 else
     case $build in /*) root= ;; *) root=$PWD/ ;; esac
-    export GPUEXEC_DRIVER="$root$build/libsimgpu.so"
+    export GPUEXEC_DRIVER="$root$build/libsimgpu.so" SIMGPU_DEVICES="${SIMGPU_DEVICES:-2}"
     echo "no GPU found: running on the CPU device ($build/libsimgpu.so)"
 fi
 export ASAN_OPTIONS="protect_shadow_gap=0:detect_leaks=$leaks${ASAN_OPTIONS:+:$ASAN_OPTIONS}" UBSAN_OPTIONS="print_stacktrace=1"

@@ -10,8 +10,6 @@
 
 struct span { uint64_t lo, hi; unsigned char *host; uint64_t stride; }; /* host is the address of device address 0 for lane 0 */
 
-bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out);
-
 static inline void addresses(struct sim_warp *w, const struct sim_insn *i, uint32_t m, u64 *addr)
 {
     const int first = __builtin_ctz(m);

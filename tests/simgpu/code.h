@@ -156,8 +156,9 @@ void sim_bars_check(struct sim_block *b);         /* threads have exited: barrie
 void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* ldst.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it, or NULL with the fault raised */
+/* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it, or NULL with the fault raised */
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size, const char *what);
+bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out); /* of global memory */
 bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
 
 /* format.c: returns the number of arguments, or -1 with the fault raised */

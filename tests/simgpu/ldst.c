@@ -1,60 +1,5 @@
-/* ldst.c - loads, stores, cp.async, and the slow and strict way to an address. access.h has the fast one. */
+/* ldst.c - loads, stores, cp.async. Lane operations: see lanes.h and access.h. */
 #include "access.h"
-
-/* The last ranges that this worker met: blocks are short-lived, and a table lookup takes a lock. */
-static __thread struct { struct sim_device *viewer; struct sim_range range; } recent[8];
-static __thread unsigned recent_next;
-
-bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out)
-{
-    uint64_t generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
-    struct sim_device *viewer = b->grid->device;
-    for (unsigned k = 0; k < 8; k++) {
-        const struct sim_range *r = &recent[k].range;
-        if (r->generation == generation && recent[k].viewer == viewer && a >= r->lo && a < r->hi && r->hi - a >= size) { *out = *r; return true; }
-    }
-    if (!sim_mem_find(viewer, a, size, out)) return false;
-    recent[recent_next].viewer = viewer;
-    recent[recent_next].range = *out;
-    recent_next = (recent_next + 1) % 8;
-    return true;
-}
-
-void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size, const char *what)
-{
-    struct sim_block *b = w->block;
-    static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local", "parameter" };
-    uint64_t offset = a & 0xffffffffffffull;
-    if (a & (size - 1)) {
-        sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)", names[space], (unsigned long long)a, size, what);
-        return NULL;
-    }
-    if (space == SIM_GENERIC || a >> 48) {                     /* a parameter or local address may be generic already */
-        switch (a >> 48) {
-        case 0: space = SIM_GLOBAL; break;
-        case SIM_WINDOW_SHARED >> 48: space = SIM_SHARED; break;
-        case SIM_WINDOW_LOCAL >> 48: space = SIM_LOCAL; break;
-        case SIM_WINDOW_PARAM >> 48: space = SIM_PARAM; break;
-        default: space = SIM_GLOBAL; offset = 0;
-        }
-    }
-    if (space == SIM_SHARED) {
-        if (offset >= SIM_SHARED_BASE && offset - SIM_SHARED_BASE + size <= b->shared_bytes) return b->shared + (offset - SIM_SHARED_BASE);
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION, "shared address 0x%llx outside of the block's %u bytes (%u-byte %s)",
-                     (unsigned long long)offset - SIM_SHARED_BASE, b->shared_bytes, size, what);
-        return NULL;
-    }
-    if (space == SIM_LOCAL) {
-        if (offset >= SIM_LOCAL_BASE && offset + size <= w->local_stride) return w->local + (uint64_t)lane * w->local_stride + offset;
-    } else if (space == SIM_PARAM) {
-        if (offset + size <= b->code->info.param_bytes) return b->grid->params + offset;
-    } else {
-        struct sim_range *r = &b->ranges[i->slot];
-        if (sim_find_range(b, a, size, r)) return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);
-    }
-    sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "illegal %s address 0x%llx (%u-byte %s)", names[space], (unsigned long long)a, size, what);
-    return NULL;
-}
 
 static inline uint32_t element(const struct sim_insn *i, unsigned k) { return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e; }
 
@@ -166,25 +111,10 @@ SIM_HANDLER(cp_async)
     }
 }
 
-bool sim_local_grow(struct sim_warp *w, uint32_t bytes)
-{
-    uint32_t stride = w->local_stride ? w->local_stride : SIM_LOCAL_BASE + 1024;
-    if (bytes <= w->local_stride) return true;
-    if (bytes > SIM_LOCAL_MAX) return false;
-    while (stride < bytes) stride *= 2;
-    unsigned char *bigger = calloc(32, stride);
-    if (!bigger) return false;
-    for (unsigned l = 0; w->local && l < 32; l++) memcpy(bigger + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
-    free(w->local);
-    w->local = bigger;
-    w->local_stride = stride;
-    return true;
-}
-
 #define E(n) SIM_E(n)
 #define EL(s) E(ld_##s##_u8), E(ld_##s##_s8), E(ld_##s##_u16), E(ld_##s##_s16), E(ld_##s##_32), E(ld_##s##_64)
 #define ES(s) E(st_##s##_8), E(st_##s##_16), E(st_##s##_32), E(st_##s##_64)
-const struct sim_entry sim_ldst_table[] = {
+const struct sim_entry SIM_ISA(sim_ldst_table)[] = {
     EL(global), EL(shared), EL(local), EL(generic), ES(global), ES(shared), ES(local), ES(generic), EL(param), EL(param_at), E(cp_async),
     { NULL, NULL }
 };

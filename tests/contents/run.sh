@@ -1,0 +1,53 @@
+#!/bin/sh
+# The header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no reference to a tag that
+# is not there; and the version in the banner against the macros.
+cd "$(dirname "$0")/../.." || exit 1
+awk '
+    function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
+    function close_section() { if (mark && NR - start > longest) { longest = NR - start; longest_name = mark } }
+
+    /^    CONTENTS/  { in_contents = 1; next }
+    in_contents && /^    ---/ { in_contents = 0; next }
+    in_contents {                                            # ">>tag  words" or ">>tag, tag, tag"
+        if (match($0, /^ *>>[a-z, -]*[a-z]/)) {
+            line = substr($0, RSTART, RLENGTH)
+            sub(/^ *>>/, "", line)
+            sub(/   .*/, "", line)
+            n = split(line, tags, /, */)
+            for (i = 1; i <= n; i++) listed[++listed_count] = tags[i]
+        }
+        next
+    }
+    match($0, /^ *(\/\* *)?>>[a-z][a-z-]*/) {                # a mark stands first in its line
+        close_section()
+        mark = substr($0, RSTART, RLENGTH)
+        sub(/.*>>/, "", mark)
+        marks[++mark_count] = mark
+        known[mark] = 1
+        start = NR
+    }
+    {
+        rest = $0
+        while (match(rest, /[ (]>>[a-z][a-z-]*/)) {          # a reference to one
+            tag = substr(rest, RSTART + 3, RLENGTH - 3)
+            if (!(tag in referenced)) referenced[tag] = NR
+            rest = substr(rest, RSTART + RLENGTH)
+        }
+    }
+    /^    Version [0-9]/ { banner = $2; sub(/\.$/, "", banner) }
+    /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / { version = version (version == "" ? "" : ".") $3 }
+    END {
+        NR++
+        close_section()
+        check(listed_count >= 10, "CONTENTS: only " listed_count + 0 " tags found")
+        check(listed_count == mark_count, "CONTENTS has " listed_count " tags, the file has " mark_count " marks")
+        for (i = 1; i <= listed_count || i <= mark_count; i++)
+            if (listed[i] != marks[i]) { check(0, "the " i ". tag of CONTENTS is \"" listed[i] "\", the " i ". mark is \"" marks[i] "\""); break }
+        if (i > listed_count && i > mark_count) passed++
+        for (tag in referenced) check(tag in known, "line " referenced[tag] " refers to >>" tag ", which is nowhere")
+        check(longest <= 700, "section >>" longest_name " has " longest " lines, more than 700")
+        check(banner != "" && banner == version, "the banner says version " banner ", the macros say " version)
+        printf "suite contents: %d passed, %d failed, 0 skipped\n", passed, failed
+        exit failed > 0
+    }
+' gpuexec.h
