@@ -25,7 +25,7 @@
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, failures, latch, log
         >>object      handles and their slots, the table of allocations
-        >>impl-device, impl-context, impl-module, impl-memory, impl-stream, impl-event, impl-launch
+        >>impl-setup, impl-device, impl-context, impl-module, impl-memory, impl-stream, impl-event, impl-launch
 
     ---------------------------------------------------------------------------------------------------------------------
     >>start
@@ -1676,7 +1676,7 @@ static void gxi_leave(const gxi_scope *scope) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-error and setup */
+   >>impl-setup   The calls of >>error and >>setup. */
 
 GPUEXEC_API const char *gpuexec_error_text(void) { return gpuexec_error_detail()->text; }
 
@@ -3101,10 +3101,13 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
 }
 
 GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    const void *const *addresses = args->addresses;
+    const unsigned short *expected = known ? known + 1 : args->sizes, *sizes = args->sizes ? args->sizes : expected;
+    const unsigned count = args->count;
     unsigned i;
-    if (!known) return 1;
-    if (args->count != known[0]) return 0;
-    if (args->sizes) for (i = 0; i < args->count; i++) if (args->sizes[i] != known[i + 1]) return 0;
+    if ((known && count != known[0]) || (count && !addresses)) return 0;
+    if (!sizes) { for (i = 0; i < count; i++) if (!addresses[i]) return 0; }
+    else for (i = 0; i < count; i++) if (!addresses[i] || sizes[i] != expected[i]) return 0;
     return 1;
 }
 GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
@@ -3114,6 +3117,9 @@ GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, cons
 
 static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
     unsigned i;
+    if (args->count && !args->addresses) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments for kernel \"%s\"", args->count, kernel);
+    for (i = 0; i < args->count; i++)
+        if (!args->addresses[i]) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "args.addresses holds the address of each argument's value", "the address of argument %u of kernel \"%s\" is NULL (counted from 0)", i, kernel);
     if (args->count != known[0]) {
         gxi_text sizes = { 0, 0, 0, 0 };
         gpuexec_result result;
@@ -3176,7 +3182,6 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
     if (k->cu_context != s->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's", "kernel \"%s\" and the stream are of different contexts", ((gxi_kernel *)k->more)->name);
     if (!gxi_args_fit(k->sizes, args)) return gxi_fail_args(call, ((gxi_kernel *)k->more)->name, k->sizes, args);
-    if (args->count && !args->addresses) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments", args->count);
     if (cu < 0) {
         if (d->shared_bytes > GXI_LOAD(&k->shared_limit)) {          /* the opt-in above 48 KiB; raised, never lowered */
             if (d->shared_bytes > 0x7FFFFFFF || GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)d->shared_bytes)))

@@ -87,7 +87,7 @@ int main(void)
 {
     int      i, rounds = 1, units = 1;
     unsigned answer[2] = { 0, 1 };
-    double   serial, overlapped, copying;
+    double   serial, overlapped, copying, goal;
     gpuexec_stream_desc own = { 0 };
     own.non_blocking = 1;                                           /* not ordered against the legacy stream */
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -103,11 +103,11 @@ int main(void)
 
     measure(0), measure(1);                                         /* the first time is always slower */
     for (copying = measure(0); rounds < 4096 && measure(rounds) < copying; ) rounds *= 2;
-    while (units < 4096) {                                          /* the CPU's work shall take about as long as the device's */
+    goal = 0.7 * chunks * (copying + measure(rounds));              /* the CPU's work shall take about as long as the device's */
+    for (; units < 4096; units *= 2) {
         double start = example_milliseconds();
         answer[0] = cpu_work(units);
-        if (example_milliseconds() - start >= chunks * (copying + measure(rounds)) * 0.7) break;
-        units *= 2;
+        if (example_milliseconds() - start >= goal) break;
     }
     printf("%d MiB in %d chunks, %d rounds each\n                device    CPU work    in all\n", chunks * n / (1 << 18), chunks, rounds);
     serial = run("one by one", 0, rounds, units, &answer[0]);

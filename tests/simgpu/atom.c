@@ -105,10 +105,10 @@ SIM_HANDLER(mbarrier_test)
 SIM_H1(mbarrier_pending, u32, u64, PENDING(x))
 
 #define E(n) SIM_E(n)
-#define EI(n) E(atom_add_##n), E(atom_and_##n), E(atom_or_##n), E(atom_xor_##n), E(atom_exch_##n), E(atom_cas_##n), E(atom_min_u##n), \
+#define EIA(n) E(atom_add_##n), E(atom_and_##n), E(atom_or_##n), E(atom_xor_##n), E(atom_exch_##n), E(atom_cas_##n), E(atom_min_u##n), \
     E(atom_max_u##n), E(atom_min_s##n), E(atom_max_s##n)
 const struct sim_entry SIM_ISA(sim_atom_table)[] = {
-    EI(32), EI(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64), E(atom_add_f16), E(atom_add_f16x2),
+    EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64), E(atom_add_f16), E(atom_add_f16x2),
     E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test), E(mbarrier_pending), { NULL, NULL }
 };
 #undef E

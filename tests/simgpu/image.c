@@ -16,6 +16,8 @@ static const struct { const char *name; unsigned char size; } types[] = {
 
 unsigned sim_type_size(enum sim_type t) { return (unsigned)t < sizeof types / sizeof *types ? types[t].size : 0; }
 
+const char *px_type_name(enum sim_type t) { return types[t].name; }
+
 enum sim_type sim_type_named(const char *name)
 {
     for (unsigned t = SIM_PRED; t < sizeof types / sizeof *types; t++)

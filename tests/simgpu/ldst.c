@@ -3,20 +3,32 @@
 
 static inline uint32_t element(const struct sim_insn *i, unsigned k) { return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e; }
 
+#define AT(T, s, l) ((const T *)(const void *)((s).host + addr[l] + (l) * (s).stride))
+#define UNROLL _Pragma("GCC unroll 8")
 #define LOAD(NAME, SPACE, D, T) SIM_HANDLER(NAME) { \
     u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
     addresses(w, i, m, addr); \
     const bool strong = i->flags & SIM_I_STRONG; \
     D v[4][32]; \
     if (locate(w, i, SPACE, addr, size, &s)) { \
-        if (n == 1 && m == ~0u && !strong && SPACE != SIM_LOCAL && sizeof(D) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) { \
-            memcpy(SIM_AT(D, i->d), s.host + addr[0], 32 * sizeof(T)); \
+        if (m == ~0u && !strong) { \
+            if (n == 1) { \
+                D *d = SIM_AT(D, i->d); \
+                if (SPACE != SIM_LOCAL && sizeof(D) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) \
+                    memcpy(d, s.host + addr[0], 32 * sizeof(T)); \
+                else UNROLL for (unsigned l = 0; l < 32; l++) d[l] = (D)*AT(T, s, l); \
+            } else { \
+                D *d[4]; \
+                for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(D, element(i, k)); \
+                if (n == 2) UNROLL for (unsigned l = 0; l < 32; l++) { const T *p = AT(T, s, l); d[0][l] = (D)p[0]; d[1][l] = (D)p[1]; } \
+                else UNROLL for (unsigned l = 0; l < 32; l++) { \
+                    const T *p = AT(T, s, l); \
+                    d[0][l] = (D)p[0]; d[1][l] = (D)p[1]; d[2][l] = (D)p[2]; d[3][l] = (D)p[3]; \
+                } \
+            } \
             return; \
         } \
-        if (n == 1) for (unsigned l = 0; l < 32; l++) \
-            v[0][l] = (D)__atomic_load_n((const T *)(const void *)(s.host + addr[l] + l * s.stride), __ATOMIC_RELAXED); \
-        else for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < n; k++) \
-            v[k][l] = (D)__atomic_load_n((const T *)(const void *)(s.host + addr[l] + l * s.stride) + k, __ATOMIC_RELAXED); \
+        for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < n; k++) v[k][l] = (D)__atomic_load_n(AT(T, s, l) + k, __ATOMIC_RELAXED); \
     } else { \
         memset(v, 0, sizeof v); \
         SIM_EACH_LANE(m) { \

@@ -126,8 +126,11 @@ void px_push_operand(struct px *px);
 void px_push_label(struct px *px);
 struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n);       /* pops the stack down to base */
 
+/* image.c */
+const char *px_type_name(enum sim_type t);
+
 /* check.c */
 int  px_special(struct px_name *name);                                /* > 0: a special register */
-void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
+void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
 
 #endif
