@@ -117,7 +117,7 @@ int px_special(struct px_name *name)
 struct checked {                                  /* one instruction under check */
     struct px *px;
     const struct sim_instr *in;
-    char name[160];                               /* as ptxas says it: "mad.lo" */
+    char *name;                                   /* 160 bytes, empty until name_of fills them */
     short mods[SIM_MAX_MODS], types[SIM_MAX_MODS]; unsigned nmods, ntypes;
     enum sim_type type[4];                        /* SIM_B32 where there is none */
     unsigned vec;
@@ -159,7 +159,11 @@ static bool fits_constant(enum sim_type want, const struct sim_operand *o)
     return !o->fbits;
 }
 
-static const struct sim_reg *reg_of(const struct px *px, const struct sim_operand *o) { return (const struct sim_reg *)px->regs.data + o->reg; }
+static const struct sim_reg *reg_of(const struct px *px, const struct sim_operand *o)
+{
+    return (const struct sim_reg *)px->regs.data + o->reg;
+}
+
 static enum sim_type register_type(const struct checked *c, const struct sim_operand *o) { return reg_of(c->px, o)->type; }
 
 static bool scalar_register(const struct checked *c, const struct sim_operand *o)
@@ -210,7 +214,8 @@ static bool is_predicate(const struct checked *c, const struct sim_operand *o)
 
 static bool is_pair(const struct checked *c, const struct sim_operand *o, enum sim_type first)
 {
-    return o->kind == SIM_O_PAIR && (o->list[0].kind == SIM_O_SINK || is_target(c, &o->list[0], first, false)) && is_predicate(c, &o->list[1]);
+    if (o->kind != SIM_O_PAIR || !is_predicate(c, &o->list[1])) return false;
+    return o->list[0].kind == SIM_O_SINK || is_target(c, &o->list[0], first, false);
 }
 
 static bool holds_address(enum sim_type t) { return sim_type_size(t) >= 4 && class_of(t) != C_FLOAT; }
@@ -248,7 +253,8 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'k': return c->has_policy && is_target(c, o, SIM_B64, false);
     case 'n': return o->kind == SIM_O_IMM && !o->fbits;
     case 'm': return o->kind == SIM_O_MEM;
-    case 'g': return o->kind == SIM_O_IMM || (o->kind == SIM_O_SYM && o->var) || (scalar_register(c, o) && holds_address(register_type(c, o)));
+    case 'g': if (o->kind == SIM_O_IMM || (o->kind == SIM_O_SYM && o->var)) return true;
+              return scalar_register(c, o) && holds_address(register_type(c, o));
     case 'L': return o->kind == SIM_O_LABEL;
     case 'T': return o->kind == SIM_O_TARGETS;
     default: return true;
@@ -323,7 +329,30 @@ static bool has(const struct checked *c, const char *words)          /* one of t
     return false;
 }
 
-static void say(const struct checked *c, const char *what) { px_error(c->px, c->in->line, "%s instruction '%s'", what, c->name); }
+/* The name that ptxas gives an instruction in its messages, "mad.lo": some modifiers are part of it. */
+static const char *name_of(const struct checked *c)
+{
+    static const struct { const char *op, *parts; } parted[] = { {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"},
+        {"dp2a", "lo|hi"}, {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
+        {"cp", "async|wait_all|wait_group|commit_group|mbarrier|bulk"},
+        {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|expect_tx|complete_tx"} };
+    const struct sim_instr *in = c->in;
+    const size_t size = 160;
+    if (c->name[0]) return c->name;
+    size_t at = (size_t)snprintf(c->name, size, "%.100s", in->op);
+    for (size_t i = 0; i < sizeof parted / sizeof *parted; i++)
+        for (unsigned m = 0; m < in->nmods && is(c, parted[i].op); m++) {
+            size_t n = strlen(in->mods[m]);
+            if (listed(in->mods[m], n, parted[i].parts) && at + n + 2 < size)
+                at += (size_t)snprintf(c->name + at, size - at, ".%s", in->mods[m]);
+        }
+    return c->name;
+}
+
+static void say(const struct checked *c, const char *what)
+{
+    px_error(c->px, c->in->line, "%s instruction '%s'", what, name_of(c));
+}
 
 static void require(const struct checked *c, unsigned sm, unsigned version, const char *kind, const char *name)
 {
@@ -345,7 +374,7 @@ static void check_features(const struct checked *c)
         const struct feature *f = &features[i];
         if (m->sm >= f->sm && m->version >= f->version) continue;
         if ((f->op[0] != '*' && strcmp(f->op, c->in->op)) || (f->word && !has(c, f->word))) continue;
-        require(c, f->sm, f->version, f->kind, f->name ? f->name : c->name);
+        require(c, f->sm, f->version, f->kind, f->name ? f->name : name_of(c));
         return;
     }
 }
@@ -360,12 +389,15 @@ static void check_details(const struct checked *c)
         const struct sim_operand *number = in->n > first ? &in->opd[first] : NULL;
         const struct sim_operand *threads = in->n > 2 * first + 1 ? &in->opd[first + 1] : NULL;
         if (number && number->kind == SIM_O_IMM && number->imm > 15)
-            px_error(px, in->line, "Barrier number '%llu' out of range, expected to be in range [0..15]", (unsigned long long)number->imm);
+            px_error(px, in->line, "Barrier number '%llu' out of range, expected to be in range [0..15]",
+                (unsigned long long)number->imm);
         if (threads && threads->kind == SIM_O_IMM && threads->imm % 32)
             px_error(px, in->line, "Number of threads participating in barrier must be in multiple of warp size");
     }
-    if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs")) px_error(px, in->line, "Modifier '.xorsign' requires modifier '.abs'");
-    if (is(c, "min|max") && has(c, "abs") && !has(c, "xorsign")) px_error(px, in->line, "Modifier '.abs' requires modifier '.xorsign'");
+    if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs"))
+        px_error(px, in->line, "Modifier '.xorsign' requires modifier '.abs'");
+    if (is(c, "min|max") && has(c, "abs") && !has(c, "xorsign"))
+        px_error(px, in->line, "Modifier '.abs' requires modifier '.xorsign'");
     if (is(c, "set|setp")) {
         enum sim_type t = c->type[c->ntypes > 1];
         bool is_signed = t == SIM_S16 || t == SIM_S32 || t == SIM_S64;
@@ -375,15 +407,16 @@ static void check_details(const struct checked *c)
     if (is(c, "cp") && has(c, "ca|cg") && in->n >= 3 && in->opd[2].kind == SIM_O_IMM) {
         uint64_t v = in->opd[2].imm;
         if (v != 16 && (has(c, "cg") || (v != 4 && v != 8)))
-            px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s", c->name, (long long)v,
-                has(c, "cg") ? "16" : "4 or 8 or 16");
+            px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s", name_of(c),
+                (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");
     }
 }
 
 static void check_address(const struct checked *c, const struct sim_operand *o)
 {
     static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
-        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST}, {"param|param::entry|param::func", SIM_PARAM} };
+        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
+        {"param|param::entry|param::func", SIM_PARAM} };
     struct px *px = c->px;
     const struct sim_func *f = px->func;
     const struct sim_var *v = o->var;
@@ -392,10 +425,11 @@ static void check_address(const struct checked *c, const struct sim_operand *o)
     if (o->reg >= 0) {
         const struct sim_reg *r = reg_of(px, o);
         if (!holds_address(r->type))
-            px_error(px, c->in->line, "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", r->name,
-                px_type_name(r->type));
+            px_error(px, c->in->line, "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.",
+                r->name, px_type_name(r->type));
         else if (sim_type_size(r->type) == 4 && (space == SIM_GENERIC || space == SIM_GLOBAL) && is(c, "ld|st|atom|red"))
-            px_fatal(px, 218, 0, "Program uses 32-bit address on line '%u' which is conflicting with .address_size 64", c->in->line);
+            px_fatal(px, 218, 0, "Program uses 32-bit address on line '%u' which is conflicting with .address_size 64",
+                c->in->line);
     } else if (!v) {
         if (!o->name && space != SIM_LOCAL) px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
     } else if (is(c, "ld|st|atom|red")) {
@@ -408,7 +442,8 @@ static void check_address(const struct checked *c, const struct sim_operand *o)
     }
 }
 
-static void check_call_list(struct px *px, unsigned line, const struct sim_operand *list, const struct sim_var *formal, unsigned n)
+static void check_call_list(struct px *px, unsigned line, const struct sim_operand *list, const struct sim_var *formal,
+    unsigned n)
 {
     if ((list ? list->n : 0) != n) { px_error(px, line, "Call has wrong number of parameters"); return; }
     for (unsigned i = 0; i < n; i++) {
@@ -419,7 +454,8 @@ static void check_call_list(struct px *px, unsigned line, const struct sim_opera
         else continue;
         if (formal[i].is_unsized) continue;
         if (size != formal[i].size) px_error(px, line, "Type of argument does not match formal parameter '%s'", formal[i].name);
-        if (align < formal[i].align) px_error(px, line, "Alignment of argument does not match formal parameter '%s'", formal[i].name);
+        if (align < formal[i].align)
+            px_error(px, line, "Alignment of argument does not match formal parameter '%s'", formal[i].name);
     }
 }
 
@@ -442,28 +478,12 @@ static void check_call(const struct checked *c)
         check_call_list(px, in->line, rets, proto->proto->rets, proto->proto->nrets);
         check_call_list(px, in->line, args, proto->proto->params, proto->proto->nparams);
     } else if (target->kind == SIM_O_REG || target->kind == SIM_O_LABEL)
-        px_error(px, in->line, "Call to '%s' requires call prototype", target->kind == SIM_O_REG ? reg_of(px, target)->name : target->name);
+        px_error(px, in->line, "Call to '%s' requires call prototype",
+            target->kind == SIM_O_REG ? reg_of(px, target)->name : target->name);
     else px_error(px, in->line, "Illegal call target, device function expected");
 }
 
 /* ---- an instruction ---- */
-
-/* The name that ptxas gives an instruction in its messages: some modifiers are part of it. */
-static void set_name(struct checked *c)
-{
-    static const struct { const char *op, *parts; } parted[] = { {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"},
-        {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
-        {"cp", "async|wait_all|wait_group|commit_group|mbarrier|bulk"},
-        {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|expect_tx|complete_tx"} };
-    const struct sim_instr *in = c->in;
-    size_t at = (size_t)snprintf(c->name, sizeof c->name, "%.100s", in->op);
-    for (size_t i = 0; i < sizeof parted / sizeof *parted; i++)
-        for (unsigned m = 0; m < in->nmods && is(c, parted[i].op); m++) {
-            size_t n = strlen(in->mods[m]);
-            if (listed(in->mods[m], n, parted[i].parts) && at + n + 2 < sizeof c->name)
-                at += (size_t)snprintf(c->name + at, sizeof c->name - at, ".%s", in->mods[m]);
-        }
-}
 
 /* How far a form gets: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 fits. `odd` is the
    modifier that the form does not take, or `missing` the group that it lacks. */
@@ -498,14 +518,16 @@ static void odd_modifier(const struct checked *c, const struct modifier *m)
     bool space = listed(word, n, "global|local|const|param|shared|shared::cta|shared::cluster");
     if (space && is(c, "ld|st|ldu|atom|red|cvta|isspacep|prefetch")) say(c, "Unexpected number of state spaces specified in");
     else if (space) say(c, "No state space qualifier expected for");
-    else if (is(c, "mul|mad") && listed(word, n, "lo|hi|wide")) px_error(c->px, line, "Unexpected instruction types specified for '%s'", c->name);
+    else if (is(c, "mul|mad") && listed(word, n, "lo|hi|wide"))
+        px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
     else if (is(c, "atom|red") && listed(word, n, "add|min|max|inc|dec|and|or|xor|exch|cas"))
-        px_error(c->px, line, "Operation .%.*s requires another type for instruction '%s'", (int)n, word, c->name);
+        px_error(c->px, line, "Operation .%.*s requires another type for instruction '%s'", (int)n, word, name_of(c));
     else if (listed(word, n, "rn|rz|rm|rp|rni|rzi|rmi|rpi|rna|rs")) say(c, "Illegal rounding modifier for");
     else if (listed(word, n, FCMP "|lo|ls|hi|hs")) say(c, "Comparison qualifier is not allowed for");
     else if (listed(word, n, "v2|v4|v8")) say(c, "Vector qualifier is not allowed for");
-    else if (listed(word, n, "wide|idx|wait_group|wait_all|commit_group")) px_error(c->px, line, "Unknown modifier '.%.*s'", (int)n, word);
-    else px_error(c->px, line, "Illegal modifier '.%.*s' for instruction '%s'", (int)n, word, c->name);
+    else if (listed(word, n, "wide|idx|wait_group|wait_all|commit_group"))
+        px_error(c->px, line, "Unknown modifier '.%.*s'", (int)n, word);
+    else px_error(c->px, line, "Illegal modifier '.%.*s' for instruction '%s'", (int)n, word, name_of(c));
 }
 
 static void missing_modifier(const struct checked *c, const struct group *missing)
@@ -516,18 +538,19 @@ static void missing_modifier(const struct checked *c, const struct group *missin
     if (is(c, "mul24|mad24|madc|mbarrier|brx") || (is(c, "cp") && !has(c, "async")))
         px_error(c->px, line, "Not a name of any known instruction: '%s'", c->in->op);
     else if (is(c, "shfl|vote") && !has(c, "sync"))
-        px_error(c->px, line, "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4", c->name);
+        px_error(c->px, line, "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from PTX ISA "
+            "version 6.4", name_of(c));
     else if (is(c, "dp2a")) say(c, "'.hi/.lo' modifier required for");
     else if (is(c, "shfl")) say(c, "Shuffle modifier required for");
     else if (is(c, "membar")) say(c, "Membar level required for");
     else if (is(c, "atom|red")) say(c, "Reduction operation is required for");
-    else if (is(c, "bar|barrier") && !strcmp(c->name, c->in->op)) say(c, "Barrier modifier required for");
+    else if (is(c, "bar|barrier") && !strcmp(name_of(c), c->in->op)) say(c, "Barrier modifier required for");
     else if (group_has(missing, "eq")) say(c, "Comparison modifier required for");
     else if (is(c, "div|sqrt|rcp") && (rounding || approx)) say(c, "Rounding modifier or '.approx' modifier required for");
     else if (rounding) say(c, "Rounding modifier required for");
     else if (approx) say(c, ".approx modifier required for");
-    else if (is(c, "mul|mad")) px_error(c->px, line, "Unexpected instruction types specified for '%s'", c->name);
-    else px_error(c->px, line, "'.%.*s' modifier required for instruction '%s'", m->len, m->text, c->name);
+    else if (is(c, "mul|mad")) px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
+    else px_error(c->px, line, "'.%.*s' modifier required for instruction '%s'", m->len, m->text, name_of(c));
 }
 
 static void wrong_operands(const struct checked *c, const char *args)
@@ -543,7 +566,7 @@ static void wrong_operands(const struct checked *c, const char *args)
         if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
         else if (o->kind == SIM_O_VEC) say(c, "Vector operand is not allowed for");
         else if (right_count && (o->kind == SIM_O_MEM || (o->kind == SIM_O_SYM && o->var)))
-            px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i, c->name);
+            px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i, name_of(c));
         else if (right_count && !i && (o->kind == SIM_O_IMM || o->kind == SIM_O_SYM)) say(c, "Result register required for");
         else continue;
         return;
@@ -580,7 +603,8 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names)
 void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *names)
 {
     enum { nforms = sizeof forms / sizeof *forms };
-    struct checked c = { .px = px, .in = in };
+    char name[160] = "";
+    struct checked c = { .px = px, .in = in, .name = name };
     int best = 0;
     short odd = 0;
     const struct group *missing = NULL;
@@ -591,7 +615,6 @@ void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, str
         for (size_t i = 0; i < nforms && op->op < 0; i++) if (!strcmp(forms[i].op, op->text)) op->op = (short)(i + 1);
     }
     if (op->op < 0) { px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op); return; }
-    set_name(&c);
     bool known = sort_modifiers(&c, names);
     size_t first = (size_t)op->op - 1;
     for (size_t i = first; i < nforms && best < 4 && (i == first || !strcmp(forms[i].op, op->text)); i++) {
@@ -600,7 +623,7 @@ void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, str
         int got = try_form(&c, i, &o, &m);
         if (got > best || (got == best && got == 2 && odd && !o)) { best = got; odd = o; missing = m; }
     }
-    if (best == 1) px_error(px, in->line, "Unexpected instruction types specified for '%s'", c.name);
+    if (best == 1) px_error(px, in->line, "Unexpected instruction types specified for '%s'", name_of(&c));
     if (best == 1 || (best < 4 && !known)) return;
     if (best == 2 && odd) odd_modifier(&c, &modifiers[odd]);
     if (best == 2 && !odd) missing_modifier(&c, missing);

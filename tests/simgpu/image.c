@@ -58,26 +58,24 @@ void sim_log_free(struct sim_log *log)
 /* The targets that ptxas 13.0 knows, with the .version that brought each. */
 static const struct { unsigned char sm, version; } targets[] = {
     {10, 10}, {11, 10}, {12, 12}, {13, 12}, {20, 20}, {30, 31}, {32, 40}, {35, 31}, {37, 41}, {50, 40}, {52, 41}, {53, 42},
-        {60, 50}, {61, 50},
-    {62, 50}, {70, 60}, {72, 61}, {75, 63}, {80, 70}, {86, 71}, {87, 74}, {88, 90}, {89, 78}, {90, 78}, {100, 86}, {103, 88},
-        {110, 90}, {120, 87}, {121, 88},
+    {60, 50}, {61, 50}, {62, 50}, {70, 60}, {72, 61}, {75, 63}, {80, 70}, {86, 71}, {87, 74}, {88, 90}, {89, 78}, {90, 78},
+    {100, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88},
 };
 
 static void parse_version(struct px *px)
 {
-    if (!px_dot(px, "version")) px_fatal(px, px->t.kind == T_DOT ? 218 : 200, px->t.line,
-        "Missing .version directive at start of file 'application ptx input'");
+    static const char absent[] = "Missing .version directive at start of file 'application ptx input'";
+    if (!px_dot(px, "version")) px_fatal(px, px->t.kind == T_DOT ? 218 : 200, px->t.line, "%s", absent);
     px_next(px);
     const char *c = px->t.text;
     unsigned major = 0, minor = 0, line = px->t.line;
-    if (px->t.kind != T_NUMBER || px->t.fbits != 64) px_fatal(px, 218, line,
-        "Missing .version directive at start of file 'application ptx input'");
+    if (px->t.kind != T_NUMBER || px->t.fbits != 64) px_fatal(px, 218, line, "%s", absent);
     for (; *c >= '0' && *c <= '9'; c++) major = major < 1000 ? major * 10 + (unsigned)(*c - '0') : major;
     if (*c == '.') for (c++; *c >= '0' && *c <= '9'; c++) minor = minor < 1000 ? minor * 10 + (unsigned)(*c - '0') : minor;
     px->image->version = major * 10 + minor;
     if (px->image->version > px->max_version || minor > 9)
-        px_fatal(px, 222, line,
-            "Unsupported .version %u.%u; current version is '%u.%u'", major, minor, px->max_version / 10, px->max_version % 10);
+        px_fatal(px, 222, line, "Unsupported .version %u.%u; current version is '%u.%u'", major, minor,
+            px->max_version / 10, px->max_version % 10);
     px_next(px);
 }
 
@@ -177,8 +175,8 @@ static void finish(struct px *px)
         /* "whole program compilation, ignoring extern qualifier" */
         if (v->is_extern && !v->is_unsized) v->is_extern = false;
         for (unsigned k = 0; k < v->nrelocs; k++)
-            if (v->relocs[k].func && !v->relocs[k].func->has_body) px_fatal(px, 218, 0,
-                "Cannot take address of function '%s'", v->relocs[k].func->name);
+            if (v->relocs[k].func && !v->relocs[k].func->has_body)
+                px_fatal(px, 218, 0, "Cannot take address of function '%s'", v->relocs[k].func->name);
     }
     if (const_bytes > 0x10000) {
         px->errors++;

@@ -213,8 +213,10 @@ static uint64_t decimal_bits(const char *c)
     locale_t l = __atomic_load_n(&c_locale, __ATOMIC_ACQUIRE);
     if (!l && (l = newlocale(LC_ALL_MASK, "C", (locale_t)0))) {
         locale_t none = (locale_t)0;
-        if (!__atomic_compare_exchange_n(&c_locale, &none, l, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { freelocale(l);
-            l = none; }
+        if (!__atomic_compare_exchange_n(&c_locale, &none, l, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            freelocale(l);
+            l = none;
+        }
     }
     double value = l ? strtod_l(c, NULL, l) : strtod(c, NULL);
     uint64_t bits;
@@ -285,8 +287,7 @@ void px_next(struct px *px)
         return;
     } else {
         static const struct { char a, b; short code; } two[] = { {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE},
-            {'>', '=', P_GE},
-            {'=', '=', P_EQ}, {'!', '=', P_NE}, {'&', '&', P_AND}, {'|', '|', P_OR} };
+            {'>', '=', P_GE}, {'=', '=', P_EQ}, {'!', '=', P_NE}, {'&', '&', P_AND}, {'|', '|', P_OR} };
         t->kind = T_PUNCT;
         t->punct = (unsigned char)*c;
         for (size_t i = 0; i < sizeof two / sizeof *two; i++)

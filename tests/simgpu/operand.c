@@ -8,8 +8,7 @@
 
 static double as_double(uint64_t bits) { double d; memcpy(&d, &bits, 8); return d; }
 static uint64_t as_bits(double d) { uint64_t b; memcpy(&b, &d, 8); return b; }
-static struct px_value integer(uint64_t v, bool is_unsigned) { return (struct px_value){
-    .bits = v, .is_unsigned = is_unsigned }; }
+static struct px_value integer(uint64_t v, bool u) { return (struct px_value){ .bits = v, .is_unsigned = u }; }
 
 static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30: saturates, where C leaves it undefined */
 {
@@ -24,8 +23,8 @@ static struct px_value unary(struct px *px, unsigned depth)
 {
     struct px_value v;
     unsigned line = px->t.line;
-    if (depth > PX_MAX_DEPTH) px_fatal(px, 218, line, "Expressions nested deeper than %d are not supported by this CPU device",
-        PX_MAX_DEPTH);
+    if (depth > PX_MAX_DEPTH)
+        px_fatal(px, 218, line, "Expressions nested deeper than %d are not supported by this CPU device", PX_MAX_DEPTH);
     if (px->t.kind == T_DOT && px->t.text[0] >= '0' && px->t.text[0] <= '9') px_relex_number(px);
     if (px->t.kind == T_NUMBER) {
         v = (struct px_value){ .is_float = px->t.fbits != 0, .fbits = px->t.fbits, .bits = px->t.value,
@@ -291,9 +290,10 @@ void px_push_operand(struct px *px)
     p->o.negated = negated && !minus;
     p->minus = minus;
     if (p->o.kind == SIM_O_REG && px->t.kind == T_DOT) p->o.component = (unsigned char)selector(px);
-    else if (p->o.kind == SIM_O_SREG && px->t.kind == T_DOT) { p->o.imm = selector(px) - 1;
-        p->o.component = (unsigned char)(p->o.imm + 1); }
-    else if (p->o.kind == SIM_O_SYM && px_accept(px, '+')) p->o.imm = px_integer(px);
+    else if (p->o.kind == SIM_O_SREG && px->t.kind == T_DOT) {
+        p->o.component = (unsigned char)selector(px);
+        p->o.imm = p->o.component - 1u;
+    } else if (p->o.kind == SIM_O_SYM && px_accept(px, '+')) p->o.imm = px_integer(px);
     else if (p->o.kind == SIM_O_SYM && p->o.var && px_accept(px, '[')) {      /* g[3]: the element's address */
         p->o.imm = px_integer(px) * sim_type_size(p->o.var->type);
         p->indexed = true;

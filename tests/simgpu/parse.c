@@ -44,8 +44,8 @@ static struct px_symbol *bind(struct px *px, struct px_name *name, enum px_symbo
 {
     struct px_symbol *s = px_alloc(px, sizeof *s);
     bool label = kind == PX_LABEL;
-    struct px_symbol **meaning = label ? &name->label : &name->sym, **list = label ? &px->scope[depth].labels
-        : &px->scope[depth].symbols;
+    struct px_scope *scope = &px->scope[depth];
+    struct px_symbol **meaning = label ? &name->label : &name->sym, **list = label ? &scope->labels : &scope->symbols;
     s->kind = kind; s->depth = depth; s->name = name;
     s->shadowed = *meaning; *meaning = s;
     s->next = *list; *list = s;
@@ -55,9 +55,8 @@ static struct px_symbol *bind(struct px *px, struct px_name *name, enum px_symbo
 struct px_symbol *px_lookup(struct px *px, struct px_name *name)
 {
     struct px_symbol *s = name->sym;
-    if (!px->func || !(name->text[name->len - 1] >= '0' && name->text[name->len - 1] <= '9')) return s &&
-        s->kind != PX_FAMILY ? s : NULL;
-    struct px_symbol *f = family_of(px, name);
+    char last = name->text[name->len - 1];
+    struct px_symbol *f = px->func && last >= '0' && last <= '9' ? family_of(px, name) : NULL;
     if (f && (!s || s->depth < f->depth)) {
         s = bind(px, name, PX_REG, f->depth);
         s->family = f;
@@ -260,8 +259,8 @@ static bool init_address(struct px *px, struct init *in, uint64_t offset)
         px_expect(px, ')');
         uint64_t byte = mask;
         while (byte && !(byte & 0xFF)) { byte >>= 8; r.shift += 8; }
-        if (byte != 0xFF || in->esize != 1) px_error(px, line, "Invalid mask value '0x%llx' used in initializer",
-            (unsigned long long)mask);
+        if (byte != 0xFF || in->esize != 1)
+            px_error(px, line, "Invalid mask value '0x%llx' used in initializer", (unsigned long long)mask);
     }
     init_store(px, in, offset, 0);
     memcpy(px_push(px, &px->relocs, sizeof r), &r, sizeof r);
@@ -286,8 +285,8 @@ static void init_level(struct px *px, struct init *in, unsigned level, uint64_t 
     px_next(px);
     uint64_t n = 0, inner = level + 1 < in->levels ? stride / in->count[level + 1] : 0;
     if (!px_is(px, '}')) do {
-        if (in->count[level] && n == in->count[level]) px_fatal(px, 218, px->t.line,
-            "Greater number of elements in array initializer");
+        if (in->count[level] && n == in->count[level])
+            px_fatal(px, 218, px->t.line, "Greater number of elements in array initializer");
         init_level(px, in, level + 1, offset + n++ * stride, inner);
     } while (px_accept(px, ','));
     if (in->of_vectors && level + 1 == in->levels && n != in->count[level])
@@ -301,8 +300,8 @@ static void parse_init(struct px *px, struct sim_var *v, struct dims *dims, unsi
     struct init in = { .var = v, .esize = sim_type_size(v->type), .of_vectors = vec > 1 };
     unsigned line = px->t.line;
     if (v->is_extern) px_error(px, line, "No initial value is allowed for external symbol '%s'", v->name);
-    else if (v->space != SIM_GLOBAL && v->space != SIM_CONST) px_error(px, line,
-        "No initial value is allowed for '%s' in this state space", v->name);
+    else if (v->space != SIM_GLOBAL && v->space != SIM_CONST)
+        px_error(px, line, "No initial value is allowed for '%s' in this state space", v->name);
     if (v->type == SIM_F16 || v->type == SIM_F16X2) px_fatal(px, 218, line, "No initial value is allowed for .f16 type");
     for (unsigned i = 0; i < dims->n; i++) in.count[in.levels++] = dims->size[i];
     if (vec > 1) in.count[in.levels++] = vec;
@@ -391,14 +390,14 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         v->is_extern = l.is_extern; v->is_weak = l.is_weak || l.is_common; v->is_visible = l.is_visible || l.is_common;
         set_size(v, &spec, &dims);
         if (!px->func && (space == SIM_LOCAL || space == SIM_REG))
-            px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI", space == SIM_REG ? "reg"
-                : "local");
+            px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
+                space == SIM_REG ? "reg" : "local");
         if (!px->func && space == SIM_PARAM) px_error(px, line, "Parameter variables may not be declared at module scope");
         if (spec.type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", name->text);
         if (!known) declare(px, name, PX_VAR, line)->var = v;
         if (px_accept(px, '=')) { parse_init(px, v, &dims, spec.vec); set_size(v, &spec, &dims); }
-        if (v->size == 0 && !l.is_extern && spec.type != SIM_PRED) px_error(px, line,
-            "Non-external variable '%s' has incomplete type", name->text);
+        if (v->size == 0 && !l.is_extern && spec.type != SIM_PRED)
+            px_error(px, line, "Non-external variable '%s' has incomplete type", name->text);
         if (known) continue;
         /* those of a function are the module's but for their name */
         bool lasting = !px->func || space == SIM_GLOBAL || space == SIM_CONST;
@@ -666,8 +665,8 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
     px_next(px);
     if (px_accept_dot(px, "attribute")) skip_parentheses(px);
     struct sim_func *f = px_alloc(px, sizeof *f);
+    f->image = px->image;
     f->is_entry = is_entry; f->is_extern = l.is_extern; f->is_weak = l.is_weak; f->is_visible = l.is_visible;
-        f->image = px->image;
     if (!is_entry && px_is(px, '(')) f->rets = parse_params(px, &f->nrets, false);
     if (px->t.kind != T_IDENT) px_syntax(px);
     struct px_name *name = px->t.name;
@@ -743,8 +742,7 @@ void px_parse_module(struct px *px)
 {
     while (px->t.kind != T_EOF) {
         struct linkage l = { .is_extern = px_dot(px, "extern"), .is_weak = px_dot(px, "weak"),
-            .is_visible = px_dot(px, "visible"),
-            .is_common = px_dot(px, "common") };
+            .is_visible = px_dot(px, "visible"), .is_common = px_dot(px, "common") };
         bool linked = l.is_extern || l.is_weak || l.is_visible || l.is_common;
         enum sim_space space;
         if (linked) px_next(px);

@@ -1,7 +1,7 @@
 /* ptx.h - private to the PTX front end: what lex.c, parse.c, operand.c, check.c and image.c share.
 
-   One `struct px` is one parse. All memory of the image comes from the store, which the image keeps; nothing is freed one by one.
-   A syntax error or a lack of memory leaves by longjmp from px_fatal; a semantic error is a line in the log, and parsing goes on. */
+   One `struct px` is one parse. All memory of the image comes from the store, which the image keeps, and nothing is freed singly.
+   A syntax error or a lack of memory leaves by longjmp from px_fatal; any other error is a line in the log, and parsing goes on. */
 #ifndef SIM_PTX_H
 #define SIM_PTX_H
 
@@ -111,11 +111,16 @@ static inline bool px_dot(const struct px *px, const char *name)
 {
     return px->t.kind == T_DOT && px->t.len == strlen(name) && memcmp(px->t.text, name, px->t.len) == 0;
 }
-static inline bool px_accept_dot(struct px *px, const char *name) { if (!px_dot(px, name)) return false; px_next(px); return true; }
+static inline bool px_accept_dot(struct px *px, const char *name)
+{
+    if (!px_dot(px, name)) return false;
+    px_next(px);
+    return true;
+}
 
 /* parse.c */
 void px_parse_module(struct px *px);
-struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or function; NULL if there is none */
+struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or function; NULL if none */
 
 /* operand.c */
 struct px_value { bool is_float, is_unsigned; unsigned char fbits; uint64_t bits; };

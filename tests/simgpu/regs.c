@@ -156,12 +156,10 @@ static bool analyse(struct liveness *v)
     return true;
 }
 
-static const struct liveness *sorting;                            /* qsort has no argument for it */
-static pthread_mutex_t sorting_lock = PTHREAD_MUTEX_INITIALIZER;
 static int by_start(const void *a, const void *b)
 {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return sorting->lo[x] != sorting->lo[y] ? (sorting->lo[x] < sorting->lo[y] ? -1 : 1) : x < y ? -1 : x > y;
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
 }
 
 static unsigned class_of(const struct sim_reg *r)
@@ -171,12 +169,14 @@ static unsigned class_of(const struct sim_reg *r)
 }
 
 /* Along the starts: places whose register has ended are free again. */
-static void share(struct liveness *v, const uint32_t *order, uint32_t *number, uint32_t count[3], uint32_t *until)
+static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint32_t *until)
 {
     const struct sim_func *f = v->f;
     const uint32_t stride = f->nregs + 1;                         /* until[class * stride + place]: first instruction where it is free */
+    for (uint32_t k = 0; k < f->nregs; k++) order[k] = (uint64_t)v->lo[k] << 32 | k;
+    qsort(order, f->nregs, sizeof *order, by_start);
     for (uint32_t k = 0; k < f->nregs; k++) {
-        const uint32_t r = order[k];
+        const uint32_t r = (uint32_t)order[k];
         const unsigned c = class_of(&f->regs[r]), vec = f->regs[r].vec ? f->regs[r].vec : 1;
         if (v->hi[r] == 0 || vec > 1) continue;
         uint32_t place = 0;
@@ -192,17 +192,11 @@ void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3])
     struct liveness v = { .f = f };
     v.lo = malloc((f->nregs + 1) * sizeof *v.lo);
     v.hi = calloc(f->nregs + 1, sizeof *v.hi);
-    uint32_t *order = malloc((f->nregs + 1) * sizeof *order), *until = calloc(3 * ((size_t)f->nregs + 1), sizeof *until);
+    uint64_t *order = malloc((f->nregs + 1) * sizeof *order);
+    uint32_t *until = calloc(3 * ((size_t)f->nregs + 1), sizeof *until);
     for (unsigned k = 0; v.lo && k < f->nregs; k++) v.lo[k] = ~0u;
     const bool shared = v.lo && v.hi && order && until && analyse(&v);
-    if (shared) {
-        for (unsigned k = 0; k < f->nregs; k++) order[k] = k;
-        pthread_mutex_lock(&sorting_lock);
-        sorting = &v;
-        qsort(order, f->nregs, sizeof *order, by_start);
-        pthread_mutex_unlock(&sorting_lock);
-        share(&v, order, number, count, until);
-    }
+    if (shared) share(&v, order, number, count, until);
     for (unsigned k = 0; k < f->nregs; k++) {                     /* what does not share: vectors; everything, if that failed */
         const unsigned c = class_of(&f->regs[k]), vec = f->regs[k].vec ? f->regs[k].vec : 1;
         if (shared && vec == 1) continue;

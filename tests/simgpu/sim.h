@@ -55,11 +55,12 @@ struct sim_var {                                  /* a .global .const .shared .l
     uint64_t size;                                /* bytes in all; 0 for `.extern .shared x[]` */
     bool is_extern, is_weak, is_visible;
     bool is_unsized;                              /* declared [] : dynamic shared memory when space is SIM_SHARED */
-    unsigned char *init; uint64_t init_size;      /* initial bytes, or NULL for zero */
+    unsigned char *init; uint64_t init_size;      /* initial bytes, or NULL for zero; the rest up to size is zero */
     struct sim_reloc *relocs; unsigned nrelocs;
     uint64_t address;                             /* global and const: device address, set by the module loader.
                                                      param: byte offset in the function's parameter area.
                                                      local and call-sequence param: byte offset in the function's frame.
+                                                     reg (a .reg parameter): index in func->regs.
                                                      shared: set per entry by decode.c, not here */
     unsigned id;                                  /* index in image->vars (module scope) or func->vars (function scope) */
     struct sim_func *owner;                       /* NULL at module scope */
@@ -113,7 +114,7 @@ struct sim_func {
     unsigned id;                                  /* index in image->funcs */
     bool is_entry, is_extern, is_weak, is_visible, has_body;
     struct sim_var *params; unsigned nparams;     /* space SIM_PARAM, address = offset with PTX alignment */
-    struct sim_var *rets; unsigned nrets;
+    struct sim_var *rets; unsigned nrets;         /* likewise, in an area of their own */
     uint32_t param_bytes;                         /* end of the last parameter, no tail padding */
     struct sim_reg *regs; unsigned nregs;
     struct sim_var **vars; unsigned nvars;        /* function-scope variables of any space, call-sequence params among them */
