@@ -41,6 +41,9 @@ SIM_CFLAGS = -std=gnu99 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -pthr
 $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
+ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+$(BUILD)/simgpu/avx2.o: SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
+endif
 $(SIMGPU): $(SIM_OBJ)
 	$(CC) -shared $(or $(SAN_FLAGS),-Wl$(comma)-z$(comma)defs) -Wl,-soname,libsimgpu.so -o $@ $(SIM_OBJ) -lm -ldl -lpthread
 

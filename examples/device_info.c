@@ -2,10 +2,10 @@
 
     What the machine has: the driver, each device with its limits and free memory, and which devices reach each other's memory.
 
-    Prints, for example:
-        driver: CUDA 13.0, /usr/lib/x86_64-linux-gnu/libcuda.so.1
-        device 0: NVIDIA H200
-          compute capability 9.0 at 0000:18:00.0, 132 multiprocessors, 1.98 GHz
+    Prints, on the CPU device:
+        driver: CUDA 13.0, /home/me/gpuexec/build/libsimgpu.so
+        device 0: simgpu CPU device (not a GPU)
+          compute capability 9.0 at 0000:01:00.0, 4 multiprocessors, 1.00 GHz
           ...
 */
 #define GPUEXEC_IMPLEMENTATION

@@ -55,9 +55,9 @@ enum { MB_INIT, MB_INVAL, MB_ARRIVE, MB_DROP, MB_EXPECT, MB_COMPLETE, MB_ARRIVE_
 
 enum sim_const_sreg {                             /* special registers that never change for a thread: filled in when a warp starts */
     SIM_S_TID_X, SIM_S_TID_Y, SIM_S_TID_Z, SIM_S_NTID_X, SIM_S_NTID_Y, SIM_S_NTID_Z, SIM_S_CTAID_X, SIM_S_CTAID_Y, SIM_S_CTAID_Z,
-    SIM_S_NCTAID_X, SIM_S_NCTAID_Y, SIM_S_NCTAID_Z, SIM_S_LANEID, SIM_S_WARPID, SIM_S_NWARPID, SIM_S_LANEMASK_EQ, SIM_S_LANEMASK_LE,
-    SIM_S_LANEMASK_LT, SIM_S_LANEMASK_GE, SIM_S_LANEMASK_GT, SIM_S_SMID, SIM_S_NSMID, SIM_S_GRIDID, SIM_S_DYNAMIC_SMEM, SIM_S_TOTAL_SMEM,
-    SIM_S_ENVREG1, SIM_S_ENVREG2, SIM_S_ZERO, SIM_S_ONE, SIM_S_COUNT
+    SIM_S_NCTAID_X, SIM_S_NCTAID_Y, SIM_S_NCTAID_Z, SIM_S_LANEID, SIM_S_LANEMASK_EQ, SIM_S_LANEMASK_LE, SIM_S_LANEMASK_LT,
+    SIM_S_LANEMASK_GE, SIM_S_LANEMASK_GT, SIM_S_WARPID, SIM_S_NWARPID, SIM_S_SMID, SIM_S_NSMID, SIM_S_GRIDID, SIM_S_DYNAMIC_SMEM,
+    SIM_S_TOTAL_SMEM, SIM_S_ENVREG1, SIM_S_ENVREG2, SIM_S_ONE, SIM_S_COUNT
 };
 
 struct sim_code_func {                            /* one function of the code */
@@ -115,7 +115,7 @@ struct sim_warp {
     unsigned char *local; uint32_t local_stride;  /* lane l's local address a is local[l * stride + a] */
     uint32_t depth[32];                           /* calls in progress */
     struct sim_return { uint32_t pc, fp; } (*returns)[32]; uint32_t max_depth;
-    struct sim_saved { unsigned char *bytes; size_t n, cap; } saved[32]; /* registers of recursive callers */
+    struct sim_saved { unsigned char *bytes; size_t n, cap; } *saved; /* registers of recursive callers, 32 stacks */
 };
 
 struct sim_bar { uint32_t waiting, expected, popc, any, all; }; /* expected 0: every live thread of the block */

@@ -59,6 +59,7 @@ SIM_HANDLER(exit_lanes)
 
 static void save_registers(struct sim_warp *w, int l, const struct sim_code_func *f)
 {
+    if (!w->saved && !(w->saved = calloc(32, sizeof *w->saved))) abort();
     struct sim_saved *s = &w->saved[l];
     const size_t size = f->npreds + 4u * f->n32 + 8u * f->n64;
     if (s->n + size > s->cap) {

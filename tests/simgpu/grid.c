@@ -12,7 +12,32 @@ static size_t rounded(size_t n) { return (n + LINE - 1) / LINE * LINE; }
 static void fill32(struct sim_warp *w, uint32_t at, uint32_t v)
 {
     u32 *r = (u32 *)(void *)(w->base[0] + at);
-    for (int l = 0; at && l < 32; l++) r[l] = v;
+    if (at) for (int l = 0; l < 32; l++) r[l] = v;
+}
+
+/* %tid of 32 threads from the linear index t on, without a division per thread */
+static void fill_tid(struct sim_warp *w, uint32_t t)
+{
+    const uint32_t *s = w->block->code->sreg, *n = w->block->grid->block;
+    uint32_t id[3] = { t % n[0], t / n[0] % n[1], t / n[0] / n[1] };
+    u32 *r[3];
+    for (int k = 0; k < 3; k++) r[k] = s[SIM_S_TID_X + k] ? (u32 *)(void *)(w->base[0] + s[SIM_S_TID_X + k]) : NULL;
+    for (int l = 0; l < 32; l++) {
+        for (int k = 0; k < 3; k++) if (r[k]) r[k][l] = id[k];
+        if (++id[0] == n[0]) { id[0] = 0; if (++id[1] == n[1]) { id[1] = 0; id[2]++; } }
+    }
+}
+
+static void fill_lanes(struct sim_warp *w, const uint32_t *s)
+{
+    for (unsigned id = SIM_S_LANEID; id <= SIM_S_LANEMASK_GT; id++) {
+        u32 *r = (u32 *)(void *)(w->base[0] + s[id]);
+        if (s[id]) for (uint32_t l = 0; l < 32; l++) {
+            const uint32_t bit = 1u << l;
+            r[l] = id == SIM_S_LANEID ? l : id == SIM_S_LANEMASK_EQ ? bit : id == SIM_S_LANEMASK_LE ? bit | (bit - 1) : id == SIM_S_LANEMASK_LT ? bit - 1 :
+                id == SIM_S_LANEMASK_GE ? ~(bit - 1) : ~(bit | (bit - 1));
+        }
+    }
 }
 
 static void start_warp(struct sim_block *b, unsigned index, unsigned char *regs)
@@ -29,18 +54,12 @@ static void start_warp(struct sim_block *b, unsigned index, unsigned char *regs)
     w->alive = left >= 32 ? ~0u : (1u << left) - 1;
     *(u32 *)(void *)(regs + SIM_TRUE) = ~0u;
     fill32(w, code->fp, SIM_LOCAL_BASE);
+    fill_tid(w, 32 * index);
+    fill_lanes(w, s);
     for (int k = 0; k < 3; k++) {
         fill32(w, s[SIM_S_NTID_X + k], g->block[k]);
         fill32(w, s[SIM_S_CTAID_X + k], b->ctaid[k]);
         fill32(w, s[SIM_S_NCTAID_X + k], g->grid[k]);
-    }
-    for (uint32_t l = 0; l < 32; l++) {
-        const uint32_t t = 32 * index + l, bit = 1u << l;
-        const uint32_t v[][2] = {
-            { SIM_S_TID_X, t % g->block[0] }, { SIM_S_TID_Y, t / g->block[0] % g->block[1] }, { SIM_S_TID_Z, t / g->block[0] / g->block[1] },
-            { SIM_S_LANEID, l }, { SIM_S_LANEMASK_EQ, bit }, { SIM_S_LANEMASK_LE, bit | (bit - 1) }, { SIM_S_LANEMASK_LT, bit - 1 },
-            { SIM_S_LANEMASK_GE, ~(bit - 1) }, { SIM_S_LANEMASK_GT, ~(bit | (bit - 1)) } };
-        for (unsigned k = 0; k < sizeof v / sizeof v[0]; k++) if (s[v[k][0]]) ((u32 *)(void *)(regs + s[v[k][0]]))[l] = v[k][1];
     }
     fill32(w, s[SIM_S_WARPID], index);
     fill32(w, s[SIM_S_NWARPID], 64);
@@ -52,8 +71,7 @@ static void start_warp(struct sim_block *b, unsigned index, unsigned char *regs)
     fill32(w, s[SIM_S_ENVREG2], (uint32_t)g->workspace);
     fill32(w, s[SIM_S_ONE], 1);
     if (s[SIM_S_GRIDID]) for (int l = 0; l < 32; l++) ((u64 *)(void *)(regs + s[SIM_S_GRIDID]))[l] = g->id;
-    const struct sim_code_func *entry = &code->funcs[0];
-    for (int l = 0; l < 32; l++) w->pc[l] = entry->first;
+    for (int l = 0; l < 32; l++) w->pc[l] = code->funcs[0].first;
 }
 
 struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear)
@@ -97,7 +115,8 @@ void sim_block_free(struct sim_block *b)
         struct sim_warp *w = &b->warps[k];
         free(w->local);
         free(w->returns);
-        for (int l = 0; l < 32; l++) free(w->saved[l].bytes);
+        for (int l = 0; w->saved && l < 32; l++) free(w->saved[l].bytes);
+        free(w->saved);
     }
     free(b->memory);
     free(b);

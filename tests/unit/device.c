@@ -53,7 +53,7 @@ TEST(the_memory_is_that_of_the_context) {
     size_t total = 0;
     CHECK_OK(gpuexec_device_get_info(0, &d));
     CHECK_OK(gpuexec_context_get_memory(gpuexec_context_open(0, NULL), NULL, &total));
-    CHECK_EQ(total, d.total_memory);
+    CHECK(total <= d.total_memory && total > d.total_memory / 10 * 9);       /* a driver may keep some for itself */
 }
 
 TEST(no_such_device) {
