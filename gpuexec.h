@@ -59,7 +59,8 @@
     ---------------------------------------------------------------------------------------------------------------------
     >>options   All are optional. "Implementation" means: before the include that has GPUEXEC_IMPLEMENTATION.
 
-      GPUEXEC_IMPLEMENTATION   in exactly one file: compiles the implementation there
+      GPUEXEC_IMPLEMENTATION   in exactly one file: compiles the implementation there. In none, the linker says "undefined reference to gpuexec_..." or
+                               "hidden symbol gpuexec_... isn't defined"; in two, "multiple definition"
       GPUEXEC_STATIC           everywhere the header is included in a file: every function is static, the implementation comes along
       GPUEXEC_API              everywhere alike: how functions are declared, for exporting them from a shared library, e.g.
                                -DGPUEXEC_API='__attribute__((visibility("default")))'. Default: hidden, so that two
@@ -78,9 +79,12 @@
         is given it fails with that reason, on whichever thread. gpuexec_ok(handle) asks. A failed gpuexec_alloc returns 0.
       - The first such failure on a thread is also *latched* there. From then on, calls that enqueue work (launch, copy, fill, record,
         wait) refuse with that first reason, so that nothing runs on what a failed call should have made.
-      - The calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched reason and take it, and so does
-        gpuexec_take_error(): after it the thread works again. Makers are not blocked (you can try a second variant), questions (query, get,
-        count, elapsed) and clean-up (free, destroy, unload, close) return their failures but never latch, and clean-up always works.
+      - The calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched reason and take it: every one of
+        them must be checked, and the compiler says so. gpuexec_take_error() takes it without waiting. After that the thread works again.
+      - Makers are not blocked, so you can try a second variant; take the first one's failure before launching it. Questions (query, get, count,
+        elapsed) and clean-up (free, destroy, unload, close) return their failures but never latch, and clean-up always works.
+      - The latch is the thread's own: sync and look before a thread ends. A handle carries its reason to other threads; the 0 of a
+        failed gpuexec_alloc cannot: check it before giving it to another thread.
       - gpuexec_error_text() says in words what failed on this thread last: where in your program, what, with which numbers, what the
         driver answered, and the cure where one is known. gpuexec_error_detail() has the same in parts.
       - An error inside a kernel (illegal address, misalignment, trap, failed assert) arrives with some later call, marked as asynchronous.
@@ -104,8 +108,12 @@
       and streams are shared with them. gpuexec_context_from_native() adopts a CUcontext that a host program gives you.
       No call of this library depends on which context is current on the calling thread, and none changes it: the few driver calls that need a current
       context get the object's, and the thread's stack is left as it was found. Any handle may be used on any thread.
-      gpuexec_context_close() destroys everything that was made through that handle, ends the handles, and releases the context.
-      Close a context, or shut down, when its work is done: like cuMemFree and cuModuleUnload it may wait for the device.
+      gpuexec_context_close() waits for the work, destroys everything that was made through that handle, ends the handles, and releases the context.
+
+    DESTROYING
+      gpuexec_free, gpuexec_free_pinned, gpuexec_module_unload, gpuexec_context_close and gpuexec_shutdown wait for work that may use what they end.
+      gpuexec_stream_destroy and gpuexec_event_destroy do not: work already queued still runs, and a queued copy still writes into
+      your host memory. Wait for the stream before that memory goes away.
 
     MODULES AND KERNELS (>>module)
       An image is PTX text, which the driver compiles for the GPU at hand (and caches on disk), or a cubin or fatbin from nvcc. When the
@@ -126,11 +134,12 @@
       against the legacy default stream (as CUDA does); with .non_blocking it does not. The _now copies use the legacy stream.
 
     LAUNCHING (>>launch)
-      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) in C takes lvalues, in C++ any values: their addresses and sizes. The sizes must be exactly
-      those of the kernel's parameters: use int for int, float for float, gpuexec_ptr for pointers. Count and sizes are checked before the
-      driver sees them, against the kernel itself (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
-      nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory above 48 KiB
-      is opted in to by itself.
+      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) in C takes lvalues, in C++ any values: their addresses and sizes. The types must be
+      those of the kernel's parameters: int for int, float for float, gpuexec_ptr for pointers, and a struct, by value, for the same struct (share one
+      header between .cu and C, and beware of vector types, whose alignment the host may not know). Count and sizes are checked before the driver
+      sees them (a float for an int passes unnoticed: the sizes are equal), against the kernel itself (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
+      nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory (`extern __shared__`) is
+      dims.shared_bytes; above 48 KiB it is opted in to by itself.
 
     THREADS
       Unless a function's comment says otherwise, it may be called from any thread at any time, also concurrently on the same object, except
@@ -179,6 +188,12 @@
 #  define GPUEXEC_HERE (__FILE__ ":" GXI_STRING(__LINE__))
 #endif
 #define GXI_WHERE const char *where,
+
+#if defined(__GNUC__)
+#  define GXI_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#  define GXI_MUST_CHECK
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -233,7 +248,8 @@ typedef struct gpuexec_event   { uint64_t id; } gpuexec_event;
 typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr; 0 is none */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>error   What failed on the calling thread. Texts belong to the library and live until the next failure on this thread. */
+   >>error   What failed on the calling thread. Texts belong to the library and live until the second failure after it on this thread, the
+   thread's end, or gpuexec_shutdown: copy them to keep them. */
 
 typedef struct gpuexec_error {
     gpuexec_result result;
@@ -282,7 +298,8 @@ typedef void (*gpuexec_log_function)(void *user, gpuexec_log_level level, const 
 /* realloc's contract: p NULL allocates, bytes 0 frees and returns NULL, NULL otherwise means out of memory. From any thread. */
 typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 
-/* All descs: zero-initialise ({0} in C, {} in C++), then set what you need; zero means the default, and NULL for the whole desc means all defaults. */
+/* All descs: zero-initialise ({0} in C, {} in C++), then set what you need; zero means the default, and NULL for the whole desc means all defaults.
+   In one line: gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = 1 }) in C. */
 typedef struct gpuexec_setup_desc {
     uint32_t                 start_canary;       /* leave 0, as end_canary: tells a desc that was never zeroed */
     int                      ignore_environment; /* 1: GPUEXEC_DRIVER and GPUEXEC_TRACE have no effect */
@@ -382,7 +399,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, s
 
 /* Waits for all work of the context. Returns and takes the thread's latched failure. cuCtxSynchronize. */
 #define gpuexec_context_sync(...) gpuexec_context_sync(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context context);
 
 /* Destroys everything made through this handle (memory, modules, streams, events), then releases the context. An adopted context itself
    stays. cuDevicePrimaryCtxRelease. */
@@ -476,7 +493,7 @@ GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address);
 #define gpuexec_alloc_pinned(...) gpuexec_alloc_pinned(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size_t bytes);
 
-/* Frees what gpuexec_alloc_pinned gave; NULL is ignored. cuMemFreeHost. */
+/* Frees what gpuexec_alloc_pinned gave; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
 #define gpuexec_free_pinned(...) gpuexec_free_pinned(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory);
 
@@ -537,7 +554,7 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream);
 
 /* Waits until all work of the stream is done. Returns and takes the thread's latched failure. cuStreamSynchronize. */
 #define gpuexec_stream_sync(...) gpuexec_stream_sync(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_stream_sync)(GXI_WHERE gpuexec_stream stream);
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_stream_sync)(GXI_WHERE gpuexec_stream stream);
 
 /* GPUEXEC_OK if all work is done, GPUEXEC_NOT_READY if not. A question. cuStreamQuery. */
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
@@ -574,7 +591,7 @@ GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event,
 
 /* Waits until the last record is reached (at once if there was none). Returns and takes the thread's latched failure. cuEventSynchronize. */
 #define gpuexec_event_sync(...) gpuexec_event_sync(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event);
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event);
 
 /* GPUEXEC_OK if the last record is reached, GPUEXEC_NOT_READY if not. A question. cuEventQuery. */
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
@@ -597,9 +614,13 @@ typedef struct gpuexec_dims {
 } gpuexec_dims;
 
 /* Enough blocks of block_x (times block_y) threads to cover n (width times height) threads: the kernel checks its index against n. n 0 gives an
-   empty grid, which gpuexec_launch refuses. Pure functions. */
+   empty grid, which gpuexec_launch refuses. No dynamic shared memory. Pure functions. */
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x);
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y);
+
+/* The same dims with so many bytes of dynamic shared memory, for kernels with `extern __shared__`:
+   gpuexec_launch(k, s, gpuexec_with_shared(gpuexec_grid_for(n, 256), 256 * sizeof(float)), ...). */
+GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_bytes);
 
 /* Exactly these: so many blocks of so many threads, with so many bytes of dynamic shared memory. */
 GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigned shared_bytes);
@@ -611,13 +632,14 @@ typedef struct gpuexec_args {                    /* made by GPUEXEC_ARGS; or by 
 } gpuexec_args;
 
 /* Launches the kernel on the stream and returns at once. dims and args are checked against the kernel first; a launch that the driver
-   refuses is explained with the numbers. Argument values are copied during the call. Kernel and stream must be of one context.
+   refuses is explained with the numbers. Argument values are copied during the call. Kernel and stream must be of one CUcontext.
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
    In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b). cuLaunchKernel. */
 #define gpuexec_launch(...) gpuexec_launch(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
-/* GPUEXEC_ARGS: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block. */
+/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block
+   (for a constant or an expression, make a variable first). In C++: just the values. */
 #ifdef __cplusplus
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
 #  define GPUEXEC_NO_ARGS (gpuexec_args())
@@ -627,6 +649,41 @@ GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpu
        (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__) })
 #  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0 })
 #endif
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too. The sizes are checked like
+   GPUEXEC_ARGS's: pass 1u or 1.0f where the kernel wants unsigned or float. */
+
+template <class... T> struct gxi_all_trivially_copyable : std::true_type {};
+template <class T, class... U> struct gxi_all_trivially_copyable<T, U...>
+    : std::integral_constant<bool, std::is_trivially_copyable<T>::value && gxi_all_trivially_copyable<U...>::value> {};
+
+template <class... T> struct gxi_none_is_handle : std::true_type {};
+template <class T, class... U> struct gxi_none_is_handle<T, U...>
+    : std::integral_constant<bool, !std::is_same<T, gpuexec_context>::value && !std::is_same<T, gpuexec_module>::value && !std::is_same<T, gpuexec_kernel>::value &&
+                                   !std::is_same<T, gpuexec_stream>::value && !std::is_same<T, gpuexec_event>::value && !std::is_same<T, gpuexec_args>::value && gxi_none_is_handle<U...>::value> {};
+template <class... T> struct gxi_none_is_pointer : std::true_type {};
+template <class T, class... U> struct gxi_none_is_pointer<T, U...>
+    : std::integral_constant<bool, !std::is_pointer<T>::value && !std::is_same<T, decltype(nullptr)>::value && gxi_none_is_pointer<U...>::value> {};
+
+template <class... T>
+inline gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    const void *const addresses[] = { static_cast<const void *>(&reinterpret_cast<const unsigned char &>(values))..., nullptr };
+    const unsigned short sizes[] = { static_cast<unsigned short>(sizeof(T))..., 0 };
+    static_assert(sizeof...(T) <= 64, "gpuexec_launch takes at most 64 kernel arguments");
+    static_assert(gxi_all_trivially_copyable<T...>::value, "kernel arguments must be trivially copyable");
+    static_assert(gxi_none_is_handle<T...>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
+    static_assert(gxi_none_is_pointer<T...>::value, "a C++ pointer is a host address: kernels take gpuexec_ptr (for pointers that are device addresses, as cudaMalloc's, cast to gpuexec_ptr)");
+    gpuexec_args args = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
+    return (gpuexec_launch)(where, kernel, stream, dims, args);
+}
+#endif
+
+/* >>end-of-api ======================================================================================================= */
+
 #define GXI_ADDRESS(x) (const void *)&(x)
 #define GXI_SIZE(x) sizeof(x)
 #define GXI_CAT2(a, b) a##b
@@ -716,30 +773,6 @@ GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpu
     a92, a93, a94, a95, a96, a97, a98, a99, a100, a101, a102, a103, a104, a105, a106, a107, a108, a109, a110, a111, a112, \
     a113, a114, a115, a116, a117, a118, a119, a120, a121, a122, a123, a124, a125, a126, a127, a128, n, ...) n
 /* <<< generated */
-
-#ifdef __cplusplus
-} /* extern "C" */
-
-/* ---------------------------------------------------------------------------------------------------------------------
-   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too. The sizes are checked like
-   GPUEXEC_ARGS's: pass 1u or 1.0f where the kernel wants unsigned or float. */
-
-template <class... T> struct gxi_all_trivially_copyable : std::true_type {};
-template <class T, class... U> struct gxi_all_trivially_copyable<T, U...>
-    : std::integral_constant<bool, std::is_trivially_copyable<T>::value && gxi_all_trivially_copyable<U...>::value> {};
-
-template <class... T>
-inline gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
-    const void *const addresses[] = { static_cast<const void *>(&reinterpret_cast<const unsigned char &>(values))..., nullptr };
-    const unsigned short sizes[] = { static_cast<unsigned short>(sizeof(T))..., 0 };
-    static_assert(sizeof...(T) <= 64, "gpuexec_launch takes at most 64 kernel arguments");
-    static_assert(gxi_all_trivially_copyable<T...>::value, "kernel arguments must be trivially copyable");
-    gpuexec_args args = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
-    return (gpuexec_launch)(where, kernel, stream, dims, args);
-}
-#endif
-
-/* >>end-of-api ======================================================================================================= */
 #endif /* GPUEXEC_H */
 
 #if (defined(GPUEXEC_IMPLEMENTATION) || defined(GPUEXEC_STATIC)) && !defined(GPUEXEC_IMPLEMENTED)
@@ -3092,6 +3125,10 @@ GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsign
     d.block_y = block_y;
     return d;
 }
+GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_bytes) {
+    dims.shared_bytes = shared_bytes;
+    return dims;
+}
 GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigned shared_bytes) {
     gpuexec_dims d = { 0, 1, 1, 0, 1, 1, 0 };
     d.grid_x = blocks;
@@ -3132,6 +3169,8 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
     }
     for (i = 0; args->sizes[i] == known[i + 1]; i++) { }
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, known[i + 1] == 8 && args->sizes[i] != 8 ? "pointers are gpuexec_ptr (8 bytes), double and long long have 8 bytes, int and float 4"
+                    : args->sizes[i] == 8 && known[i + 1] > 8 ? "a struct is passed by value: pass the variable itself, not its address"
+                    : args->sizes[i] > 8 || known[i + 1] > 8 ? "a struct must have the same layout on host and device: share one header, look at padding and vector types"
                     : args->sizes[i] == 8 && known[i + 1] == 4 ? "int, unsigned and float have 4 bytes: copy a size_t, long or double into one of them first" : "pass a variable of exactly the parameter's type",
                     "argument %u of kernel \"%s\" has %u bytes, but its parameter has %u (counted from 0)", i, kernel, args->sizes[i], known[i + 1]);
 }

@@ -270,7 +270,7 @@ int main(int argc, char **argv) {
         if (got < 0) kill(child, SIGKILL);
         close(ends[0]);
         waitpid(child, &status, 0);
-        if (got < 0 || status != 0) {
+        if (got < 0 || status != 0 || r.outcome == TEST_BEGUN) {
             const char *when = r.outcome == TEST_BEGUN ? "in" : "after";
             if (got < 0) printf("%s: took more than %d s\n", r.of->name, test_timeout());
             else if (WIFSIGNALED(status)) printf("%s: the process was killed by signal %d %s this test\n", r.of->name, WTERMSIG(status), when);

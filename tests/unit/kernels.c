@@ -505,19 +505,20 @@ TEST_ALONE(hello) {
     uint64_t word = UINT64_C(0xfedcba9876543210);
     int      keep = dup(1), i;
     size_t   wanted_length = 0;
+    gpuexec_result result;
     FILE    *file = tmpfile();
     if (!CHECK(file != NULL)) return;
     fflush(stdout);
     dup2(fileno(file), 1);
     gpuexec_launch(fn, s.stream, gpuexec_grid(blocks, threads, 0), GPUEXEC_ARGS(x, word));
-    gpuexec_stream_sync(s.stream);
+    result = gpuexec_stream_sync(s.stream);
     fflush(stdout);
     dup2(keep, 1);
     close(keep);
     rewind(file);
     text[fread(text, 1, sizeof text - 1, file)] = 0;
     fclose(file);
-    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(result);
     for (i = 0; i < blocks * threads; i++) {
         char line[200];
         snprintf(line, sizeof line, "hello from thread %d of block %d, %s: x + %d = %f, word >> %d = %llx\n", i % threads, i / threads,

@@ -718,6 +718,7 @@ TEST_ALONE(failed_assert) {
     int   good = 1, bad = -1, keep_stdout = dup(1), keep_stderr = dup(2);
     FILE *file = tmpfile();
     char  text[2000] = "";
+    gpuexec_result met;
     if (!CHECK(file != NULL)) return;
     CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(good)));
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -725,13 +726,14 @@ TEST_ALONE(failed_assert) {
     dup2(fileno(file), 1);
     dup2(fileno(file), 2);
     gpuexec_launch(fn, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(bad));
-    gpuexec_context_sync(s.ctx);
+    met = gpuexec_context_sync(s.ctx);
     fflush(NULL);
     dup2(keep_stdout, 1);
     dup2(keep_stderr, 2);
     rewind(file);
     text[fread(text, 1, sizeof text - 1, file)] = 0;
     fclose(file);
+    CHECK_EQ(met, GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(text, "faults.cu:7", "x > 0");
     check_that_cuda_is_over(&s, 710, "CUDA_ERROR_ASSERT");
 }
