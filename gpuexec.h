@@ -141,6 +141,12 @@
       nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory (`extern __shared__`) is
       dims.shared_bytes; above 48 KiB it is opted in to by itself.
 
+    IN A PLUGIN, which is given a context and a stream by its host program
+      Open: gpuexec_context_from_native, gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on the host's stream, with the host's own device
+      pointers; end each entry with gpuexec_take_error() if nothing waits, and hand gpuexec_error_text() to the host. Close, while the host's
+      context and stream still live: gpuexec_context_close ends what was made, theirs stays. Unload: gpuexec_shutdown(), the last call, before
+      the library is closed. Two plugins with a copy of this header each share nothing; hand native handles between them.
+
     THREADS
       Unless a function's comment says otherwise, it may be called from any thread at any time, also concurrently on the same object, except
       that nobody may destroy an object while another thread uses it. gpuexec_shutdown must be the only call running.
@@ -191,8 +197,10 @@
 
 #if defined(__GNUC__)
 #  define GXI_MUST_CHECK __attribute__((warn_unused_result))
+#  define GXI_INLINE inline __attribute__((visibility("hidden"), always_inline))    /* never shared between libraries, even unoptimised */
 #else
 #  define GXI_MUST_CHECK
+#  define GXI_INLINE inline
 #endif
 
 #ifdef __cplusplus
@@ -384,7 +392,8 @@ typedef struct gpuexec_context_desc {
 #define gpuexec_context_open(...) gpuexec_context_open(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int device, const gpuexec_context_desc *desc);
 
-/* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling thread's current one. */
+/* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling thread's current one. Adopting one
+   twice gives two handles, each with what was made through it; kernels and streams of both can be mixed. It must come from the same driver library. */
 #define gpuexec_context_from_native(...) gpuexec_context_from_native(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native);
 
@@ -670,7 +679,7 @@ template <class T, class... U> struct gxi_none_is_pointer<T, U...>
     : std::integral_constant<bool, !std::is_pointer<T>::value && !std::is_same<T, decltype(nullptr)>::value && gxi_none_is_pointer<U...>::value> {};
 
 template <class... T>
-inline gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
     const void *const addresses[] = { static_cast<const void *>(&reinterpret_cast<const unsigned char &>(values))..., nullptr };
     const unsigned short sizes[] = { static_cast<unsigned short>(sizeof(T))..., 0 };
     static_assert(sizeof...(T) <= 64, "gpuexec_launch takes at most 64 kernel arguments");
@@ -785,6 +794,15 @@ inline gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_
    >>impl   Compiles as C99 and as C++11. Everything below is static but the API. A section calls only sections above it.
    ---------------------------------------------------------------------------------------------------------------------
    >>platform   The only place that knows operating systems: loader, mutex, per-thread record, atomics, process facts. */
+
+#if defined(__cplusplus) && defined(__GNUC__)    /* it is C: in C++ its casts and NULLs are of the old style */
+#  pragma GCC diagnostic push
+#  pragma GCC diagnostic ignored "-Wold-style-cast"
+#  pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#  ifndef __clang__
+#    pragma GCC diagnostic ignored "-Wuseless-cast"
+#  endif
+#endif
 
 #include <errno.h>
 #include <stdarg.h>
@@ -1009,7 +1027,7 @@ typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;     /* e's strings lie in text, or are literals */
 
 typedef struct gxi_thread_record {
-    gxi_detail last, first;                      /* the last failure; the latched one */
+    gxi_detail last, before, first;              /* the last failure, the one before, whose text may still be in use; the latched one */
     struct gxi_thread_record *next, **link;
 } gxi_thread_record;
 
@@ -1044,11 +1062,12 @@ typedef struct gxi_state {
 
     /* guarded by gxi_tables: */
     gxi_thread_record  *records;
-    int                 have_key;
+    int                 have_key, unloading;
     gxi_thread_key      key;
     gxi_failed          failed[GXI_FAILED_KEPT];
     uint64_t            failed_count;
-    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; never freed, so that stale handles stay stale */
+    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; freed by gpuexec_shutdown only */
+    unsigned            generation;              /* of the slots of new chunks */
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
     gxi_range          *ranges;                  /* sorted by lo */
@@ -1123,6 +1142,7 @@ static GXI_COLD int gxi_traced(const gxi_call *call) {
 
 static void gxi_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->last.text);
+    gxi_text_free(&record->before.text);
     gxi_text_free(&record->first.text);
     gxi_free(record);
 }
@@ -1150,7 +1170,7 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     if (!record) return NULL;
     memset(record, 0, sizeof *record);
     gxi_lock(&gxi_tables);
-    if (!gxi.have_key) gxi.have_key = gxi_key_new(&gxi.key, gxi_thread_ends) == 0;
+    if (!gxi.have_key && !gxi.unloading) gxi.have_key = gxi_key_new(&gxi.key, gxi_thread_ends) == 0;
     if (gxi.have_key) gxi_key_set(gxi.key, record);
     record->next = gxi.records;
     record->link = &gxi.records;
@@ -1161,6 +1181,16 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     gxi_unlock(&gxi_tables);
     return record;
 }
+#if defined(__GNUC__) && !defined(_WIN32)
+/* When this code is unloaded (dlclose of a plugin that forgot gpuexec_shutdown), threads that end later must not call into it. */
+__attribute__((destructor)) static void gxi_unload(void) {
+    gxi_lock(&gxi_tables);
+    if (gxi.have_key) gxi_key_free(gxi.key);
+    gxi.have_key = 0;
+    gxi.unloading = 1;
+    gxi_unlock(&gxi_tables);
+}
+#endif
 static gpuexec_result gxi_latched(void) { return gxi_thread.latched && gxi_thread.epoch == gxi.epoch ? gxi_thread.latched : GPUEXEC_OK; }
 
 /* --- details ----------------------------------------------------------------------------------------------------- */
@@ -1198,6 +1228,13 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
     d->e.text = t->p + text;
 }
 
+static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e) {
+    gxi_detail d = record->before;
+    gxi_detail_write(&d, e);                     /* e's strings may lie in record->last */
+    record->before = record->last;
+    record->last = d;
+}
+
 /* The one failure function: writes the detail, latches it, logs it. */
 static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...) GXI_PRINTF(4);
 static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...) {
@@ -1220,7 +1257,7 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
     e.cure = cure;
     e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
     if (record) {
-        gxi_detail_write(&record->last, &e);
+        gxi_write_last(record, &e);
         if (call->kind != GXI_ASKS && call->kind != GXI_CLEANS && !gxi_thread.latched && !gxi.no_latch) {
             gxi_detail_write(&record->first, &e);
             gxi_thread.latched = result;
@@ -1241,7 +1278,7 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
 static GXI_COLD gpuexec_result gxi_refuse(void) {
     gxi_thread_record *record = gxi_record();
     if (!record || !gxi_thread.latched) return GPUEXEC_OK;
-    gxi_detail_write(&record->last, &record->first.e);
+    gxi_write_last(record, &record->first.e);
     return gxi_thread.latched;
 }
 static gpuexec_result gxi_take(void) {
@@ -1263,7 +1300,7 @@ static gpuexec_result gxi_result_of(int cu) {
     case GXI_NO_DEVICE: case GXI_INVALID_DEVICE:         return GPUEXEC_NO_DEVICE;
     case GXI_INVALID_IMAGE: case GXI_INVALID_PTX:        return GPUEXEC_BAD_IMAGE;
     case GXI_NO_BINARY_FOR_GPU: case GXI_UNSUPPORTED_PTX_VERSION: return GPUEXEC_IMAGE_TOO_NEW;
-    case GXI_INVALID_HANDLE: case GXI_CONTEXT_IS_DESTROYED: return GPUEXEC_STALE_HANDLE;
+    case GXI_INVALID_HANDLE: case GXI_INVALID_CONTEXT: case GXI_CONTEXT_IS_DESTROYED: return GPUEXEC_STALE_HANDLE;
     case GXI_SYMBOL_NOT_FOUND:        return GPUEXEC_NOT_FOUND;
     case GXI_CU_NOT_READY:            return GPUEXEC_NOT_READY;
     case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: return GPUEXEC_BAD_LAUNCH;
@@ -1274,6 +1311,7 @@ static gpuexec_result gxi_result_of(int cu) {
 
 /* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's message: a kernel that failed
    earlier, a forked child. Otherwise message and cure are the caller's. */
+static void gxi_add_last_launches(gxi_text *t);   /* of all streams; see >>object */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
 static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
     gxi_text message = { 0, 0, 0, 0 };
@@ -1289,14 +1327,20 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                          : call->cu == GXI_ECC_UNCORRECTABLE ? "met an uncorrectable memory (ECC) error" : "was stopped by a trap or an exception";
         if (GXI_LOAD(&gxi.sticky)) {
             return gxi_fail(call, result, "start a new process: CUDA refuses all work of this one from now on",
-                            "a kernel failed earlier; the first call that met it said: %s", gxi.sticky_detail.e.message);
+                            "a kernel failed earlier; the first call that met it, %s%s%s, said: %s", gxi.sticky_detail.e.function,
+                            gxi.sticky_detail.e.where ? " at " : "", gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "", gxi.sticky_detail.e.message);
         }
-        return gxi_fail(call, result, "run under compute-sanitizer to find the instruction; only a new process can use CUDA again",
-                        "a kernel that was launched earlier %s", what);
+        gxi_add_last_launches(&message);
+        result = gxi_fail(call, result, "look at what that kernel is given: its index checked against the element count, allocations as large as it thinks and still alive, dims.shared_bytes for extern __shared__; "
+                          "compute-sanitizer finds the instruction; only a new process can use CUDA again", "a kernel that was launched earlier %s%s", what, message.p ? message.p : "");
+        gxi_text_free(&message);
+        return result;
     }
     if (call->cu == GXI_NOT_INITIALIZED && gxi.pid != gxi_pid())
         return gxi_fail(call, GPUEXEC_FORKED, "fork before the first use of CUDA, or exec in the child (multiprocessing: the spawn method)",
                         "this process (%ld) was forked from process %ld after that had started CUDA; a forked child cannot use its parent's", gxi_pid(), gxi.pid);
+    if (!cure && (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED || call->cu == GXI_INVALID_HANDLE))
+        cure = "its owner may have destroyed it: close gpuexec's handles of a context or stream before the owner ends that, and make sure that it comes from the driver library that gpuexec_driver_path() names";
     va_start(list, format);
     gxi_add_v(&message, format, list);
     va_end(list);
@@ -1330,7 +1374,7 @@ static void gxi_forget(void) {
 
 static const char gxi_cpu_device_cure[] =
     "install NVIDIA's driver (CUDA 11.4 or later), or run on the CPU device: `make simgpu` in gpuexec's repository, then set "
-    "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so";
+    "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so; a driver library elsewhere: gpuexec_setup_desc.driver_path";
 
 static void *gxi_resolve(const char *name, int version) {
     typedef int (GXI_CUDA *with_status)(const char *, void **, int, uint64_t, int *);
@@ -1497,10 +1541,11 @@ typedef struct gxi_slot {                        /* 64 bytes */
     void                 *native;                /* CUcontext, CUmodule, CUfunction, CUstream, CUevent */
     struct CUctx_st      *cu_context;
     uint64_t              context;               /* handle id of the context through which it was made */
-    void                 *more;                  /* gxi_context, gxi_module, gxi_kernel, or NULL */
+    void                 *more;                  /* gxi_context, gxi_module, gxi_kernel; stream: the place of its last launch, a string */
     const char           *where;                 /* it was made */
     const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes; NULL: not known */
-    uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) */
+    uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
+#define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none */
     uint32_t              generation : 22, adopted : 1 /* someone else destroys it */, legacy : 1 /* legacy stream */, no_timing : 1, recorded : 1;
 } gxi_slot;
 
@@ -1531,8 +1576,12 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
     } else if (gxi.slots < GXI_CHUNKS * GXI_CHUNK_SLOTS) {
         unsigned chunk = gxi.slots / GXI_CHUNK_SLOTS;
         if (!gxi.chunks[chunk]) {
-            gxi_slot *fresh = (gxi_slot *)calloc(GXI_CHUNK_SLOTS, sizeof(gxi_slot));    /* not the user's allocator: never freed */
-            if (fresh) GXI_STORE(&gxi.chunks[chunk], fresh);
+            gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * sizeof(gxi_slot));
+            if (fresh) {
+                memset(fresh, 0, GXI_CHUNK_SLOTS * sizeof *fresh);
+                for (index = 0; index < GXI_CHUNK_SLOTS; index++) fresh[index].generation = gxi.generation & 0x3FFFFF;
+                GXI_STORE(&gxi.chunks[chunk], fresh);
+            }
         }
         if (gxi.chunks[chunk]) {
             index = gxi.slots++;
@@ -1551,6 +1600,18 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
     if (!slot) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer needed", "no memory for one more object; %u live or have lived at once (limit %d)", gxi.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
 }
+/* Frees all slots. Generations go on where the oldest slot stopped, so that handles of before stay stale. */
+static void gxi_forget_slots(void) {
+    unsigned index, most = gxi.generation;
+    for (index = 0; index < gxi.slots; index++) if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
+    gxi.generation = most + 1;
+    for (index = 0; index < GXI_CHUNKS; index++) {
+        gxi_free(gxi.chunks[index]);
+        GXI_STORE(&gxi.chunks[index], NULL);
+    }
+    gxi.slots = gxi.free_slot = 0;
+}
+
 /* Ends a handle. Returns 0 if another thread was first. */
 static int gxi_end(uint64_t id) {
     gxi_slot *slot;
@@ -1606,21 +1667,27 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     if (id >> 48 != gxi_tag() >> 48)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, "hand native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
                         "%s is not of this copy of gpuexec: 0x%016llx was made by another library in this process, or is uninitialised memory", is, (unsigned long long)id);
-    if (id & GXI_FAILED_BIT) {
-        gxi_text reason = { 0, 0, 0, 0 };
+    if (id & GXI_FAILED_BIT) {                   /* the first failure's parts, copied: another thread may overwrite them */
+        gxi_text reason = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
+        const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
+        const gpuexec_error *e = &failed->detail.e;
         gpuexec_result result = GPUEXEC_BAD_HANDLE;
         gxi_lock(&gxi_tables);
-        {
-            const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
-            if (failed->id == id && failed->detail.e.result) {
-                const gpuexec_error *e = &failed->detail.e;
-                result = e->result;
-                gxi_add(&reason, "%s%s%s: %s", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message);
-            }
+        if (failed->id == id && e->result) {
+            result = e->result;
+            gxi_add(&reason, "%s%s%s: %s", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message);
+            if (e->cure) gxi_add(&cure, "%s", e->cure);
+            if (e->log) gxi_add(&log, "%s", e->log);
+            call->driver_call = e->driver_call;
+            call->cu = e->driver_result;
         }
         gxi_unlock(&gxi_tables);
-        result = gxi_fail(call, result, "mend the first failure", "%s could not be made: %s", is, reason.p ? reason.p : "the reason is no longer kept");
+        call->log = log.p;
+        result = gxi_fail(call, result, cure.p, "%s could not be made: %s", is, reason.p ? reason.p : "the reason is no longer kept");
+        call->log = NULL;
         gxi_text_free(&reason);
+        gxi_text_free(&cure);
+        gxi_text_free(&log);
         return result;
     }
     if (found != kind)
@@ -1635,6 +1702,27 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
 }
 /* For clean-up: 1 if there is nothing to clean up because the object was never made. */
 static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((id & 0x3F) == (GXI_FAILED_BIT | kind) && id >> 48 == gxi_tag() >> 48); }
+
+/* --- what was launched last, for the text of a kernel's failure ------------------------------------------------------- */
+
+typedef struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; } gxi_kernel;   /* one block of memory: this, sizes, name */
+
+static void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
+    GXI_STORE(&stream->more, (void *)(uintptr_t)where);
+    GXI_STORE(&stream->GXI_LAST_KERNEL, ((uint32_t)(kernel >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1)) + 1);
+}
+static void gxi_add_last_launches(gxi_text *t) {
+    unsigned index = 0, shown = 0;
+    const gxi_slot *stream, *kernel;
+    while (shown < 4 && (stream = gxi_next(&index, GXI_STREAM, 0)) != NULL) {
+        const char *where = (const char *)GXI_LOAD(&stream->more);
+        uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL);
+        if (!last) continue;
+        kernel = gxi_slot_at(last - 1);
+        gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
+        gxi_add(t, "kernel \"%s\"%s%s", (kernel->id & 0x3F) == GXI_KERNEL ? ((const gxi_kernel *)kernel->more)->name : "(of a module unloaded since)", where ? " at " : "", where ? where : "");
+    }
+}
 
 /* --- the table of allocations -------------------------------------------------------------------------------------- */
 
@@ -1743,7 +1831,7 @@ GPUEXEC_API const char *gpuexec_id_why(uint64_t id) {
     if (gxi_peek_any(id)) return "";
     gxi_lock(&gxi_tables);
     kept = record && (id & GXI_FAILED_BIT) && failed->id == id;
-    if (kept) gxi_detail_write(&record->last, &failed->detail.e);
+    if (kept) gxi_write_last(record, &failed->detail.e);
     gxi_unlock(&gxi_tables);
     if (!kept) gxi_fail_handle(call, id, (unsigned)id & 0x0F, "the handle");
     return gpuexec_error_text();
@@ -1979,7 +2067,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
         }
     }
     if (kind == GXI_MODULE) gxi_module_free(old.more);
-    else gxi_free(old.more);
+    else if (kind == GXI_CONTEXT || kind == GXI_KERNEL) gxi_free(old.more);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
     return cu;
 }
@@ -2053,6 +2141,7 @@ GPUEXEC_API void gpuexec_shutdown(void) {
         if (gxi.desc.report_leaks) gxi_report_leaks();
         for (index = 0; (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL; ) gxi_context_end(call, slot);
     }
+    gxi_forget_slots();
     gxi_forget();
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the library itself is never unloaded: CUDA does not survive that */
     memset(&gxi.desc, 0, sizeof gxi.desc);
@@ -2070,8 +2159,6 @@ typedef struct gxi_module {
     int    nkernels;                             /* -1: not known */
     double jit_ms;
 } gxi_module;
-
-typedef struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; } gxi_kernel;   /* one block of memory: this, sizes, name */
 
 static void gxi_module_free(void *p) {
     gxi_module *m = (gxi_module *)p;
@@ -2733,7 +2820,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int pinned) 
     if (address == 0) return GPUEXEC_OK;
     if (gxi_begin(call)) return gpuexec_error_detail()->result;
     if (!gxi_range_find(address, &range) || range.pinned != pinned)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx is not from %s, or was freed before", (unsigned long long)address, maker);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free it once, with the function of the pair that allocated it; other libraries' memory is theirs to free", "0x%llx is not from %s, or was freed before", (unsigned long long)address, maker);
     if (range.lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with", "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s",
                         (unsigned long long)address, (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo, range.where ? range.where : "?");
@@ -2786,23 +2873,29 @@ typedef struct gxi_transfer {
     uint64_t          bytes;
 } gxi_transfer;
 
-/* Names the allocation that an address lies in, and whether the bytes go past its end. */
-static void gxi_describe(gxi_text *t, const char *which, uint64_t address, uint64_t bytes) {
+/* Names the allocation of ours that an address lies in, if the bytes go past its end or, with `unknown`, if there is none. Returns 1 if it said something. */
+static int gxi_describe(gxi_text *t, const char *which, uint64_t address, uint64_t bytes, int unknown) {
     gxi_range range;
-    if (!gxi_range_find(address, &range))
-        gxi_add(t, "; %s 0x%llx is in no allocation of gpuexec (freed, or a host pointer?)", which, (unsigned long long)address);
-    else if (bytes > range.bytes - (address - range.lo))
+    int found = gxi_range_find(address, &range);
+    if (unknown && !found)
+        gxi_add(t, "; %s 0x%llx is in no allocation of gpuexec (another library's memory is fine; freed memory or a host pointer is not)", which, (unsigned long long)address);
+    else if (!unknown && found && bytes > range.bytes - (address - range.lo))
         gxi_add(t, "; %s 0x%llx has %llu bytes left in its allocation of %llu bytes made at %s", which, (unsigned long long)address,
                 (unsigned long long)(range.bytes - (address - range.lo)), (unsigned long long)range.bytes, range.where ? range.where : "?");
+    else return 0;
+    return 1;
 }
 static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x) {
     static const char cure[] = "check the byte counts against the allocations, that addresses are gpuexec_alloc's and still live, and the direction: copy_in writes the device, copy_out reads it";
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
+    int unknown, said = 0;
     gxi_add_bytes(&t, x->bytes);
     gxi_add(&t, " cannot be %s", x->kind >= GXI_FILL ? "filled" : "copied");
-    if (x->kind != GXI_COPY_OUT) gxi_describe(&t, "the destination", x->to, x->bytes);
-    if (x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) gxi_describe(&t, "the source", x->from, x->bytes);
+    for (unknown = 0; unknown < 2 && !said; unknown++) {
+        if (x->kind != GXI_COPY_OUT) said |= gxi_describe(&t, "the destination", x->to, x->bytes, unknown);
+        if (x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) said |= gxi_describe(&t, "the source", x->from, x->bytes, unknown);
+    }
     if (x->kind == GXI_FILL32 && x->to % 4) gxi_add(&t, "; the destination 0x%llx is not a multiple of 4", (unsigned long long)x->to);
     result = call->cu ? gxi_fail_cu(call, cure, "%s", t.p ? t.p : "") : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
@@ -3188,6 +3281,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
     const int optin = gxi_attribute(&ask, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), fixed = gxi_function_attribute(&ask, kernel, GXI_FUNC_SHARED_SIZE_BYTES);
     const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS), file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
     gpuexec_result r = GPUEXEC_BAD_LAUNCH;
+    if (most <= 0 || kernel_most <= 0) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver no longer knows it, or its context", name);
     if (grid[0] == 0) return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)", "kernel \"%s\" was given an empty grid: grid_x is 0", name);
     if (block[0] == 0) return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
     for (i = 0; i < 3; i++) {
@@ -3230,6 +3324,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
         }
         if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
         call->driver_call = "cuLaunchKernel";
+        gxi_note_launch(s, kernel.id, where);
         cu = gxi_call_launch(k, s, d, args);
         gxi_leave(&scope);
         call->cu = cu;
@@ -3241,13 +3336,18 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
 }
 
 GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
-    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL), *s = gxi_peek(stream.id, GXI_STREAM);
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
+    gxi_slot *s = gxi_peek(stream.id, GXI_STREAM);
     int cu = -1;
     if (k && s && k->cu_context == s->cu_context && !s->legacy && !gxi_thread.latched && !gxi.trace && dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
+        gxi_note_launch(s, kernel.id, where);
         cu = gxi_call_launch(k, s, &dims, &args);
         if (cu == 0) return GPUEXEC_OK;
     }
     return gxi_launch_else(where, kernel, stream, &dims, &args, cu);
 }
 
+#if defined(__cplusplus) && defined(__GNUC__)
+#  pragma GCC diagnostic pop
+#endif
 #endif /* implementation */

@@ -246,7 +246,8 @@ static inline u32 find_nth_set(u32 mask, u32 base, s32 offset)
 {
     if (base > 31) return ~0u;
     if (offset == 0) return mask >> base & 1 ? base : ~0u;
-    s32 step = offset > 0 ? 1 : -1, count = offset > 0 ? offset : -offset;
+    const s32 step = offset > 0 ? 1 : -1;
+    u32 count = offset > 0 ? (u32)offset : 0 - (u32)offset;
     for (s32 p = (s32)base; p >= 0 && p <= 31; p += step) if (mask >> p & 1 && --count == 0) return (u32)p;
     return ~0u;
 }

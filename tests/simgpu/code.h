@@ -169,7 +169,7 @@ void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, cons
 struct sim_entry { const char *name; sim_handler *run; };
 sim_handler *sim_handler_named(const char *name);
 #define SIM_E(n) { #n, n }
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SIM_NO_AVX2)
 #define SIM_HAVE_AVX2 1
 extern const struct sim_entry *const sim_avx2_tables[];
 #endif

@@ -8,7 +8,7 @@ enum { THREADS = 8, ROUNDS = 25, WORDS = 1000 };
 typedef struct worker {
     gpuexec_context ctx;
     gpuexec_module  mod;                               /* shared */
-    gpuexec_kernel  add;                               /* shared */
+    gpuexec_kernel  kernel;                            /* shared: "add", or what the test says */
     gpuexec_stream  stream;                            /* shared, or {0}: the worker makes its own */
     uint32_t        number;
     int             wrong;                             /* words that were not right */
@@ -32,7 +32,7 @@ static void *work(void *user) {
         gpuexec_ptr p = gpuexec_alloc(w->ctx, sizeof in);
         for (i = 0; i < n; i++) in[i] = w->number * 1000000 + round * 10000 + i;
         note(w, gpuexec_copy_in(s, p, in, sizeof in));
-        for (i = 0; i < 3; i++) note(w, gpuexec_launch(w->add, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n)));
+        for (i = 0; i < 3; i++) note(w, gpuexec_launch(w->kernel, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n)));
         note(w, gpuexec_copy_out(s, out, p, sizeof out));
         note(w, gpuexec_stream_sync(s));
         for (i = 0; i < n; i++) if (out[i] != in[i] + 3 * by) w->wrong++;
@@ -58,7 +58,7 @@ static void make_workers(worker *w, int shared_stream) {
     memset(w, 0, THREADS * sizeof *w);
     w[0].ctx = gpuexec_context_open(0, NULL);
     w[0].mod = gpuexec_module_load_file(w[0].ctx, UNIT_PTX, NULL);
-    w[0].add = gpuexec_kernel_get(w[0].mod, "add");
+    w[0].kernel = gpuexec_kernel_get(w[0].mod, "add");
     if (shared_stream) w[0].stream = gpuexec_stream_create(w[0].ctx, NULL);
     for (i = 1; i < THREADS; i++) { w[i] = w[0]; w[i].number = (uint32_t)i; }
 }
@@ -80,7 +80,7 @@ static void *begin_and_work(void *user) {
     worker *w = (worker *)user;
     w->ctx = gpuexec_context_open(0, NULL);
     w->mod = gpuexec_module_load_file(w->ctx, UNIT_PTX, NULL);
-    w->add = gpuexec_kernel_get(w->mod, "add");
+    w->kernel = gpuexec_kernel_get(w->mod, "add");
     work(w);
     note(w, gpuexec_module_unload(w->mod));
     note(w, gpuexec_context_close(w->ctx));
@@ -106,7 +106,7 @@ static void *churn(void *user) {
         for (i = 0; i < 16; i++) if (!gpuexec_ok(s[i]) || !gpuexec_ok(e[i])) w->wrong++;
         for (i = 0; i < 16; i++) note(w, gpuexec_event_record(e[i], s[i]));
         for (i = 0; i < 16; i++) note(w, gpuexec_event_sync(e[i]));
-        if (gpuexec_kernel_get(w->mod, "add").id != w->add.id) w->wrong++;
+        if (gpuexec_kernel_get(w->mod, "add").id != w->kernel.id) w->wrong++;
         if (gpuexec_stream_legacy(w->ctx).id != w->stream.id) w->wrong++;
         for (i = 0; i < 16; i++) { note(w, gpuexec_stream_destroy(s[i])); note(w, gpuexec_event_destroy(e[i])); }
         for (i = 0; i < 16; i++) if (gpuexec_ok(s[i]) || gpuexec_ok(e[i])) w->wrong++;
@@ -122,6 +122,36 @@ TEST(eight_threads_make_and_destroy) {
     make_workers(w, 0);
     for (i = 0; i < THREADS; i++) w[i].stream = gpuexec_stream_legacy(w[0].ctx);
     run_workers(w, churn);
+}
+
+/* Different amounts of shared memory above 48 KiB for one kernel at once: the opt-in of one must not take another's away. */
+static void *launch_with_shared(void *user) {
+    worker *w = (worker *)user;
+    gpuexec_stream s = gpuexec_stream_create(w->ctx, NULL);
+    gpuexec_ptr    p = gpuexec_alloc(w->ctx, 4);
+    uint32_t       words = 12 * 1024 + w->number * 500, sum = 0;
+    int i;
+    for (i = 0; i < 4; i++) note(w, gpuexec_launch(w->kernel, s, gpuexec_grid(1, 256, words * 4), GPUEXEC_ARGS(p, words)));
+    note(w, gpuexec_copy_out(s, &sum, p, 4));
+    note(w, gpuexec_stream_sync(s));
+    if (sum != words * (words - 1) / 2) w->wrong++;
+    note(w, gpuexec_free(p));
+    return NULL;
+}
+
+TEST(eight_threads_raise_the_shared_memory) {
+    worker w[THREADS];
+    gpuexec_device_info d;
+    int i, round;
+    make_workers(w, 0);
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    if (d.shared_per_block_optin < 64 * 1024) SKIP("this device has less than 64 KiB of shared memory per block");
+    for (round = 0; round < 20; round++) {                       /* a fresh kernel, not opted in yet */
+        gpuexec_module mod = gpuexec_module_load_file(w[0].ctx, "kernels/faults.ptx", NULL);
+        for (i = 0; i < THREADS; i++) w[i].kernel = gpuexec_kernel_get(mod, "fill_dynamic_shared");
+        run_workers(w, launch_with_shared);
+        CHECK_OK(gpuexec_module_unload(mod));
+    }
 }
 
 /* Threads come and go; what each of them kept for itself goes with it. */

@@ -110,6 +110,7 @@ static const char *make_library(const char *source, const char *options) {
     snprintf(command, sizeof command, "%s -shared -fPIC %s -o %s %s 2>/dev/null", cc && *cc ? cc : "cc", options, path, c_path);
     if (system(command) != 0) path[0] = 0;
     remove(c_path);
+    if (!path[0]) rmdir(dir);
     return path[0] ? path : NULL;
 }
 
