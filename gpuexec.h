@@ -83,6 +83,8 @@
         them must be checked, and the compiler says so. gpuexec_take_error() takes it without waiting. After that the thread works again.
       - Makers are not blocked, so you can try a second variant; take the first one's failure before launching it. Questions (query, get, count,
         elapsed) and clean-up (free, destroy, unload, close) return their failures but never latch, and clean-up always works.
+      - What a wait returns is the thread's first failure, not that stream's. To go on after failures with several streams, end each batch of queued
+        calls with gpuexec_take_error(): it tells whether this batch was queued whole.
       - The latch is the thread's own: sync and look before a thread ends. A handle carries its reason to other threads; the 0 of a
         failed gpuexec_alloc cannot: check it before giving it to another thread.
       - gpuexec_error_text() says in words what failed on this thread last: where in your program, what, with which numbers, what the
@@ -126,7 +128,8 @@
       gpuexec_copy_in / _out / gpuexec_copy / gpuexec_fill are queued on a stream and return at once (host to device, device to host, device to
       device); the host memory must stay unchanged until the stream has passed them. They are truly asynchronous only for pinned host
       memory (gpuexec_alloc_pinned); pageable memory works too, but the driver stages it. The _now variants have finished when they return.
-      gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it.
+      gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less when memory is short:
+          while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_take_error() == GPUEXEC_OUT_OF_DEVICE_MEMORY) bytes /= 2;
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. Events mark points: gpuexec_stream_wait_event makes a stream
@@ -185,7 +188,8 @@
 
 /* Calls that can fail in a way worth finding carry the caller's place. They are macros over a function of the same name that has
    one parameter more, `const char *where` ("file.c:12" or NULL), in front: (gpuexec_alloc)(NULL, ctx, 64) calls it directly,
-   from a function pointer or another language. In the prototypes below GXI_WHERE stands for that parameter. */
+   from a function pointer or another language. In the prototypes below GXI_WHERE stands for that parameter; compilers count it, so what
+   they call argument 2 is the first one written. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #ifdef GPUEXEC_NO_HERE
@@ -1401,7 +1405,8 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
     if (asked) {
         gxi.library = gxi_library_open(asked);
         if (!gxi.library)
-            return gxi_fail(call, GPUEXEC_NO_DRIVER, "correct the path, or leave it out to take the system's driver",
+            return gxi_fail(call, GPUEXEC_NO_DRIVER, strchr(asked, '/') ? "correct the path, or leave it out to take the system's driver"
+                            : "a name without a slash is looked up where the system's libraries are: write ./NAME or an absolute path; or leave it out to take the system's driver",
                             "cannot load the driver library \"%s\" that %s names: %s", asked, by, gxi_library_error());
         snprintf(gxi.library_path, sizeof gxi.library_path, "%s", asked);
         return GPUEXEC_OK;
@@ -1590,7 +1595,8 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
     }
     if (slot) {
         unsigned generation = slot->generation + 1;
-        *slot = *made;
+        /* all but id, which others may be looking at with a stale handle */
+        memcpy((char *)slot + sizeof slot->id, (const char *)made + sizeof made->id, sizeof *slot - sizeof slot->id);
         slot->generation = generation & 0x3FFFFF;
         slot->where = call->where;
         id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | kind;
@@ -1782,9 +1788,10 @@ static int gxi_range_remove(uint64_t lo, int pinned) {
 
 /* --- working in an object's context ------------------------------------------------------------------------------- */
 
-typedef struct gxi_scope { int pushed; } gxi_scope;
+typedef struct gxi_scope { const gxi_call *call; int pushed; } gxi_scope;
 static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     struct CUctx_st *current = NULL;
+    scope->call = call;
     scope->pushed = 0;
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return GPUEXEC_OK;
     if (GXI_TRY(cuCtxPushCurrent, (context))) return gxi_fail_cu(call, NULL, "the context cannot be made current");
@@ -1793,7 +1800,10 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
 }
 static void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
-    if (scope->pushed) gxi.cu.cuCtxPopCurrent(&popped);
+    gxi_call own, *const call = &own;            /* its answer must not stand in the caller's place */
+    if (!scope->pushed) return;
+    own = *scope->call;
+    GXI_TRY(cuCtxPopCurrent, (&popped));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1941,6 +1951,11 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
 typedef struct gxi_context { int ordinal, device, primary; uint64_t legacy; } gxi_context;
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
 
+static int gxi_ordinal_of(const gxi_slot *slot) {                    /* of the object's device; -1 if its context was closed meanwhile */
+    const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
+    return context ? gxi_context_of(context)->ordinal : -1;
+}
+
 static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, int primary) {
     gpuexec_context handle = { 0 };
     gxi_slot made;
@@ -1980,7 +1995,7 @@ failed:
 
 GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native) {
     gpuexec_context handle = { 0 };
-    gxi_scope scope = { 0 };
+    gxi_scope scope = { 0, 0 };
     int device = 0, ordinal;
     GXI_CALL(gpuexec_context_from_native, GXI_MAKES);
     if (gxi_begin(call)) goto failed;
@@ -2075,7 +2090,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
 static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     static const unsigned order[] = { GXI_KERNEL, GXI_MODULE, GXI_EVENT, GXI_STREAM };
     const uint64_t id = slot->id;
-    gxi_scope scope = { 0 };
+    gxi_scope scope = { 0, 0 };
     gxi_slot *child;
     unsigned i, index;
     int entered;
@@ -2384,7 +2399,7 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     gpuexec_module handle = { 0 };
     gxi_slot *context, made;
     gxi_module *m = NULL;
-    gxi_scope scope = { 0 };
+    gxi_scope scope = { 0, 0 };
     struct CUmod_st *native = NULL;
     char *copy = NULL, *error_log = NULL;
     const char *ptx;
@@ -2756,19 +2771,23 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
-static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, size_t bytes, const char *kind) {
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, size_t bytes, int pinned) {
     gxi_text t = { 0, 0, 0, 0 };
     size_t available = 0, total = 0;
     gxi_add_bytes(&t, bytes);
-    gxi_add(&t, " of %s memory for device %d cannot be had", kind, gxi_context_of(context)->ordinal);
-    if (call->cu == GXI_OUT_OF_MEMORY && gxi.cu.cuMemGetInfo(&available, &total) == 0) {
-        gxi_add(&t, "; of its ");
-        gxi_add_bytes(&t, total);
-        gxi_add(&t, ", free are ");
-        gxi_add_bytes(&t, available);
+    if (pinned) gxi_add(&t, " of pinned host memory cannot be had");
+    else gxi_add(&t, " of device memory on device %d cannot be had", gxi_context_of(context)->ordinal);
+    if (call->cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
+    else if (pinned) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "ask for less: pinned memory is taken from the host's RAM and cannot be swapped; ordinary memory works for copies too", "%s", t.p ? t.p : "");
+    else {
+        if (gxi.cu.cuMemGetInfo(&available, &total) == 0) {
+            gxi_add(&t, "; of its ");
+            gxi_add_bytes(&t, total);
+            gxi_add(&t, ", free are ");
+            gxi_add_bytes(&t, available);
+        }
+        gxi_fail_cu(call, "ask for less, free what is not needed, or work in parts; other processes hold memory too: see `nvidia-smi`", "%s", t.p ? t.p : "");
     }
-    gxi_fail_cu(call, call->cu != GXI_OUT_OF_MEMORY ? NULL : *kind == 'p' ? "ask for less: pinned memory is taken from the host's RAM" :
-                "ask for less, free what is not needed, or work in parts; other processes hold memory too: see `nvidia-smi`", "%s", t.p ? t.p : "");
     gxi_text_free(&t);
 }
 
@@ -2778,10 +2797,10 @@ GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_
     gxi_scope scope;
     GXI_CALL(gpuexec_alloc, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
-    if (bytes == 0) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0 bytes asked for; a device allocation has at least 1"); return 0; }
+    if (bytes == 0) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold", "0 bytes asked for; an allocation has at least 1"); return 0; }
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     if (GXI_TRY(cuMemAlloc, (&address, bytes))) {
-        gxi_fail_alloc(call, slot, bytes, "device");
+        gxi_fail_alloc(call, slot, bytes, 0);
         address = 0;
     } else if (!gxi_range_add(address, bytes, context.id, where, 0)) {
         gxi.cu.cuMemFree(address);
@@ -2798,10 +2817,10 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
     gxi_scope scope;
     GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return NULL;
-    if (bytes == 0) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0 bytes asked for; an allocation has at least 1"); return NULL; }
+    if (bytes == 0) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold", "0 bytes asked for; an allocation has at least 1"); return NULL; }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
     if (GXI_TRY(cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
-        gxi_fail_alloc(call, slot, bytes, "pinned host");
+        gxi_fail_alloc(call, slot, bytes, 1);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, 1)) {
         gxi.cu.cuMemFreeHost(memory);
@@ -2815,7 +2834,7 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
 static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int pinned) {
     gxi_range range;
     gxi_slot *slot;
-    gxi_scope scope = { 0 };
+    gxi_scope scope = { 0, 0 };
     const char *maker = pinned ? "gpuexec_alloc_pinned" : "gpuexec_alloc";
     if (address == 0) return GPUEXEC_OK;
     if (gxi_begin(call)) return gpuexec_error_detail()->result;
@@ -2903,8 +2922,10 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
 }
 
 static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t context, const gxi_transfer *x) {
+    const uintptr_t host = (uintptr_t)(x->kind == GXI_COPY_IN ? x->host_from : x->host_to);
     gxi_slot *slot;
-    gxi_scope scope = { 0 };
+    gxi_scope scope = { 0, 0 };
+    gxi_range pinned;
     struct CUstream_st *s;
     if (gxi_begin(call)) return gpuexec_error_detail()->result;
     slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, stream, GXI_STREAM, "the stream");
@@ -2915,6 +2936,9 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host pointer is NULL, with %llu bytes to copy", (unsigned long long)x->bytes);
     if ((x->kind != GXI_COPY_OUT && !x->to) || ((x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) && !x->from))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "look at what gpuexec_alloc returned", "the device address is 0, with %llu bytes to %s", (unsigned long long)x->bytes, x->kind >= GXI_FILL ? "fill" : "copy");
+    if (x->kind <= GXI_COPY_OUT && gxi_range_find(host, &pinned) && x->bytes > pinned.bytes - (host - pinned.lo))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "copy less, or allocate more", "%llu bytes to copy, but %s %p has %llu left in its pinned allocation of %llu bytes made at %s", (unsigned long long)x->bytes, x->kind == GXI_COPY_IN ? "the source" : "the destination", (void *)host,
+                        (unsigned long long)(pinned.bytes - (host - pinned.lo)), (unsigned long long)pinned.bytes, pinned.where ? pinned.where : "?");
     if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
     s = context ? GXI_STREAM_LEGACY : (struct CUstream_st *)slot->native;
     switch (x->kind) {
@@ -3050,6 +3074,7 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
 
 /* Legacy streams are the current context's: the calls on them need it. */
 static gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
+    scope->call = call;
     scope->pushed = 0;
     return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
 }
@@ -3151,7 +3176,8 @@ GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event,
     GXI_CALL(gpuexec_event_record, GXI_WORKS);
     if (gxi_begin(call) || !(e = gxi_ask_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
     if (e->cu_context != slot->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "record it on a stream of its own context, then let the other stream wait for it", "the event is of another context than the stream");
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "record it on a stream of its own context, then let the other stream wait for it", "the event is of device %d (context %p), the stream of device %d (context %p)",
+                        gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     if (gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
     if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0) e->recorded = 1;
     gxi_leave(&scope);
@@ -3274,7 +3300,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
     const char *name = ((gxi_kernel *)kernel->more)->name;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
-    int device = context ? gxi_context_of(context)->device : 0, ordinal = context ? gxi_context_of(context)->ordinal : 0, i;
+    int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel), i;
     const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z }, block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     const int most = gxi_attribute(&ask, device, GXI_DEV_MAX_THREADS_PER_BLOCK), kernel_most = gxi_function_attribute(&ask, kernel, GXI_FUNC_MAX_THREADS_PER_BLOCK);
@@ -3305,6 +3331,20 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                        "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared memory and %u arguments", name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
 }
 
+/* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what. Returns the CUresult. */
+static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
+    static gxi_mutex raising = GXI_MUTEX_INIT;
+    int cu = GXI_SUCCESS;
+    if (bytes > 0x7FFFFFFF) return call->cu = GXI_INVALID_VALUE;
+    gxi_lock(&raising);
+    if (bytes > k->shared_limit) {
+        cu = GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes));
+        if (cu == 0) GXI_STORE(&k->shared_limit, bytes);
+    }
+    gxi_unlock(&raising);
+    return cu;
+}
+
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args, int cu) {
     gxi_slot *k, *s;
@@ -3313,15 +3353,11 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
     call->driver_call = "cuLaunchKernel";
     if (gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)) || !(s = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
     if (k->cu_context != s->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's", "kernel \"%s\" and the stream are of different contexts", ((gxi_kernel *)k->more)->name);
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's", "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
+                        ((gxi_kernel *)k->more)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s), (void *)s->cu_context);
     if (!gxi_args_fit(k->sizes, args)) return gxi_fail_args(call, ((gxi_kernel *)k->more)->name, k->sizes, args);
     if (cu < 0) {
-        if (d->shared_bytes > GXI_LOAD(&k->shared_limit)) {          /* the opt-in above 48 KiB; raised, never lowered */
-            if (d->shared_bytes > 0x7FFFFFFF || GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)d->shared_bytes)))
-                return gxi_fail_launch(call, k, d, args);
-            GXI_STORE(&k->shared_limit, d->shared_bytes);
-            call->driver_call = "cuLaunchKernel";
-        }
+        if (d->shared_bytes > GXI_LOAD(&k->shared_limit) && gxi_raise_shared(call, k, d->shared_bytes)) return gxi_fail_launch(call, k, d, args);
         if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
         call->driver_call = "cuLaunchKernel";
         gxi_note_launch(s, kernel.id, where);

@@ -3,7 +3,7 @@
 
 // A tree in dynamic shared memory (blockDim.x elements); one partial sum per block into sums[blockIdx.x].
 // blockDim.x must be a power of two.
-template <class T> static __device__ void reduce_tree(const T *x, T *sums, int n)
+template <class T> __device__ void reduce_tree(const T *x, T *sums, int n)
 {
     extern __shared__ unsigned char memory[];
     T *part = reinterpret_cast<T *>(memory);
@@ -21,7 +21,7 @@ extern "C" __global__ void reduce_tree_float(const float *x, float *sums, int n)
 extern "C" __global__ void reduce_tree_int(const int *x, int *sums, int n) { reduce_tree(x, sums, n); }
 
 // Grid-stride loop, shuffles within each warp, one shared value per warp, one atomic per block. Adds to *sum: set it to 0 first.
-template <class T> static __device__ void reduce_warps(const T *x, T *sum, int n)
+template <class T> __device__ void reduce_warps(const T *x, T *sum, int n)
 {
     __shared__ T warp_sums[32];
     T v = T(0);

@@ -313,8 +313,9 @@ static void *host_functions(void *unused) {
 int sim_op_wait(struct sim_op *op) {
     op->refs++;
     while (!op->done) {
-        if (op->by_caller && op->started) {
+        if (op->by_caller && op->started && !op->moving) {           /* the first of several waiters moves the bytes */
             bool ok = true;
+            op->moving = true;
             if (!__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) && op->width && op->height) {
                 pthread_mutex_unlock(&sim_lock);
                 while ((ok = move_slice(op)) && !moved(op)) { }

@@ -94,7 +94,7 @@ static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const str
     u32 *fp = (u32 *)(void *)(w->base[0] + code->fp);
     const uint32_t caller = fp[l], callee = caller + site->frame;
     if (callee + f->frame > SIM_LOCAL_MAX || !sim_local_grow(w, callee + f->frame)) {
-        sim_fault_at(w, i, l, SIM_F_ILLEGAL_ADDRESS, "stack overflow: %u calls deep, %u bytes", w->depth[l], callee + f->frame);
+        sim_fault_at(w, i, l, SIM_F_STACK, "stack overflow: %u calls deep, %u bytes", w->depth[l], callee + f->frame);
         return false;
     }
     if (w->depth[l] == w->max_depth) {

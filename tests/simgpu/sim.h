@@ -284,6 +284,7 @@ struct sim_op {
     enum sim_op_kind kind;
     bool done, started;
     bool by_caller;                               /* run by the thread that waits for it (synchronous copies), never queued */
+    bool moving;                                  /* by_caller: a thread is at it */
     bool always;                                  /* SIM_OP_HOST: also called after a fault, with the error (stream callbacks) */
     int priority;                                 /* 0 (least) to SIM_PRIORITIES - 1 */
     unsigned refs, waits;                         /* holders; predecessors not done (+1 until submitted) */
