@@ -1054,7 +1054,7 @@ typedef struct gxi_state {
     int                 started;                 /* atomic */
     unsigned            epoch;                   /* counts shutdowns: thread records of earlier epochs are gone */
     gxi_driver          cu;
-    int                 trace, no_latch, version;
+    int                 trace, no_latch, version, forked;
     gpuexec_setup_desc  desc;
     void               *library;
     char                library_path[1024];
@@ -1340,9 +1340,6 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
         gxi_text_free(&message);
         return result;
     }
-    if (call->cu == GXI_NOT_INITIALIZED && gxi.pid != gxi_pid())
-        return gxi_fail(call, GPUEXEC_FORKED, "fork before the first use of CUDA, or exec in the child (multiprocessing: the spawn method)",
-                        "this process (%ld) was forked from process %ld after that had started CUDA; a forked child cannot use its parent's", gxi_pid(), gxi.pid);
     if (!cure && (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED || call->cu == GXI_INVALID_HANDLE))
         cure = "its owner may have destroyed it: close gpuexec's handles of a context or stream before the owner ends that, and make sure that it comes from the driver library that gpuexec_driver_path() names";
     va_start(list, format);
@@ -1472,12 +1469,30 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     return result;
 }
 
+#ifndef _WIN32
+/* A forked child of a process that has started CUDA gets errors from the driver, or crashes in it. So it never gets that far: all handles
+   go (without being freed: the parent's memory is its own), and the library can not be started again. */
+static void gxi_in_forked_child(void) {
+    static const gxi_mutex unlocked = GXI_MUTEX_INIT;
+    gxi_tables = unlocked;
+    memset(gxi.chunks, 0, sizeof gxi.chunks);
+    gxi.slots = gxi.free_slot = 0;
+    gxi.forked = 1;
+    gxi.started = 0;
+}
+#endif
+static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
+    return gxi_fail(call, GPUEXEC_FORKED, "fork before the first use of CUDA, or exec in the child (multiprocessing: the spawn method)",
+                    "this process (%ld) was forked from process %ld after that had started CUDA; a forked child cannot use its parent's", gxi_pid(), gxi.pid);
+}
+
 /* Starts the library on first use. With `desc`, that is gpuexec_setup itself. */
 static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setup_desc *desc) {
     static const gpuexec_setup_desc none = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     static gxi_mutex starting = GXI_MUTEX_INIT;
     gpuexec_result result = GPUEXEC_OK;
     const char *trace;
+    if (gxi.forked) return gxi_fail_forked(call);
     gxi_lock(&starting);
     if (gxi.started) { gxi_unlock(&starting); return GPUEXEC_OK; }
     if (desc) {
@@ -1493,6 +1508,9 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     trace = desc->ignore_environment || gxi_privileged() ? NULL : getenv("GPUEXEC_TRACE");
     gxi.trace = desc->trace || (trace && *trace && strcmp(trace, "0") != 0);
     gxi.no_latch = desc->no_latch;
+#ifndef _WIN32
+    if (!gxi.pid) pthread_atfork(NULL, NULL, gxi_in_forked_child);
+#endif
     gxi.pid = gxi_pid();
     result = gxi_load_driver(call, desc);
     if (result) {
@@ -1665,6 +1683,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     unsigned found = (unsigned)id & 0x0F;
     const char *name = found > 0 && found < GXI_KINDS ? gxi_kind_names[found] : gxi_kind_names[0];
     gxi_slot *slot = gxi_peek_any(id);
+    if (gxi.forked) return gxi_fail_forked(call);
     if (id == 0)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, kind == GXI_STREAM ? "make it with gpuexec_stream_create; the default stream is gpuexec_stream_legacy(context)" : "make it before it is used",
                         "%s was never made: the handle is {0}", is);

@@ -376,6 +376,9 @@ SIM_H3(slct_32_s32, u32, u32, u32, s32, z >= 0 ? x : y)
 SIM_H3(slct_64_s32, u64, u64, u64, s32, z >= 0 ? x : y)
 SIM_H3(slct_32_f32, u32, u32, u32, f32, z >= 0 ? x : y)
 SIM_H3(slct_64_f32, u64, u64, u64, f32, z >= 0 ? x : y)
+/* .ftz: a negative subnormal is -0, which is not below 0 */
+SIM_H3(slct_32_ftz_f32, u32, u32, u32, f32, z > -0x1p-126f ? x : y)
+SIM_H3(slct_64_ftz_f32, u64, u64, u64, f32, z > -0x1p-126f ? x : y)
 
 #define E(n) SIM_E(n)
 #define E3(n) E(n##_16), E(n##_32), E(n##_64)
@@ -397,6 +400,7 @@ const struct sim_entry SIM_ISA(sim_alu_table)[] = {
     E(szext_wrap_u32), E(szext_wrap_s32), E(prmt), E(prmt_f4e), E(prmt_b4e), E(prmt_rc8), E(prmt_ecl), E(prmt_ecr), E(prmt_rc16),
     E(mov_32), E(mov_64), E(zext_64_8), E(zext_64_16), E(zext_64_32), E(sext_64_8), E(sext_64_16), E(sext_64_32), E(trunc_32), E(trunc_16),
     E(trunc_8), E(sext_32_8), E(sext_32_16), E(pack_64), E(pack_32), E(pack_16), E(high_64), E(high_32), E(high_16), E(and_pred), E(or_pred),
-    E(xor_pred), E(not_pred), E(mov_pred), E(selp_32), E(selp_64), E(slct_32_s32), E(slct_64_s32), E(slct_32_f32), E(slct_64_f32), { NULL, NULL }
+    E(xor_pred), E(not_pred), E(mov_pred), E(selp_32), E(selp_64), E(slct_32_s32), E(slct_64_s32), E(slct_32_f32), E(slct_64_f32),
+    E(slct_32_ftz_f32), E(slct_64_ftz_f32), { NULL, NULL }
 };
 #undef E

@@ -20,7 +20,8 @@
         T *p = fast ? (T *)(void *)(s.host + addr[l] + l * s.stride) : (T *)sim_at(w, i, (int)l, SPACE_OF(i), addr[l], sizeof(T), "atomic"); \
         if (!p) return; \
         const T y = (T)b[l], z = (T)c[l]; T old, next; (void)y; (void)z; \
-        if ((uintptr_t)p - (uintptr_t)shared < shared_bytes) { old = *p; next = (T)(V); *p = next; } \
+        const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; \
+        if (near) { old = *p; next = (T)(V); *p = next; } \
         else { \
             old = __atomic_load_n(p, __ATOMIC_RELAXED); \
             do next = (T)(V); while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
@@ -40,11 +41,15 @@ INT_ATOMS(64, u64, s64)
 ATOM(atom_cas_16, u32, u16, old == y ? z : old)
 ATOM(atom_inc_u32, u32, u32, old >= y ? 0 : old + 1)
 ATOM(atom_dec_u32, u32, u32, old == 0 || old > y ? y : old - 1)
-static inline u32 sum32(u32 x, u32 y) { return canon32(float_of(x) + float_of(y)); }
+/* f32 sums flush subnormals in global memory, not in shared */
+static inline u32 sum32(u32 x, u32 y, bool near)
+{
+    return near ? canon32(float_of(x) + float_of(y)) : flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
+}
 static inline u64 sum64(u64 x, u64 y) { f64 a = double_of(x), b = double_of(y); return canon64(a + b, a, b, 0); }
 static inline u32 hsum(u32 x, u32 y) { return half_of(half_value(x & 0xffff) + half_value(y & 0xffff)); }
 static inline u32 bsum(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0); }
-ATOM(atom_add_f32, u32, u32, sum32(old, y))
+ATOM(atom_add_f32, u32, u32, sum32(old, y, near))
 ATOM(atom_add_f64, u64, u64, sum64(old, y))
 ATOM(atom_add_f16, u32, u16, hsum(old, y))
 ATOM(atom_add_f16x2, u32, u32, hsum(old, y) | hsum(old >> 16, y >> 16) << 16)

@@ -2,6 +2,7 @@
 
    All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or has had its slice. */
 #include "code.h"
+#include <fenv.h>
 #include <stdarg.h>
 
 #define SLICE 4096             /* warp-instructions of one warp before the next has a turn */
@@ -212,7 +213,11 @@ static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
 enum sim_block_status sim_block_run(struct sim_block *b, uint64_t quantum)
 {
     if (__atomic_load_n(&b->grid->fault, __ATOMIC_ACQUIRE)) return SIM_BLOCK_FAULT;
+    fenv_t host;                                               /* the host may flush subnormals, or round in its own way */
+    fegetenv(&host);
+    fesetenv(FE_DFL_ENV);
     enum sim_block_status status = run(b, quantum);
+    fesetenv(&host);
     __atomic_fetch_add(&b->grid->instructions, b->executed, __ATOMIC_RELAXED);
     b->executed = 0;
     return status;

@@ -9,8 +9,10 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
 #define SIM_IVDEP _Pragma("GCC ivdep")
+#define SIM_UNROLL _Pragma("GCC unroll 8")
 #else
 #define SIM_IVDEP
+#define SIM_UNROLL
 #endif
 
 #include "code.h"

@@ -4,7 +4,6 @@
 static inline uint32_t element(const struct sim_insn *i, unsigned k) { return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e; }
 
 #define AT(T, s, l) ((const T *)(const void *)((s).host + addr[l] + (l) * (s).stride))
-#define UNROLL _Pragma("GCC unroll 8")
 #define LOAD(NAME, SPACE, D, T) SIM_HANDLER(NAME) { \
     u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
     addresses(w, i, m, addr); \
@@ -16,12 +15,12 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k) { return k 
                 D *d = SIM_AT(D, i->d); \
                 if (SPACE != SIM_LOCAL && sizeof(D) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) \
                     memcpy(d, s.host + addr[0], 32 * sizeof(T)); \
-                else UNROLL for (unsigned l = 0; l < 32; l++) d[l] = (D)*AT(T, s, l); \
+                else SIM_UNROLL for (unsigned l = 0; l < 32; l++) d[l] = (D)*AT(T, s, l); \
             } else { \
                 D *d[4]; \
                 for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(D, element(i, k)); \
-                if (n == 2) UNROLL for (unsigned l = 0; l < 32; l++) { const T *p = AT(T, s, l); d[0][l] = (D)p[0]; d[1][l] = (D)p[1]; } \
-                else UNROLL for (unsigned l = 0; l < 32; l++) { \
+                if (n == 2) SIM_UNROLL for (unsigned l = 0; l < 32; l++) { const T *p = AT(T, s, l); d[0][l] = (D)p[0]; d[1][l] = (D)p[1]; } \
+                else SIM_UNROLL for (unsigned l = 0; l < 32; l++) { \
                     const T *p = AT(T, s, l); \
                     d[0][l] = (D)p[0]; d[1][l] = (D)p[1]; d[2][l] = (D)p[2]; d[3][l] = (D)p[3]; \
                 } \

@@ -551,7 +551,9 @@ static void barrier(struct dec *d)                                /* bar.*, barr
         if (dec_take(d, "arrive")) { dec_emit(d, "fence"); return; }
         if (!dec_take(d, "wait")) dec_unsupported(d);
         const uint32_t a = dec_const(d, SIM_BARS - 1, 4);
-        dec_emit(d, "bar")->a = a;
+        struct sim_insn *i = dec_emit(d, "bar");
+        i->a = a;
+        i->imm = 1;
         return;
     }
     uint32_t mode = SYNC, at = 0, dst = 0, pred = 0, count = 0;

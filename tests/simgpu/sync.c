@@ -127,7 +127,7 @@ static void do_elect(struct sim_warp *w, const struct sim_insn *i, uint32_t lane
 SIM_HANDLER(elect_sync) { together(w, i, m, false, do_elect); }
 SIM_HANDLER(bar_warp_sync) { together(w, i, m, true, NULL); }
 
-/* -- block barriers: a number, c thread count if SIM_I_COUNT, b predicate of bar.red, d its result */
+/* -- block barriers: a number, c thread count if SIM_I_COUNT, b predicate of bar.red, d its result; imm: the cluster's barrier */
 
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
@@ -181,7 +181,7 @@ SIM_HANDLER(bar)
         same = 0;
         for (int l = 0; l < 32; l++) same |= ids[l] == id ? sim_lane_bit[l] : 0;
         same &= rest;
-        if (id >= SIM_BARS) { sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier %u", id); return; }
+        if (id >= (i->imm ? SIM_BARS : 16)) { sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier %u", id); return; }
         if (count & 31) { sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier with %u threads, not a multiple of 32", count); return; }
         struct sim_bar *bar = &b->bars[id];
         bar->expected = count;
