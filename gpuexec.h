@@ -73,86 +73,103 @@
     >>manual
 
     HOW ERRORS WORK (>>error)
-      Every call returns either a gpuexec_result or the thing it makes. You may check each call, or only once at the end:
+      Every call returns either a gpuexec_result or the thing it makes. You may check each call, or only once at the
+      end:
 
-      - A call that makes something and fails returns it in the *failed state*. A failed handle holds its own reason; any call that
-        is given it fails with that reason, on whichever thread. gpuexec_ok(handle) asks. A failed gpuexec_alloc returns 0.
-      - The first such failure on a thread is also *latched* there. From then on, calls that enqueue work (launch, copy, fill, record,
-        wait) refuse with that first reason, so that nothing runs on what a failed call should have made.
-      - The calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched reason and take it: every one of
-        them must be checked, and the compiler says so. gpuexec_take_error() takes it without waiting. After that the thread works again.
-      - Makers are not blocked, so you can try a second variant; take the first one's failure before launching it. Questions (query, get, count,
-        elapsed) and clean-up (free, destroy, unload, close) return their failures but never latch, and clean-up always works.
-      - What a wait returns is the thread's first failure, not that stream's. To go on after failures with several streams, end each batch of queued
-        calls with gpuexec_take_error(): it tells whether this batch was queued whole.
-      - The latch is the thread's own: sync and look before a thread ends. A handle carries its reason to other threads; the 0 of a
-        failed gpuexec_alloc cannot: check it before giving it to another thread.
-      - gpuexec_error_text() says in words what failed on this thread last: where in your program, what, with which numbers, what the
-        driver answered, and the cure where one is known. gpuexec_error_detail() has the same in parts.
-      - An error inside a kernel (illegal address, misalignment, trap, failed assert) arrives with some later call, marked as asynchronous.
-        CUDA then refuses all further work of the *process*: the error is sticky, and the first text is repeated.
+      - A call that makes something and fails returns it in the *failed state*. A failed handle holds its own reason;
+        any call that is given it fails with that reason, on whichever thread. gpuexec_ok(handle) asks. A failed
+        gpuexec_alloc returns 0.
+      - The first such failure on a thread is also *latched* there. From then on, calls that enqueue work (launch,
+        copy, fill, record, wait) refuse with that first reason, so that nothing runs on what a failed call should
+        have made.
+      - The calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched reason
+        and take it: every one of them must be checked, and the compiler says so. gpuexec_take_error() takes it
+        without waiting. After that the thread works again.
+      - Makers are not blocked, so you can try a second variant; take the first one's failure before launching it.
+        Questions (query, get, count, elapsed) and clean-up (free, destroy, unload, close) return their failures but
+        never latch, and clean-up always works.
+      - What a wait returns is the thread's first failure, not that stream's. To go on after failures with several
+        streams, end each batch of queued calls with gpuexec_take_error(): it tells whether this batch was queued
+        whole.
+      - The latch is the thread's own: sync and look before a thread ends. A handle carries its reason to other
+        threads; the 0 of a failed gpuexec_alloc cannot: check it before giving it to another thread.
+      - gpuexec_error_text() says in words what failed on this thread last: where in your program, what, with which
+        numbers, what the driver answered, and the cure where one is known. gpuexec_error_detail() has the same in
+        parts.
+      - An error inside a kernel (illegal address, misalignment, trap, failed assert) arrives with some later call,
+        marked as asynchronous. CUDA then refuses all further work of the *process*: the error is sticky, and the
+        first text is repeated.
 
-      The library prints nothing by itself and never aborts. Set gpuexec_setup_desc.log to see every failure as it happens,
-      or GPUEXEC_TRACE=1 in the environment to see every driver call on stderr.
+      The library prints nothing by itself and never aborts. Set gpuexec_setup_desc.log to see every failure as it
+      happens, or GPUEXEC_TRACE=1 in the environment to see every driver call on stderr.
 
     SETUP (>>setup)
-      The first call that needs the driver loads it. gpuexec_setup() before that changes how; it is not needed. The library loaded
-      is, in this order: gpuexec_setup_desc.driver_path, the environment's GPUEXEC_DRIVER (unless the process is privileged or the desc says to
-      ignore the environment), libcuda.so.1 from the system (nvcuda.dll from the Windows system folder), and known places (WSL, containers).
-      On a machine without a GPU, gpuexec's repository builds a CPU device, `make simgpu`; then set GPUEXEC_DRIVER=.../build/libsimgpu.so. It is never
-      taken unasked.
+      The first call that needs the driver loads it. gpuexec_setup() before that changes how; it is not needed. The
+      library loaded is, in this order: gpuexec_setup_desc.driver_path, the environment's GPUEXEC_DRIVER (unless the
+      process is privileged or the desc says to ignore the environment), libcuda.so.1 from the system (nvcuda.dll from
+      the Windows system folder), and known places (WSL, containers). On a machine without a GPU, gpuexec's repository
+      builds a CPU device, `make simgpu`; then set GPUEXEC_DRIVER=.../build/libsimgpu.so. It is never taken unasked.
 
     DEVICES (>>device)
       Devices are ordinals 0 .. gpuexec_device_count() - 1 in the driver's order (CUDA_VISIBLE_DEVICES applies).
 
     CONTEXTS (>>context)
-      gpuexec_context_open() retains the device's primary context, the one that the CUDA runtime, cuBLAS, PyTorch and the like use too: pointers
-      and streams are shared with them. gpuexec_context_from_native() adopts a CUcontext that a host program gives you.
-      No call of this library depends on which context is current on the calling thread, and none changes it: the few driver calls that need a current
-      context get the object's, and the thread's stack is left as it was found. Any handle may be used on any thread.
-      gpuexec_context_close() waits for the work, destroys everything that was made through that handle, ends the handles, and releases the context.
+      gpuexec_context_open() retains the device's primary context, the one that the CUDA runtime, cuBLAS, PyTorch and
+      the like use too: pointers and streams are shared with them. gpuexec_context_from_native() adopts a CUcontext
+      that a host program gives you. No call of this library depends on which context is current on the calling
+      thread, and none changes it: the few driver calls that need a current context get the object's, and the thread's
+      stack is left as it was found. Any handle may be used on any thread. gpuexec_context_close() waits for the work,
+      destroys everything that was made through that handle, ends the handles, and releases the context.
 
     DESTROYING
-      gpuexec_free, gpuexec_free_pinned, gpuexec_module_unload, gpuexec_context_close and gpuexec_shutdown wait for work that may use what they end.
-      gpuexec_stream_destroy and gpuexec_event_destroy do not: work already queued still runs, and a queued copy still writes into
-      your host memory. Wait for the stream before that memory goes away.
+      gpuexec_free, gpuexec_free_pinned, gpuexec_module_unload, gpuexec_context_close and gpuexec_shutdown wait for
+      work that may use what they end. gpuexec_stream_destroy and gpuexec_event_destroy do not: work already queued
+      still runs, and a queued copy still writes into your host memory. Wait for the stream before that memory goes
+      away.
 
     MODULES AND KERNELS (>>module)
-      An image is PTX text, which the driver compiles for the GPU at hand (and caches on disk), or a cubin or fatbin from nvcc. When the
-      compiler complains, its whole log is in the error text. Kernels are found by the name in the image: declare them extern "C" in
-      CUDA C, otherwise the name is mangled. Get all kernels early: with the driver's lazy loading, the first
-      gpuexec_kernel_get of a kernel can wait for running work.
+      An image is PTX text, which the driver compiles for the GPU at hand (and caches on disk), or a cubin or fatbin
+      from nvcc. When the compiler complains, its whole log is in the error text. Kernels are found by the name in the
+      image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with the
+      driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
 
     MEMORY (>>memory)
-      A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. It cannot be dereferenced by the host.
-      gpuexec_copy_in / _out / gpuexec_copy / gpuexec_fill are queued on a stream and return at once (host to device, device to host, device to
-      device); the host memory must stay unchanged until the stream has passed them. They are truly asynchronous only for pinned host
-      memory (gpuexec_alloc_pinned); pageable memory works too, but the driver stages it. The _now variants have finished when they return.
-      gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less when memory is short:
+      A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. It
+      cannot be dereferenced by the host. gpuexec_copy_in / _out / gpuexec_copy / gpuexec_fill are queued on a stream
+      and return at once (host to device, device to host, device to device); the host memory must stay unchanged until
+      the stream has passed them. They are truly asynchronous only for pinned host memory (gpuexec_alloc_pinned);
+      pageable memory works too, but the driver stages it. The _now variants have finished when they return.
+      gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
+      when memory is short:
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_take_error() == GPUEXEC_OUT_OF_DEVICE_MEMORY) bytes /= 2;
 
     STREAMS (>>stream) and EVENTS (>>event)
-      Work on one stream runs in order; work on different streams may overlap. Events mark points: gpuexec_stream_wait_event makes a stream
-      wait for one, gpuexec_event_elapsed_ms gives the time between two. A stream made with the default desc also orders itself
-      against the legacy default stream (as CUDA does); with .non_blocking it does not. The _now copies use the legacy stream.
+      Work on one stream runs in order; work on different streams may overlap. Events mark points:
+      gpuexec_stream_wait_event makes a stream wait for one, gpuexec_event_elapsed_ms gives the time between two. A
+      stream made with the default desc also orders itself against the legacy default stream (as CUDA does); with
+      .non_blocking it does not. The _now copies use the legacy stream.
 
     LAUNCHING (>>launch)
-      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) in C takes lvalues, in C++ any values: their addresses and sizes. The types must be
-      those of the kernel's parameters: int for int, float for float, gpuexec_ptr for pointers, and a struct, by value, for the same struct (share one
-      header between .cu and C, and beware of vector types, whose alignment the host may not know). Count and sizes are checked before the driver
-      sees them (a float for an int passes unnoticed: the sizes are equal), against the kernel itself (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
-      nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory (`extern __shared__`) is
-      dims.shared_bytes; above 48 KiB it is opted in to by itself.
+      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) in C takes lvalues, in C++ any values: their
+      addresses and sizes. The types must be those of the kernel's parameters: int for int, float for float,
+      gpuexec_ptr for pointers, and a struct, by value, for the same struct (share one header between .cu and C, and
+      beware of vector types, whose alignment the host may not know). Count and sizes are checked before the driver
+      sees them (a float for an int passes unnoticed: the sizes are equal), against the kernel itself
+      (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
+      nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory
+      (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself.
 
     IN A PLUGIN, which is given a context and a stream by its host program
-      Open: gpuexec_context_from_native, gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on the host's stream, with the host's own device
-      pointers; end each entry with gpuexec_take_error() if nothing waits, and hand gpuexec_error_text() to the host. Close, while the host's
-      context and stream still live: gpuexec_context_close ends what was made, theirs stays. Unload: gpuexec_shutdown(), the last call, before
-      the library is closed. Two plugins with a copy of this header each share nothing; hand native handles between them.
+      Open: gpuexec_context_from_native, gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on
+      the host's stream, with the host's own device pointers; end each entry with gpuexec_take_error() if nothing
+      waits, and hand gpuexec_error_text() to the host. Close, while the host's context and stream still live:
+      gpuexec_context_close ends what was made, theirs stays. Unload: gpuexec_shutdown(), the last call, before the
+      library is closed. Two plugins with a copy of this header each share nothing; hand native handles between them.
 
     THREADS
-      Unless a function's comment says otherwise, it may be called from any thread at any time, also concurrently on the same object, except
-      that nobody may destroy an object while another thread uses it. gpuexec_shutdown must be the only call running.
+      Unless a function's comment says otherwise, it may be called from any thread at any time, also concurrently on
+      the same object, except that nobody may destroy an object while another thread uses it. gpuexec_shutdown must be
+      the only call running.
 
     NOT SUPPORTED in this version: graphs, linking several images, cooperative and multi-device launches, managed memory, textures; reach
     them with gpuexec_driver_symbol() and the native handles.
@@ -187,8 +204,8 @@
 #endif
 
 /* Calls that can fail in a way worth finding carry the caller's place. They are macros over a function of the same name that has
-   one parameter more, `const char *where` ("file.c:12" or NULL), in front: (gpuexec_alloc)(NULL, ctx, 64) calls it directly,
-   from a function pointer or another language. In the prototypes below GXI_WHERE stands for that parameter; compilers count it, so what
+   one parameter more, `const char *where` ("file.c:12" or NULL), in front: (gpuexec_alloc)(NULL, ctx, 64) calls it directly, from a
+   function pointer or another language. In the prototypes below GXI_WHERE stands for that parameter; compilers count it, so what
    they call argument 2 is the first one written. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
@@ -250,7 +267,8 @@ typedef enum gpuexec_result {
     GPUEXEC_DRIVER_ERROR = 90           /* any other answer of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
-/* Handles: copied freely, compared by .id. {0} means "never made". They stay distinguishable from all others, also after their object is gone. */
+/* Handles: copied freely, compared by .id. {0} means "never made". They stay distinguishable from all others, also after their
+   object is gone. */
 typedef struct gpuexec_context { uint64_t id; } gpuexec_context;
 typedef struct gpuexec_module  { uint64_t id; } gpuexec_module;
 typedef struct gpuexec_kernel  { uint64_t id; } gpuexec_kernel;
@@ -295,7 +313,8 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result);
 #define gpuexec_ok(handle) gpuexec_id_ok((handle).id)
 GPUEXEC_API int gpuexec_id_ok(uint64_t id);
 
-/* Why the handle (of any kind) is not ok: the text of the failure for one in the failed state. "" if it is ok. Same lifetime as gpuexec_error_text(). */
+/* Why the handle (of any kind) is not ok: the text of the failure for one in the failed state. "" if it is ok. Same lifetime as
+   gpuexec_error_text(). */
 #define gpuexec_why(handle) gpuexec_id_why((handle).id)
 GPUEXEC_API const char *gpuexec_id_why(uint64_t id);
 
@@ -310,7 +329,8 @@ typedef void (*gpuexec_log_function)(void *user, gpuexec_log_level level, const 
 /* realloc's contract: p NULL allocates, bytes 0 frees and returns NULL, NULL otherwise means out of memory. From any thread. */
 typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 
-/* All descs: zero-initialise ({0} in C, {} in C++), then set what you need; zero means the default, and NULL for the whole desc means all defaults.
+/* All descs: zero-initialise ({0} in C, {} in C++), then set what you need; zero means the default, and NULL for the whole desc
+   means all defaults.
    In one line: gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = 1 }) in C. */
 typedef struct gpuexec_setup_desc {
     uint32_t                 start_canary;       /* leave 0, as end_canary: tells a desc that was never zeroed */
@@ -327,23 +347,26 @@ typedef struct gpuexec_setup_desc {
     uint32_t                 end_canary;
 } gpuexec_setup_desc;
 
-/* Loads the driver and starts CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs it does the same with defaults.
-   After that first use it is GPUEXEC_TOO_LATE, and the text names the first use. May be called again after a failure or gpuexec_shutdown. */
+/* Loads the driver and starts CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs it does the same with
+   defaults. After that first use it is GPUEXEC_TOO_LATE, and the text names the first use. May be called again after a failure or
+   gpuexec_shutdown. */
 #define gpuexec_setup(...) gpuexec_setup(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *desc);
 
-/* Destroys every object that still lives (streams finish their work first), releases the contexts, and returns to the state before the first use; handles
-   made before stay stale. The driver library stays loaded. A shared library that uses gpuexec calls it before it is unloaded. */
+/* Destroys every object that still lives (streams finish their work first), releases the contexts, and returns to the state before
+   the first use; handles made before stay stale. The driver library stays loaded. A shared library that uses gpuexec calls it
+   before it is unloaded. */
 GPUEXEC_API void gpuexec_shutdown(void);
 
-/* The driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why). Starts the library. cuDriverGetVersion. */
+/* The driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why). Starts the library.
+   cuDriverGetVersion. */
 GPUEXEC_API int gpuexec_driver_version(void);
 
 /* The path of the library that was loaded, "" if none. Starts the library. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
-/* A driver entry point by base name and the CUDA version whose ABI is meant, e.g. ("cuGraphLaunch", 10000); NULL if this driver has none. For what gpuexec does
-   not wrap. cuGetProcAddress. */
+/* A driver entry point by base name and the CUDA version whose ABI is meant, e.g. ("cuGraphLaunch", 10000); NULL if this driver has
+   none. For what gpuexec does not wrap. cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -396,8 +419,9 @@ typedef struct gpuexec_context_desc {
 #define gpuexec_context_open(...) gpuexec_context_open(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int device, const gpuexec_context_desc *desc);
 
-/* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling thread's current one. Adopting one
-   twice gives two handles, each with what was made through it; kernels and streams of both can be mixed. It must come from the same driver library. */
+/* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling thread's current
+   one. Adopting one twice gives two handles, each with what was made through it; kernels and streams of both can be mixed. It must
+   come from the same driver library. */
 #define gpuexec_context_from_native(...) gpuexec_context_from_native(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native);
 
@@ -414,8 +438,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, s
 #define gpuexec_context_sync(...) gpuexec_context_sync(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context context);
 
-/* Destroys everything made through this handle (memory, modules, streams, events), then releases the context. An adopted context itself
-   stays. cuDevicePrimaryCtxRelease. */
+/* Destroys everything made through this handle (memory, modules, streams, events), then releases the context. An adopted context
+   itself stays. cuDevicePrimaryCtxRelease. */
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -432,7 +456,8 @@ typedef struct gpuexec_module_desc {
 } gpuexec_module_desc;
 
 /* Loads an image from memory: PTX text, cubin or fatbin. bytes: its length, or 0 if it is PTX that ends in NUL or a binary (which
-   knows its own length). The image may be freed afterwards. Compiling PTX takes milliseconds to seconds the first time. cuModuleLoadDataEx. */
+   knows its own length). The image may be freed afterwards. Compiling PTX takes milliseconds to seconds the first time.
+   cuModuleLoadDataEx. */
 #define gpuexec_module_load(...) gpuexec_module_load(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_module (gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes, const gpuexec_module_desc *desc);
 
@@ -448,10 +473,12 @@ GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module);
 /* What the compiler said when it succeeded: warnings, and more with desc.verbose. "" if nothing. Lives as long as the module. */
 GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module);
 
-/* Milliseconds that the driver says it spent compiling; 0 if it took the image as it was or from its cache, negative if the handle is not ok. */
+/* Milliseconds that the driver says it spent compiling; 0 if it took the image as it was or from its cache, negative if the handle
+   is not ok. */
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
 
-/* Kernels in the image, and the name of each; -1 and NULL when unknown (a binary on a driver before 12.4). Names live as long as the module. */
+/* Kernels in the image, and the name of each; -1 and NULL when unknown (a binary on a driver before 12.4). Names live as long as
+   the module. */
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module);
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index);
 
@@ -501,8 +528,8 @@ GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_
 #define gpuexec_free(...) gpuexec_free(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address);
 
-/* Page-locked host memory, uninitialised, which copies use without staging and kernels can access by gpuexec_pinned_address(); NULL if it
-   fails. Dear to make (it locks pages), so make it once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
+/* Page-locked host memory, uninitialised, which copies use without staging and kernels can access by gpuexec_pinned_address(); NULL
+   if it fails. Dear to make (it locks pages), so make it once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
 #define gpuexec_alloc_pinned(...) gpuexec_alloc_pinned(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size_t bytes);
 
@@ -514,8 +541,8 @@ GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory);
 #define gpuexec_pinned_address(...) gpuexec_pinned_address(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory);
 
-/* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0 bytes do nothing.
-   cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
+/* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0 bytes do
+   nothing. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
 #define gpuexec_copy_in(...)  gpuexec_copy_in(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_out(...) gpuexec_copy_out(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy(...)     gpuexec_copy(GPUEXEC_HERE, __VA_ARGS__)
@@ -523,14 +550,15 @@ GPUEXEC_API gpuexec_result (gpuexec_copy_in)(GXI_WHERE gpuexec_stream stream, gp
 GPUEXEC_API gpuexec_result (gpuexec_copy_out)(GXI_WHERE gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes);
 GPUEXEC_API gpuexec_result (gpuexec_copy)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
 
-/* Fills with a byte, or with `count` 32-bit words (the address must be a multiple of 4), on a stream. cuMemsetD8Async, cuMemsetD32Async. */
+/* Fills with a byte, or with `count` 32-bit words (the address must be a multiple of 4), on a stream. cuMemsetD8Async,
+   cuMemsetD32Async. */
 #define gpuexec_fill(...)   gpuexec_fill(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill32(...) gpuexec_fill32(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes);
 GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint32_t value, size_t count);
 
-/* The same without a stream: finished when they return (ordered on the legacy stream). Refused while a failure is latched, which they do
-   not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8. */
+/* The same without a stream: finished when they return (ordered on the legacy stream). Refused while a failure is latched, which
+   they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8. */
 #define gpuexec_copy_in_now(...)  gpuexec_copy_in_now(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_out_now(...) gpuexec_copy_out_now(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_now(...)     gpuexec_copy_now(GPUEXEC_HERE, __VA_ARGS__)
@@ -572,7 +600,8 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_stream_sync)(GXI_WHERE gpuexe
 /* GPUEXEC_OK if all work is done, GPUEXEC_NOT_READY if not. A question. cuStreamQuery. */
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
 
-/* Later work on `stream` waits until the event's last record is reached, on whichever stream of whichever device. cuStreamWaitEvent. */
+/* Later work on `stream` waits until the event's last record is reached, on whichever stream of whichever device.
+   cuStreamWaitEvent. */
 #define gpuexec_stream_wait_event(...) gpuexec_stream_wait_event(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream stream, gpuexec_event event);
 
@@ -598,19 +627,21 @@ GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context conte
 GPUEXEC_API gpuexec_event (gpuexec_event_from_native)(GXI_WHERE gpuexec_context context, struct CUevent_st *native);
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 
-/* The event is reached when the work queued on the stream so far is done. Event and stream must be of one context. cuEventRecord. */
+/* The event is reached when the work queued on the stream so far is done. Event and stream must be of one context. cuEventRecord.
+   */
 #define gpuexec_event_record(...) gpuexec_event_record(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event, gpuexec_stream stream);
 
-/* Waits until the last record is reached (at once if there was none). Returns and takes the thread's latched failure. cuEventSynchronize. */
+/* Waits until the last record is reached (at once if there was none). Returns and takes the thread's latched failure.
+   cuEventSynchronize. */
 #define gpuexec_event_sync(...) gpuexec_event_sync(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event);
 
 /* GPUEXEC_OK if the last record is reached, GPUEXEC_NOT_READY if not. A question. cuEventQuery. */
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
 
-/* Milliseconds from `start` to `stop`; both must be recorded and reached (gpuexec_event_sync(stop) first). Negative if it cannot be told: gpuexec_error_text()
-   says why. A question. cuEventElapsedTime. */
+/* Milliseconds from `start` to `stop`; both must be recorded and reached (gpuexec_event_sync(stop) first). Negative if it cannot be
+   told: gpuexec_error_text() says why. A question. cuEventElapsedTime. */
 #define gpuexec_event_elapsed_ms(...) gpuexec_event_elapsed_ms(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpuexec_event stop);
 
@@ -626,8 +657,8 @@ typedef struct gpuexec_dims {
     unsigned shared_bytes;                       /* dynamic shared memory per block */
 } gpuexec_dims;
 
-/* Enough blocks of block_x (times block_y) threads to cover n (width times height) threads: the kernel checks its index against n. n 0 gives an
-   empty grid, which gpuexec_launch refuses. No dynamic shared memory. Pure functions. */
+/* Enough blocks of block_x (times block_y) threads to cover n (width times height) threads: the kernel checks its index against n.
+   n 0 gives an empty grid, which gpuexec_launch refuses. No dynamic shared memory. Pure functions. */
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x);
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y);
 
@@ -644,15 +675,18 @@ typedef struct gpuexec_args {                    /* made by GPUEXEC_ARGS; or by 
     unsigned              count;
 } gpuexec_args;
 
-/* Launches the kernel on the stream and returns at once. dims and args are checked against the kernel first; a launch that the driver
-   refuses is explained with the numbers. Argument values are copied during the call. Kernel and stream must be of one CUcontext.
+/* Launches the kernel on the stream and returns at once. dims and args are checked against the kernel first; a launch that the
+   driver refuses is explained with the numbers. Argument values are copied during the call. Kernel and stream must be of one
+   CUcontext.
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
    In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b). cuLaunchKernel. */
 #define gpuexec_launch(...) gpuexec_launch(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
-/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block
-   (for a constant or an expression, make a variable first). In C++: just the values. */
+/* The arguments of one launch.
+   In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block (for a
+   constant or an expression, make a variable first).
+   In C++: just the values. */
 #ifdef __cplusplus
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
 #  define GPUEXEC_NO_ARGS (gpuexec_args())
@@ -670,26 +704,29 @@ GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpu
    >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too. The sizes are checked like
    GPUEXEC_ARGS's: pass 1u or 1.0f where the kernel wants unsigned or float. */
 
-template <class... T> struct gxi_all_trivially_copyable : std::true_type {};
-template <class T, class... U> struct gxi_all_trivially_copyable<T, U...>
-    : std::integral_constant<bool, std::is_trivially_copyable<T>::value && gxi_all_trivially_copyable<U...>::value> {};
+template <class T> struct gxi_is_handle : std::false_type {};
+template <> struct gxi_is_handle<gpuexec_context> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_module> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_kernel> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_stream> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_event> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_args> : std::true_type {};
 
-template <class... T> struct gxi_none_is_handle : std::true_type {};
-template <class T, class... U> struct gxi_none_is_handle<T, U...>
-    : std::integral_constant<bool, !std::is_same<T, gpuexec_context>::value && !std::is_same<T, gpuexec_module>::value && !std::is_same<T, gpuexec_kernel>::value &&
-                                   !std::is_same<T, gpuexec_stream>::value && !std::is_same<T, gpuexec_event>::value && !std::is_same<T, gpuexec_args>::value && gxi_none_is_handle<U...>::value> {};
-template <class... T> struct gxi_none_is_pointer : std::true_type {};
-template <class T, class... U> struct gxi_none_is_pointer<T, U...>
-    : std::integral_constant<bool, !std::is_pointer<T>::value && !std::is_same<T, decltype(nullptr)>::value && gxi_none_is_pointer<U...>::value> {};
+template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
+    static_assert(std::is_trivially_copyable<T>::value, "kernel arguments must be trivially copyable");
+    static_assert(!gxi_is_handle<T>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
+    static_assert(!std::is_pointer<T>::value && !std::is_same<T, decltype(nullptr)>::value,
+                  "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that are device addresses, as cudaMalloc's)");
+    static_assert(sizeof(T) <= 32764, "a kernel's parameters have at most 32764 bytes");
+    return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
+}
 
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
-    const void *const addresses[] = { static_cast<const void *>(&reinterpret_cast<const unsigned char &>(values))..., nullptr };
+GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                           const T &...values) {
+    const void *const addresses[] = { gxi_argument_address(values)..., nullptr };
     const unsigned short sizes[] = { static_cast<unsigned short>(sizeof(T))..., 0 };
     static_assert(sizeof...(T) <= 64, "gpuexec_launch takes at most 64 kernel arguments");
-    static_assert(gxi_all_trivially_copyable<T...>::value, "kernel arguments must be trivially copyable");
-    static_assert(gxi_none_is_handle<T...>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
-    static_assert(gxi_none_is_pointer<T...>::value, "a C++ pointer is a host address: kernels take gpuexec_ptr (for pointers that are device addresses, as cudaMalloc's, cast to gpuexec_ptr)");
     gpuexec_args args = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
     return (gpuexec_launch)(where, kernel, stream, dims, args);
 }
@@ -1212,11 +1249,13 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
     cure = t->n;    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
     text = t->n;
-    gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message, gpuexec_result_name(e->result));
+    gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message,
+            gpuexec_result_name(e->result));
     if (e->driver_result) {
         const char *meaning = NULL;
         if (gxi.cu.cuGetErrorString) gxi.cu.cuGetErrorString(e->driver_result, &meaning);
-        gxi_add(t, "  driver: %s answered %s (%d)%s%s%s\n", e->driver_call, e->driver_result_name, e->driver_result, meaning ? ", " : "", meaning ? meaning : "",
+        gxi_add(t, "  driver: %s answered %s (%d)%s%s%s\n", e->driver_call, e->driver_result_name, e->driver_result,
+                meaning ? ", " : "", meaning ? meaning : "",
                 e->asynchronous ? "; the error is of an earlier kernel or copy, which this call only met" : "");
     }
     if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
@@ -1292,8 +1331,8 @@ static gpuexec_result gxi_take(void) {
 }
 
 static int gxi_is_sticky(int cu) {
-    return cu == GXI_ILLEGAL_ADDRESS || cu == GXI_LAUNCH_TIMEOUT || cu == GXI_ASSERT || (cu >= GXI_HARDWARE_STACK_ERROR && cu <= GXI_LAUNCH_FAILED)
-        || cu == GXI_ECC_UNCORRECTABLE;
+    return cu == GXI_ILLEGAL_ADDRESS || cu == GXI_LAUNCH_TIMEOUT || cu == GXI_ASSERT ||
+           (cu >= GXI_HARDWARE_STACK_ERROR && cu <= GXI_LAUNCH_FAILED) || cu == GXI_ECC_UNCORRECTABLE;
 }
 static gpuexec_result gxi_result_of(int cu) {
     switch (cu) {
@@ -1322,26 +1361,34 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     gpuexec_result result = gxi_result_of(call->cu);
     va_list list;
     if (gxi_is_sticky(call->cu)) {
-        const char *what = call->cu == GXI_ILLEGAL_ADDRESS ? "read or wrote an address outside of every allocation (illegal address)"
-                         : call->cu == GXI_MISALIGNED_ADDRESS ? "accessed an address that is not a multiple of the access size (misaligned)"
-                         : call->cu == GXI_ASSERT ? "failed an assert; its text is on stderr"
-                         : call->cu == GXI_LAUNCH_TIMEOUT ? "ran into the time limit or a deadlock"
-                         : call->cu == GXI_HARDWARE_STACK_ERROR ? "overflowed its stack"
-                         : call->cu == GXI_ILLEGAL_INSTRUCTION ? "executed an illegal instruction or left its shared memory"
-                         : call->cu == GXI_ECC_UNCORRECTABLE ? "met an uncorrectable memory (ECC) error" : "was stopped by a trap or an exception";
+        const char *what = call->cu == GXI_ILLEGAL_ADDRESS
+                               ? "read or wrote an address outside of every allocation (illegal address)"
+                           : call->cu == GXI_MISALIGNED_ADDRESS
+                               ? "accessed an address that is not a multiple of the access size (misaligned)"
+                           : call->cu == GXI_ASSERT               ? "failed an assert; its text is on stderr"
+                           : call->cu == GXI_LAUNCH_TIMEOUT       ? "ran into the time limit or a deadlock"
+                           : call->cu == GXI_HARDWARE_STACK_ERROR ? "overflowed its stack"
+                           : call->cu == GXI_ILLEGAL_INSTRUCTION  ? "executed an illegal instruction or left its shared memory"
+                           : call->cu == GXI_ECC_UNCORRECTABLE    ? "met an uncorrectable memory (ECC) error"
+                                                                  : "was stopped by a trap or an exception";
         if (GXI_LOAD(&gxi.sticky)) {
             return gxi_fail(call, result, "start a new process: CUDA refuses all work of this one from now on",
                             "a kernel failed earlier; the first call that met it, %s%s%s, said: %s", gxi.sticky_detail.e.function,
-                            gxi.sticky_detail.e.where ? " at " : "", gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "", gxi.sticky_detail.e.message);
+                            gxi.sticky_detail.e.where ? " at " : "", gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "",
+                            gxi.sticky_detail.e.message);
         }
         gxi_add_last_launches(&message);
-        result = gxi_fail(call, result, "look at what that kernel is given: its index checked against the element count, allocations as large as it thinks and still alive, dims.shared_bytes for extern __shared__; "
-                          "compute-sanitizer finds the instruction; only a new process can use CUDA again", "a kernel that was launched earlier %s%s", what, message.p ? message.p : "");
+        result = gxi_fail(call, result,
+                          "look at what that kernel is given: its index checked against the element count, allocations as large as "
+                          "it thinks and still alive, dims.shared_bytes for extern __shared__; "
+                          "compute-sanitizer finds the instruction; only a new process can use CUDA again",
+                          "a kernel that was launched earlier %s%s", what, message.p ? message.p : "");
         gxi_text_free(&message);
         return result;
     }
     if (!cure && (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED || call->cu == GXI_INVALID_HANDLE))
-        cure = "its owner may have destroyed it: close gpuexec's handles of a context or stream before the owner ends that, and make sure that it comes from the driver library that gpuexec_driver_path() names";
+        cure = "its owner may have destroyed it: close gpuexec's handles of a context or stream before the owner ends that, and "
+               "make sure that it comes from the driver library that gpuexec_driver_path() names";
     va_start(list, format);
     gxi_add_v(&message, format, list);
     va_end(list);
@@ -1402,8 +1449,10 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
     if (asked) {
         gxi.library = gxi_library_open(asked);
         if (!gxi.library)
-            return gxi_fail(call, GPUEXEC_NO_DRIVER, strchr(asked, '/') ? "correct the path, or leave it out to take the system's driver"
-                            : "a name without a slash is looked up where the system's libraries are: write ./NAME or an absolute path; or leave it out to take the system's driver",
+            return gxi_fail(call, GPUEXEC_NO_DRIVER,
+                            strchr(asked, '/') ? "correct the path, or leave it out to take the system's driver"
+                                               : "a name without a slash is looked up where the system's libraries are: write "
+                                                 "./NAME or an absolute path; or leave it out to take the system's driver",
                             "cannot load the driver library \"%s\" that %s names: %s", asked, by, gxi_library_error());
         snprintf(gxi.library_path, sizeof gxi.library_path, "%s", asked);
         return GPUEXEC_OK;
@@ -1435,13 +1484,15 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     get_version = u.f;
     gxi.version = 0;
     if (!u.p)
-        return gxi_fail(call, GPUEXEC_NO_DRIVER, gxi_cpu_device_cure, "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
+        return gxi_fail(call, GPUEXEC_NO_DRIVER, gxi_cpu_device_cure,
+                        "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
     call->cu = get_version(&gxi.version);
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
         members[i] = call->cu ? NULL : gxi_resolve(row->name, row->version);
-        if (!members[i] && row->required) gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
+        if (!members[i] && row->required)
+            gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver is exactly the rows, as function pointers */
     too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
@@ -1451,19 +1502,31 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     if (call->cu == GXI_STUB_LIBRARY) {
         memset(&gxi.cu, 0, sizeof gxi.cu);       /* the stub has no error names either */
         call->cu = 0;
-        result = gxi_fail(call, GPUEXEC_NO_DRIVER, "take the toolkit's stubs folder out of LD_LIBRARY_PATH; the driver itself comes with NVIDIA's driver package, as libcuda.so.1",
-                          "\"%s\" is the CUDA toolkit's stub library, made for linking only, not a driver: it answers every call with CUDA_ERROR_STUB_LIBRARY (34)", gxi.library_path);
+        result = gxi_fail(call, GPUEXEC_NO_DRIVER,
+                          "take the toolkit's stubs folder out of LD_LIBRARY_PATH; the driver itself comes with NVIDIA's driver "
+                          "package, as libcuda.so.1",
+                          "\"%s\" is the CUDA toolkit's stub library, made for linking only, not a driver: it answers every call "
+                          "with CUDA_ERROR_STUB_LIBRARY (34)",
+                          gxi.library_path);
     } else if (missing.p || too_old) {
         result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver",
-                          "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10,
-                          missing.p ? ", and this one lacks" : "", missing.p ? missing.p : "");
+                          "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
+                          gxi.version / 1000, gxi.version % 1000 / 10, missing.p ? ", and this one lacks" : "",
+                          missing.p ? missing.p : "");
     } else if (call->cu == GXI_NO_DEVICE) {
-        result = gxi_fail(call, GPUEXEC_NO_DEVICE, "look at `nvidia-smi` and the environment's CUDA_VISIBLE_DEVICES; without a GPU, run on the CPU device: `make simgpu` in gpuexec's repository, then set "
-                          "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so", "the driver \"%s\" of CUDA %d.%d finds no GPU", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
+        result = gxi_fail(call, GPUEXEC_NO_DEVICE,
+                          "look at `nvidia-smi` and the environment's CUDA_VISIBLE_DEVICES; without a GPU, run on the CPU device: "
+                          "`make simgpu` in gpuexec's repository, then set "
+                          "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so",
+                          "the driver \"%s\" of CUDA %d.%d finds no GPU", gxi.library_path, gxi.version / 1000,
+                          gxi.version % 1000 / 10);
     } else {
-        result = gxi_fail_cu(call, call->cu == GXI_SYSTEM_DRIVER_MISMATCH ? "the driver's library and kernel module are of different versions: reboot after the update"
-                                                                           : "look at `nvidia-smi`: it tells whether the driver works at all", "the driver \"%s\" of CUDA %d.%d is there, but does not start: cuInit failed",
-                             gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10);
+        result = gxi_fail_cu(call,
+                             call->cu == GXI_SYSTEM_DRIVER_MISMATCH
+                                 ? "the driver's library and kernel module are of different versions: reboot after the update"
+                                 : "look at `nvidia-smi`: it tells whether the driver works at all",
+                             "the driver \"%s\" of CUDA %d.%d is there, but does not start: cuInit failed", gxi.library_path,
+                             gxi.version / 1000, gxi.version % 1000 / 10);
     }
     gxi_text_free(&missing);
     return result;
@@ -1482,8 +1545,11 @@ static void gxi_in_forked_child(void) {
 }
 #endif
 static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
-    return gxi_fail(call, GPUEXEC_FORKED, "fork before the first use of CUDA, or exec in the child (multiprocessing: the spawn method)",
-                    "this process (%ld) was forked from process %ld after that had started CUDA; a forked child cannot use its parent's", gxi_pid(), gxi.pid);
+    return gxi_fail(call, GPUEXEC_FORKED,
+                    "fork before the first use of CUDA, or exec in the child (multiprocessing: the spawn method)",
+                    "this process (%ld) was forked from process %ld after that had started CUDA; a forked child cannot use its "
+                    "parent's",
+                    gxi_pid(), gxi.pid);
 }
 
 /* Starts the library on first use. With `desc`, that is gpuexec_setup itself. */
@@ -1547,7 +1613,8 @@ static gpuexec_result gxi_begin(gxi_call *call) {
 
 static gpuexec_result gxi_check_desc(gxi_call *call, const char *name, uint32_t start, uint32_t end) {
     if (start == 0 && end == 0) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write `= {0}` (C++: `{}`) behind its declaration, then set members", "the %s was not zero-initialised", name);
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write `= {0}` (C++: `{}`) behind its declaration, then set members",
+                    "the %s was not zero-initialised", name);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1621,7 +1688,10 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
         GXI_STORE(&slot->id, id);
     }
     gxi_unlock(&gxi_tables);
-    if (!slot) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer needed", "no memory for one more object; %u live or have lived at once (limit %d)", gxi.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
+    if (!slot)
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer needed",
+                 "no memory for one more object; %u live or have lived at once (limit %d)", gxi.slots,
+                 GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
 }
 /* Frees all slots. Generations go on where the oldest slot stopped, so that handles of before stay stale. */
@@ -1670,7 +1740,8 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     gxi_failed *failed;
     uint64_t id;
     gxi_lock(&gxi_tables);
-    id = gxi_tag() | (gxi.failed_count / GXI_FAILED_KEPT & 0x3FFFFF) << 26 | (gxi.failed_count % GXI_FAILED_KEPT) << 6 | GXI_FAILED_BIT | kind;
+    id = gxi_tag() | (gxi.failed_count / GXI_FAILED_KEPT & 0x3FFFFF) << 26 | (gxi.failed_count % GXI_FAILED_KEPT) << 6 |
+         GXI_FAILED_BIT | kind;
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e);
@@ -1685,13 +1756,20 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     gxi_slot *slot = gxi_peek_any(id);
     if (gxi.forked) return gxi_fail_forked(call);
     if (id == 0)
-        return gxi_fail(call, GPUEXEC_BAD_HANDLE, kind == GXI_STREAM ? "make it with gpuexec_stream_create; the default stream is gpuexec_stream_legacy(context)" : "make it before it is used",
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE,
+                        kind == GXI_STREAM
+                            ? "make it with gpuexec_stream_create; the default stream is gpuexec_stream_legacy(context)"
+                            : "make it before it is used",
                         "%s was never made: the handle is {0}", is);
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
-        return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL, "%s is no handle of this library: 0x%016llx (uninitialised memory?)", is, (unsigned long long)id);
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL, "%s is no handle of this library: 0x%016llx (uninitialised memory?)", is,
+                        (unsigned long long)id);
     if (id >> 48 != gxi_tag() >> 48)
-        return gxi_fail(call, GPUEXEC_BAD_HANDLE, "hand native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
-                        "%s is not of this copy of gpuexec: 0x%016llx was made by another library in this process, or is uninitialised memory", is, (unsigned long long)id);
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE,
+                        "hand native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
+                        "%s is not of this copy of gpuexec: 0x%016llx was made by another library in this process, or is "
+                        "uninitialised memory",
+                        is, (unsigned long long)id);
     if (id & GXI_FAILED_BIT) {                   /* the first failure's parts, copied: another thread may overwrite them */
         gxi_text reason = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
         const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
@@ -1716,9 +1794,12 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
         return result;
     }
     if (found != kind)
-        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is wanted", is, slot ? "" : "(a former) ", name, gxi_kind_names[kind]);
+        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is wanted", is, slot ? "" : "(a former) ", name,
+                        gxi_kind_names[kind]);
     return gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "%s is a stale handle: %s", is,
-                    kind == GXI_KERNEL ? "its module was unloaded or its context closed" : kind == GXI_CONTEXT ? "the context was closed" : "it was destroyed, or its context was closed");
+                    kind == GXI_KERNEL    ? "its module was unloaded or its context closed"
+                    : kind == GXI_CONTEXT ? "the context was closed"
+                                          : "it was destroyed, or its context was closed");
 }
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_slot *slot = gxi_peek(id, kind);
@@ -1745,7 +1826,9 @@ static void gxi_add_last_launches(gxi_text *t) {
         if (!last) continue;
         kernel = gxi_slot_at(last - 1);
         gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
-        gxi_add(t, "kernel \"%s\"%s%s", (kernel->id & 0x3F) == GXI_KERNEL ? ((const gxi_kernel *)kernel->more)->name : "(of a module unloaded since)", where ? " at " : "", where ? where : "");
+        gxi_add(t, "kernel \"%s\"%s%s",
+                (kernel->id & 0x3F) == GXI_KERNEL ? ((const gxi_kernel *)kernel->more)->name : "(of a module unloaded since)",
+                where ? " at " : "", where ? where : "");
     }
 }
 
@@ -1832,7 +1915,8 @@ GPUEXEC_API const char *gpuexec_error_text(void) { return gpuexec_error_detail()
 
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void) {
     static const gpuexec_error none = { GPUEXEC_OK, 0, 0, 0, "", 0, "", 0, 0, 0, 0, "" };
-    return gxi_thread.record && gxi_thread.epoch == gxi.epoch && gxi_thread.record->last.e.result ? &gxi_thread.record->last.e : &none;
+    return gxi_thread.record && gxi_thread.epoch == gxi.epoch && gxi_thread.record->last.e.result ? &gxi_thread.record->last.e
+                                                                                                  : &none;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take(); }
@@ -1840,11 +1924,14 @@ GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take(); }
 GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     switch (result) {
 #define GXI_NAME(name) case name: return #name;
-    GXI_NAME(GPUEXEC_OK) GXI_NAME(GPUEXEC_NOT_READY) GXI_NAME(GPUEXEC_BAD_ARGUMENT) GXI_NAME(GPUEXEC_BAD_HANDLE) GXI_NAME(GPUEXEC_STALE_HANDLE)
-    GXI_NAME(GPUEXEC_WRONG_KIND) GXI_NAME(GPUEXEC_WRONG_CONTEXT) GXI_NAME(GPUEXEC_TOO_LATE) GXI_NAME(GPUEXEC_NO_DRIVER) GXI_NAME(GPUEXEC_OLD_DRIVER)
-    GXI_NAME(GPUEXEC_NO_DEVICE) GXI_NAME(GPUEXEC_FORKED) GXI_NAME(GPUEXEC_NOT_SUPPORTED) GXI_NAME(GPUEXEC_OUT_OF_HOST_MEMORY)
-    GXI_NAME(GPUEXEC_OUT_OF_DEVICE_MEMORY) GXI_NAME(GPUEXEC_BAD_IMAGE) GXI_NAME(GPUEXEC_IMAGE_TOO_NEW) GXI_NAME(GPUEXEC_NOT_FOUND)
-    GXI_NAME(GPUEXEC_FILE_ERROR) GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+    GXI_NAME(GPUEXEC_OK) GXI_NAME(GPUEXEC_NOT_READY)
+    GXI_NAME(GPUEXEC_BAD_ARGUMENT) GXI_NAME(GPUEXEC_BAD_HANDLE) GXI_NAME(GPUEXEC_STALE_HANDLE)
+    GXI_NAME(GPUEXEC_WRONG_KIND) GXI_NAME(GPUEXEC_WRONG_CONTEXT) GXI_NAME(GPUEXEC_TOO_LATE)
+    GXI_NAME(GPUEXEC_NO_DRIVER) GXI_NAME(GPUEXEC_OLD_DRIVER) GXI_NAME(GPUEXEC_NO_DEVICE)
+    GXI_NAME(GPUEXEC_FORKED) GXI_NAME(GPUEXEC_NOT_SUPPORTED)
+    GXI_NAME(GPUEXEC_OUT_OF_HOST_MEMORY) GXI_NAME(GPUEXEC_OUT_OF_DEVICE_MEMORY)
+    GXI_NAME(GPUEXEC_BAD_IMAGE) GXI_NAME(GPUEXEC_IMAGE_TOO_NEW) GXI_NAME(GPUEXEC_NOT_FOUND) GXI_NAME(GPUEXEC_FILE_ERROR)
+    GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED) GXI_NAME(GPUEXEC_DRIVER_ERROR)
 #undef GXI_NAME
     }
     return "unknown gpuexec_result";
@@ -1873,7 +1960,8 @@ GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *d
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
     if (GXI_LOAD(&gxi.started))
         return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else, or after gpuexec_shutdown",
-                        "the library is in use already: it was started by %s%s%s", gxi.first_function, gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
+                        "the library is in use already: it was started by %s%s%s", gxi.first_function,
+                        gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
     return gxi_start_slow(call, desc);
 }
 
@@ -1890,7 +1978,9 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_ASKS);
     if (gxi_begin(call)) return NULL;
     symbol = gxi_resolve(name, version);
-    if (!symbol) gxi_fail(call, GPUEXEC_OLD_DRIVER, NULL, "the driver of CUDA %d.%d has no %s of CUDA %d.%d", gxi.version / 1000, gxi.version % 1000 / 10, name, version / 1000, version % 1000 / 10);
+    if (!symbol)
+        gxi_fail(call, GPUEXEC_OLD_DRIVER, NULL, "the driver of CUDA %d.%d has no %s of CUDA %d.%d", gxi.version / 1000,
+                 gxi.version % 1000 / 10, name, version / 1000, version % 1000 / 10);
     return symbol;
 }
 
@@ -1902,7 +1992,8 @@ static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     if (GXI_TRY(cuDeviceGet, (device, ordinal)) == 0) return GPUEXEC_OK;
     if (call->cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "device %d cannot be opened", ordinal);
     gxi.cu.cuDeviceGetCount(&count);
-    return gxi_fail(call, GPUEXEC_NO_DEVICE, "the environment's CUDA_VISIBLE_DEVICES may hide some", "there is no device %d: %d device%s visible, counted from 0", ordinal, count, count == 1 ? " is" : "s are");
+    return gxi_fail(call, GPUEXEC_NO_DEVICE, "the environment's CUDA_VISIBLE_DEVICES may hide some",
+                    "there is no device %d: %d device%s visible, counted from 0", ordinal, count, count == 1 ? " is" : "s are");
 }
 
 GPUEXEC_API int gpuexec_device_count(void) {
@@ -1923,11 +2014,13 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info(int ordinal, gpuexec_device_i
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gpuexec_error_detail()->result;
-    if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) || GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device))
-        || GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
+    if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) ||
+        GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device)) ||
+        GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
         return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal);
     if (GXI_HAS(cuDeviceGetUuid)) GXI_TRY(cuDeviceGetUuid, (info->uuid, device));
-    info->compute_capability = gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
+    info->compute_capability = gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 +
+                               gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
     info->multiprocessors = gxi_attribute(call, device, GXI_DEV_MULTIPROCESSOR_COUNT);
     info->warp_size = gxi_attribute(call, device, GXI_DEV_WARP_SIZE);
     info->max_threads_per_block = gxi_attribute(call, device, GXI_DEV_MAX_THREADS_PER_BLOCK);
@@ -1952,7 +2045,8 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_attribute(int ordinal, int attribu
     GXI_CALL_NO_PLACE(gpuexec_device_get_attribute, GXI_ASKS);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gpuexec_error_detail()->result;
-    if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device))) return gxi_fail_cu(call, NULL, "attribute %d of device %d cannot be read", attribute, ordinal);
+    if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
+        return gxi_fail_cu(call, NULL, "attribute %d of device %d cannot be read", attribute, ordinal);
     return GPUEXEC_OK;
 }
 
@@ -1995,13 +2089,16 @@ GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int ordinal, const 
     struct CUctx_st *native = NULL;
     int device = 0;
     GXI_CALL(gpuexec_context_open, GXI_MAKES);
-    if ((desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) || gxi_begin(call) || gxi_device(call, ordinal, &device)) goto failed;
+    if ((desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) || gxi_begin(call) ||
+        gxi_device(call, ordinal, &device))
+        goto failed;
     if (desc && desc->flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (device, desc->flags))) {
         gxi_fail_cu(call, NULL, "the flags %u cannot be set on device %d's primary context", desc->flags, ordinal);
         goto failed;
     }
     if (GXI_TRY(cuDevicePrimaryCtxRetain, (&native, device))) {
-        gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL, "the primary context of device %d cannot be opened", ordinal);
+        gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL,
+                    "the primary context of device %d cannot be opened", ordinal);
         goto failed;
     }
     handle = gxi_context_new(call, native, ordinal, device, 1);
@@ -2020,7 +2117,9 @@ GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx
     if (gxi_begin(call)) goto failed;
     if (!native) {
         if (GXI_TRY(cuCtxGetCurrent, (&native)) || !native) {
-            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))", "no context is current on this thread that could be adopted");
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                     "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
+                     "no context is current on this thread that could be adopted");
             goto failed;
         }
     }
@@ -2058,7 +2157,9 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, s
     gxi_scope scope;
     size_t a = 0, t = 0;
     GXI_CALL_NO_PLACE(gpuexec_context_get_memory, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
+        gxi_enter(call, slot->cu_context, &scope))
+        return gpuexec_error_detail()->result;
     GXI_TRY(cuMemGetInfo, (&a, &t));
     gxi_leave(&scope);
     if (available) *available = a;
@@ -2078,7 +2179,9 @@ GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context cont
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, &scope)) return gxi_take();
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
+        gxi_enter(call, slot->cu_context, &scope))
+        return gxi_take();
     GXI_TRY(cuCtxSynchronize, ());
     gxi_leave(&scope);
     return gxi_waited(call, "the context");
@@ -2161,8 +2264,9 @@ static void gxi_report_leaks(void) {
         gxi_log(GPUEXEC_LOG_WARNING, line);
     }
     for (k = 0; k < gxi.nranges; k++) {
-        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)gxi.ranges[k].bytes,
-                 gxi.ranges[k].pinned ? "pinned" : "device", (unsigned long long)gxi.ranges[k].lo, gxi.ranges[k].where ? gxi.ranges[k].where : "?");
+        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n",
+                 (unsigned long long)gxi.ranges[k].bytes, gxi.ranges[k].pinned ? "pinned" : "device",
+                 (unsigned long long)gxi.ranges[k].lo, gxi.ranges[k].where ? gxi.ranges[k].where : "?");
         gxi_log(GPUEXEC_LOG_WARNING, line);
     }
 }
@@ -2288,8 +2392,9 @@ static void gxi_ptx_directive(const char *text, const char *directive, char *out
 }
 /* The highest PTX version that a driver takes, times 10. Table "PTX ISA Release History" of NVIDIA's PTX ISA. */
 static int gxi_ptx_of_driver(int version) {
-    static const int table[][2] = { { 13010, 91 }, { 13000, 90 }, { 12090, 88 }, { 12080, 87 }, { 12070, 86 }, { 12050, 85 }, { 12040, 84 }, { 12030, 83 }, { 12020, 82 },
-                                    { 12010, 81 }, { 12000, 80 }, { 11080, 78 }, { 11070, 77 }, { 11060, 76 }, { 11050, 75 }, { 11040, 74 } };
+    static const int table[][2] = { { 13010, 91 }, { 13000, 90 }, { 12090, 88 }, { 12080, 87 }, { 12070, 86 }, { 12050, 85 },
+                                    { 12040, 84 }, { 12030, 83 }, { 12020, 82 }, { 12010, 81 }, { 12000, 80 }, { 11080, 78 },
+                                    { 11070, 77 }, { 11060, 76 }, { 11050, 75 }, { 11040, 74 } };
     size_t i;
     for (i = 0; i < sizeof table / sizeof table[0]; i++) if (version >= table[i][0]) return table[i][1];
     return 73;
@@ -2298,7 +2403,8 @@ static int gxi_ptx_of_driver(int version) {
 /* --- loading ------------------------------------------------------------------------------------------------------- */
 
 static int gxi_image_is_binary(const unsigned char *p, size_t n) {   /* ELF cubin, fatbin, fatbin wrapper */
-    static const unsigned char elf[4] = { 0x7F, 'E', 'L', 'F' }, fatbin[4] = { 0x50, 0xED, 0x55, 0xBA }, wrapper[4] = { 0xB1, 0x43, 0x62, 0x46 };
+    static const unsigned char elf[4] = { 0x7F, 'E', 'L', 'F' }, fatbin[4] = { 0x50, 0xED, 0x55, 0xBA },
+                               wrapper[4] = { 0xB1, 0x43, 0x62, 0x46 };
     if (n > 0 && n < 4) return 0;
     if (p[0] == 0 || p[1] == 0 || p[2] == 0) return 0;               /* a short text, when no length was given */
     return memcmp(p, elf, 4) == 0 || memcmp(p, fatbin, 4) == 0 || memcmp(p, wrapper, 4) == 0;
@@ -2308,7 +2414,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
     char version[32] = "", target[32] = "";
     int device = gxi_context_of(context)->device;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
-    int sm = gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
+    int sm = gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 +
+             gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
     int supported = gxi_ptx_of_driver(gxi.version);
     long target_sm = 0;
     if (ptx) {
@@ -2317,31 +2424,39 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
     if (call->cu == GXI_UNSUPPORTED_PTX_VERSION) {
-        gxi_fail_cu(call, "compile it with a toolkit not newer than the driver, or lower its .version line if the code needs nothing newer, or update the driver",
-                    "%s is PTX of .version %s, but the driver (CUDA %d.%d) takes at most .version %d.%d", name, version, gxi.version / 1000, gxi.version % 1000 / 10, supported / 10, supported % 10);
+        gxi_fail_cu(call,
+                    "compile it with a toolkit not newer than the driver, or lower its .version line if the code needs nothing "
+                    "newer, or update the driver",
+                    "%s is PTX of .version %s, but the driver (CUDA %d.%d) takes at most .version %d.%d", name, version,
+                    gxi.version / 1000, gxi.version % 1000 / 10, supported / 10, supported % 10);
     } else if (call->cu == GXI_INVALID_PTX && target_sm > sm) {
         gxi_text cure = { 0, 0, 0, 0 };
         int cu = call->cu;
         gxi_add(&cure, "compile it for this device or an older one: nvcc -ptx -arch=compute_%d", sm);
-        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "%s is PTX for .target %s, but device %d is of compute capability %d.%d", name, target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "%s is PTX for .target %s, but device %d is of compute capability %d.%d",
+                 name, target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
         call->cu = cu;
         gxi_text_free(&cure);
     } else if (call->cu == GXI_INVALID_PTX) {
-        gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s is PTX that does not compile", name);
+        gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s is PTX that does not compile",
+                    name);
     } else if (call->cu == GXI_NO_BINARY_FOR_GPU) {
         gxi_text cure = { 0, 0, 0, 0 };
         gxi_add(&cure, "add code for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm, sm);
-        gxi_fail_cu(call, cure.p, "%s has no code for device %d of compute capability %d.%d", name, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+        gxi_fail_cu(call, cure.p, "%s has no code for device %d of compute capability %d.%d", name,
+                    gxi_context_of(context)->ordinal, sm / 10, sm % 10);
         gxi_text_free(&cure);
     } else if (call->cu == GXI_INVALID_IMAGE) {
-        gxi_fail_cu(call, "pass PTX text that ends in NUL (or give its length), or a cubin or fatbin made by nvcc", "%s is neither PTX nor a cubin or fatbin", name);
+        gxi_fail_cu(call, "pass PTX text that ends in NUL (or give its length), or a cubin or fatbin made by nvcc",
+                    "%s is neither PTX nor a cubin or fatbin", name);
     } else {
         gxi_fail_cu(call, NULL, "%s cannot be loaded", name);
     }
 }
 
 /* Both logs start with 16 KiB and grow until nothing is cut: the driver cuts silently at the size given. */
-static gpuexec_result gxi_jit(gxi_call *call, const gpuexec_module_desc *desc, const void *image, struct CUmod_st **module, gxi_module *m, char **error_log) {
+static gpuexec_result gxi_jit(gxi_call *call, const gpuexec_module_desc *desc, const void *image, struct CUmod_st **module,
+                              gxi_module *m, char **error_log) {
     size_t size = 16 << 10;
     for (;; size *= 4) {
         int options[12], n = 0;
@@ -2349,7 +2464,9 @@ static gpuexec_result gxi_jit(gxi_call *call, const gpuexec_module_desc *desc, c
         char *logs = (char *)gxi_realloc(NULL, 2 * size);
         int cut;
         float ms;
-        if (!logs) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)", (unsigned long)(2 * size));
+        if (!logs)
+            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)",
+                            (unsigned long)(2 * size));
         logs[0] = logs[size] = 0;
 #define GXI_OPTION(option, value) (options[n] = (option), values[n] = (value), n++)
         GXI_OPTION(GXI_JIT_WALL_TIME, NULL);                         /* first: the driver writes it into values[0] */
@@ -2393,7 +2510,9 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
             m->nkernels = 0;
             for (i = 0; i < count; i++) {
                 const char *name = NULL;
-                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) == 0 && name && (m->kernels[m->nkernels] = gxi_copy_string(name)) != NULL) m->nkernels++;
+                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) == 0 && name &&
+                    (m->kernels[m->nkernels] = gxi_copy_string(name)) != NULL)
+                    m->nkernels++;
             }
         }
         gxi_free(functions);
@@ -2413,7 +2532,8 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
     }
 }
 
-static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const void *image, size_t bytes, const gpuexec_module_desc *desc, const char *name) {
+static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const void *image, size_t bytes,
+                                     const gpuexec_module_desc *desc, const char *name) {
     static const gpuexec_module_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_module handle = { 0 };
     gxi_slot *context, made;
@@ -2429,13 +2549,18 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (desc->name) name = desc->name;
     if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
     binary = gxi_image_is_binary((const unsigned char *)image, bytes);
-    if (bytes == 0 && !binary && *(const char *)image == 0) { gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name); goto failed; }
+    if (bytes == 0 && !binary && *(const char *)image == 0) {
+        gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
+        goto failed;
+    }
     if (desc->optimization < 0 || desc->optimization > 4) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_module_desc.optimization is %d; it goes from 1 to 4, or 0 for the default", desc->optimization);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                 "gpuexec_module_desc.optimization is %d; it goes from 1 to 4, or 0 for the default", desc->optimization);
         goto failed;
     }
     if (desc->max_registers < 0) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to a number of registers per thread, or 0 for no limit", "gpuexec_module_desc.max_registers is %d", desc->max_registers);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to a number of registers per thread, or 0 for no limit",
+                 "gpuexec_module_desc.max_registers is %d", desc->max_registers);
         goto failed;
     }
     m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
@@ -2444,7 +2569,10 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
         copy = (char *)gxi_realloc(NULL, bytes + 1);
         if (copy) { memcpy(copy, image, bytes); copy[bytes] = 0; }
     }
-    if (!m || !m->name || (bytes && !binary && !copy)) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to load %s", name); goto failed; }
+    if (!m || !m->name || (bytes && !binary && !copy)) {
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to load %s", name);
+        goto failed;
+    }
     ptx = binary ? NULL : copy ? copy : (const char *)image;
     if (gxi_enter(call, context->cu_context, &scope)) goto failed;
     entered = 1;
@@ -2475,7 +2603,8 @@ failed:
     return handle;
 }
 
-GPUEXEC_API gpuexec_module (gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes, const gpuexec_module_desc *desc) {
+GPUEXEC_API gpuexec_module(gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes,
+                                                const gpuexec_module_desc *desc) {
     GXI_CALL(gpuexec_module_load, GXI_MAKES);
     return gxi_load_image(call, context.id, image, bytes, desc, "the image");
 }
@@ -2488,8 +2617,10 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
         char directory[1024] = "";
         int error = errno, relative = path[0] != '/' && path[0] != '\\' && !(path[0] && path[1] == ':');
         if (relative && !gxi_getcwd(directory, (int)sizeof directory)) directory[0] = 0;
-        gxi_fail(call, GPUEXEC_FILE_ERROR, relative ? "give an absolute path, or run the program from the folder that the path starts in" : NULL, "cannot open \"%s\": %s%s%s%s", path, strerror(error),
-                 directory[0] ? " (the working directory is \"" : "", directory, directory[0] ? "\")" : "");
+        gxi_fail(call, GPUEXEC_FILE_ERROR,
+                 relative ? "give an absolute path, or run the program from the folder that the path starts in" : NULL,
+                 "cannot open \"%s\": %s%s%s%s", path, strerror(error), directory[0] ? " (the working directory is \"" : "",
+                 directory, directory[0] ? "\")" : "");
         return NULL;
     }
     for (;;) {
@@ -2517,14 +2648,16 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     return NULL;
 }
 
-GPUEXEC_API gpuexec_module (gpuexec_module_load_file)(GXI_WHERE gpuexec_context context, const char *path, const gpuexec_module_desc *desc) {
+GPUEXEC_API gpuexec_module(gpuexec_module_load_file)(GXI_WHERE gpuexec_context context, const char *path,
+                                                     const gpuexec_module_desc *desc) {
     gpuexec_module handle = { 0 };
     char *data = NULL;
     size_t bytes = 0;
     gxi_text name = { 0, 0, 0, 0 };
     GXI_CALL(gpuexec_module_load_file, GXI_MAKES);
     if (!path) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
-    else if (gxi_begin(call) == GPUEXEC_OK && gxi_get(call, context.id, GXI_CONTEXT, "the context")) data = gxi_read_file(call, path, &bytes);
+    else if (gxi_begin(call) == GPUEXEC_OK && gxi_get(call, context.id, GXI_CONTEXT, "the context"))
+        data = gxi_read_file(call, path, &bytes);
     if (!data) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
     gxi_add(&name, "\"%s\"", path);
     handle = gxi_load_image(call, context.id, data, bytes, desc, name.p ? name.p : "the file");
@@ -2588,7 +2721,8 @@ GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module,
     if (gxi_begin(call) || !(slot = gxi_ask_module(call, module))) return 0;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
     if (GXI_TRY(cuModuleGetGlobal, (&address, &size, (struct CUmod_st *)slot->native, name))) {
-        gxi_fail_cu(call, "declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it", "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
+        gxi_fail_cu(call, "declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it",
+                    "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
         return 0;
     }
     if (bytes) *bytes = size;
@@ -2634,7 +2768,8 @@ static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *na
     return 1;
 }
 
-static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint64_t context, uint64_t module, struct CUfunc_st *native, const char *name, const char *ptx) {
+static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint64_t context, uint64_t module,
+                                     struct CUfunc_st *native, const char *name, const char *ptx) {
     gpuexec_kernel handle = { 0 };
     gxi_slot made;
     gxi_kernel *more = NULL;
@@ -2681,7 +2816,9 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     }
     if (m->nkernels > shown) gxi_add(&names, " and %d more", m->nkernels - shown);
     if (m->nkernels < 0) gxi_fail_cu(call, NULL, "%s has no kernel \"%s\"", m->name, name);
-    else if (m->nkernels == 0) gxi_fail_cu(call, "declare it .visible .entry in PTX, extern \"C\" __global__ in CUDA C", "%s has no kernel \"%s\": it has none at all", m->name, name);
+    else if (m->nkernels == 0)
+        gxi_fail_cu(call, "declare it .visible .entry in PTX, extern \"C\" __global__ in CUDA C",
+                    "%s has no kernel \"%s\": it has none at all", m->name, name);
     else gxi_fail_cu(call, cure.p, "%s has no kernel \"%s\"; it has %s", m->name, name, names.p ? names.p : "");
     gxi_text_free(&names);
     gxi_text_free(&cure);
@@ -2771,10 +2908,12 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
     int blocks = -1;
     GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_ASKS);
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
-    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, (struct CUfunc_st *)slot->native, (int)block_threads, shared_bytes));
+    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+            (&blocks, (struct CUfunc_st *)slot->native, (int)block_threads, shared_bytes));
     gxi_leave(&scope);
     if (call->cu == 0) return blocks;
-    gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told", ((gxi_kernel *)slot->more)->name, block_threads, (unsigned long)shared_bytes);
+    gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
+                ((gxi_kernel *)slot->more)->name, block_threads, (unsigned long)shared_bytes);
     return -1;
 }
 
@@ -2797,7 +2936,11 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, siz
     if (pinned) gxi_add(&t, " of pinned host memory cannot be had");
     else gxi_add(&t, " of device memory on device %d cannot be had", gxi_context_of(context)->ordinal);
     if (call->cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
-    else if (pinned) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "ask for less: pinned memory is taken from the host's RAM and cannot be swapped; ordinary memory works for copies too", "%s", t.p ? t.p : "");
+    else if (pinned)
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
+                 "ask for less: pinned memory is taken from the host's RAM and cannot be swapped; ordinary memory works for copies "
+                 "too",
+                 "%s", t.p ? t.p : "");
     else {
         if (gxi.cu.cuMemGetInfo(&available, &total) == 0) {
             gxi_add(&t, "; of its ");
@@ -2805,7 +2948,9 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, siz
             gxi_add(&t, ", free are ");
             gxi_add_bytes(&t, available);
         }
-        gxi_fail_cu(call, "ask for less, free what is not needed, or work in parts; other processes hold memory too: see `nvidia-smi`", "%s", t.p ? t.p : "");
+        gxi_fail_cu(call,
+                    "ask for less, free what is not needed, or work in parts; other processes hold memory too: see `nvidia-smi`",
+                    "%s", t.p ? t.p : "");
     }
     gxi_text_free(&t);
 }
@@ -2816,7 +2961,11 @@ GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_
     gxi_scope scope;
     GXI_CALL(gpuexec_alloc, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
-    if (bytes == 0) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold", "0 bytes asked for; an allocation has at least 1"); return 0; }
+    if (bytes == 0) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold",
+                 "0 bytes asked for; an allocation has at least 1");
+        return 0;
+    }
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     if (GXI_TRY(cuMemAlloc, (&address, bytes))) {
         gxi_fail_alloc(call, slot, bytes, 0);
@@ -2836,7 +2985,11 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
     gxi_scope scope;
     GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return NULL;
-    if (bytes == 0) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold", "0 bytes asked for; an allocation has at least 1"); return NULL; }
+    if (bytes == 0) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold",
+                 "0 bytes asked for; an allocation has at least 1");
+        return NULL;
+    }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
     if (GXI_TRY(cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
         gxi_fail_alloc(call, slot, bytes, 1);
@@ -2858,17 +3011,25 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int pinned) 
     if (address == 0) return GPUEXEC_OK;
     if (gxi_begin(call)) return gpuexec_error_detail()->result;
     if (!gxi_range_find(address, &range) || range.pinned != pinned)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free it once, with the function of the pair that allocated it; other libraries' memory is theirs to free", "0x%llx is not from %s, or was freed before", (unsigned long long)address, maker);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                        "free it once, with the function of the pair that allocated it; other libraries' memory is theirs to free",
+                        "0x%llx is not from %s, or was freed before", (unsigned long long)address, maker);
     if (range.lo != address)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with", "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s",
-                        (unsigned long long)address, (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo, range.where ? range.where : "?");
-    if (!gxi_range_remove(address, pinned)) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time", (unsigned long long)address);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with",
+                        "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s", (unsigned long long)address,
+                        (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo,
+                        range.where ? range.where : "?");
+    if (!gxi_range_remove(address, pinned))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
+                        (unsigned long long)address);
     slot = gxi_peek(range.context, GXI_CONTEXT);
     if (slot && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
     if (pinned) GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)address));
     else GXI_TRY(cuMemFree, (address));
     gxi_leave(&scope);
-    return call->cu && call->cu != GXI_DEINITIALIZED ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address) : GPUEXEC_OK;
+    return call->cu && call->cu != GXI_DEINITIALIZED
+               ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address)
+               : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address) {
     GXI_CALL(gpuexec_free, GXI_CLEANS);
@@ -2887,7 +3048,8 @@ GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory) {
     GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
     if (gxi_begin(call)) return 0;
     if (!gxi_range_find((uintptr_t)memory, &range) || !range.pinned || !(slot = gxi_peek(range.context, GXI_CONTEXT))) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_pinned", "%p is not pinned memory of this library", memory);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_pinned", "%p is not pinned memory of this library",
+                 memory);
         return 0;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
@@ -2916,15 +3078,20 @@ static int gxi_describe(gxi_text *t, const char *which, uint64_t address, uint64
     gxi_range range;
     int found = gxi_range_find(address, &range);
     if (unknown && !found)
-        gxi_add(t, "; %s 0x%llx is in no allocation of gpuexec (another library's memory is fine; freed memory or a host pointer is not)", which, (unsigned long long)address);
+        gxi_add(t,
+                "; %s 0x%llx is in no allocation of gpuexec (another library's memory is fine; freed memory or a host pointer is "
+                "not)",
+                which, (unsigned long long)address);
     else if (!unknown && found && bytes > range.bytes - (address - range.lo))
         gxi_add(t, "; %s 0x%llx has %llu bytes left in its allocation of %llu bytes made at %s", which, (unsigned long long)address,
-                (unsigned long long)(range.bytes - (address - range.lo)), (unsigned long long)range.bytes, range.where ? range.where : "?");
+                (unsigned long long)(range.bytes - (address - range.lo)), (unsigned long long)range.bytes,
+                range.where ? range.where : "?");
     else return 0;
     return 1;
 }
 static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x) {
-    static const char cure[] = "check the byte counts against the allocations, that addresses are gpuexec_alloc's and still live, and the direction: copy_in writes the device, copy_out reads it";
+    static const char cure[] = "check the byte counts against the allocations, that addresses are gpuexec_alloc's and still live, "
+                               "and the direction: copy_in writes the device, copy_out reads it";
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     int unknown, said = 0;
@@ -2935,7 +3102,8 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
         if (x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) said |= gxi_describe(&t, "the source", x->from, x->bytes, unknown);
     }
     if (x->kind == GXI_FILL32 && x->to % 4) gxi_add(&t, "; the destination 0x%llx is not a multiple of 4", (unsigned long long)x->to);
-    result = call->cu ? gxi_fail_cu(call, cure, "%s", t.p ? t.p : "") : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", t.p ? t.p : "");
+    result = call->cu ? gxi_fail_cu(call, cure, "%s", t.p ? t.p : "")
+                      : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
@@ -2952,19 +3120,37 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     if (x->bytes == 0) return GPUEXEC_OK;
     if (x->bytes > (uint64_t)1 << 60) return gxi_fail_transfer(call, x);         /* a negative or overflown size */
     if ((x->kind == GXI_COPY_IN && !x->host_from) || (x->kind == GXI_COPY_OUT && !x->host_to))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host pointer is NULL, with %llu bytes to copy", (unsigned long long)x->bytes);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host pointer is NULL, with %llu bytes to copy",
+                        (unsigned long long)x->bytes);
     if ((x->kind != GXI_COPY_OUT && !x->to) || ((x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) && !x->from))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "look at what gpuexec_alloc returned", "the device address is 0, with %llu bytes to %s", (unsigned long long)x->bytes, x->kind >= GXI_FILL ? "fill" : "copy");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "look at what gpuexec_alloc returned",
+                        "the device address is 0, with %llu bytes to %s", (unsigned long long)x->bytes,
+                        x->kind >= GXI_FILL ? "fill" : "copy");
     if (x->kind <= GXI_COPY_OUT && gxi_range_find(host, &pinned) && x->bytes > pinned.bytes - (host - pinned.lo))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "copy less, or allocate more", "%llu bytes to copy, but %s %p has %llu left in its pinned allocation of %llu bytes made at %s", (unsigned long long)x->bytes, x->kind == GXI_COPY_IN ? "the source" : "the destination", (void *)host,
-                        (unsigned long long)(pinned.bytes - (host - pinned.lo)), (unsigned long long)pinned.bytes, pinned.where ? pinned.where : "?");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "copy less, or allocate more",
+                        "%llu bytes to copy, but %s %p has %llu left in its pinned allocation of %llu bytes made at %s",
+                        (unsigned long long)x->bytes, x->kind == GXI_COPY_IN ? "the source" : "the destination", (void *)host,
+                        (unsigned long long)(pinned.bytes - (host - pinned.lo)), (unsigned long long)pinned.bytes,
+                        pinned.where ? pinned.where : "?");
     if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
     s = context ? GXI_STREAM_LEGACY : (struct CUstream_st *)slot->native;
     switch (x->kind) {
-    case GXI_COPY_IN:  context ? GXI_TRY(cuMemcpyHtoD, (x->to, x->host_from, (size_t)x->bytes)) : GXI_TRY(cuMemcpyHtoDAsync, (x->to, x->host_from, (size_t)x->bytes, s)); break;
-    case GXI_COPY_OUT: context ? GXI_TRY(cuMemcpyDtoH, (x->host_to, x->from, (size_t)x->bytes)) : GXI_TRY(cuMemcpyDtoHAsync, (x->host_to, x->from, (size_t)x->bytes, s)); break;
-    case GXI_COPY:     context ? GXI_TRY(cuMemcpyDtoD, (x->to, x->from, (size_t)x->bytes)) : GXI_TRY(cuMemcpyDtoDAsync, (x->to, x->from, (size_t)x->bytes, s)); break;
-    case GXI_FILL:     context ? GXI_TRY(cuMemsetD8, (x->to, (unsigned char)x->value, (size_t)x->bytes)) : GXI_TRY(cuMemsetD8Async, (x->to, (unsigned char)x->value, (size_t)x->bytes, s)); break;
+    case GXI_COPY_IN:
+        context ? GXI_TRY(cuMemcpyHtoD, (x->to, x->host_from, (size_t)x->bytes))
+                : GXI_TRY(cuMemcpyHtoDAsync, (x->to, x->host_from, (size_t)x->bytes, s));
+        break;
+    case GXI_COPY_OUT:
+        context ? GXI_TRY(cuMemcpyDtoH, (x->host_to, x->from, (size_t)x->bytes))
+                : GXI_TRY(cuMemcpyDtoHAsync, (x->host_to, x->from, (size_t)x->bytes, s));
+        break;
+    case GXI_COPY:
+        context ? GXI_TRY(cuMemcpyDtoD, (x->to, x->from, (size_t)x->bytes))
+                : GXI_TRY(cuMemcpyDtoDAsync, (x->to, x->from, (size_t)x->bytes, s));
+        break;
+    case GXI_FILL:
+        context ? GXI_TRY(cuMemsetD8, (x->to, (unsigned char)x->value, (size_t)x->bytes))
+                : GXI_TRY(cuMemsetD8Async, (x->to, (unsigned char)x->value, (size_t)x->bytes, s));
+        break;
     case GXI_FILL32:   GXI_TRY(cuMemsetD32Async, (x->to, x->value, (size_t)(x->bytes / 4), s)); break;
     }
     /* the driver's synchronous calls may return before the device is done (device to device, fill, small pageable sources) */
@@ -2973,7 +3159,8 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     return call->cu ? gxi_fail_transfer(call, x) : GPUEXEC_OK;
 }
 
-static gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, gpuexec_ptr to, gpuexec_ptr from, void *host_to, const void *host_from, uint32_t value, uint64_t bytes) {
+static gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, gpuexec_ptr to, gpuexec_ptr from, void *host_to, const void *host_from,
+                                    uint32_t value, uint64_t bytes) {
     gxi_transfer x;
     x.kind = kind; x.to = to; x.from = from; x.host_to = host_to; x.host_from = host_from; x.value = value; x.bytes = bytes;
     return x;
@@ -2995,7 +3182,8 @@ GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuex
     GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, NULL, NULL, value, bytes);
 }
 GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint32_t value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, NULL, NULL, value, count > (uint64_t)1 << 60 ? UINT64_MAX : (uint64_t)count * 4);
+    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, NULL, NULL, value,
+                 count > (uint64_t)1 << 60 ? UINT64_MAX : (uint64_t)count * 4);
 }
 GPUEXEC_API gpuexec_result (gpuexec_copy_in_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
     GXI_TRANSFER(gpuexec_copy_in_now, 0, context.id, GXI_COPY_IN, to, 0, NULL, from, 0, bytes);
@@ -3013,7 +3201,8 @@ GPUEXEC_API gpuexec_result (gpuexec_fill_now)(GXI_WHERE gpuexec_context context,
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
-static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUstream_st *native, int adopted, int legacy) {
+static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUstream_st *native,
+                                     int adopted, int legacy) {
     gpuexec_stream handle = { 0 };
     gxi_slot made;
     memset(&made, 0, sizeof made);
@@ -3030,8 +3219,11 @@ GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context con
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_create, GXI_MAKES);
     if (desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) goto failed;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, &scope)) goto failed;
-    GXI_TRY(cuStreamCreateWithPriority, (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
+        gxi_enter(call, slot->cu_context, &scope))
+        goto failed;
+    GXI_TRY(cuStreamCreateWithPriority,
+            (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
     gxi_leave(&scope);
     if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
     else {
@@ -3070,10 +3262,19 @@ GPUEXEC_API gpuexec_stream (gpuexec_stream_from_native)(GXI_WHERE gpuexec_contex
     GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
     if (!native || native == GXI_STREAM_LEGACY) return gxi_legacy(call, context);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
-    if ((uintptr_t)native == 2) { gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "make a stream, or take the legacy one", "CU_STREAM_PER_THREAD is another stream on each thread and cannot be a handle"); goto failed; }
-    if (GXI_TRY(cuStreamGetCtx, (native, &of))) { gxi_fail_cu(call, NULL, "%p is no stream that the driver knows", (void *)native); goto failed; }
+    if ((uintptr_t)native == 2) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "make a stream, or take the legacy one",
+                 "CU_STREAM_PER_THREAD is another stream on each thread and cannot be a handle");
+        goto failed;
+    }
+    if (GXI_TRY(cuStreamGetCtx, (native, &of))) {
+        gxi_fail_cu(call, NULL, "%p is no stream that the driver knows", (void *)native);
+        goto failed;
+    }
     if (of != slot->cu_context) {
-        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context", "the stream %p is of context %p, but the context given is %p", (void *)native, (void *)of, (void *)slot->cu_context);
+        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
+                 "the stream %p is of context %p, but the context given is %p", (void *)native, (void *)of,
+                 (void *)slot->cu_context);
         goto failed;
     }
     handle = gxi_stream_new(call, slot, context.id, native, 1, 0);
@@ -3111,16 +3312,21 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+        return gpuexec_error_detail()->result;
     GXI_TRY(cuStreamQuery, ((struct CUstream_st *)slot->native));
     gxi_leave(&scope);
-    return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY : call->cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked") : GPUEXEC_OK;
+    return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
+           : call->cu                   ? gxi_fail_cu(call, NULL, "the stream cannot be asked")
+                                        : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream stream, gpuexec_event event) {
     gxi_slot *slot, *e;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) || gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
+        gxi_enter_stream(call, slot, &scope))
+        return gpuexec_error_detail()->result;
     GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, (struct CUevent_st *)e->native, 0));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
@@ -3130,14 +3336,16 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
     GXI_CALL_NO_PLACE(gpuexec_stream_destroy, GXI_CLEANS);
     if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
-    if (slot->legacy) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the legacy stream cannot be destroyed; it ends with its context");
+    if (slot->legacy)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the legacy stream cannot be destroyed; it ends with its context");
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the stream cannot be destroyed") : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-event */
 
-static gpuexec_event gxi_event_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUevent_st *native, int adopted, int no_timing) {
+static gpuexec_event gxi_event_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUevent_st *native,
+                                   int adopted, int no_timing) {
     gpuexec_event handle = { 0 };
     gxi_slot made;
     memset(&made, 0, sizeof made);
@@ -3155,8 +3363,11 @@ GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context conte
     const int no_timing = desc && desc->no_timing;
     GXI_CALL(gpuexec_event_create, GXI_MAKES);
     if (desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) goto failed;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, &scope)) goto failed;
-    GXI_TRY(cuEventCreate, (&native, (no_timing ? (unsigned)GXI_EVENT_DISABLE_TIMING : 0u) | (desc && desc->blocking_sync ? (unsigned)GXI_EVENT_BLOCKING_SYNC : 0u)));
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
+        gxi_enter(call, slot->cu_context, &scope))
+        goto failed;
+    GXI_TRY(cuEventCreate, (&native, (no_timing ? (unsigned)GXI_EVENT_DISABLE_TIMING : 0u) |
+                                         (desc && desc->blocking_sync ? (unsigned)GXI_EVENT_BLOCKING_SYNC : 0u)));
     gxi_leave(&scope);
     if (call->cu) gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(slot)->ordinal);
     else {
@@ -3193,10 +3404,13 @@ GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event,
     gxi_slot *e, *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_event_record, GXI_WORKS);
-    if (gxi_begin(call) || !(e = gxi_ask_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(e = gxi_ask_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream)))
+        return gpuexec_error_detail()->result;
     if (e->cu_context != slot->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "record it on a stream of its own context, then let the other stream wait for it", "the event is of device %d (context %p), the stream of device %d (context %p)",
-                        gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
+                        "record it on a stream of its own context, then let the other stream wait for it",
+                        "the event is of device %d (context %p), the stream of device %d (context %p)", gxi_ordinal_of(e),
+                        (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     if (gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
     if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0) e->recorded = 1;
     gxi_leave(&scope);
@@ -3214,17 +3428,23 @@ GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
     if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gpuexec_error_detail()->result;
     GXI_TRY(cuEventQuery, ((struct CUevent_st *)slot->native));
-    return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY : call->cu ? gxi_fail_cu(call, NULL, "the event cannot be asked") : GPUEXEC_OK;
+    return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
+           : call->cu                   ? gxi_fail_cu(call, NULL, "the event cannot be asked")
+                                        : GPUEXEC_OK;
 }
 GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpuexec_event stop) {
     gxi_slot *a, *b;
     float ms = 0;
     GXI_CALL(gpuexec_event_elapsed_ms, GXI_ASKS);
-    if (gxi_begin(call) || !(a = gxi_ask_event(call, start, "the start event")) || !(b = gxi_ask_event(call, stop, "the stop event"))) return -1.0;
+    if (gxi_begin(call) || !(a = gxi_ask_event(call, start, "the start event")) ||
+        !(b = gxi_ask_event(call, stop, "the stop event")))
+        return -1.0;
     if (a->no_timing || b->no_timing)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing", a->no_timing ? "start" : "stop");
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing",
+                 a->no_timing ? "start" : "stop");
     else if (!a->recorded || !b->recorded)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both", "the %s event was never recorded", a->recorded ? "stop" : "start");
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both", "the %s event was never recorded",
+                 a->recorded ? "stop" : "start");
     else if (GXI_TRY(cuEventElapsedTime, (&ms, (struct CUevent_st *)a->native, (struct CUevent_st *)b->native)) == 0)
         return (double)ms;
     else if (call->cu == GXI_CU_NOT_READY)
@@ -3286,68 +3506,113 @@ GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) 
     return 1;
 }
 GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
-    return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x, d->block_y + !d->block_y,
-                                 d->block_z + !d->block_z, d->shared_bytes, (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses, NULL);
+    return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z,
+                                 d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
+                                 (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses, NULL);
 }
 
-static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known, const gpuexec_args *args) {
+static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known,
+                                             const gpuexec_args *args) {
     unsigned i;
-    if (args->count && !args->addresses) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments for kernel \"%s\"", args->count, kernel);
+    if (args->count && !args->addresses)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments for kernel \"%s\"",
+                        args->count, kernel);
     for (i = 0; i < args->count; i++)
-        if (!args->addresses[i]) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "args.addresses holds the address of each argument's value", "the address of argument %u of kernel \"%s\" is NULL (counted from 0)", i, kernel);
+        if (!args->addresses[i])
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "args.addresses holds the address of each argument's value",
+                            "the address of argument %u of kernel \"%s\" is NULL (counted from 0)", i, kernel);
     if (args->count != known[0]) {
         gxi_text sizes = { 0, 0, 0, 0 };
         gpuexec_result result;
         for (i = 0; i < known[0] && i < 32; i++) gxi_add(&sizes, "%s%u", i ? ", " : "", known[i + 1]);
         if (i < known[0]) gxi_add(&sizes, ", ...");
-        result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass one argument for each parameter, in order", "kernel \"%s\" takes %u parameter%s%s%s%s, but %u argument%s given", kernel, known[0], known[0] == 1 ? "" : "s",
-                          known[0] ? " (of " : "", sizes.p ? sizes.p : "", known[0] ? " bytes)" : "", args->count, args->count == 1 ? " is" : "s are");
+        result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass one argument for each parameter, in order",
+                          "kernel \"%s\" takes %u parameter%s%s%s%s, but %u argument%s given", kernel, known[0],
+                          known[0] == 1 ? "" : "s", known[0] ? " (of " : "", sizes.p ? sizes.p : "", known[0] ? " bytes)" : "",
+                          args->count, args->count == 1 ? " is" : "s are");
         gxi_text_free(&sizes);
         return result;
     }
     for (i = 0; args->sizes[i] == known[i + 1]; i++) { }
-    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, known[i + 1] == 8 && args->sizes[i] != 8 ? "pointers are gpuexec_ptr (8 bytes), double and long long have 8 bytes, int and float 4"
-                    : args->sizes[i] == 8 && known[i + 1] > 8 ? "a struct is passed by value: pass the variable itself, not its address"
-                    : args->sizes[i] > 8 || known[i + 1] > 8 ? "a struct must have the same layout on host and device: share one header, look at padding and vector types"
-                    : args->sizes[i] == 8 && known[i + 1] == 4 ? "int, unsigned and float have 4 bytes: copy a size_t, long or double into one of them first" : "pass a variable of exactly the parameter's type",
-                    "argument %u of kernel \"%s\" has %u bytes, but its parameter has %u (counted from 0)", i, kernel, args->sizes[i], known[i + 1]);
+    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                    known[i + 1] == 8 && args->sizes[i] != 8
+                        ? "pointers are gpuexec_ptr (8 bytes), double and long long have 8 bytes, int and float 4"
+                    : args->sizes[i] == 8 && known[i + 1] > 8
+                        ? "a struct is passed by value: pass the variable itself, not its address"
+                    : args->sizes[i] > 8 || known[i + 1] > 8 ? "a struct must have the same layout on host and device: share one "
+                                                               "header, look at padding and vector types"
+                    : args->sizes[i] == 8 && known[i + 1] == 4
+                        ? "int, unsigned and float have 4 bytes: copy a size_t, long or double into one of them first"
+                        : "pass a variable of exactly the parameter's type",
+                    "argument %u of kernel \"%s\" has %u bytes, but its parameter has %u (counted from 0)", i, kernel,
+                    args->sizes[i], known[i + 1]);
 }
 
 /* Why the driver refused a launch, from the numbers that it went by. */
-static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_args *args) {
+static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d,
+                                               const gpuexec_args *args) {
     static const char axis[3] = { 'x', 'y', 'z' };
     const char *name = ((gxi_kernel *)kernel->more)->name;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel), i;
-    const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z }, block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
+    const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z },
+                   block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    const int most = gxi_attribute(&ask, device, GXI_DEV_MAX_THREADS_PER_BLOCK), kernel_most = gxi_function_attribute(&ask, kernel, GXI_FUNC_MAX_THREADS_PER_BLOCK);
-    const int optin = gxi_attribute(&ask, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), fixed = gxi_function_attribute(&ask, kernel, GXI_FUNC_SHARED_SIZE_BYTES);
-    const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS), file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
+    const int most = gxi_attribute(&ask, device, GXI_DEV_MAX_THREADS_PER_BLOCK),
+              kernel_most = gxi_function_attribute(&ask, kernel, GXI_FUNC_MAX_THREADS_PER_BLOCK);
+    const int optin = gxi_attribute(&ask, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+              fixed = gxi_function_attribute(&ask, kernel, GXI_FUNC_SHARED_SIZE_BYTES);
+    const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS),
+              file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
     gpuexec_result r = GPUEXEC_BAD_LAUNCH;
-    if (most <= 0 || kernel_most <= 0) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver no longer knows it, or its context", name);
-    if (grid[0] == 0) return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)", "kernel \"%s\" was given an empty grid: grid_x is 0", name);
-    if (block[0] == 0) return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
+    if (most <= 0 || kernel_most <= 0)
+        return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver no longer knows it, or its context", name);
+    if (grid[0] == 0)
+        return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)",
+                        "kernel \"%s\" was given an empty grid: grid_x is 0", name);
+    if (block[0] == 0)
+        return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
     for (i = 0; i < 3; i++) {
         int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
-        if (block[i] > (unsigned)limit) return gxi_fail(call, r, "make the block smaller and the grid larger", "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, limit, name);
+        if (block[i] > (unsigned)limit)
+            return gxi_fail(call, r, "make the block smaller and the grid larger",
+                            "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, limit,
+                            name);
     }
     if (threads > (unsigned)most)
-        return gxi_fail(call, r, "make the block smaller and the grid larger", "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")", block[0], block[1], block[2], (unsigned long long)threads, ordinal, most, name);
+        return gxi_fail(call, r, "make the block smaller and the grid larger",
+                        "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")", block[0],
+                        block[1], block[2], (unsigned long long)threads, ordinal, most, name);
     for (i = 0; i < 3; i++) {
         int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_GRID_DIM_X + i);
-        if (grid[i] > (unsigned)limit) return gxi_fail(call, r, i ? "put the longest dimension on x, which takes the most" : "let each thread do several elements in a loop", "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, limit, name);
+        if (grid[i] > (unsigned)limit)
+            return gxi_fail(call, r,
+                            i ? "put the longest dimension on x, which takes the most"
+                              : "let each thread do several elements in a loop",
+                            "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, limit,
+                            name);
     }
     if ((uint64_t)d->shared_bytes + (uint64_t)fixed > (uint64_t)optin)
-        return gxi_fail(call, r, "use less shared memory per block", "kernel \"%s\" needs %llu bytes of shared memory per block (%d static and %u dynamic), but device %d has at most %d", name,
-                        (unsigned long long)d->shared_bytes + (unsigned)fixed, fixed, d->shared_bytes, ordinal, optin);
+        return gxi_fail(call, r, "use less shared memory per block",
+                        "kernel \"%s\" needs %llu bytes of shared memory per block (%d static and %u dynamic), but device %d has "
+                        "at most %d",
+                        name, (unsigned long long)d->shared_bytes + (unsigned)fixed, fixed, d->shared_bytes, ordinal, optin);
     if (threads > (unsigned)kernel_most)
-        return gxi_fail(call, r, "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller blocks, or compile it for larger ones", "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per thread, %d per block on device %d)",
+        return gxi_fail(call, r,
+                        "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller blocks, or compile it "
+                        "for larger ones",
+                        "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per "
+                        "thread, %d per block on device %d)",
                         block[0], block[1], block[2], (unsigned long long)threads, name, kernel_most, registers, file, ordinal);
     if (gxi_result_of(call->cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(call->cu);
-    return gxi_fail(call, r, call->cu == GXI_INVALID_VALUE ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; check the arguments' addresses" : NULL,
-                       "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared memory and %u arguments", name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
+    return gxi_fail(call, r,
+                    call->cu == GXI_INVALID_VALUE ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; "
+                                                    "check the arguments' addresses"
+                                                  : NULL,
+                    "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared "
+                    "memory and %u arguments",
+                    name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
 }
 
 /* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what. Returns the CUresult. */
@@ -3365,18 +3630,23 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
 }
 
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
-static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *d, const gpuexec_args *args, int cu) {
+static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                               const gpuexec_dims *d, const gpuexec_args *args, int cu) {
     gxi_slot *k, *s;
     gxi_scope scope;
     GXI_CALL(gpuexec_launch, GXI_WORKS);
     call->driver_call = "cuLaunchKernel";
-    if (gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)) || !(s = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)) || !(s = gxi_ask_stream(call, stream)))
+        return gpuexec_error_detail()->result;
     if (k->cu_context != s->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's", "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
-                        ((gxi_kernel *)k->more)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s), (void *)s->cu_context);
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
+                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
+                        ((gxi_kernel *)k->more)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
+                        (void *)s->cu_context);
     if (!gxi_args_fit(k->sizes, args)) return gxi_fail_args(call, ((gxi_kernel *)k->more)->name, k->sizes, args);
     if (cu < 0) {
-        if (d->shared_bytes > GXI_LOAD(&k->shared_limit) && gxi_raise_shared(call, k, d->shared_bytes)) return gxi_fail_launch(call, k, d, args);
+        if (d->shared_bytes > GXI_LOAD(&k->shared_limit) && gxi_raise_shared(call, k, d->shared_bytes))
+            return gxi_fail_launch(call, k, d, args);
         if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
         call->driver_call = "cuLaunchKernel";
         gxi_note_launch(s, kernel.id, where);
@@ -3387,14 +3657,18 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
     }
     call->cu = cu;
     if (cu == 0) return GPUEXEC_OK;
-    return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", ((gxi_kernel *)k->more)->name) : gxi_fail_launch(call, k, d, args);
+    return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
+               ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", ((gxi_kernel *)k->more)->name)
+               : gxi_fail_launch(call, k, d, args);
 }
 
-GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                           gpuexec_args args) {
     const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
     gxi_slot *s = gxi_peek(stream.id, GXI_STREAM);
     int cu = -1;
-    if (k && s && k->cu_context == s->cu_context && !s->legacy && !gxi_thread.latched && !gxi.trace && dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
+    if (k && s && k->cu_context == s->cu_context && !s->legacy && !gxi_thread.latched && !gxi.trace &&
+        dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
         gxi_note_launch(s, kernel.id, where);
         cu = gxi_call_launch(k, s, &dims, &args);
         if (cu == 0) return GPUEXEC_OK;

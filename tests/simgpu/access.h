@@ -55,7 +55,8 @@ static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, con
 }
 
 /* The span that holds all addresses, which become offsets from s->host; false: go lane by lane. */
-static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim_space space, u64 *addr, unsigned size, struct span *s)
+static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim_space space, u64 *addr, unsigned size,
+    struct span *s)
 {
     if (space == SIM_GENERIC) {
         const u64 window = addr[0] >> 48;
@@ -76,6 +77,29 @@ static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim
     else if (space == SIM_LOCAL) span_local(w, s);
     else if (space == SIM_PARAM || !span_global(w, i, addr, size, s)) return false;
     return covers(s, addr, size);
+}
+
+/* The same for shared memory with 32-bit addresses and all lanes active, in half the work: offsets in the block's shared
+   memory. */
+static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, unsigned size, u32 *offset)
+{
+    const struct sim_block *b = w->block;
+    if (i->flags & (SIM_I_BASE64 | SIM_I_STRONG) || b->shared_bytes < size) return false;
+    const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - SIM_SHARED_BASE, last = b->shared_bytes - size, odd = size - 1;
+    u32 bad = 0;
+    for (int l = 0; l < 32; l++) {
+        const u32 o = a[l] + add;
+        offset[l] = o;
+        bad |= (o > last ? 1 : 0) | (o & odd);
+    }
+    return !bad;
+}
+
+static inline bool contiguous32(const u32 *offset, u32 size)
+{
+    u32 other = 0;
+    for (u32 l = 0; l < 32; l++) other |= offset[l] ^ (offset[0] + l * size);
+    return !other;
 }
 
 static inline bool contiguous(const u64 *addr, unsigned size)

@@ -65,7 +65,8 @@ SIM_H3(mad24_hi_u32, u32, u32, u32, u32, (U24(x) * U24(y) >> 16) + z)
 SIM_H3(mad24_hi_s32, u32, u32, u32, u32, (u64)(S24(x) * S24(y) >> 16) + z)
 SIM_H3(mad24_hi_sat_s32, u32, u32, u32, s32, clamp32((S24(x) * S24(y) >> 16) + z))
 
-/* A GPU divides in software; by zero that gives all ones, quotient and remainder. The smallest number by -1 is itself, remainder 0. */
+/* A GPU divides in software; by zero that gives all ones, quotient and remainder. The smallest number by -1 is itself,
+   remainder 0. */
 #define DIV_U(T, x, y) ((y) ? (T)((x) / (y)) : (T)-1)
 #define REM_U(T, x, y) ((y) ? (T)((x) % (y)) : (T)-1)
 #define DIV_S(T, U, x, y) ((y) == 0 ? (T)-1 : (y) == -1 ? (T)(0 - (U)(x)) : (T)((x) / (y)))
@@ -124,8 +125,8 @@ SIM_H3(sad_s64, u64, u64, u64, u64, z + ((s64)x > (s64)y ? x - y : y - x))
 /* dp4a, dp2a: names give the types of a, then b */
 #define BYTE(T, x, k) ((s32)(T)((x) >> (8 * (k))))
 #define HALF(T, x, k) ((s32)(T)((x) >> (16 * (k))))
-#define DP4(TA, TB) z + (u32)(BYTE(TA, x, 0) * BYTE(TB, y, 0) + BYTE(TA, x, 1) * BYTE(TB, y, 1) + BYTE(TA, x, 2) * BYTE(TB, y, 2) + \
-    BYTE(TA, x, 3) * BYTE(TB, y, 3))
+#define DP4(TA, TB) z + (u32)(BYTE(TA, x, 0) * BYTE(TB, y, 0) + BYTE(TA, x, 1) * BYTE(TB, y, 1) + \
+    BYTE(TA, x, 2) * BYTE(TB, y, 2) + BYTE(TA, x, 3) * BYTE(TB, y, 3))
 #define DP2(HA, TB, k) z + (u32)(HALF(HA, x, 0) * BYTE(TB, y, k)) + (u32)(HALF(HA, x, 1) * BYTE(TB, y, (k) + 1))
 SIM_H3(dp4a_u32_u32, u32, u32, u32, u32, DP4(u8, u8))
 SIM_H3(dp4a_u32_s32, u32, u32, u32, u32, DP4(u8, s8))
@@ -210,7 +211,8 @@ SIM_HANDLER(lop3_32)
 #define MUX(s, on, off) (((s) & (on)) | (~(s) & (off)))
     SIM_LANES {
         const u32 x = a[l], y = b[l], z = c[l];
-        u32 r = MUX(x, MUX(y, MUX(z, lut[7], lut[6]), MUX(z, lut[5], lut[4])), MUX(y, MUX(z, lut[3], lut[2]), MUX(z, lut[1], lut[0])));
+        u32 r = MUX(x, MUX(y, MUX(z, lut[7], lut[6]), MUX(z, lut[5], lut[4])),
+            MUX(y, MUX(z, lut[3], lut[2]), MUX(z, lut[1], lut[0])));
         d[l] = SIM_ON(m) ? r : d[l];
     }
 }
@@ -254,7 +256,12 @@ static inline u32 find_nth_set(u32 mask, u32 base, s32 offset)
 SIM_S3(fns_b32, u32, u32, u32, s32, find_nth_set(x, y, z))
 
 /* bfe: a field of `z` bits from bit `y` on; signed: the bits beyond the field or the word are its sign */
-static inline u32 bfe_u(u32 x, u32 p, u32 n) { p &= 255; n &= 255; u32 v = p > 31 ? 0 : x >> p; return n > 31 ? v : v & ((1u << n) - 1); }
+static inline u32 bfe_u(u32 x, u32 p, u32 n)
+{
+    p &= 255; n &= 255;
+    u32 v = p > 31 ? 0 : x >> p;
+    return n > 31 ? v : v & ((1u << n) - 1);
+}
 static inline u32 bfe_s(u32 x, u32 p, u32 n)
 {
     p &= 255; n &= 255;
@@ -263,7 +270,12 @@ static inline u32 bfe_s(u32 x, u32 p, u32 n)
     u32 v = p > 31 ? sign : (u32)((s64)(s32)x >> p);
     return n > 31 ? (p > 31 ? sign : v) : (v & ((1u << n) - 1)) | (sign & ~((1u << n) - 1));
 }
-static inline u64 bfe_ul(u64 x, u32 p, u32 n) { p &= 255; n &= 255; u64 v = p > 63 ? 0 : x >> p; return n > 63 ? v : v & ((1ull << n) - 1); }
+static inline u64 bfe_ul(u64 x, u32 p, u32 n)
+{
+    p &= 255; n &= 255;
+    u64 v = p > 63 ? 0 : x >> p;
+    return n > 63 ? v : v & ((1ull << n) - 1);
+}
 static inline u64 bfe_sl(u64 x, u32 p, u32 n)
 {
     p &= 255; n &= 255;
@@ -279,7 +291,8 @@ SIM_H3(bfe_s64, u64, u64, u32, u32, bfe_sl(x, y, z))
 
 /* bfi d, a, b, position, length: four sources, the last in e */
 #define BFI(NAME, T, BITS) SIM_HANDLER(NAME) { \
-    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); const u32 *c = SIM_AT(u32, i->c), *e = SIM_AT(u32, i->e); \
+    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
+        const u32 *c = SIM_AT(u32, i->c), *e = SIM_AT(u32, i->e); \
     SIM_LANES { \
         const u32 p = c[l] & 255, n = e[l] & 255; const T ones = n > BITS - 1 ? (T)-1 : ((T)1 << (n & (BITS - 1))) - 1; \
         const T field = p > BITS - 1 ? 0 : ones << (p & (BITS - 1)); \
@@ -385,22 +398,23 @@ SIM_H3(slct_64_ftz_f32, u64, u64, u64, f32, z > -0x1p-126f ? x : y)
 #define ET(n) E(n##_u16), E(n##_s16), E(n##_u32), E(n##_s32), E(n##_u64), E(n##_s64)
 const struct sim_entry SIM_ISA(sim_alu_table)[] = {
     E3(add), E3(sub), E3(mul_lo), E3(mad_lo), E3(neg), E3(abs), ET(mul_hi), ET(mad_hi), E(mul_wide_u16), E(mul_wide_s16),
-    E(mul_wide_u32), E(mul_wide_s32), E(mad_wide_u16), E(mad_wide_s16), E(mad_wide_u32), E(mad_wide_s32), E(add_sat_s32), E(sub_sat_s32),
-    E(mad_hi_sat_s32), E(mul24_lo_u32), E(mul24_lo_s32), E(mul24_hi_u32), E(mul24_hi_s32), E(mad24_lo_u32), E(mad24_lo_s32),
-    E(mad24_hi_u32), E(mad24_hi_s32), E(mad24_hi_sat_s32), ET(div), ET(rem), ET(min), ET(max), E(min_relu_s32), E(max_relu_s32), E(add_16x2),
-    E(min_u16x2), E(min_s16x2), E(max_u16x2), E(max_s16x2), E(min_relu_s16x2), E(max_relu_s16x2), ET(sad), E(dp4a_u32_u32), E(dp4a_u32_s32),
-    E(dp4a_s32_u32), E(dp4a_s32_s32), E(dp2a_lo_u32_u32), E(dp2a_lo_u32_s32), E(dp2a_lo_s32_u32), E(dp2a_lo_s32_s32), E(dp2a_hi_u32_u32),
-    E(dp2a_hi_u32_s32), E(dp2a_hi_s32_u32), E(dp2a_hi_s32_s32), E(add_cc_32), E(add_cc_64), E(addc_32), E(addc_64), E(sub_cc_32),
-    E(sub_cc_64), E(subc_32), E(subc_64), E(mad_lo_cc_32), E(mad_lo_cc_64), E(mad_hi_cc_u32), E(mad_hi_cc_s32), E(mad_hi_cc_u64),
-    E(mad_hi_cc_s64), E(madc_lo_32), E(madc_lo_64), E(madc_hi_u32), E(madc_hi_s32), E(madc_hi_u64), E(madc_hi_s64), E(and_32), E(and_64),
-    E(or_32), E(or_64), E(xor_32), E(xor_64), E3(not), E3(cnot), E3(shl), ET(shr), E(shf_l_wrap), E(shf_l_clamp), E(shf_r_wrap),
-    E(shf_r_clamp), E(lop3_32), E(popc_32), E(popc_64), E(clz_32), E(clz_64), E(bfind_u32), E(bfind_s32), E(bfind_u64), E(bfind_s64),
-    E(bfind_shiftamt_u32), E(bfind_shiftamt_s32), E(bfind_shiftamt_u64), E(bfind_shiftamt_s64), E(brev_32), E(brev_64), E(fns_b32),
-    E(bfe_u32), E(bfe_s32), E(bfe_u64), E(bfe_s64), E(bfi_32), E(bfi_64), E(bmsk_clamp), E(bmsk_wrap), E(szext_clamp_u32), E(szext_clamp_s32),
-    E(szext_wrap_u32), E(szext_wrap_s32), E(prmt), E(prmt_f4e), E(prmt_b4e), E(prmt_rc8), E(prmt_ecl), E(prmt_ecr), E(prmt_rc16),
-    E(mov_32), E(mov_64), E(zext_64_8), E(zext_64_16), E(zext_64_32), E(sext_64_8), E(sext_64_16), E(sext_64_32), E(trunc_32), E(trunc_16),
-    E(trunc_8), E(sext_32_8), E(sext_32_16), E(pack_64), E(pack_32), E(pack_16), E(high_64), E(high_32), E(high_16), E(and_pred), E(or_pred),
-    E(xor_pred), E(not_pred), E(mov_pred), E(selp_32), E(selp_64), E(slct_32_s32), E(slct_64_s32), E(slct_32_f32), E(slct_64_f32),
-    E(slct_32_ftz_f32), E(slct_64_ftz_f32), { NULL, NULL }
+    E(mul_wide_u32), E(mul_wide_s32), E(mad_wide_u16), E(mad_wide_s16), E(mad_wide_u32), E(mad_wide_s32), E(add_sat_s32),
+    E(sub_sat_s32), E(mad_hi_sat_s32), E(mul24_lo_u32), E(mul24_lo_s32), E(mul24_hi_u32), E(mul24_hi_s32), E(mad24_lo_u32),
+    E(mad24_lo_s32), E(mad24_hi_u32), E(mad24_hi_s32), E(mad24_hi_sat_s32), ET(div), ET(rem), ET(min), ET(max), E(min_relu_s32),
+    E(max_relu_s32), E(add_16x2), E(min_u16x2), E(min_s16x2), E(max_u16x2), E(max_s16x2), E(min_relu_s16x2), E(max_relu_s16x2),
+    ET(sad), E(dp4a_u32_u32), E(dp4a_u32_s32), E(dp4a_s32_u32), E(dp4a_s32_s32), E(dp2a_lo_u32_u32), E(dp2a_lo_u32_s32),
+    E(dp2a_lo_s32_u32), E(dp2a_lo_s32_s32), E(dp2a_hi_u32_u32), E(dp2a_hi_u32_s32), E(dp2a_hi_s32_u32), E(dp2a_hi_s32_s32),
+    E(add_cc_32), E(add_cc_64), E(addc_32), E(addc_64), E(sub_cc_32), E(sub_cc_64), E(subc_32), E(subc_64), E(mad_lo_cc_32),
+    E(mad_lo_cc_64), E(mad_hi_cc_u32), E(mad_hi_cc_s32), E(mad_hi_cc_u64), E(mad_hi_cc_s64), E(madc_lo_32), E(madc_lo_64),
+    E(madc_hi_u32), E(madc_hi_s32), E(madc_hi_u64), E(madc_hi_s64), E(and_32), E(and_64), E(or_32), E(or_64), E(xor_32),
+    E(xor_64), E3(not), E3(cnot), E3(shl), ET(shr), E(shf_l_wrap), E(shf_l_clamp), E(shf_r_wrap), E(shf_r_clamp), E(lop3_32),
+    E(popc_32), E(popc_64), E(clz_32), E(clz_64), E(bfind_u32), E(bfind_s32), E(bfind_u64), E(bfind_s64), E(bfind_shiftamt_u32),
+    E(bfind_shiftamt_s32), E(bfind_shiftamt_u64), E(bfind_shiftamt_s64), E(brev_32), E(brev_64), E(fns_b32), E(bfe_u32),
+    E(bfe_s32), E(bfe_u64), E(bfe_s64), E(bfi_32), E(bfi_64), E(bmsk_clamp), E(bmsk_wrap), E(szext_clamp_u32),
+    E(szext_clamp_s32), E(szext_wrap_u32), E(szext_wrap_s32), E(prmt), E(prmt_f4e), E(prmt_b4e), E(prmt_rc8), E(prmt_ecl),
+    E(prmt_ecr), E(prmt_rc16), E(mov_32), E(mov_64), E(zext_64_8), E(zext_64_16), E(zext_64_32), E(sext_64_8), E(sext_64_16),
+    E(sext_64_32), E(trunc_32), E(trunc_16), E(trunc_8), E(sext_32_8), E(sext_32_16), E(pack_64), E(pack_32), E(pack_16),
+    E(high_64), E(high_32), E(high_16), E(and_pred), E(or_pred), E(xor_pred), E(not_pred), E(mov_pred), E(selp_32), E(selp_64),
+    E(slct_32_s32), E(slct_64_s32), E(slct_32_f32), E(slct_64_f32), E(slct_32_ftz_f32), E(slct_64_ftz_f32), { NULL, NULL }
 };
 #undef E

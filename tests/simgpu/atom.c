@@ -17,7 +17,8 @@
     const unsigned char *shared = w->block->shared; const uint32_t shared_bytes = w->block->shared_bytes; \
     bool changed = false; \
     SIM_EACH_LANE(m) { \
-        T *p = fast ? (T *)(void *)(s.host + addr[l] + l * s.stride) : (T *)sim_at(w, i, (int)l, SPACE_OF(i), addr[l], sizeof(T), "atomic"); \
+        T *p = fast ? (T *)(void *)(s.host + addr[l] + l * s.stride) : \
+            (T *)sim_at(w, i, (int)l, SPACE_OF(i), addr[l], sizeof(T), "atomic"); \
         if (!p) return; \
         const T y = (T)b[l], z = (T)c[l]; T old, next; (void)y; (void)z; \
         const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; \
@@ -32,7 +33,8 @@
     if (changed) w->progress = true; else w->spin = true; }
 
 #define INT_ATOMS(N, U, S) \
-    ATOM(atom_add_##N, U, U, old + y) ATOM(atom_and_##N, U, U, old & y) ATOM(atom_or_##N, U, U, old | y) ATOM(atom_xor_##N, U, U, old ^ y) \
+    ATOM(atom_add_##N, U, U, old + y) ATOM(atom_and_##N, U, U, old & y) ATOM(atom_or_##N, U, U, old | y) \
+        ATOM(atom_xor_##N, U, U, old ^ y) \
     ATOM(atom_exch_##N, U, U, y) ATOM(atom_cas_##N, U, U, old == y ? z : old) \
     ATOM(atom_min_u##N, U, U, old < y ? old : y) ATOM(atom_max_u##N, U, U, old > y ? old : y) \
     ATOM(atom_min_s##N, U, U, (S)old < (S)y ? old : y) ATOM(atom_max_s##N, U, U, (S)old > (S)y ? old : y)
@@ -110,10 +112,11 @@ SIM_HANDLER(mbarrier_test)
 SIM_H1(mbarrier_pending, u32, u64, PENDING(x))
 
 #define E(n) SIM_E(n)
-#define EIA(n) E(atom_add_##n), E(atom_and_##n), E(atom_or_##n), E(atom_xor_##n), E(atom_exch_##n), E(atom_cas_##n), E(atom_min_u##n), \
+#define EIA(n) E(atom_add_##n), E(atom_and_##n), E(atom_or_##n), E(atom_xor_##n), E(atom_exch_##n), E(atom_cas_##n), \
+    E(atom_min_u##n), \
     E(atom_max_u##n), E(atom_min_s##n), E(atom_max_s##n)
 const struct sim_entry SIM_ISA(sim_atom_table)[] = {
-    EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64), E(atom_add_f16), E(atom_add_f16x2),
-    E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test), E(mbarrier_pending), { NULL, NULL }
+    EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64), E(atom_add_f16),
+    E(atom_add_f16x2), E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test), E(mbarrier_pending), { NULL, NULL }
 };
 #undef E

@@ -1,12 +1,13 @@
 /* code.h - what the executor's files share: decoded instructions, warps, blocks.
 
    A register is an array of 32 lanes in the warp's register file: 4 bytes a lane for types up to 32 bits (narrower values
-   zero-extended), 8 for 64-bit types, one uint32_t mask for a predicate. An operand is `offset * 2 + k`: k = 0 the register file, k = 1 the
-   code's constants (immediates spread over 32 lanes). Handlers trust that a slot has the width of their type: decode.c
-   puts a narrowing or widening move where PTX lets the widths differ.
+   zero-extended), 8 for 64-bit types, one uint32_t mask for a predicate. An operand is `offset * 2 + k`: k = 0 the register
+   file, k = 1 the code's constants (immediates spread over 32 lanes). Handlers trust that a slot has the width of their type:
+   decode.c puts a narrowing or widening move where PTX lets the widths differ.
 
    A handler executes one instruction for the lanes of `m`, never 0. It writes no other lane. w->ip already points behind it.
-   A handler that moves lanes away (branch, barrier, fault) writes their w->pc and clears w->stop to have the group chosen again. */
+   A handler that moves lanes away (branch, barrier, fault) writes their w->pc and clears w->stop to have the group chosen
+   again. */
 #ifndef SIM_CODE_H
 #define SIM_CODE_H
 
@@ -51,9 +52,11 @@ enum {                                            /* insn.flags */
     SIM_I_USER = 16                               /* shift for a handler's own number */
 };
 
-enum { MB_INIT, MB_INVAL, MB_ARRIVE, MB_DROP, MB_EXPECT, MB_COMPLETE, MB_ARRIVE_EXPECT }; /* user bits of an mbarrier instruction */
+/* user bits of an mbarrier instruction */
+enum { MB_INIT, MB_INVAL, MB_ARRIVE, MB_DROP, MB_EXPECT, MB_COMPLETE, MB_ARRIVE_EXPECT };
 
-enum sim_const_sreg {                             /* special registers that never change for a thread: filled in when a warp starts */
+/* special registers that never change for a thread: filled in when a warp starts */
+enum sim_const_sreg {
     SIM_S_TID_X, SIM_S_TID_Y, SIM_S_TID_Z, SIM_S_NTID_X, SIM_S_NTID_Y, SIM_S_NTID_Z, SIM_S_CTAID_X, SIM_S_CTAID_Y, SIM_S_CTAID_Z,
     SIM_S_NCTAID_X, SIM_S_NCTAID_Y, SIM_S_NCTAID_Z, SIM_S_LANEID, SIM_S_LANEMASK_EQ, SIM_S_LANEMASK_LE, SIM_S_LANEMASK_LT,
     SIM_S_LANEMASK_GE, SIM_S_LANEMASK_GT, SIM_S_WARPID, SIM_S_NWARPID, SIM_S_SMID, SIM_S_NSMID, SIM_S_GRIDID, SIM_S_DYNAMIC_SMEM,
@@ -68,12 +71,14 @@ struct sim_code_func {                            /* one function of the code */
     uint32_t preds_at, npreds, r32_at, n32, r64_at, n64; /* its registers in the register file, for a recursive call to save */
 };
 
-struct sim_pass { uint32_t from, to, size; uint8_t reg; }; /* reg 0: bytes of the frame; 4, 8: an operand with lanes of that size */
+/* reg 0: bytes of the frame; 4, 8: an operand with lanes of that size */
+struct sim_pass { uint32_t from, to, size; uint8_t reg; };
 struct sim_callsite {                             /* what a call instruction's imm points to */
     struct sim_code_func *callee;                 /* NULL: through a register, or a system function */
     bool recursive;                               /* may come back to the caller: save its registers */
     unsigned nargs, nrets;
-    struct sim_pass *args, *rets;                 /* args: from the caller's frame to the callee's parameters; rets: from its results back */
+    /* args: from the caller's frame to the callee's parameters; rets: from its results back */
+    struct sim_pass *args, *rets;
     uint32_t frame;                               /* of the caller: the callee's begins behind it */
 };
 
@@ -106,7 +111,8 @@ struct sim_warp {
     uint32_t yielded, spun;                       /* had their slice while diverged; and only spun in it */
     uint32_t cc;                                  /* carry flag of each lane */
     uint32_t spins, loops;                        /* backward branches: in a row without progress; while diverged */
-    bool spin, progress;                          /* since the last backward branch: an access that changed nothing, one that did */
+    /* since the last backward branch: an access that changed nothing, one that did */
+    bool spin, progress;
     bool diverged, sleeps;                        /* other lanes run elsewhere; the slice ended in spins or a sleep */
     uint32_t index;                               /* in the block */
     uint32_t pc[32];                              /* of lanes outside the group */
@@ -147,7 +153,8 @@ static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t p
 {
     for (; lanes; lanes &= lanes - 1) w->pc[__builtin_ctz(lanes)] = pc;
 }
-static inline void sim_warp_moved(struct sim_warp *w) { w->group = 0; w->stop = NULL; } /* all of the group have their pc in w->pc */
+/* all of the group have their pc in w->pc */
+static inline void sim_warp_moved(struct sim_warp *w) { w->group = 0; w->stop = NULL; }
 
 /* sync.c */
 void sim_bars_check(struct sim_block *b);         /* threads have exited: barriers may be complete */
@@ -157,7 +164,8 @@ void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fa
     __attribute__((format(printf, 5, 6)));
 
 /* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it, or NULL with the fault raised */
-void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size, const char *what);
+void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
+    const char *what);
 bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out); /* of global memory */
 bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
 
@@ -173,7 +181,8 @@ sim_handler *sim_handler_named(const char *name);
 #define SIM_HAVE_AVX2 1
 extern const struct sim_entry *const sim_avx2_tables[];
 #endif
-extern const struct sim_entry sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[], sim_cvt_table[], sim_ldst_table[],
+extern const struct sim_entry sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[], sim_cvt_table[],
+    sim_ldst_table[],
     sim_atom_table[], sim_flow_table[], sim_sync_table[];
 
 #endif

@@ -71,7 +71,7 @@ TESTP_ALL(f64, f64, 0x1p-1022)
 #define EP(t) E(testp_finite_##t), E(testp_infinite_##t), E(testp_number_##t), E(testp_notanumber_##t), E(testp_normal_##t), \
     E(testp_subnormal_##t)
 const struct sim_entry SIM_ISA(sim_compare_table)[] = {
-    EI(u16), EI(s16), EI(u32), EI(s32), EI(u64), EI(s64), EF(f32), EF(ftz_f32), EF(f64), EF(f16), EF(ftz_f16), EF(bf16), EP(f32), EP(f64),
-    { NULL, NULL }
+    EI(u16), EI(s16), EI(u32), EI(s32), EI(u64), EI(s64), EF(f32), EF(ftz_f32), EF(f64), EF(f16), EF(ftz_f16), EF(bf16),
+    EP(f32), EP(f64), { NULL, NULL }
 };
 #undef E

@@ -104,7 +104,8 @@ ROUNDED(cvt_f32_f64_x, u32, f64, f32, (f32)x, finish32(r, flags))
 SIM_S1(cvt_f64_f32_x, u64, f32, finish64(i->flags & SIM_I_FTZ ? flush(x) : x, x, i->flags))
 /* f32.f32: .sat and .ftz alone, or rounded to an integral value */
 SIM_S1(cvt_f32_f32_x, u32, f32, finish32(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags))
-SIM_S1(cvt_int_f32_f32, u32, f32, finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND), i->flags))
+SIM_S1(cvt_int_f32_f32, u32, f32, finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND),
+    i->flags))
 SIM_S1(cvt_f64_f64_x, u64, f64, finish64(x, x, i->flags))
 SIM_S1(cvt_int_f64_f64, u64, f64, finish64(to_integral(x, i->flags & SIM_I_ROUND), x, i->flags))
 
@@ -134,7 +135,8 @@ SIM_H1(cvt_bf16_f32, u32, f32, bhalf_of(x))
 SIM_S1(cvt_bf16_f32_x, u32, f32, TO_BHALF(FLUSHED(x)))
 SIM_S1(cvt_bf16_f64, u32, f64, TO_BHALF(x))
 SIM_S1(cvt_bf16_f16, u32, u32, TO_BHALF(half_value(x)))
-SIM_S1(cvt_int_bf16_bf16, u32, u32, finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3f80))
+SIM_S1(cvt_int_bf16_bf16, u32, u32, finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags,
+    0x3f80))
 /* packed: the first source goes to the high half */
 SIM_H2(cvt_f16x2_f32, u32, f32, f32, half_of(x) << 16 | half_of(y))
 SIM_H2(cvt_bf16x2_f32, u32, f32, f32, bhalf_of(x) << 16 | bhalf_of(y))
@@ -142,15 +144,18 @@ SIM_S2(cvt_f16x2_f32_x, u32, f32, f32, TO_HALF(FLUSHED(x)) << 16 | TO_HALF(FLUSH
 SIM_S2(cvt_bf16x2_f32_x, u32, f32, f32, TO_BHALF(FLUSHED(x)) << 16 | TO_BHALF(FLUSHED(y)))
 
 #define E(n) SIM_E(n)
-#define E8(p, f) E(p##u8_##f), E(p##s8_##f), E(p##u16_##f), E(p##s16_##f), E(p##u32_##f), E(p##s32_##f), E(p##u64_##f), E(p##s64_##f)
-#define FROM(f) E8(cvt_, f), E8(cvt_sat_, f), E(cvt_f32_##f), E(cvt_f64_##f), E(cvt_f32_##f##_x), E(cvt_f64_##f##_x), E(cvt_f16_##f), \
+#define E8(p, f) E(p##u8_##f), E(p##s8_##f), E(p##u16_##f), E(p##s16_##f), E(p##u32_##f), E(p##s32_##f), E(p##u64_##f), \
+    E(p##s64_##f)
+#define FROM(f) E8(cvt_, f), E8(cvt_sat_, f), E(cvt_f32_##f), E(cvt_f64_##f), E(cvt_f32_##f##_x), E(cvt_f64_##f##_x), \
+    E(cvt_f16_##f), \
     E(cvt_bf16_##f)
 const struct sim_entry SIM_ISA(sim_cvt_table)[] = {
-    FROM(u8), FROM(s8), FROM(u16), FROM(s16), FROM(u32), FROM(s32), FROM(u64), FROM(s64), E8(cvt_, f32), E8(cvt_, f64), E8(cvt_, f16),
-    E8(cvt_, bf16), E(cvt_rzi_s32_f32), E(cvt_f64_f32), E(cvt_f64_ftz_f32), E(cvt_f32_f64), E(cvt_f32_f64_x), E(cvt_f64_f32_x),
-    E(cvt_f32_f32_x), E(cvt_int_f32_f32), E(cvt_f64_f64_x), E(cvt_int_f64_f64), E(cvt_f32_f16), E(cvt_f32_bf16), E(cvt_f32_f16_x),
-    E(cvt_f32_bf16_x), E(cvt_f64_f16), E(cvt_f64_bf16), E(cvt_f16_f32), E(cvt_f16_f32_x), E(cvt_f16_f64), E(cvt_f16_f16_x),
-    E(cvt_int_f16_f16), E(cvt_f16_bf16), E(cvt_bf16_f32), E(cvt_bf16_f32_x), E(cvt_bf16_f64), E(cvt_bf16_f16), E(cvt_int_bf16_bf16),
-    E(cvt_f16x2_f32), E(cvt_bf16x2_f32), E(cvt_f16x2_f32_x), E(cvt_bf16x2_f32_x), { NULL, NULL }
+    FROM(u8), FROM(s8), FROM(u16), FROM(s16), FROM(u32), FROM(s32), FROM(u64), FROM(s64), E8(cvt_, f32), E8(cvt_, f64),
+    E8(cvt_, f16), E8(cvt_, bf16), E(cvt_rzi_s32_f32), E(cvt_f64_f32), E(cvt_f64_ftz_f32), E(cvt_f32_f64), E(cvt_f32_f64_x),
+    E(cvt_f64_f32_x), E(cvt_f32_f32_x), E(cvt_int_f32_f32), E(cvt_f64_f64_x), E(cvt_int_f64_f64), E(cvt_f32_f16),
+    E(cvt_f32_bf16), E(cvt_f32_f16_x), E(cvt_f32_bf16_x), E(cvt_f64_f16), E(cvt_f64_bf16), E(cvt_f16_f32), E(cvt_f16_f32_x),
+    E(cvt_f16_f64), E(cvt_f16_f16_x), E(cvt_int_f16_f16), E(cvt_f16_bf16), E(cvt_bf16_f32), E(cvt_bf16_f32_x), E(cvt_bf16_f64),
+    E(cvt_bf16_f16), E(cvt_int_bf16_bf16), E(cvt_f16x2_f32), E(cvt_bf16x2_f32), E(cvt_f16x2_f32_x), E(cvt_bf16x2_f32_x),
+    { NULL, NULL }
 };
 #undef E

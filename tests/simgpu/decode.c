@@ -1,8 +1,8 @@
 /* decode.c - an entry and the functions that it reaches become one array of instructions.
 
-   Callees come before callers: so the lanes that are inside a call have lower pcs than those that are not, run first, and the warp comes
-   together again behind the call. Every register of every function has its own place in the register file, except that registers
-   which never live at the same time share one (regs.c). */
+   Callees come before callers: so the lanes that are inside a call have lower pcs than those that are not, run first, and the
+   warp comes together again behind the call. Every register of every function has its own place in the register file, except
+   that registers which never live at the same time share one (regs.c). */
 #include "decode.h"
 #include <stdarg.h>
 
@@ -12,7 +12,12 @@ static struct sim_entry *handlers;                                /* a hash tabl
 static unsigned handlers_mask;
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 
-static unsigned hash(const char *s) { unsigned h = 2166136261u; for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u; return h; }
+static unsigned hash(const char *s)
+{
+    unsigned h = 2166136261u;
+    for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
 
 static void add_table(const struct sim_entry *t)
 {
@@ -25,7 +30,8 @@ static void add_table(const struct sim_entry *t)
 
 static void make_handlers(void)
 {
-    const struct sim_entry *const tables[] = { sim_alu_table, sim_compare_table, sim_float_table, sim_half_table, sim_cvt_table, sim_ldst_table,
+    const struct sim_entry *const tables[] =
+        { sim_alu_table, sim_compare_table, sim_float_table, sim_half_table, sim_cvt_table, sim_ldst_table,
         sim_atom_table, sim_flow_table, sim_sync_table };
     handlers_mask = 4095;
     handlers = calloc(handlers_mask + 1, sizeof *handlers);
@@ -85,7 +91,8 @@ struct sim_insn *dec_emit(struct dec *d, const char *handler)
     if (!run) dec_unsupported(d);
     c->insns = dec_grow(d, c->insns, &d->cap_insns, c->ninsns + 1, sizeof *c->insns);
     struct sim_insn *i = &c->insns[c->ninsns++];
-    *i = (struct sim_insn){ .run = run, .guard = d->guard, .guard_xor = d->guard_xor, .line = d->in ? d->in->line : 0, .func = (uint16_t)d->now,
+    *i = (struct sim_insn){ .run = run, .guard = d->guard, .guard_xor = d->guard_xor, .line = d->in ? d->in->line : 0,
+        .func = (uint16_t)d->now,
         .width = 1 };
     return i;
 }
@@ -152,9 +159,10 @@ bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset)
 {
     const struct sim_func *f = d->funcs[d->now].func;
     const struct sim_code_func *c = &d->code->funcs[d->now];
-    if (!f->is_entry && v >= f->params && v < f->params + f->nparams) { *offset = c->params_at + d->funcs[d->now].param_at[v - f->params]; return true; }
+    const bool is_param = v >= f->params && v < f->params + f->nparams;
+    if (!f->is_entry && is_param) { *offset = c->params_at + d->funcs[d->now].param_at[v - f->params]; return true; }
     if (v >= f->rets && v < f->rets + f->nrets) { *offset = c->rets_at + d->funcs[d->now].ret_at[v - f->rets]; return true; }
-    if (v->owner && (v->space == SIM_LOCAL || (v->space == SIM_PARAM && !(v >= f->params && v < f->params + f->nparams)))) {
+    if (v->owner && (v->space == SIM_LOCAL || (v->space == SIM_PARAM && !is_param))) {
         *offset = (uint32_t)v->address;
         return true;
     }
@@ -170,18 +178,24 @@ uint32_t dec_shared_at(struct dec *d, const struct sim_var *v)
 /* -- operands */
 
 static const struct { const char *name; enum sim_const_sreg first; bool vector; } const_sregs[] = {
-    { "%tid", SIM_S_TID_X, true }, { "%ntid", SIM_S_NTID_X, true }, { "%ctaid", SIM_S_CTAID_X, true }, { "%nctaid", SIM_S_NCTAID_X, true },
-    { "%laneid", SIM_S_LANEID, false }, { "%warpid", SIM_S_WARPID, false }, { "%nwarpid", SIM_S_NWARPID, false }, { "%smid", SIM_S_SMID, false },
+    { "%tid", SIM_S_TID_X, true }, { "%ntid", SIM_S_NTID_X, true }, { "%ctaid", SIM_S_CTAID_X, true },
+    { "%nctaid", SIM_S_NCTAID_X, true },
+    { "%laneid", SIM_S_LANEID, false }, { "%warpid", SIM_S_WARPID, false }, { "%nwarpid", SIM_S_NWARPID, false },
+    { "%smid", SIM_S_SMID, false },
     { "%nsmid", SIM_S_NSMID, false }, { "%gridid", SIM_S_GRIDID, false }, { "%lanemask_eq", SIM_S_LANEMASK_EQ, false },
-    { "%lanemask_le", SIM_S_LANEMASK_LE, false }, { "%lanemask_lt", SIM_S_LANEMASK_LT, false }, { "%lanemask_ge", SIM_S_LANEMASK_GE, false },
+    { "%lanemask_le", SIM_S_LANEMASK_LE, false }, { "%lanemask_lt", SIM_S_LANEMASK_LT, false },
+    { "%lanemask_ge", SIM_S_LANEMASK_GE, false },
     { "%lanemask_gt", SIM_S_LANEMASK_GT, false }, { "%dynamic_smem_size", SIM_S_DYNAMIC_SMEM, false },
-    { "%total_smem_size", SIM_S_TOTAL_SMEM, false }, { "%aggr_smem_size", SIM_S_TOTAL_SMEM, false }, { "%envreg1", SIM_S_ENVREG1, false },
+    { "%total_smem_size", SIM_S_TOTAL_SMEM, false }, { "%aggr_smem_size", SIM_S_TOTAL_SMEM, false },
+    { "%envreg1", SIM_S_ENVREG1, false },
     { "%envreg2", SIM_S_ENVREG2, false }, { "%clusterid", SIM_S_CTAID_X, true }, { "%nclusterid", SIM_S_NCTAID_X, true },
     { "%cluster_nctaid", SIM_S_ONE, false }, { "%cluster_nctarank", SIM_S_ONE, false } };
 static const struct { const char *name, *handler; unsigned size; } moving_sregs[] = {
-    { "%clock", "clock_32", 4 }, { "%clock_hi", "clock_hi", 4 }, { "%clock64", "clock_64", 8 }, { "%globaltimer", "globaltimer_64", 8 },
+    { "%clock", "clock_32", 4 }, { "%clock_hi", "clock_hi", 4 }, { "%clock64", "clock_64", 8 },
+    { "%globaltimer", "globaltimer_64", 8 },
     { "%globaltimer_lo", "globaltimer_lo", 4 }, { "%globaltimer_hi", "globaltimer_hi", 4 } };
-static const char *const zero_sregs[] = { "%envreg", "%pm", "%cluster_ctaid", "%cluster_ctarank", "%is_explicit_cluster", "%current_graph_exec" };
+static const char *const zero_sregs[] =
+    { "%envreg", "%pm", "%cluster_ctaid", "%cluster_ctarank", "%is_explicit_cluster", "%current_graph_exec" };
 
 uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size)
 {
@@ -241,7 +255,8 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
     }
     const struct sim_var *v = o->var;
     if (v->space == SIM_SHARED) return dec_const(d, dec_shared_at(d, v) + o->imm, size);
-    if (dec_frame_offset(d, v, &offset)) {                        /* parameters of a function have generic addresses from the start */
+    /* parameters of a function have generic addresses from the start */
+    if (dec_frame_offset(d, v, &offset)) {
         const uint32_t fp = 2 * d->code->fp;
         const uint64_t add = offset + o->imm + (v->space == SIM_PARAM && size == 8 ? SIM_WINDOW_LOCAL : 0);
         const uint32_t t = dec_temp(d, size);
@@ -295,7 +310,8 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t)
     if (has == size) return at;
     if (has != 8 || size != 4) dec_unsupported(d);
     const bool is_signed = t == SIM_S8 || t == SIM_S16 || t == SIM_S32;
-    static const char *const moves[2][3] = { { "zext_64_8", "zext_64_16", "zext_64_32" }, { "sext_64_8", "sext_64_16", "sext_64_32" } };
+    static const char *const moves[2][3] =
+        { { "zext_64_8", "zext_64_16", "zext_64_32" }, { "sext_64_8", "sext_64_16", "sext_64_32" } };
     const uint32_t temp = dec_temp(d, 4);
     d->after[d->nafter].to = at;
     d->after[d->nafter].from = temp;
@@ -312,14 +328,19 @@ void dec_done(struct dec *d)
 /* -- modifiers */
 
 static const struct { const char *name; uint32_t flags; bool to_int; } flag_mods[] = {
-    { "rn", 0, false }, { "rz", 1, false }, { "rm", 2, false }, { "rp", 3, false }, { "rni", 0, true }, { "rzi", 1, true }, { "rmi", 2, true },
-    { "rpi", 3, true }, { "ftz", SIM_I_FTZ, false }, { "sat", SIM_I_SAT, false }, { "relu", SIM_I_RELU, false }, { "NaN", SIM_I_NAN, false },
+    { "rn", 0, false }, { "rz", 1, false }, { "rm", 2, false }, { "rp", 3, false }, { "rni", 0, true }, { "rzi", 1, true },
+    { "rmi", 2, true },
+    { "rpi", 3, true }, { "ftz", SIM_I_FTZ, false }, { "sat", SIM_I_SAT, false }, { "relu", SIM_I_RELU, false },
+    { "NaN", SIM_I_NAN, false },
     { "xorsign", SIM_I_XORSIGN, false }, { "volatile", SIM_I_STRONG, false }, { "relaxed", SIM_I_STRONG, false },
-    { "acquire", SIM_I_STRONG, false }, { "release", SIM_I_STRONG, false }, { "acq_rel", SIM_I_STRONG, false }, { "mmio", SIM_I_STRONG, false } };
+    { "acquire", SIM_I_STRONG, false }, { "release", SIM_I_STRONG, false }, { "acq_rel", SIM_I_STRONG, false },
+    { "mmio", SIM_I_STRONG, false } };
 static const struct { const char *name; enum sim_space space; } space_mods[] = {
-    { "global", SIM_GLOBAL }, { "const", SIM_GLOBAL }, { "shared", SIM_SHARED }, { "shared::cta", SIM_SHARED }, { "shared::cluster", SIM_SHARED },
+    { "global", SIM_GLOBAL }, { "const", SIM_GLOBAL }, { "shared", SIM_SHARED }, { "shared::cta", SIM_SHARED },
+    { "shared::cluster", SIM_SHARED },
     { "local", SIM_LOCAL }, { "param", SIM_PARAM }, { "param::entry", SIM_PARAM }, { "param::func", SIM_PARAM } };
-static const char *const ignored_mods[] = { "weak", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "cta", "gpu", "sys", "cluster", "uni",
+static const char *const ignored_mods[] =
+    { "weak", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "cta", "gpu", "sys", "cluster", "uni",
     "aligned", "abs" };
 
 static void sort_modifiers(struct dec *d)
@@ -340,7 +361,8 @@ static void sort_modifiers(struct dec *d)
             d->rounds_to_int |= flag_mods[j].to_int;
             known = true;
         }
-        for (size_t j = 0; j < sizeof space_mods / sizeof *space_mods; j++) if (!strcmp(m, space_mods[j].name)) { d->space = space_mods[j].space; known = true; }
+        for (size_t j = 0; j < sizeof space_mods / sizeof *space_mods; j++)
+            if (!strcmp(m, space_mods[j].name)) { d->space = space_mods[j].space; known = true; }
         for (size_t j = 0; j < sizeof ignored_mods / sizeof *ignored_mods; j++) known |= !strcmp(m, ignored_mods[j]);
         if (!known) d->rest[d->nrest++] = m;
     }
@@ -373,7 +395,8 @@ uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at)
 
 static int reach(struct dec *d, struct sim_func *f);
 
-static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in, const struct sim_operand *o, unsigned n, bool address)
+static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in, const struct sim_operand *o, unsigned n,
+    bool address)
 {
     for (unsigned k = 0; k < n; k++) {
         if (o[k].n) visit_operands(d, self, in, o[k].list, o[k].n, true);
@@ -437,7 +460,8 @@ static void reach_indirect(struct dec *d)
         }
     for (unsigned k = 0; k < d->image->nfuncs; k++) {
         struct sim_func *f = d->image->funcs[k];
-        for (unsigned j = 0; j < f->ninstrs; j++) if (strcmp(f->instrs[j].op, "call")) reach_taken(d, f->instrs[j].opd, f->instrs[j].n);
+        for (unsigned j = 0; j < f->ninstrs; j++) if (strcmp(f->instrs[j].op, "call"))
+            reach_taken(d, f->instrs[j].opd, f->instrs[j].n);
     }
 }
 
@@ -471,7 +495,8 @@ static void place_shared(struct dec *d)
     }
     d->in = NULL;
     if (top > 0xc000) {
-        sim_log_add(d->log, "ptxas error   : Entry function '%s' uses too much shared data (0x%llx bytes, 0xc000 max)\n", d->funcs[0].func->name,
+        sim_log_add(d->log, "ptxas error   : Entry function '%s' uses too much shared data (0x%llx bytes, 0xc000 max)\n",
+            d->funcs[0].func->name,
                     (unsigned long long)top);
         longjmp(d->failed, 1);
     }
@@ -504,7 +529,8 @@ static void place_function(struct dec *d, unsigned self)
     c->r64_at = new_place(d, 256 * c->n64, 64);
     for (unsigned k = 0; k < s->nregs; k++) {
         const unsigned size = dec_reg_size(s->regs[k].type);
-        f->reg[k] = size == 0 ? c->preds_at + 4 * f->reg[k] : size == 4 ? c->r32_at + 128 * f->reg[k] : c->r64_at + 256 * f->reg[k];
+        f->reg[k] = size == 0 ? c->preds_at + 4 * f->reg[k] : size == 4 ? c->r32_at + 128 * f->reg[k] :
+            c->r64_at + 256 * f->reg[k];
     }
 }
 
@@ -514,7 +540,8 @@ static void pass_registers(struct dec *d, const struct sim_var *v, unsigned n, c
     for (unsigned k = 0; k < n; k++) {
         if (v[k].space != SIM_REG) continue;
         const unsigned size = dec_reg_size(v[k].type);
-        if (size != 4 && size != 8) dec_fail(d, "Parameter '%s' in a register of this type is not supported by this CPU device", v[k].name);
+        if (size != 4 && size != 8) dec_fail(d,
+            "Parameter '%s' in a register of this type is not supported by this CPU device", v[k].name);
         char name[32];
         const unsigned bits = 8 * sim_type_size(v[k].type);
         snprintf(name, sizeof name, bits < 32 && load ? "ld_local_u%u" : load ? "ld_local_%u" : "st_local_%u", bits);
@@ -621,7 +648,8 @@ static void decode(struct dec *d, struct sim_func *entry)
     c->regs_bytes = d->regs_top + 256;
     c->info.param_bytes = entry->param_bytes;
     c->info.num_regs = words + 8 < 16 ? 16 : words + 8 > 255 ? 255 : (uint32_t)words + 8;
-    for (unsigned k = 0; k < d->image->nvars; k++) if (d->image->vars[k]->space == SIM_CONST) c->info.const_bytes += (uint32_t)d->image->vars[k]->size;
+    for (unsigned k = 0; k < d->image->nvars; k++) if (d->image->vars[k]->space == SIM_CONST)
+        c->info.const_bytes += (uint32_t)d->image->vars[k]->size;
 }
 
 int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_code **out)

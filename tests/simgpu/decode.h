@@ -31,7 +31,8 @@ struct dec {
     uint32_t cap_insns, cap_consts, cap_calls, cap_labels;
     struct dec_fixup *fixups; unsigned nfixups, cap_fixups;
     const struct sim_var **shared; uint32_t *shared_at; unsigned nshared;
-    uint32_t temp[3][24]; unsigned ntemp[3], made[3];             /* scratch registers of the current instruction: pred, 4, 8 bytes */
+    /* scratch registers of the current instruction: pred, 4, 8 bytes */
+    uint32_t temp[3][24]; unsigned ntemp[3], made[3];
 
     const struct sim_instr *in;                                   /* the instruction, its modifiers sorted out: */
     enum sim_type type[MAX_TYPES]; unsigned ntypes;

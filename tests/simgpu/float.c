@@ -2,17 +2,19 @@
 
    add, sub, mul, fma, div, rcp, sqrt are IEEE exact. The plain and the .ftz forms to nearest have handlers of their own; the
    _x handlers read rounding, .ftz and .sat from the flags. Directed rounding uses the host's rounding mode: operands come from
-   memory and results go there between the two calls that switch it, so nothing moves across. The .approx functions are computed more
-   exactly than a GPU computes them. */
+   memory and results go there between the two calls that switch it, so nothing moves across. The .approx functions are computed
+   more exactly than a GPU computes them. */
 #include "floats.h"
 
 #define A3 const f32 x = a[l], y = b[l], z = c[l]
 #define FLOAT(NAME, E) SIM_HANDLER(NAME) { \
-    u32 *d = SIM_AT(u32, i->d); const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); (void)b; (void)c; \
+    u32 *d = SIM_AT(u32, i->d); const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); (void)b; \
+        (void)c; \
     if (m == ~0u) SIM_LANES { A3; (void)y; (void)z; d[l] = (E); } \
     else SIM_LANES { A3; (void)y; (void)z; const u32 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
 #define FLOAT_X(NAME, E) SIM_HANDLER(NAME) { \
-    u32 *d = SIM_AT(u32, i->d); const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); (void)b; (void)c; \
+    u32 *d = SIM_AT(u32, i->d); const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); (void)b; \
+        (void)c; \
     const uint32_t flags = i->flags, ftz = flags & SIM_I_FTZ ? ~0u : 0; u32 out[32]; \
     if (flags & SIM_I_ROUND) fesetround(sim_fe_round[flags & SIM_I_ROUND]); \
     SIM_EACH_LANE(m) { \
@@ -60,15 +62,23 @@ FLOAT(abs_ftz_f32, flush_bits(canon32(__builtin_fabsf(x))))
 FLOAT(copysign_f32, (bits32(x) & 0x80000000u) | (bits32(y) & 0x7fffffffu))
 
 /* min, max: a number beats a NaN, -0 is below +0; .NaN: a NaN beats a number */
-static inline u32 min32(f32 x, f32 y) { return x != x ? canon32(y) : y != y || x < y ? bits32(x) : x == y ? bits32(x) | bits32(y) : bits32(y); }
-static inline u32 max32(f32 x, f32 y) { return x != x ? canon32(y) : y != y || x > y ? bits32(x) : x == y ? bits32(x) & bits32(y) : bits32(y); }
+static inline u32 min32(f32 x, f32 y)
+{
+    return x != x ? canon32(y) : y != y || x < y ? bits32(x) : x == y ? bits32(x) | bits32(y) : bits32(y);
+}
+static inline u32 max32(f32 x, f32 y)
+{
+    return x != x ? canon32(y) : y != y || x > y ? bits32(x) : x == y ? bits32(x) & bits32(y) : bits32(y);
+}
 static inline u64 min64(f64 x, f64 y)
 {
-    return x != x ? (y != y ? bits64(x) | QUIET64 : bits64(y)) : y != y || x < y ? bits64(x) : x == y ? bits64(x) | bits64(y) : bits64(y);
+    if (x != x) return y != y ? bits64(x) | QUIET64 : bits64(y);
+    return y != y || x < y ? bits64(x) : x == y ? bits64(x) | bits64(y) : bits64(y);
 }
 static inline u64 max64(f64 x, f64 y)
 {
-    return x != x ? (y != y ? bits64(x) | QUIET64 : bits64(y)) : y != y || x > y ? bits64(x) : x == y ? bits64(x) & bits64(y) : bits64(y);
+    if (x != x) return y != y ? bits64(x) | QUIET64 : bits64(y);
+    return y != y || x > y ? bits64(x) : x == y ? bits64(x) & bits64(y) : bits64(y);
 }
 FLOAT(min_f32, min32(x, y))
 FLOAT(max_f32, max32(x, y))
@@ -88,7 +98,8 @@ SIM_S2(min_f32_x, u32, f32, f32, extreme_x(x, y, i->flags, false))
 SIM_S2(max_f32_x, u32, f32, f32, extreme_x(x, y, i->flags, true))
 static inline u32 extreme3_x(f32 x, f32 y, f32 z, uint32_t flags, bool is_max)
 {
-    return extreme_x(float_of(extreme_x(x, y, flags & ~(uint32_t)SIM_I_XORSIGN, is_max)), z, flags & ~(uint32_t)SIM_I_XORSIGN, is_max);
+    flags &= ~(uint32_t)SIM_I_XORSIGN;
+    return extreme_x(float_of(extreme_x(x, y, flags, is_max)), z, flags, is_max);
 }
 SIM_S3(min3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, false))
 SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
@@ -96,10 +107,12 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
 /* -- f64 */
 
 #define DOUBLE(NAME, E) SIM_HANDLER(NAME) { \
-    u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; (void)c; \
+    u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; \
+        (void)c; \
     SIM_LANES { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
 #define DOUBLE_X(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
-    u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; (void)c; \
+    u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; \
+        (void)c; \
     f64 out[32]; \
     fesetround(sim_fe_round[i->flags & SIM_I_ROUND]); \
     SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; out[l] = (E); } \
@@ -165,9 +178,9 @@ SIM_S2(div_approx_ftz_f32, u32, f32, f32, flush_bits(canon32(div_approx(flush(x)
 #define E5(n) E(n##_f32), E(n##_ftz_f32), E(n##_f32_x), E(n##_f64), E(n##_f64_x)
 #define E2(n) E(n##_f32), E(n##_ftz_f32)
 const struct sim_entry SIM_ISA(sim_float_table)[] = {
-    E5(add), E5(sub), E5(mul), E5(fma), E5(div), E5(rcp), E5(sqrt), E2(neg), E2(abs), E2(min), E2(max), E(min_f32_x), E(max_f32_x),
-    E(min3_f32_x), E(max3_f32_x), E(copysign_f32), E(copysign_f64), E(neg_f64), E(abs_f64), E(min_f64), E(max_f64),
-    E(rcp_approx_ftz_f64), E(rsqrt_approx_ftz_f64), E(rsqrt_approx_f64), E2(rsqrt_approx), E2(ex2_approx), E2(lg2_approx), E2(sin_approx),
-    E2(cos_approx), E2(tanh_approx), E2(div_approx), { NULL, NULL }
+    E5(add), E5(sub), E5(mul), E5(fma), E5(div), E5(rcp), E5(sqrt), E2(neg), E2(abs), E2(min), E2(max), E(min_f32_x),
+    E(max_f32_x), E(min3_f32_x), E(max3_f32_x), E(copysign_f32), E(copysign_f64), E(neg_f64), E(abs_f64), E(min_f64),
+    E(max_f64), E(rcp_approx_ftz_f64), E(rsqrt_approx_ftz_f64), E(rsqrt_approx_f64), E2(rsqrt_approx), E2(ex2_approx),
+    E2(lg2_approx), E2(sin_approx), E2(cos_approx), E2(tanh_approx), E2(div_approx), { NULL, NULL }
 };
 #undef E

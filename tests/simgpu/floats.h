@@ -52,7 +52,8 @@ static inline u32 bhalf_of(f32 v)
     return (f & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (f + 0x7fff + (f >> 16 & 1)) >> 16;
 }
 
-/* any rounding, from a double that holds the exact value or one rounded to odd; mantissa bits and smallest exponent of the format */
+/* any rounding, from a double that holds the exact value or one rounded to odd; mantissa bits and smallest exponent of the
+   format */
 static inline u32 narrow(f64 v, int mode, int mbits, int emin, int emax)
 {
     u64 b = bits64(v);

@@ -88,7 +88,8 @@ static void restore_registers(struct sim_warp *w, int l, const struct sim_code_f
     for (uint32_t k = 0; k < f->n64; k++, p += 8) memcpy(w->base[0] + f->r64_at + 256u * k + 8 * l, p, 8);
 }
 
-static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const struct sim_callsite *site, const struct sim_code_func *f)
+static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const struct sim_callsite *site,
+    const struct sim_code_func *f)
 {
     const struct sim_code *code = w->block->code;
     u32 *fp = (u32 *)(void *)(w->base[0] + code->fp);
@@ -134,7 +135,10 @@ SIM_HANDLER(call_indirect)
     SIM_EACH_LANE(m) {
         uint64_t id = (a[l] - SIM_WINDOW_CODE) / 16 - 1;
         int f = (a[l] & 15) == 0 && a[l] > SIM_WINDOW_CODE && id < code->nimage_funcs ? code->func_of_id[id] : -1;
-        if (f < 0) { sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "call of 0x%llx, which is no function", (unsigned long long)a[l]); return; }
+        if (f < 0) {
+            sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "call of 0x%llx, which is no function", (unsigned long long)a[l]);
+            return;
+        }
         if (!enter(w, i, (int)l, site, &code->funcs[f])) return;
     }
     sim_warp_moved(w);
@@ -176,7 +180,8 @@ static void system_arguments(struct sim_warp *w, const struct sim_callsite *site
         out[k] = 0;
         if (k >= site->nargs) continue;
         const struct sim_pass *a = &site->args[k];
-        memcpy(&out[k], a->reg ? sim_operand_at(w, a->from) + (size_t)l * a->reg : w->local + (size_t)l * w->local_stride + fp[l] + a->from, a->size);
+        memcpy(&out[k], a->reg ? sim_operand_at(w, a->from) + (size_t)l * a->reg :
+            w->local + (size_t)l * w->local_stride + fp[l] + a->from, a->size);
     }
 }
 
@@ -191,7 +196,8 @@ SIM_HANDLER(call_vprintf)
         if (!site->nrets) continue;
         const struct sim_pass *r = &site->rets[0];
         const u32 *fp = (const u32 *)(const void *)(w->base[0] + w->block->code->fp);
-        memcpy(r->reg ? sim_operand_at(w, r->to) + (size_t)l * r->reg : w->local + (size_t)l * w->local_stride + fp[l] + r->to, &n, 4);
+        memcpy(r->reg ? sim_operand_at(w, r->to) + (size_t)l * r->reg : w->local + (size_t)l * w->local_stride + fp[l] + r->to,
+            &n, 4);
     }
 }
 
@@ -238,8 +244,8 @@ CLOCK(globaltimer_hi, u32, now(CLOCK_REALTIME) >> 32)
 
 #define E(n) SIM_E(n)
 const struct sim_entry sim_flow_table[] = {
-    E(bra), E(brx), E(exit_lanes), E(call_direct), E(call_indirect), E(ret), E(call_vprintf), E(call_assertfail), E(trap), E(run_off), E(fence),
-    E(nothing), { "nanosleep", sleep_lanes }, E(activemask), E(clock_32), E(clock_hi), E(clock_64), E(globaltimer_64), E(globaltimer_lo), E(globaltimer_hi),
-    { NULL, NULL }
+    E(bra), E(brx), E(exit_lanes), E(call_direct), E(call_indirect), E(ret), E(call_vprintf), E(call_assertfail), E(trap),
+    E(run_off), E(fence), E(nothing), { "nanosleep", sleep_lanes }, E(activemask), E(clock_32), E(clock_hi), E(clock_64),
+    E(globaltimer_64), E(globaltimer_lo), E(globaltimer_hi), { NULL, NULL }
 };
 #undef E

@@ -1,6 +1,8 @@
-/* format.c - printf and assert of kernels: the host's formatter on arguments from device memory, and the queue of what was printed.
+/* format.c - printf and assert of kernels: the host's formatter on arguments from device memory, and the queue of what was
+   printed.
 
-   vprintf's arguments stand packed in memory, each at its natural alignment: int and its kin 4 bytes, long, pointers and doubles 8. */
+   vprintf's arguments stand packed in memory, each at its natural alignment: int and its kin 4 bytes, long, pointers and
+   doubles 8. */
 #include "code.h"
 
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -67,7 +69,8 @@ static bool argument(struct sim_warp *w, const struct sim_insn *i, int lane, uin
 }
 
 /* One conversion, from the % to its letter. */
-static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, const char **format, uint64_t *args, int *count, struct text *out)
+static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, const char **format, uint64_t *args, int *count,
+    struct text *out)
 {
     char spec[64], piece[512];
     size_t n = 0;
@@ -88,7 +91,8 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     struct text string = { NULL, 0, 0 };
     int len = 0;
     const char *result = piece;
-#define FORMAT(value) (stars == 0 ? snprintf(piece, sizeof piece, spec, value) : stars == 1 ? snprintf(piece, sizeof piece, spec, star[0], value) : \
+#define FORMAT(value) (stars == 0 ? snprintf(piece, sizeof piece, spec, value) : stars == 1 ? \
+    snprintf(piece, sizeof piece, spec, star[0], value) : \
     snprintf(piece, sizeof piece, spec, star[0], star[1], value))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -162,7 +166,8 @@ void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     if (ok) {
         const struct sim_block *b = w->block;
         const uint32_t t = 32 * w->index + (uint32_t)lane, *n = b->grid->block;
-        fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", s[1].s, (unsigned)arg[2], s[2].s, b->ctaid[0],
+        fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", s[1].s, (unsigned)arg[2],
+            s[2].s, b->ctaid[0],
                 b->ctaid[1], b->ctaid[2], t % n[0], t / n[0] % n[1], t / n[0] / n[1], s[0].s);
         sim_fault_at(w, i, lane, SIM_F_ASSERT, "assertion `%.100s` failed", s[0].s);
     }

@@ -1,6 +1,7 @@
 /* grid.c - blocks: made, run for a quantum, freed; and how a kernel's fault is reported.
 
-   All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or has had its slice. */
+   All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or has had
+   its slice. */
 #include "code.h"
 #include <fenv.h>
 #include <stdarg.h>
@@ -35,7 +36,8 @@ static void fill_lanes(struct sim_warp *w, const uint32_t *s)
         u32 *r = (u32 *)(void *)(w->base[0] + s[id]);
         if (s[id]) for (uint32_t l = 0; l < 32; l++) {
             const uint32_t bit = 1u << l;
-            r[l] = id == SIM_S_LANEID ? l : id == SIM_S_LANEMASK_EQ ? bit : id == SIM_S_LANEMASK_LE ? bit | (bit - 1) : id == SIM_S_LANEMASK_LT ? bit - 1 :
+            r[l] = id == SIM_S_LANEID ? l : id == SIM_S_LANEMASK_EQ ? bit : id == SIM_S_LANEMASK_LE ? bit | (bit - 1) :
+                id == SIM_S_LANEMASK_LT ? bit - 1 :
                 id == SIM_S_LANEMASK_GE ? ~(bit - 1) : ~(bit | (bit - 1));
         }
     }
@@ -177,20 +179,23 @@ static void report_deadlock(struct sim_block *b)
             same = 0;
             for (int j = 0; j < 32; j++) if (rest >> j & 1 && w->pc[j] == w->pc[l]) same |= 1u << j;
             thread_of(b, w, l, t);
-            n += snprintf(text + n, sizeof text - (size_t)n, "%s%d thread%s of warp %u from (%u,%u,%u) on wait for %s at line %u", n ? "; " : "",
+            n += snprintf(text + n, sizeof text - (size_t)n,
+                "%s%d thread%s of warp %u from (%u,%u,%u) on wait for %s at line %u", n ? "; " : "",
                           __builtin_popcount(same), __builtin_popcount(same) == 1 ? "" : "s", k, t[0], t[1], t[2],
                           w->barred >> l & 1 ? "the block" : "lanes of their warp", b->code->insns[w->pc[l]].line);
             if (n >= (int)sizeof text) n = (int)sizeof text - 1;
         }
     }
-    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1], b->ctaid[2],
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1],
+        b->ctaid[2],
                    b->grid->kernel_name ? b->grid->kernel_name : "?", text);
     b->faulted = true;
 }
 
 static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
 {
-    unsigned waiting = 0, idle = 0;                            /* warps in a row that could not run; that only spun, since one worked */
+    /* warps in a row that could not run; that only spun, since one worked */
+    unsigned waiting = 0, idle = 0;
     while (quantum) {
         if (!b->live) return SIM_BLOCK_DONE;
         struct sim_warp *w = &b->warps[b->turn];

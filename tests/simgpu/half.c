@@ -1,7 +1,7 @@
 /* half.c - f16 and bf16 arithmetic, single and packed. Lane operations: see lanes.h.
 
-   add, sub and mul of f16 are computed in f32, where rounding twice does no harm; of bf16, whose exponents reach as far as f32's, in
-   double; fma in double, rounded to odd first. Packed forms do both halves. */
+   add, sub and mul of f16 are computed in f32, where rounding twice does no harm; of bf16, whose exponents reach as far as
+   f32's, in double; fma in double, rounded to odd first. Packed forms do both halves. */
 #include "floats.h"
 
 #define H_FTZ(x) ((i->flags & SIM_I_FTZ) && ((x) & 0x7c00) == 0 ? (x) & 0x8000 : (x))
@@ -46,7 +46,8 @@ static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
 #define TWICE3(F, x, y, z) ((F((x) & 0xffff, (y) & 0xffff, (z) & 0xffff)) | (F((x) >> 16, (y) >> 16, (z) >> 16)) << 16)
 #define OP1(NAME, F) SIM_S1(NAME, u32, u32, F((u16)x)) SIM_S1(NAME##x2, u32, u32, TWICE1(F, x))
 #define OP2(NAME, F) SIM_S2(NAME, u32, u32, u32, F((u16)x, (u16)y)) SIM_S2(NAME##x2, u32, u32, u32, TWICE2(F, x, y))
-#define OP3(NAME, F) SIM_S3(NAME, u32, u32, u32, u32, F((u16)x, (u16)y, (u16)z)) SIM_S3(NAME##x2, u32, u32, u32, u32, TWICE3(F, x, y, z))
+#define OP3(NAME, F) SIM_S3(NAME, u32, u32, u32, u32, F((u16)x, (u16)y, (u16)z)) \
+    SIM_S3(NAME##x2, u32, u32, u32, u32, TWICE3(F, x, y, z))
 
 #define HF2(OP, x, y) h_finish(OP(H_FTZ(x), H_FTZ(y)), i->flags)
 #define HADD(x, y) HF2(h_add, x, y)
@@ -93,8 +94,8 @@ OP1(tanh_approx_bf16, BTANH)
 
 #define E(n) SIM_E(n), SIM_E(n##x2)
 const struct sim_entry SIM_ISA(sim_half_table)[] = {
-    E(add_f16), E(sub_f16), E(mul_f16), E(fma_f16), E(min_f16), E(max_f16), E(neg_f16), E(abs_f16), E(ex2_approx_f16), E(tanh_approx_f16),
-    E(add_bf16), E(sub_bf16), E(mul_bf16), E(fma_bf16), E(min_bf16), E(max_bf16), E(neg_bf16), E(abs_bf16), E(ex2_approx_bf16),
-    E(tanh_approx_bf16), { NULL, NULL }
+    E(add_f16), E(sub_f16), E(mul_f16), E(fma_f16), E(min_f16), E(max_f16), E(neg_f16), E(abs_f16), E(ex2_approx_f16),
+    E(tanh_approx_f16), E(add_bf16), E(sub_bf16), E(mul_bf16), E(fma_bf16), E(min_bf16), E(max_bf16), E(neg_bf16), E(abs_bf16),
+    E(ex2_approx_bf16), E(tanh_approx_bf16), { NULL, NULL }
 };
 #undef E

@@ -1,8 +1,9 @@
 /* lanes.h - macros that define a handler from the expression for one lane. Included by the files that hold lane operations.
 
    A file of lane operations is compiled twice, for the baseline instruction set and, by avx2.c, for AVX2 and FMA. So it keeps to
-   static names, and exports only its table, through SIM_ISA. The loops have no branch that depends on the lane: results are computed for all
-   32 lanes and stored under the mask, so that the compiler vectorises them. A destination is one of the sources, or disjoint. */
+   static names, and exports only its table, through SIM_ISA. The loops have no branch that depends on the lane: results are
+   computed for all 32 lanes and stored under the mask, so that the compiler vectorises them. A destination is one of the
+   sources, or disjoint. */
 #ifndef SIM_LANES_H
 #define SIM_LANES_H
 
@@ -25,9 +26,9 @@ __extension__ typedef __int128 s128;
 __extension__ typedef unsigned __int128 u128;
 
 static const uint32_t sim_lane_bit[32] = {
-    1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13,
-    1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26,
-    1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31 };
+    1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9, 1u << 10,
+    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
+    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31 };
 
 #define SIM_LANES SIM_IVDEP for (int l = 0; l < 32; l++)
 #define SIM_ON(m) ((m) & sim_lane_bit[l])

@@ -1,33 +1,44 @@
 /* ldst.c - loads, stores, cp.async. Lane operations: see lanes.h and access.h. */
 #include "access.h"
 
-static inline uint32_t element(const struct sim_insn *i, unsigned k) { return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e; }
+static inline uint32_t element(const struct sim_insn *i, unsigned k)
+{
+    return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e;
+}
 
 #define AT(T, s, l) ((const T *)(const void *)((s).host + addr[l] + (l) * (s).stride))
+/* all 32 lanes, n elements each, from P(l) */
+#define LOAD_ALL(D, P) do { \
+    D *d[4]; \
+    for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(D, element(i, k)); \
+    if (n == 1) SIM_UNROLL for (unsigned l = 0; l < 32; l++) d[0][l] = (D)*(P); \
+    else if (n == 2) SIM_UNROLL for (unsigned l = 0; l < 32; l++) { d[0][l] = (D)(P)[0]; d[1][l] = (D)(P)[1]; } \
+    else SIM_UNROLL for (unsigned l = 0; l < 32; l++) { \
+        d[0][l] = (D)(P)[0]; d[1][l] = (D)(P)[1]; d[2][l] = (D)(P)[2]; d[3][l] = (D)(P)[3]; \
+    } } while (0)
 #define LOAD(NAME, SPACE, D, T) SIM_HANDLER(NAME) { \
     u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
+    if (SPACE == SIM_SHARED && m == ~0u) { \
+        u32 offset[32]; const unsigned char *shared = w->block->shared; \
+        if (locate_shared(w, i, size, offset)) { \
+            if (n == 1 && sizeof(D) == sizeof(T) && contiguous32(offset, sizeof(T))) \
+                memcpy(SIM_AT(D, i->d), shared + offset[0], 32 * sizeof(T)); \
+            else LOAD_ALL(D, (const T *)(const void *)(shared + offset[l])); \
+            return; \
+        } \
+    } \
     addresses(w, i, m, addr); \
     const bool strong = i->flags & SIM_I_STRONG; \
     D v[4][32]; \
     if (locate(w, i, SPACE, addr, size, &s)) { \
         if (m == ~0u && !strong) { \
-            if (n == 1) { \
-                D *d = SIM_AT(D, i->d); \
-                if (SPACE != SIM_LOCAL && sizeof(D) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) \
-                    memcpy(d, s.host + addr[0], 32 * sizeof(T)); \
-                else SIM_UNROLL for (unsigned l = 0; l < 32; l++) d[l] = (D)*AT(T, s, l); \
-            } else { \
-                D *d[4]; \
-                for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(D, element(i, k)); \
-                if (n == 2) SIM_UNROLL for (unsigned l = 0; l < 32; l++) { const T *p = AT(T, s, l); d[0][l] = (D)p[0]; d[1][l] = (D)p[1]; } \
-                else SIM_UNROLL for (unsigned l = 0; l < 32; l++) { \
-                    const T *p = AT(T, s, l); \
-                    d[0][l] = (D)p[0]; d[1][l] = (D)p[1]; d[2][l] = (D)p[2]; d[3][l] = (D)p[3]; \
-                } \
-            } \
+            if (n == 1 && SPACE != SIM_LOCAL && sizeof(D) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) \
+                memcpy(SIM_AT(D, i->d), s.host + addr[0], 32 * sizeof(T)); \
+            else LOAD_ALL(D, AT(T, s, l)); \
             return; \
         } \
-        for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < n; k++) v[k][l] = (D)__atomic_load_n(AT(T, s, l) + k, __ATOMIC_RELAXED); \
+        for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < n; k++) \
+            v[k][l] = (D)__atomic_load_n(AT(T, s, l) + k, __ATOMIC_RELAXED); \
     } else { \
         memset(v, 0, sizeof v); \
         SIM_EACH_LANE(m) { \
@@ -46,6 +57,14 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k) { return k 
 
 #define STORE(NAME, SPACE, S, T) SIM_HANDLER(NAME) { \
     u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
+    if (SPACE == SIM_SHARED && m == ~0u && n == 1) { \
+        u32 offset[32]; unsigned char *shared = w->block->shared; const S *v = SIM_AT(S, i->d); \
+        if (locate_shared(w, i, size, offset)) { \
+            if (sizeof(S) == sizeof(T) && contiguous32(offset, sizeof(T))) memcpy(shared + offset[0], v, 32 * sizeof(T)); \
+            else SIM_UNROLL for (unsigned l = 0; l < 32; l++) *(T *)(void *)(shared + offset[l]) = (T)v[l]; \
+            return; \
+        } \
+    } \
     addresses(w, i, m, addr); \
     if (i->flags & SIM_I_STRONG) __atomic_thread_fence(__ATOMIC_SEQ_CST); \
     if (locate(w, i, SPACE, addr, size, &s)) { \
@@ -57,7 +76,8 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k) { return k 
             } \
             SIM_EACH_LANE(m) __atomic_store_n((T *)(void *)(s.host + addr[l] + l * s.stride), (T)v[l], __ATOMIC_RELAXED); \
         } else SIM_EACH_LANE(m) for (unsigned k = 0; k < n; k++) \
-            __atomic_store_n((T *)(void *)(s.host + addr[l] + l * s.stride) + k, (T)SIM_AT(S, element(i, k))[l], __ATOMIC_RELAXED); \
+            __atomic_store_n((T *)(void *)(s.host + addr[l] + l * s.stride) + k, (T)SIM_AT(S, element(i, k))[l], \
+                __ATOMIC_RELAXED); \
     } else { \
         SIM_EACH_LANE(m) { \
             T *p = sim_at(w, i, (int)l, SPACE, addr[l], size, "store"); \
@@ -114,7 +134,8 @@ SIM_HANDLER(cp_async)
         unsigned char data[16] = { 0 };
         if (bytes > size) bytes = size;
         if (bytes) {
-            const unsigned char *q = sim_at(w, i, (int)l, SIM_GENERIC, from + (uint64_t)(int32_t)i->imm, size, "cp.async from global memory");
+            const unsigned char *q = sim_at(w, i, (int)l, SIM_GENERIC, from + (uint64_t)(int32_t)i->imm, size,
+                "cp.async from global memory");
             if (!q) return;
             memcpy(data, q, bytes);
         }
@@ -126,7 +147,7 @@ SIM_HANDLER(cp_async)
 #define EL(s) E(ld_##s##_u8), E(ld_##s##_s8), E(ld_##s##_u16), E(ld_##s##_s16), E(ld_##s##_32), E(ld_##s##_64)
 #define ES(s) E(st_##s##_8), E(st_##s##_16), E(st_##s##_32), E(st_##s##_64)
 const struct sim_entry SIM_ISA(sim_ldst_table)[] = {
-    EL(global), EL(shared), EL(local), EL(generic), ES(global), ES(shared), ES(local), ES(generic), EL(param), EL(param_at), E(cp_async),
-    { NULL, NULL }
+    EL(global), EL(shared), EL(local), EL(generic), ES(global), ES(shared), ES(local), ES(generic), EL(param), EL(param_at),
+    E(cp_async), { NULL, NULL }
 };
 #undef E

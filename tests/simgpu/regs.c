@@ -1,9 +1,10 @@
 /* regs.c - registers of a function that are never alive at the same time share a place in the register file.
 
-   PTX has a register for every value, hundreds of them; a warp's file should fit the host's cache. So: liveness over basic blocks, one
-   interval per register from the first instruction where it is alive to the last, and places given out along the way. Lanes do not
-   disturb each other, however they diverge, since an instruction writes only the lanes that execute it. A destination never takes the place of a
-   source of the same instruction: an instruction may become several. A guarded write does not end what was alive before it. */
+   PTX has a register for every value, hundreds of them; a warp's file should fit the host's cache. So: liveness over basic
+   blocks, one interval per register from the first instruction where it is alive to the last, and places given out along the
+   way. Lanes do not disturb each other, however they diverge, since an instruction writes only the lanes that execute it. A
+   destination never takes the place of a source of the same instruction: an instruction may become several. A guarded write
+   does not end what was alive before it. */
 #include "decode.h"
 
 struct block { uint32_t first, end; uint32_t next[2]; const struct sim_operand *targets; };
@@ -12,16 +13,21 @@ struct liveness {
     const struct sim_func *f;
     struct block *blocks; uint32_t nblocks;
     uint32_t words;
-    uint64_t *in, *use, *def;                                     /* per block; a block's live-out is made of its successors' live-in */
+    /* per block; a block's live-out is made of its successors' live-in */
+    uint64_t *in, *use, *def;
     uint32_t *lo, *hi;                                            /* interval of each register, in instructions */
 };
 
-static bool named(const char *op, const char *const *list) { for (; *list; list++) if (!strcmp(op, *list)) return true; return false; }
+static bool named(const char *op, const char *const *list)
+{
+    for (; *list; list++) if (!strcmp(op, *list)) return true;
+    return false;
+}
 
 static bool writes_first(const struct sim_instr *in)
 {
-    static const char *const none[] = { "st", "red", "bra", "brx", "membar", "fence", "ret", "exit", "trap", "brkpt", "nanosleep", "cp", "call",
-        "prefetch", "prefetchu", NULL }, *const barriers[] = { "bar", "barrier", NULL };
+    static const char *const none[] = { "st", "red", "bra", "brx", "membar", "fence", "ret", "exit", "trap", "brkpt",
+        "nanosleep", "cp", "call", "prefetch", "prefetchu", NULL }, *const barriers[] = { "bar", "barrier", NULL };
     if (!in->n || named(in->op, none)) return false;
     if (!named(in->op, barriers)) return in->opd[0].kind != SIM_O_MEM;
     for (unsigned k = 0; k < in->nmods; k++) if (!strcmp(in->mods[k], "red")) return true;
@@ -32,7 +38,8 @@ typedef void visitor(struct liveness *v, uint32_t at, uint32_t reg, bool written
 
 static void visit(struct liveness *v, uint32_t at, const struct sim_operand *o, bool written, bool sure, visitor *see)
 {
-    if ((o->kind == SIM_O_REG || o->kind == SIM_O_MEM) && o->reg >= 0) see(v, at, (uint32_t)o->reg, written && o->kind == SIM_O_REG, sure);
+    if ((o->kind == SIM_O_REG || o->kind == SIM_O_MEM) && o->reg >= 0)
+        see(v, at, (uint32_t)o->reg, written && o->kind == SIM_O_REG, sure);
     if (o->kind != SIM_O_TARGETS) for (unsigned k = 0; k < o->n; k++) visit(v, at, &o->list[k], written, sure, see);
 }
 
@@ -147,12 +154,15 @@ static bool analyse(struct liveness *v)
     for (uint32_t b = 0; b < v->nblocks; b++) {
         live_out(v, b, out);
         for (uint32_t w = 0; w < v->words; w++) {
-            for (uint64_t r = v->in[(size_t)b * v->words + w]; r; r &= r - 1) span(v, 64 * w + (uint32_t)__builtin_ctzll(r), v->blocks[b].first);
+            for (uint64_t r = v->in[(size_t)b * v->words + w]; r; r &= r - 1)
+                span(v, 64 * w + (uint32_t)__builtin_ctzll(r), v->blocks[b].first);
             for (uint64_t r = out[w]; r; r &= r - 1) span(v, 64 * w + (uint32_t)__builtin_ctzll(r), v->blocks[b].end - 1);
         }
     }
-    for (unsigned k = 0; k < f->nparams; k++) if (f->params[k].space == SIM_REG) { v->lo[f->params[k].address] = 0; v->hi[f->params[k].address] = f->ninstrs; }
-    for (unsigned k = 0; k < f->nrets; k++) if (f->rets[k].space == SIM_REG) { v->lo[f->rets[k].address] = 0; v->hi[f->rets[k].address] = f->ninstrs; }
+    for (unsigned k = 0; k < f->nparams; k++)
+        if (f->params[k].space == SIM_REG) { v->lo[f->params[k].address] = 0; v->hi[f->params[k].address] = f->ninstrs; }
+    for (unsigned k = 0; k < f->nrets; k++)
+        if (f->rets[k].space == SIM_REG) { v->lo[f->rets[k].address] = 0; v->hi[f->rets[k].address] = f->ninstrs; }
     return true;
 }
 
@@ -172,7 +182,8 @@ static unsigned class_of(const struct sim_reg *r)
 static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint32_t *until)
 {
     const struct sim_func *f = v->f;
-    const uint32_t stride = f->nregs + 1;                         /* until[class * stride + place]: first instruction where it is free */
+    /* until[class * stride + place]: first instruction where it is free */
+    const uint32_t stride = f->nregs + 1;
     for (uint32_t k = 0; k < f->nregs; k++) order[k] = (uint64_t)v->lo[k] << 32 | k;
     qsort(order, f->nregs, sizeof *order, by_start);
     for (uint32_t k = 0; k < f->nregs; k++) {

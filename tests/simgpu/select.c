@@ -1,10 +1,11 @@
-/* select.c - which handler executes an instruction: arithmetic, logic, comparison, conversion, moves, control flow, warp operations.
-   Memory is in select_mem.c. What finds no handler, or leaves a modifier that nobody took, is not supported. */
+/* select.c - which handler executes an instruction: arithmetic, logic, comparison, conversion, moves, control flow, warp
+   operations. Memory is in select_mem.c. What finds no handler, or leaves a modifier that nobody took, is not supported. */
 #include "decode.h"
 
 static const char *type_name(enum sim_type t)                     /* .b types count as unsigned */
 {
-    static const char *const names[] = { "", "pred", "u8", "u8", "s8", "u16", "u16", "s16", "f16", "bf16", "u32", "u32", "s32", "f32", "f16x2",
+    static const char *const names[] = { "", "pred", "u8", "u8", "s8", "u16", "u16", "s16", "f16", "bf16", "u32", "u32", "s32",
+        "f32", "f16x2",
         "bf16x2", "u64", "u64", "s64", "f64", "b128" };
     return names[t];
 }
@@ -14,7 +15,8 @@ static unsigned bits_of(enum sim_type t) { return t == SIM_PRED ? 0 : 8 * sim_ty
 static bool among(const char *op, const char *list)               /* list: "add sub mul" */
 {
     const size_t n = strlen(op);
-    for (const char *p = list; (p = strstr(p, op)) != NULL; p += n) if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
+    for (const char *p = list; (p = strstr(p, op)) != NULL; p += n)
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
     return false;
 }
 
@@ -85,7 +87,8 @@ static void float_pair(struct dec *d, const char *op)
 {
     uint32_t half[2][3], result[2];
     char name[64];
-    snprintf(name, sizeof name, "%s%s_f32%s", op, !(d->flags & SIM_I_ROUND) && d->flags & SIM_I_FTZ ? "_ftz" : "", d->flags & SIM_I_ROUND ? "_x" : "");
+    snprintf(name, sizeof name, "%s%s_f32%s", op, !(d->flags & SIM_I_ROUND) && d->flags & SIM_I_FTZ ? "_ftz" : "",
+        d->flags & SIM_I_ROUND ? "_x" : "");
     for (unsigned k = 1; k < d->in->n; k++) {
         const uint32_t s = dec_src(d, &d->in->opd[k], SIM_B64);
         for (int h = 0; h < 2; h++) dec_emit_to(d, h ? "high_64" : "trunc_32", half[h][k - 1] = dec_temp(d, 4), s, 0);
@@ -123,7 +126,11 @@ static void arithmetic(struct dec *d)
     if (among(op, "addc subc madc")) { carry(d, op, true); return; }
     if (rest_has(d, "cc")) { carry(d, op, false); return; }
     if (dec_take(d, "f32x2")) { float_pair(d, op); return; }
-    if (dec_take(d, "u16x2") || dec_take(d, "s16x2")) { snprintf(name, sizeof name, "%s_16x2", op); same_types(d, name, SIM_B32, 0); return; }
+    if (dec_take(d, "u16x2") || dec_take(d, "s16x2")) {
+        snprintf(name, sizeof name, "%s_16x2", op);
+        same_types(d, name, SIM_B32, 0);
+        return;
+    }
     if (is_float(t) || is_half(t)) {
         if (!strcmp(op, "mad")) op = "fma";
         if (!strcmp(op, "div") && dec_take(d, "approx")) op = "div_approx";
@@ -244,7 +251,8 @@ static void bits(struct dec *d)
         const enum sim_type s[4] = { t, t, u, u };
         snprintf(name, sizeof name, "bfi_%u", bits_of(t));
         simple(d, name, t, 4, s, 0);
-    } else if (!strcmp(op, "bmsk")) same_types(d, dec_take(d, "wrap") ? "bmsk_wrap" : dec_take(d, "clamp") ? "bmsk_clamp" : "?", u, 0);
+    } else if (!strcmp(op, "bmsk")) same_types(d,
+        dec_take(d, "wrap") ? "bmsk_wrap" : dec_take(d, "clamp") ? "bmsk_clamp" : "?", u, 0);
     else if (!strcmp(op, "szext")) {
         const bool wrap = dec_take(d, "wrap");
         dec_take(d, "clamp");
@@ -266,7 +274,8 @@ static void bits(struct dec *d)
 
 static const char *take_comparison(struct dec *d, enum sim_type t, enum sim_type *as)
 {
-    static const char *const names[] = { "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan" };
+    static const char *const names[] = { "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num",
+        "nan" };
     static const char *const unsigned_names[][2] = { { "lo", "lt" }, { "ls", "le" }, { "hi", "gt" }, { "hs", "ge" } };
     *as = t;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) if (dec_take(d, names[k])) return names[k];
@@ -287,7 +296,9 @@ static void compare(struct dec *d)
     const bool set = dec_is(d, "set");
     const enum sim_type t = d->type[set ? 1 : 0];
     enum sim_type as;
-    const char *cmp = take_comparison(d, t, &as), *ftz = d->flags & SIM_I_FTZ && as != SIM_F64 && as != SIM_BF16 && as != SIM_BF16X2 ? "ftz_" : "";
+    const char *cmp = take_comparison(d, t, &as);
+    const bool can_flush = as == SIM_F32 || as == SIM_F16 || as == SIM_F16X2;
+    const char *ftz = d->flags & SIM_I_FTZ && can_flush ? "ftz_" : "";
     const uint32_t boolean = take_boolean(d);
     const struct sim_operand *o = d->in->opd, *to = &o[0];
     const uint32_t a = dec_src(d, &o[1], as), b = dec_src(d, &o[2], as), c = boolean ? dec_src(d, &o[3], SIM_PRED) : 0;
@@ -317,7 +328,8 @@ static void compare(struct dec *d)
     i->flags = boolean | (pair ? SIM_I_SECOND : 0);
     if (!set) return;
     const enum sim_type r = d->type[0];
-    const uint64_t yes = r == SIM_F32 ? 0x3f800000u : r == SIM_F16 ? 0x3c00 : r == SIM_BF16 ? 0x3f80 : bits_of(r) == 16 ? 0xffff : 0xffffffffu;
+    const uint64_t yes = r == SIM_F32 ? 0x3f800000u : r == SIM_F16 ? 0x3c00 : r == SIM_BF16 ? 0x3f80 : bits_of(r) == 16 ?
+        0xffff : 0xffffffffu;
     const uint32_t dst = dec_dst(d, to, r);
     dec_emit_to(d, "selp_32", dst, dec_const(d, yes, 4), dec_const(d, 0, 4))->c = p;
 }
@@ -339,8 +351,11 @@ static void select_value(struct dec *d)                           /* selp slct t
     } else if (!strcmp(op, "testp")) {
         static const char *const tests[] = { "finite", "infinite", "number", "notanumber", "normal", "subnormal" };
         const enum sim_type s[1] = { t };
-        for (int k = 0; k < 6; k++) if (dec_take(d, tests[k])) { snprintf(name, sizeof name, "testp_%s_%s", tests[k], type_name(t)); simple(d, name, SIM_PRED, 1, s, 0); return; }
-        dec_unsupported(d);
+        int k = 0;
+        while (k < 6 && !dec_take(d, tests[k])) k++;
+        if (k == 6) dec_unsupported(d);
+        snprintf(name, sizeof name, "testp_%s_%s", tests[k], type_name(t));
+        simple(d, name, SIM_PRED, 1, s, 0);
     } else {
         snprintf(name, sizeof name, "copysign_%s", type_name(t));
         same_types(d, name, t, 0);
@@ -476,8 +491,10 @@ static void call(struct dec *d)
         dec_fail(d, "Function '%s' is not supported by this CPU device", target->func->name);
     if (indirect && !(proto && proto->kind == SIM_O_PROTO)) dec_unsupported(d);
 
-    const struct sim_var *params = indirect ? proto->proto->params : target->func->params, *results = indirect ? proto->proto->rets : target->func->rets;
-    const unsigned nparams = indirect ? proto->proto->nparams : target->func->nparams, nresults = indirect ? proto->proto->nrets : target->func->nrets;
+    const struct sim_var *params = indirect ? proto->proto->params : target->func->params,
+        *results = indirect ? proto->proto->rets : target->func->rets;
+    const unsigned nparams = indirect ? proto->proto->nparams : target->func->nparams,
+        nresults = indirect ? proto->proto->nrets : target->func->nrets;
     c->calls = dec_grow(d, c->calls, &d->cap_calls, c->ncalls + 1, sizeof *c->calls);
     const unsigned at = c->ncalls++;
     struct sim_callsite site = { 0 };
@@ -489,8 +506,10 @@ static void call(struct dec *d)
     if (!offset || !site.args || !site.rets) { free(offset); dec_fail(d, "Out of memory"); }
     dec_lay_out(params, nparams, offset);
     dec_lay_out(results, nresults, offset + nparams);
-    for (unsigned k = 0; args && k < args->n && k < nparams; k++) pass(d, &site.args[site.nargs++], &args->list[k], offset[k], params[k].size, false);
-    for (unsigned k = 0; rets && k < rets->n && k < nresults; k++) pass(d, &site.rets[site.nrets++], &rets->list[k], offset[nparams + k], results[k].size, true);
+    for (unsigned k = 0; args && k < args->n && k < nparams; k++)
+        pass(d, &site.args[site.nargs++], &args->list[k], offset[k], params[k].size, false);
+    for (unsigned k = 0; rets && k < rets->n && k < nresults; k++)
+        pass(d, &site.rets[site.nrets++], &rets->list[k], offset[nparams + k], results[k].size, true);
     free(offset);
     site.frame = c->funcs[d->now].frame;
     if (!indirect && !system) {
@@ -500,7 +519,8 @@ static void call(struct dec *d)
     } else site.recursive = indirect;                             /* who knows where it leads */
     c->calls[at] = site;
     const uint32_t a = indirect ? dec_src(d, target, SIM_B64) : 0;
-    struct sim_insn *i = dec_emit(d, system == 1 ? "call_vprintf" : system == 2 ? "call_assertfail" : indirect ? "call_indirect" : "call_direct");
+    static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail" };
+    struct sim_insn *i = dec_emit(d, indirect ? "call_indirect" : handlers[system]);
     i->imm = at;
     i->a = a;
 }
@@ -547,7 +567,8 @@ static void barrier(struct dec *d)                                /* bar.*, barr
         dec_emit(d, "bar_warp_sync")->e = e;
         return;
     }
-    for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "cluster")) { /* a cluster of one block: wait is where all meet */
+    /* a cluster of one block: wait is where all meet */
+    for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "cluster")) {
         if (dec_take(d, "arrive")) { dec_emit(d, "fence"); return; }
         if (!dec_take(d, "wait")) dec_unsupported(d);
         const uint32_t a = dec_const(d, SIM_BARS - 1, 4);
@@ -574,7 +595,8 @@ static void barrier(struct dec *d)                                /* bar.*, barr
 
 static void warp_operation(struct dec *d)
 {
-    static const char *const shfl_modes[] = { "up", "down", "bfly", "idx" }, *const vote_modes[] = { "all", "any", "uni", "ballot" };
+    static const char *const shfl_modes[] = { "up", "down", "bfly", "idx" },
+        *const vote_modes[] = { "all", "any", "uni", "ballot" };
     const char *op = d->in->op;
     const struct sim_operand *o = d->in->opd;
     const bool pair = d->in->n && o[0].kind == SIM_O_PAIR;
@@ -582,27 +604,31 @@ static void warp_operation(struct dec *d)
     if (!dec_take(d, "sync")) dec_unsupported(d);
     const uint32_t e = dec_src(d, &o[d->in->n - 1], SIM_U32);
     if (!strcmp(op, "shfl")) {
-        const uint32_t mode = mode_of(d, shfl_modes, 4), a = dec_src(d, &o[1], SIM_B32), b = dec_src(d, &o[2], SIM_U32), c = dec_src(d, &o[3], SIM_U32);
+        const uint32_t mode = mode_of(d, shfl_modes, 4), a = dec_src(d, &o[1], SIM_B32), b = dec_src(d, &o[2], SIM_U32),
+            c = dec_src(d, &o[3], SIM_U32);
         const uint32_t p = second ? dec_dst(d, second, SIM_PRED) : 0;
         struct sim_insn *i = dec_emit_to(d, "shfl_sync", dec_dst(d, to, SIM_B32), a, b);
         i->c = c; i->e = e; i->imm = p;
         i->flags = mode << SIM_I_USER | (second ? SIM_I_SECOND : 0);
     } else if (!strcmp(op, "vote")) {
-        const uint32_t mode = mode_of(d, vote_modes, 4), a = dec_src(d, &o[1], SIM_PRED), dst = dec_dst(d, to, mode == 3 ? SIM_B32 : SIM_PRED);
+        const uint32_t mode = mode_of(d, vote_modes, 4), a = dec_src(d, &o[1], SIM_PRED),
+            dst = dec_dst(d, to, mode == 3 ? SIM_B32 : SIM_PRED);
         struct sim_insn *i = dec_emit_to(d, "vote_sync", dst, a, 0);
         i->e = e;
         i->flags = mode << SIM_I_USER;
     } else if (!strcmp(op, "match")) {
         const bool all = dec_take(d, "all");
         dec_take(d, "any");
-        const uint32_t a = dec_src(d, &o[1], d->type[0]), p = second ? dec_dst(d, second, SIM_PRED) : 0, dst = dec_dst(d, to, SIM_B32);
+        const uint32_t a = dec_src(d, &o[1], d->type[0]), p = second ? dec_dst(d, second, SIM_PRED) : 0,
+            dst = dec_dst(d, to, SIM_B32);
         struct sim_insn *i = emit_name(d, "match_%s_%u", all ? "all" : "any", bits_of(d->type[0]));
         i->d = dst; i->a = a; i->e = e; i->imm = p;
         i->flags = second ? SIM_I_SECOND : 0;
     } else if (!strcmp(op, "redux")) {
         static const char *const ops[] = { "add", "min", "max", "and", "or", "xor" };
         const uint32_t which = mode_of(d, ops, 6), a = dec_src(d, &o[1], d->type[0]), dst = dec_dst(d, to, d->type[0]);
-        struct sim_insn *i = which == 1 || which == 2 ? emit_name(d, "redux_%s_%s", ops[which], type_name(d->type[0])) : emit_name(d, "redux_%s", ops[which]);
+        struct sim_insn *i = which == 1 || which == 2 ? emit_name(d, "redux_%s_%s", ops[which], type_name(d->type[0])) :
+            emit_name(d, "redux_%s", ops[which]);
         i->d = dst; i->a = a; i->e = e;
     } else {                                                      /* elect */
         const uint32_t p = second ? dec_dst(d, second, SIM_PRED) : dec_temp(d, 0);
@@ -628,7 +654,7 @@ void dec_select(struct dec *d)
     else if (among(op, "bra brx ret exit call trap brkpt")) flow(d);
     else if (among(op, "bar barrier")) barrier(d);
     else if (among(op, "shfl vote match redux elect")) warp_operation(d);
-    else if (!strcmp(op, "activemask")) { const uint32_t dst = dec_dst(d, &d->in->opd[0], SIM_B32); dec_emit_to(d, "activemask", dst, 0, 0); }
+    else if (!strcmp(op, "activemask")) dec_emit_to(d, "activemask", dec_dst(d, &d->in->opd[0], SIM_B32), 0, 0);
     else if (!strcmp(op, "nanosleep")) dec_emit(d, "nanosleep");
     else if (among(op, "membar fence")) { d->nrest = 0; dec_emit(d, "fence"); }
     else if (among(op, "griddepcontrol pmevent setmaxnreg")) { d->nrest = 0; dec_emit(d, "nothing"); }

@@ -29,7 +29,10 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
     return p;
 }
 
-static const char *space_name(enum sim_space s) { return s == SIM_GLOBAL ? "global" : s == SIM_SHARED ? "shared" : s == SIM_LOCAL ? "local" : "generic"; }
+static const char *space_name(enum sim_space s)
+{
+    return s == SIM_GLOBAL ? "global" : s == SIM_SHARED ? "shared" : s == SIM_LOCAL ? "local" : "generic";
+}
 
 static uint8_t next_slot(struct dec *d) { return (uint8_t)(d->code->nslots++ % SIM_SLOTS); }
 
@@ -41,7 +44,10 @@ static void set_place(struct dec *d, struct sim_insn *i, const struct place *p, 
     i->slot = next_slot(d);
 }
 
-static void set_element(struct sim_insn *i, unsigned k, uint32_t v) { *(k == 0 ? &i->d : k == 1 ? &i->b : k == 2 ? &i->c : &i->e) = v; }
+static void set_element(struct sim_insn *i, unsigned k, uint32_t v)
+{
+    *(k == 0 ? &i->d : k == 1 ? &i->b : k == 2 ? &i->c : &i->e) = v;
+}
 
 static void load_or_store(struct dec *d)
 {
@@ -58,7 +64,8 @@ static void load_or_store(struct dec *d)
     const bool entry_param = f->is_entry && p.space == SIM_PARAM && mem->reg < 0;
     if (entry_param) {
         const uint64_t at = (mem->var ? mem->var->address : 0) + mem->imm;
-        if (!load || at + (uint64_t)size * n > (f->param_bytes + 15u) / 16 * 16) dec_fail(d, "Address outside of the kernel's parameters");
+        if (!load || at + (uint64_t)size * n > (f->param_bytes + 15u) / 16 * 16)
+            dec_fail(d, "Address outside of the kernel's parameters");
         p.imm = (int64_t)at;
     }
     const bool at_param = p.space == SIM_PARAM && load;
@@ -88,10 +95,12 @@ static void atomic(struct dec *d)
     for (size_t k = 0; k < sizeof ops / sizeof *ops && !op; k++) if (dec_take(d, ops[k])) op = ops[k];
     if (!op || d->vec > 1 || t == SIM_B128) dec_unsupported(d);
     const bool flt = t == SIM_F32 || t == SIM_F64 || t == SIM_F16 || t == SIM_BF16 || t == SIM_F16X2 || t == SIM_BF16X2;
-    static const char *const float_names[] = { [SIM_F32] = "f32", [SIM_F64] = "f64", [SIM_F16] = "f16", [SIM_BF16] = "bf16", [SIM_F16X2] = "f16x2",
+    static const char *const float_names[] =
+        { [SIM_F32] = "f32", [SIM_F64] = "f64", [SIM_F16] = "f16", [SIM_BF16] = "bf16", [SIM_F16X2] = "f16x2",
         [SIM_BF16X2] = "bf16x2" };
     if (flt) snprintf(name, sizeof name, "atom_%s_%s", op, float_names[t]);
-    else if (!strcmp(op, "min") || !strcmp(op, "max")) snprintf(name, sizeof name, "atom_%s_%c%u", op, t == SIM_S32 || t == SIM_S64 ? 's' : 'u', 8 * size);
+    else if (!strcmp(op, "min") || !strcmp(op, "max"))
+        snprintf(name, sizeof name, "atom_%s_%c%u", op, t == SIM_S32 || t == SIM_S64 ? 's' : 'u', 8 * size);
     else snprintf(name, sizeof name, "atom_%s_%s%u", op, !strcmp(op, "inc") || !strcmp(op, "dec") ? "u" : "", 8 * size);
     struct place p = place_of(d, mem, d->space);
     const unsigned at = red ? 1 : 2;
@@ -125,7 +134,8 @@ static void is_space(struct dec *d)
 {
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "const")) dec_unsupported(d);
     const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED), t = dec_temp(d, 8);
-    const uint64_t window = d->space == SIM_GLOBAL ? 0 : d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
+    const uint64_t window = d->space == SIM_GLOBAL ? 0 : d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ?
+        SIM_WINDOW_LOCAL :
         SIM_WINDOW_PARAM;
     dec_emit_to(d, "shr_u64", t, a, dec_const(d, 48, 4));
     dec_emit_to(d, "setp_eq_u64", dst, t, dec_const(d, window >> 48, 8));
@@ -150,7 +160,8 @@ static void copy_async(struct dec *d)
     const struct sim_operand *o = d->in->opd;
     dec_take(d, "async");
     if (dec_take(d, "commit_group") || dec_take(d, "wait_group") || dec_take(d, "wait_all")) { dec_emit(d, "nothing"); return; }
-    if (dec_take(d, "mbarrier")) {                                /* the copies are done, so it arrives now; without .noinc that adds up to nothing */
+    /* the copies are done, so it arrives now; without .noinc that adds up to nothing */
+    if (dec_take(d, "mbarrier")) {
         dec_take(d, "arrive");
         if (dec_take(d, "noinc")) emit_mbarrier(d, &o[0], MB_ARRIVE, dec_const(d, 1, 4), NULL);
         else dec_emit(d, "nothing");
@@ -194,13 +205,15 @@ static void mbarrier(struct dec *d)
         i->width = (uint8_t)p.space;
         i->flags |= parity ? SIM_I_COUNT : 0;
     } else {
-        const bool drop = dec_take(d, "arrive_drop"), arrive = dec_take(d, "arrive"), expect = dec_take(d, "expect_tx"), complete = dec_take(d, "complete_tx");
+        const bool drop = dec_take(d, "arrive_drop"), arrive = dec_take(d, "arrive"), expect = dec_take(d, "expect_tx"),
+            complete = dec_take(d, "complete_tx");
         const bool state = o[0].kind != SIM_O_MEM;
         const unsigned at = state ? 1 : 0;
         dec_take(d, "noComplete");
         if (drop && expect) dec_unsupported(d);
         const uint32_t b = d->in->n > at + 1 ? dec_src(d, &o[at + 1], SIM_U32) : one;
-        emit_mbarrier(d, &o[at], drop ? MB_DROP : arrive && expect ? MB_ARRIVE_EXPECT : arrive ? MB_ARRIVE : complete ? MB_COMPLETE : MB_EXPECT, b,
+        emit_mbarrier(d, &o[at], drop ? MB_DROP : arrive &&
+            expect ? MB_ARRIVE_EXPECT : arrive ? MB_ARRIVE : complete ? MB_COMPLETE : MB_EXPECT, b,
                       state ? &o[0] : NULL);
     }
 }

@@ -1,8 +1,8 @@
 /* sync.c - block barriers, and operations of several lanes of a warp: shfl, vote, match, redux, bar.warp, elect.
 
    A .sync operation executes when every live lane of its member mask has come to it. Lanes that come early are parked at the
-   instruction; the last group to come executes it for all and takes them along. An exit unparks all lanes of the warp: they execute
-   the instruction again, and perhaps park again.
+   instruction; the last group to come executes it for all and takes them along. An exit unparks all lanes of the warp: they
+   execute the instruction again, and perhaps park again.
    Lanes at a block barrier are barred, their pc at the barrier. Whoever completes it lets all go on. */
 #include "lanes.h"
 
@@ -65,7 +65,8 @@ static void do_shfl(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes
     for (int l = 0; l < 32; l++) {
         const int by = (int)(b[l] & 31), clamp = (int)(c[l] & 31), segment = (int)(c[l] >> 8 & 31);
         const int top = (l & segment) | (clamp & ~segment);
-        int j = mode == SHFL_UP ? l - by : mode == SHFL_DOWN ? l + by : mode == SHFL_BFLY ? l ^ by : (l & segment) | (by & ~segment);
+        int j = mode == SHFL_UP ? l - by : mode == SHFL_DOWN ? l + by : mode == SHFL_BFLY ? l ^ by :
+            (l & segment) | (by & ~segment);
         const bool in = mode == SHFL_UP ? j >= top : j <= top;
         if (!in) j = l;
         valid |= in ? sim_lane_bit[l] : 0;
@@ -82,14 +83,16 @@ static void do_vote(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes
     if (mode == VOTE_BALLOT) {
         u32 *d = SIM_AT(u32, i->d);
         SIM_LANES d[l] = SIM_ON(lanes) ? yes : d[l];
-    } else write_pred(w, i->d, lanes, (mode == VOTE_ALL ? yes == voters : mode == VOTE_ANY ? yes != 0 : yes == 0 || yes == voters) ? ~0u : 0);
+    } else write_pred(w, i->d, lanes, (mode == VOTE_ALL ? yes == voters : mode == VOTE_ANY ? yes != 0 : yes == 0 ||
+        yes == voters) ? ~0u : 0);
 }
 SIM_HANDLER(vote_sync) { together(w, i, m, false, do_vote); }
 
 #define MATCH(BITS) \
     static void do_match_any_##BITS(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
         const u##BITS *a = SIM_AT(u##BITS, i->a); u32 out[32] = { 0 }; \
-        SIM_EACH_LANE(lanes) { const u##BITS v = a[l]; for (int k = 0; k < 32; k++) if ((lanes & members) >> k & 1 && a[k] == v) out[l] |= 1u << k; } \
+        SIM_EACH_LANE(lanes) { const u##BITS v = a[l]; \
+            for (int k = 0; k < 32; k++) if ((lanes & members) >> k & 1 && a[k] == v) out[l] |= 1u << k; } \
         u32 *d = SIM_AT(u32, i->d); SIM_EACH_LANE(lanes) d[l] = out[l]; } \
     static void do_match_all_##BITS(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
         const u##BITS *a = SIM_AT(u##BITS, i->a), v = a[__builtin_ctz(lanes)]; bool all = true; \
@@ -182,7 +185,8 @@ SIM_HANDLER(bar)
         for (int l = 0; l < 32; l++) same |= ids[l] == id ? sim_lane_bit[l] : 0;
         same &= rest;
         if (id >= (i->imm ? SIM_BARS : 16)) { sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier %u", id); return; }
-        if (count & 31) { sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier with %u threads, not a multiple of 32", count); return; }
+        if (count & 31) { sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier with %u threads, not a multiple of 32",
+            count); return; }
         struct sim_bar *bar = &b->bars[id];
         bar->expected = count;
         if (mode == BAR_ARRIVE) {
@@ -204,8 +208,8 @@ SIM_HANDLER(bar)
 
 #define E(n) SIM_E(n)
 const struct sim_entry sim_sync_table[] = {
-    E(shfl_sync), E(vote_sync), E(match_any_32), E(match_any_64), E(match_all_32), E(match_all_64), E(redux_add), E(redux_and), E(redux_or),
-    E(redux_xor), E(redux_min_u32), E(redux_max_u32), E(redux_min_s32), E(redux_max_s32), E(elect_sync), E(bar_warp_sync), E(bar),
-    { NULL, NULL }
+    E(shfl_sync), E(vote_sync), E(match_any_32), E(match_any_64), E(match_all_32), E(match_all_64), E(redux_add), E(redux_and),
+    E(redux_or), E(redux_xor), E(redux_min_u32), E(redux_max_u32), E(redux_min_s32), E(redux_max_s32), E(elect_sync),
+    E(bar_warp_sync), E(bar), { NULL, NULL }
 };
 #undef E
