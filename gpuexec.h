@@ -157,7 +157,7 @@
       sees them (a float for an int passes unnoticed: the sizes are equal), against the kernel itself
       (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
       nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory
-      (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself.
+      (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears at the next call that waits.
 
     IN A PLUGIN, which is given a context and a stream by its host program
       Open: gpuexec_context_from_native, gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on
@@ -176,6 +176,10 @@
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
+
+#if !defined(__cplusplus) && !defined(_MSC_VER) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#  error "gpuexec.h needs C99 or later, or C++11 or later: compile with -std=c99"
+#endif
 
 #define GPUEXEC_VERSION_MAJOR 0
 #define GPUEXEC_VERSION_MINOR 1
@@ -296,7 +300,8 @@ typedef struct gpuexec_error {
     const char    *text;                     /* all of it, several lines, as gpuexec_error_text() */
 } gpuexec_error;
 
-/* The last failure on this thread in words, ending in a newline; "" if there was none. Never NULL. */
+/* The last failure on this thread in words, ending in a newline; "" if there was none. Never NULL. Ask in a statement of its own: beside the
+   failing call in one printf, it may be evaluated first. */
 GPUEXEC_API const char *gpuexec_error_text(void);
 
 /* The same in parts. Never NULL; .result is GPUEXEC_OK if nothing failed yet on this thread. */
@@ -354,9 +359,10 @@ typedef struct gpuexec_setup_desc {
 GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *desc);
 
 /* Destroys every object that still lives (streams finish their work first), releases the contexts, and returns to the state before
-   the first use; handles made before stay stale. The driver library stays loaded. A shared library that uses gpuexec calls it
+   the first use; handles made before stay stale. Returns this thread's latched failure, or what work still running met, with its
+   text in gpuexec_error_text(). The driver library stays loaded. A shared library that uses gpuexec calls it
    before it is unloaded. */
-GPUEXEC_API void gpuexec_shutdown(void);
+GPUEXEC_API gpuexec_result gpuexec_shutdown(void);
 
 /* The driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why). Starts the library.
    cuDriverGetVersion. */
@@ -600,8 +606,8 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_stream_sync)(GXI_WHERE gpuexe
 /* GPUEXEC_OK if all work is done, GPUEXEC_NOT_READY if not. A question. cuStreamQuery. */
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
 
-/* Later work on `stream` waits until the event's last record is reached, on whichever stream of whichever device.
-   cuStreamWaitEvent. */
+/* Later work on `stream` waits until the event's last record is reached, on whichever stream of whichever device; an event that was
+   never recorded is not waited for. cuStreamWaitEvent. */
 #define gpuexec_stream_wait_event(...) gpuexec_stream_wait_event(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream stream, gpuexec_event event);
 
@@ -734,7 +740,7 @@ GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpue
 
 /* >>end-of-api ======================================================================================================= */
 
-#define GXI_ADDRESS(x) (const void *)&(x)
+#define GXI_ADDRESS(x) (const void *)&(x) /* <- GPUEXEC_ARGS takes variables: put a constant or an expression into one; for none: GPUEXEC_NO_ARGS */
 #define GXI_SIZE(x) sizeof(x)
 #define GXI_CAT2(a, b) a##b
 #define GXI_CAT(a, b) GXI_CAT2(a, b)
@@ -1074,6 +1080,7 @@ typedef struct gxi_thread_record {
 
 typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
 static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched count only while epoch is gxi.epoch */
+static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, when there was no memory for a record */
 
 enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
@@ -1157,8 +1164,14 @@ static char *gxi_copy_string(const char *s) {
     return p;
 }
 
+static GXI_THREAD int gxi_in_log;                /* a logger that calls the library is not called again because of it */
 static void gxi_log(gpuexec_log_level level, const char *text) {
-    if (gxi.desc.log) gxi.desc.log(gxi.desc.log_user, level, text);
+    if (gxi_in_log) return;
+    if (gxi.desc.log) {
+        gxi_in_log = 1;
+        gxi.desc.log(gxi.desc.log_user, level, text);
+        gxi_in_log = 0;
+    }
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
 }
 
@@ -1239,13 +1252,13 @@ static gpuexec_result gxi_latched(void) { return gxi_thread.latched && gxi_threa
 static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so this text cannot be made\n";
 
 /* A detail's strings lie in its text buffer, one after the other: message, cure, log, and the whole text last. */
-static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
+static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *refused) {
     gxi_text *t = &d->text;
     size_t message, cure, log, text;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
-    message = t->n; gxi_add(t, "%s%c", e->message, 0);
+    message = t->n; gxi_add(t, "%s%c", e->message ? e->message : gxi_no_memory_text, 0);
     cure = t->n;    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
     text = t->n;
@@ -1260,6 +1273,9 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
     }
     if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
     if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
+    if (refused)
+        gxi_add(t, "  because of it, this call was refused: %s%s%s; gpuexec_take_error() clears it\n", refused->function,
+                refused->where ? " at " : "", refused->where ? refused->where : "");
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
         d->e.cure = d->e.log = NULL;
@@ -1271,9 +1287,9 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e) {
     d->e.text = t->p + text;
 }
 
-static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e) {
+static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e, const gxi_call *refused) {
     gxi_detail d = record->before;
-    gxi_detail_write(&d, e);                     /* e's strings may lie in record->last */
+    gxi_detail_write(&d, e, refused);                     /* e's strings may lie in record->last */
     record->before = record->last;
     record->last = d;
 }
@@ -1300,32 +1316,39 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
     e.cure = cure;
     e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
     if (record) {
-        gxi_write_last(record, &e);
+        gxi_write_last(record, &e, NULL);
         if (call->kind != GXI_ASKS && call->kind != GXI_CLEANS && !gxi_thread.latched && !gxi.no_latch) {
-            gxi_detail_write(&record->first, &e);
+            gxi_detail_write(&record->first, &e, NULL);
             gxi_thread.latched = result;
         }
         if (e.sticky && !GXI_LOAD(&gxi.sticky)) {
             gxi_lock(&gxi_tables);
-            if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, &e);
+            if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, &e, NULL);
             GXI_STORE(&gxi.sticky, e.driver_result);
             gxi_unlock(&gxi_tables);
         }
         gxi_log(GPUEXEC_LOG_ERROR, record->last.e.text);
+    } else {
+        gxi_bare_error = e;
+        gxi_bare_error.message = gxi_bare_error.text = gxi_no_memory_text;
+        gxi_bare_error.log = gxi_bare_error.cure = NULL;
+        gxi_thread.epoch = gxi.epoch;
+        if (call->kind != GXI_ASKS && call->kind != GXI_CLEANS && !gxi_thread.latched && !gxi.no_latch) gxi_thread.latched = result;
+        gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
     }
     gxi_text_free(&message);
     return result;
 }
 
-/* Makes the latched failure the last one, as the answer of a call that is refused because of it. */
-static GXI_COLD gpuexec_result gxi_refuse(void) {
-    gxi_thread_record *record = gxi_record();
-    if (!record || !gxi_thread.latched) return GPUEXEC_OK;
-    gxi_write_last(record, &record->first.e);
-    return gxi_thread.latched;
+/* Makes the latched failure the last one, as the answer of a call that is refused because of it (or, with NULL, of one that takes it). */
+static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *refused) {
+    gxi_thread_record *record = gxi_thread.record;
+    gpuexec_result result = gxi_latched();
+    if (result && record) gxi_write_last(record, &record->first.e, refused);
+    return result;
 }
 static gpuexec_result gxi_take(void) {
-    gpuexec_result result = gxi_latched() ? gxi_refuse() : GPUEXEC_OK;
+    gpuexec_result result = gxi_latched() ? gxi_refuse(NULL) : GPUEXEC_OK;
     gxi_thread.latched = GPUEXEC_OK;
     return result;
 }
@@ -1484,7 +1507,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     get_version = u.f;
     gxi.version = 0;
     if (!u.p)
-        return gxi_fail(call, GPUEXEC_NO_DRIVER, gxi_cpu_device_cure,
+        return gxi_fail(call, GPUEXEC_NO_DRIVER, "correct the path in GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or leave it out to take the system's driver",
                         "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
     call->cu = get_version(&gxi.version);
@@ -1586,7 +1609,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
         e.message = "";
         if (record) e = record->last.e;
         e.result = result;
-        gxi_detail_write(&gxi.start_failure, &e);
+        gxi_detail_write(&gxi.start_failure, &e, NULL);
         if (gxi.library) gxi_library_close(gxi.library);
         memset(&gxi.cu, 0, sizeof gxi.cu);
         gxi.library = NULL;
@@ -1607,7 +1630,7 @@ static gpuexec_result gxi_begin(gxi_call *call) {
         gpuexec_result result = gxi_start_slow(call, NULL);
         if (result) return result;
     }
-    if (call->kind == GXI_WORKS && gxi_latched()) return gxi_refuse();
+    if (call->kind == GXI_WORKS && gxi_latched()) return gxi_refuse(call);
     return GPUEXEC_OK;
 }
 
@@ -1744,7 +1767,7 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
          GXI_FAILED_BIT | kind;
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
-    if (record) gxi_detail_write(&failed->detail, &record->last.e);
+    if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
     gxi_unlock(&gxi_tables);
     return id;
 }
@@ -1915,8 +1938,9 @@ GPUEXEC_API const char *gpuexec_error_text(void) { return gpuexec_error_detail()
 
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void) {
     static const gpuexec_error none = { GPUEXEC_OK, 0, 0, 0, "", 0, "", 0, 0, 0, 0, "" };
-    return gxi_thread.record && gxi_thread.epoch == gxi.epoch && gxi_thread.record->last.e.result ? &gxi_thread.record->last.e
-                                                                                                  : &none;
+    if (gxi_thread.epoch != gxi.epoch) return &none;
+    if (!gxi_thread.record) return gxi_bare_error.result ? &gxi_bare_error : &none;
+    return gxi_thread.record->last.e.result ? &gxi_thread.record->last.e : &none;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take(); }
@@ -1947,7 +1971,7 @@ GPUEXEC_API const char *gpuexec_id_why(uint64_t id) {
     if (gxi_peek_any(id)) return "";
     gxi_lock(&gxi_tables);
     kept = record && (id & GXI_FAILED_BIT) && failed->id == id;
-    if (kept) gxi_write_last(record, &failed->detail.e);
+    if (kept) gxi_write_last(record, &failed->detail.e, NULL);
     gxi_unlock(&gxi_tables);
     if (!kept) gxi_fail_handle(call, id, (unsigned)id & 0x0F, "the handle");
     return gpuexec_error_text();
@@ -2218,8 +2242,10 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     int entered;
     gxi_range range;
     entered = gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
-    if (entered && gxi_context_of(slot)->primary) GXI_TRY(cuCtxSynchronize, ());
-    else for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )       /* of somebody else's context, wait for our streams only */
+    if (entered && gxi_context_of(slot)->primary) {
+        if (GXI_TRY(cuCtxSynchronize, ())) gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
+    }
+        else for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )       /* of somebody else's context, wait for our streams only */
         if (!child->adopted) GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native));
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
         for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) gxi_destroy(call, child);
@@ -2271,20 +2297,34 @@ static void gxi_report_leaks(void) {
     }
 }
 
-GPUEXEC_API void gpuexec_shutdown(void) {
+GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
+    const gpuexec_setup_desc old = gxi.desc;     /* whose allocator made the text that is kept */
+    gxi_detail kept = { { GPUEXEC_OK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
+    gxi_thread_record *record;
+    gpuexec_result result;
     gxi_slot *slot;
     unsigned index;
-    GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_CLEANS);
+    GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
+    if (gxi_in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
     if (GXI_LOAD(&gxi.started)) {
         if (gxi.desc.report_leaks) gxi_report_leaks();
         for (index = 0; (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL; ) gxi_context_end(call, slot);
     }
     gxi_forget_slots();
+    result = gxi_take();
+    if (result && gxi_thread.record) {           /* the text outlives the records */
+        kept = gxi_thread.record->last;
+        memset(&gxi_thread.record->last, 0, sizeof gxi_thread.record->last);
+    }
     gxi_forget();
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the library itself is never unloaded: CUDA does not survive that */
     memset(&gxi.desc, 0, sizeof gxi.desc);
     gxi.trace = gxi.no_latch = 0;
     GXI_STORE(&gxi.started, 0);
+    if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept.e, NULL);
+    if (kept.text.p && old.realloc_function) old.realloc_function(old.realloc_user, kept.text.p, 0);
+    else free(kept.text.p);
+    return result;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -2447,8 +2487,14 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
                     gxi_context_of(context)->ordinal, sm / 10, sm % 10);
         gxi_text_free(&cure);
     } else if (call->cu == GXI_INVALID_IMAGE) {
-        gxi_fail_cu(call, "pass PTX text that ends in NUL (or give its length), or a cubin or fatbin made by nvcc",
-                    "%s is neither PTX nor a cubin or fatbin", name);
+        const char *cure = "pass PTX text that ends in NUL (or give its length), or a cubin or fatbin made by nvcc";
+        if (ptx && (strstr(ptx, "__global__") || strstr(ptx, "#include")))
+            cure = "it looks like CUDA C source: compile it first, nvcc -ptx -arch=compute_75 kernel.cu -o kernel.ptx";
+        else if (ptx && !strchr(ptx, '\n') && strlen(ptx) < 200 && strchr(ptx, '.'))
+            cure = "is it a file's name? gpuexec_module_load_file loads files";
+        else if (ptx && strlen(ptx) <= sizeof(void *))
+            cure = "it has only a few bytes: was the length sizeof of a pointer? 0 takes PTX up to its NUL";
+        gxi_fail_cu(call, cure, "%s is neither PTX nor a cubin or fatbin", name);
     } else {
         gxi_fail_cu(call, NULL, "%s cannot be loaded", name);
     }
@@ -2549,6 +2595,10 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (desc->name) name = desc->name;
     if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
     binary = gxi_image_is_binary((const unsigned char *)image, bytes);
+    if (binary && ((const unsigned char *)image)[0] == 0x7F && (!bytes || bytes > 20) && ((const unsigned char *)image)[18] != 190) {
+        gxi_fail(call, GPUEXEC_BAD_IMAGE, "load PTX, or a cubin or fatbin made by nvcc", "%s is an ELF file, but no cubin: a host program or object?", name);
+        goto failed;                             /* 190 is EM_CUDA, in e_machine */
+    }
     if (bytes == 0 && !binary && *(const char *)image == 0) {
         gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
         goto failed;
@@ -2721,7 +2771,7 @@ GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module,
     if (gxi_begin(call) || !(slot = gxi_ask_module(call, module))) return 0;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
     if (GXI_TRY(cuModuleGetGlobal, (&address, &size, (struct CUmod_st *)slot->native, name))) {
-        gxi_fail_cu(call, "declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it",
+        gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it",
                     "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
         return 0;
     }
@@ -3010,7 +3060,11 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int pinned) 
     const char *maker = pinned ? "gpuexec_alloc_pinned" : "gpuexec_alloc";
     if (address == 0) return GPUEXEC_OK;
     if (gxi_begin(call)) return gpuexec_error_detail()->result;
-    if (!gxi_range_find(address, &range) || range.pinned != pinned)
+    if (!gxi_range_find(address, &range)) range.pinned = -1;
+    if (range.pinned == !pinned)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, pinned ? "free it with gpuexec_free" : "free it with gpuexec_free_pinned",
+                        "0x%llx is %s memory, made at %s", (unsigned long long)address, pinned ? "device" : "pinned", range.where ? range.where : "?");
+    if (range.pinned != pinned)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "free it once, with the function of the pair that allocated it; other libraries' memory is theirs to free",
                         "0x%llx is not from %s, or was freed before", (unsigned long long)address, maker);
@@ -3445,8 +3499,14 @@ GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpu
     else if (!a->recorded || !b->recorded)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both", "the %s event was never recorded",
                  a->recorded ? "stop" : "start");
-    else if (GXI_TRY(cuEventElapsedTime, (&ms, (struct CUevent_st *)a->native, (struct CUevent_st *)b->native)) == 0)
-        return (double)ms;
+    else if (a->cu_context != b->cu_context)
+        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
+                 "the start event is of device %d (context %p), the stop event of device %d (context %p)", gxi_ordinal_of(a),
+                 (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
+    else if (GXI_TRY(cuEventElapsedTime, (&ms, (struct CUevent_st *)a->native, (struct CUevent_st *)b->native)) == 0) {
+        if (ms >= 0) return (double)ms;
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first", "the stop event was reached %g ms before the start event", -(double)ms);
+    }
     else if (call->cu == GXI_CU_NOT_READY)
         gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "an event is not reached yet");
     else
@@ -3568,11 +3628,11 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
     gpuexec_result r = GPUEXEC_BAD_LAUNCH;
     if (most <= 0 || kernel_most <= 0)
         return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver no longer knows it, or its context", name);
+    if (block[0] == 0)
+        return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
     if (grid[0] == 0)
         return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)",
                         "kernel \"%s\" was given an empty grid: grid_x is 0", name);
-    if (block[0] == 0)
-        return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
     for (i = 0; i < 3; i++) {
         int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
         if (block[i] > (unsigned)limit)
@@ -3581,7 +3641,9 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                             name);
     }
     if (threads > (unsigned)most)
-        return gxi_fail(call, r, "make the block smaller and the grid larger",
+        return gxi_fail(call, r, grid[0] <= (unsigned)most && grid[1] == 1 && grid[2] == 1
+                        ? "make the block smaller and the grid larger (or are blocks and threads swapped? gpuexec_grid takes blocks first)"
+                        : "make the block smaller and the grid larger",
                         "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")", block[0],
                         block[1], block[2], (unsigned long long)threads, ordinal, most, name);
     for (i = 0; i < 3; i++) {
@@ -3589,7 +3651,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
         if (grid[i] > (unsigned)limit)
             return gxi_fail(call, r,
                             i ? "put the longest dimension on x, which takes the most"
-                              : "let each thread do several elements in a loop",
+                              : "let each thread do several elements in a loop; was a count negative?",
                             "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, limit,
                             name);
     }

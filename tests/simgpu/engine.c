@@ -169,9 +169,12 @@ void sim_engine_cancel(int fault) {
         sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
 }
 
+char sim_fault_text[400];
+
 static void fail(int fault, const char *text) {
-    int none = 0;
-    if (!__atomic_compare_exchange_n(&sim_sticky, &none, fault, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    if (__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED)) return;
+    snprintf(sim_fault_text, sizeof sim_fault_text, "%s", text);
+    __atomic_store_n(&sim_sticky, fault, __ATOMIC_RELEASE);
     if (sim_settings.verbose) fprintf(stderr, "simgpu: %s\n", text);
     sim_engine_cancel(fault);
 }
@@ -247,6 +250,8 @@ static void run_block(struct sim_task *task) {
             sim_grid_fault(grid, SIM_F_LAUNCH_FAILED, "out of host memory for block %llu of kernel %s",
                            (unsigned long long)index, grid->kernel_name);
         if (task->block && !stopped) status = sim_block_run(task->block, QUANTUM);
+        if (sim_settings.timeout_ns && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
+            sim_grid_fault(grid, SIM_F_TIMEOUT, "kernel %s still ran after the time that SIMGPU_TIMEOUT gives it", grid->kernel_name);
         if ((status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT) && task->block) {
             sim_block_free(task->block);
             task->block = NULL;

@@ -35,13 +35,14 @@ static void in_child(void) {
 }
 
 static void read_settings(void) {
-    const char *v = getenv("SIMGPU_DRIVER_VERSION"), *t = getenv("SIMGPU_THREADS");
+    const char *v = getenv("SIMGPU_DRIVER_VERSION"), *t = getenv("SIMGPU_THREADS"), *limit = getenv("SIMGPU_TIMEOUT");
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     if (v && atoi(v) >= 1000) sim_settings.driver_version = atoi(v);
     if (t && atoi(t) > 0) cpus = atoi(t);
     sim_settings.threads = cpus < 1 ? 1 : cpus > 64 ? 64 : (int)cpus;
     sim_settings.trace = env_on("SIMGPU_TRACE");
     sim_settings.verbose = env_on("SIMGPU_VERBOSE");
+    if (limit) sim_settings.timeout_ns = (uint64_t)(atof(limit) * 1e9);
     read_failures(getenv("SIMGPU_FAIL"));
     pthread_atfork(NULL, NULL, in_child);
 }
@@ -199,8 +200,13 @@ SIM_API(cuGetErrorName, (int error, const char **text), (error, text), SIM_PURE)
 
 SIM_API(cuGetErrorString, (int error, const char **text), (error, text), SIM_PURE) {
     if (!text) return CUDA_ERROR_INVALID_VALUE;
+    static __thread char whole[600];                           /* of the error that stopped a kernel: where, which a GPU does not tell */
     int i = error_index(error);
     *text = i < 0 ? NULL : errors[i].text;
+    if (*text && error == __atomic_load_n(&sim_sticky, __ATOMIC_ACQUIRE) && *sim_fault_text) {
+        snprintf(whole, sizeof whole, "%s: %s", *text, sim_fault_text);
+        *text = whole;
+    }
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -404,8 +404,10 @@ extern __thread struct sim_thread sim_self;
 struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
     int driver_version, threads;
     bool trace, verbose;
+    uint64_t timeout_ns;                          /* of a kernel; 0: none */
 };
 extern struct sim_settings sim_settings;
+extern char sim_fault_text[400];                  /* what stopped a kernel and where, set before sim_sticky's code is reported; "" before */
 
 enum sim_need { SIM_PURE /* nothing, not even cuInit */, SIM_INIT, SIM_HEALTHY /* and no sticky error */, SIM_CTX /* and a current context */ };
 struct sim_call { const char *symbol; int version; unsigned count; };
