@@ -756,3 +756,122 @@ TEST_ALONE(a_sticky_error_on_another_thread) {
     CHECK_EQ(pthread_create(&thread, NULL, use_it_elsewhere, &s), 0);
     pthread_join(thread, NULL);
 }
+
+/* What found its way here from people who tried the library. */
+
+TEST_ALONE(the_text_names_the_last_launch) {
+    setting s = set_up();
+    uint32_t by = 1, n = 1;
+    CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
+    CHECK_OK(gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at tests/unit/wrong_input.c:");
+}
+
+TEST_ALONE(shutdown_tells_what_nobody_asked_for) {
+    setting s = set_up();
+    gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+    CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "trap", "GPUEXEC_KERNEL_FAILED");
+}
+
+TEST(shutdown_returns_the_latched_failure) {
+    setting s = set_up();
+    gpuexec_kernel_get(gpuexec_module_load_file(s.ctx, "no/such.ptx", NULL), "k");
+    CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_FILE_ERROR);
+    CHECK_TEXT(gpuexec_error_text(), "no/such.ptx");
+    CHECK_OK(gpuexec_shutdown());
+}
+
+TEST(a_refused_call_is_named_beside_the_cause) {
+    setting s = set_up();
+    uint32_t by = 1, n = 1;
+    CHECK_EQ(gpuexec_ok(gpuexec_kernel_get(s.mod, "optional")), 0);
+    CHECK_RESULT(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)), GPUEXEC_NOT_FOUND);
+    CHECK_TEXT(gpuexec_error_text(), "optional", "this call was refused: gpuexec_launch at tests/unit/wrong_input.c:", "gpuexec_take_error()");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
+    CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+}
+
+TEST(copies_past_the_end_of_pinned_memory) {
+    setting s = set_up();
+    char *pinned = gpuexec_alloc_pinned(s.ctx, 100);
+    gpuexec_ptr big = gpuexec_alloc(s.ctx, 4096);
+    CHECK_RESULT(gpuexec_copy_out(s.stream, pinned + 40, big, 61), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "61 bytes", "60 left", "100 bytes", "wrong_input.c:", "cure:");
+    gpuexec_take_error();
+    CHECK_RESULT(gpuexec_copy_in_now(s.ctx, big, pinned, 101), GPUEXEC_BAD_ARGUMENT);
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_copy_in_now(s.ctx, big, pinned, 100));
+    CHECK_RESULT(gpuexec_free((uintptr_t)pinned), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "is pinned memory", "gpuexec_free_pinned");
+    CHECK_OK(gpuexec_free_pinned(pinned));
+}
+
+TEST(pinned_memory_that_cannot_be_had) {
+    setting s = set_up();
+    CHECK(gpuexec_alloc_pinned(s.ctx, (size_t)1 << 46) == NULL);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY);
+    CHECK_TEXT(gpuexec_error_text(), "70368744177664 bytes", "pinned", "cure:");
+}
+
+TEST(things_that_are_no_images) {
+    setting s = set_up();
+    gpuexec_module m = gpuexec_module_load(s.ctx, "#include <cuda.h>\n__global__ void k() {}\n", 0, NULL);
+    CHECK_TEXT(gpuexec_why(m), "CUDA C source", "nvcc -ptx");
+    m = gpuexec_module_load(s.ctx, "kernels/saxpy.ptx", 0, NULL);
+    CHECK_TEXT(gpuexec_why(m), "gpuexec_module_load_file");
+    m = gpuexec_module_load_file(s.ctx, "/bin/sh", NULL);
+    CHECK_TEXT(gpuexec_why(m), "ELF file, but no cubin", "/bin/sh", "GPUEXEC_BAD_IMAGE");
+    gpuexec_take_error();
+}
+
+TEST(events_in_the_wrong_order) {
+    setting s = set_up();
+    gpuexec_event a = gpuexec_event_create(s.ctx, NULL), b = gpuexec_event_create(s.ctx, NULL);
+    uint32_t by = 1, n = 1;
+    gpuexec_event_record(a, s.stream);
+    gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n));
+    gpuexec_event_record(b, s.stream);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK(gpuexec_event_elapsed_ms(a, b) >= 0);
+    CHECK(gpuexec_event_elapsed_ms(b, a) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "before the start event", "pass the earlier event first");
+}
+
+/* Allocations fail from some point on, until even the text of a failure cannot be kept: still nothing says that all is well. */
+static int allocations_left;
+static void *running_dry(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (!bytes) { free(p); return NULL; }
+    return allocations_left-- > 0 ? realloc(p, bytes) : NULL;
+}
+TEST(host_memory_runs_out) {
+    gpuexec_setup_desc desc = { 0 };
+    int i, failures = 0;
+    desc.realloc_function = running_dry;
+    for (i = 0; i < 200; i++) {
+        uint32_t by = 1, n = 1;
+        gpuexec_result made;
+        gpuexec_context ctx;
+        gpuexec_stream  stream;
+        gpuexec_kernel  add;
+        gpuexec_ptr     data;
+        allocations_left = i;
+        if (gpuexec_setup(&desc)) { gpuexec_shutdown(); failures++; continue; }
+        ctx    = gpuexec_context_open(0, NULL);
+        stream = gpuexec_stream_create(ctx, NULL);
+        add    = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
+        data   = gpuexec_alloc(ctx, 128);
+        gpuexec_launch(add, stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(data, by, n));
+        made = gpuexec_stream_sync(stream);
+        if (made) CHECK(gpuexec_error_text()[0]);
+        else CHECK(gpuexec_ok(ctx) && gpuexec_ok(stream) && gpuexec_ok(add) && data != 0);
+        failures += made != GPUEXEC_OK;
+        gpuexec_shutdown();
+        if (!made) break;
+    }
+    CHECK(failures > 10);
+    CHECK(i < 200);
+}
