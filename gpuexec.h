@@ -1671,8 +1671,10 @@ static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index
 
 GXI_HOT gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
     char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
-    gxi_slot *slot = (gxi_slot *)(void *)(chunk + (id & 0x3FC0));
-    return chunk && (id & 0x3F) == kind && GXI_LOAD(&slot->id) == id ? slot : NULL;
+    gxi_slot *slot;
+    if (!chunk || (id & 0x3F) != kind) return NULL;
+    slot = (gxi_slot *)(void *)(chunk + (id & 0x3FC0));
+    return GXI_LOAD(&slot->id) == id ? slot : NULL;
 }
 static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
 

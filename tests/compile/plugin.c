@@ -19,7 +19,7 @@ int plugin_knows(uint64_t stream) {
     gpuexec_stream s;
     int result;
     s.id = stream;
-    result = gpuexec_stream_sync(s);
+    result = (int)gpuexec_stream_sync(s);
     gpuexec_take_error();
     return result;
 }

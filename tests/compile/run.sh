@@ -38,6 +38,7 @@ seen=; ccs=$(compilers gcc clang $(case ${CC:-cc} in cc) ;; *' '*) ;; *) echo "$
 seen=; cxxs=$(compilers g++ clang++ $(case ${CXX:-c++} in c++) ;; *' '*) ;; *) echo "$CXX" ;; esac))
 for c in gcc clang g++ clang++; do have $c || skip "$c: not on this machine"; done
 [ -n "$ccs" ] || ccs=cc
+[ -z "${SAN_FLAGS:-}" ] || { ccs=${CC:-cc}; cxxs=${CXX:-c++}; }      # one compiler: two kinds of ASan do not go into one process
 accepts() { c=$1; shift; echo 'int main(void) { return 0; }' >"$out/empty.$language"; "$c" "$@" -fsyntax-only "$out/empty.$language" >/dev/null 2>&1; }
 
 # Every function that the header declares, so that a program which uses all of them can be linked.

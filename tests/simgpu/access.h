@@ -8,7 +8,7 @@
 
 #include "lanes.h"
 
-struct span { uint64_t lo, hi; unsigned char *host; uint64_t stride; }; /* host is the address of device address 0 for lane 0 */
+struct span { uint64_t lo, hi; uintptr_t host; uint64_t stride; }; /* host is the (possibly wrapped) address of device address 0 for lane 0 */
 
 static inline void addresses(struct sim_warp *w, const struct sim_insn *i, uint32_t m, u64 *addr)
 {
@@ -36,12 +36,12 @@ static inline bool covers(const struct span *s, const u64 *addr, unsigned size)
 static inline void span_shared(struct sim_warp *w, struct span *s)
 {
     s->lo = SIM_SHARED_BASE; s->hi = SIM_SHARED_BASE + w->block->shared_bytes; s->stride = 0;
-    s->host = (unsigned char *)((uintptr_t)w->block->shared - SIM_SHARED_BASE);
+    s->host = (uintptr_t)w->block->shared - SIM_SHARED_BASE;
 }
 
 static inline void span_local(struct sim_warp *w, struct span *s)
 {
-    s->lo = SIM_LOCAL_BASE; s->hi = w->local_stride; s->stride = w->local_stride; s->host = w->local;
+    s->lo = SIM_LOCAL_BASE; s->hi = w->local_stride; s->stride = w->local_stride; s->host = (uintptr_t)w->local;
 }
 
 static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr, unsigned size, struct span *s)
@@ -50,7 +50,7 @@ static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, con
     if (r->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) || addr[0] - r->lo >= r->hi - r->lo)
         if (!sim_find_range(w->block, addr[0], size, r)) { r->generation = 0; r->lo = r->hi = 0; return false; }
     s->lo = r->lo; s->hi = r->hi; s->stride = 0;
-    s->host = (unsigned char *)(uintptr_t)r->delta;
+    s->host = (uintptr_t)r->delta;
     return true;
 }
 

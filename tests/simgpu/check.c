@@ -435,9 +435,9 @@ static void check_address(const struct checked *c, const struct sim_operand *o)
     } else if (is(c, "ld|st|atom|red")) {
         bool written = is(c, "atom|red") && (v->space == SIM_CONST || v->space == SIM_PARAM);
         if (space == SIM_GENERIC ? written : space != v->space) say(c, "State space mismatch between instruction and address in");
-        if (is(c, "st") && v >= f->params && v < f->params + f->nparams)
+        if (is(c, "st") && f->nparams && v >= f->params && v < f->params + f->nparams)
             px_error(px, c->in->line, "Illegal to write to function input parameter '%s'", v->name);
-        if (is(c, "ld") && v >= f->rets && v < f->rets + f->nrets)
+        if (is(c, "ld") && f->nrets && v >= f->rets && v < f->rets + f->nrets)
             px_error(px, c->in->line, "Illegal to read function return parameter '%s'", v->name);
     }
 }

@@ -159,9 +159,9 @@ bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset)
 {
     const struct sim_func *f = d->funcs[d->now].func;
     const struct sim_code_func *c = &d->code->funcs[d->now];
-    const bool is_param = v >= f->params && v < f->params + f->nparams;
+    const bool is_param = f->nparams && v >= f->params && v < f->params + f->nparams;
     if (!f->is_entry && is_param) { *offset = c->params_at + d->funcs[d->now].param_at[v - f->params]; return true; }
-    if (v >= f->rets && v < f->rets + f->nrets) { *offset = c->rets_at + d->funcs[d->now].ret_at[v - f->rets]; return true; }
+    if (f->nrets && v >= f->rets && v < f->rets + f->nrets) { *offset = c->rets_at + d->funcs[d->now].ret_at[v - f->rets]; return true; }
     if (v->owner && (v->space == SIM_LOCAL || (v->space == SIM_PARAM && !is_param))) {
         *offset = (uint32_t)v->address;
         return true;

@@ -33,7 +33,7 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
     if (locate(w, i, SPACE, addr, size, &s)) { \
         if (m == ~0u && !strong) { \
             if (n == 1 && SPACE != SIM_LOCAL && sizeof(D) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) \
-                memcpy(SIM_AT(D, i->d), s.host + addr[0], 32 * sizeof(T)); \
+                memcpy(SIM_AT(D, i->d), (const void *)(s.host + addr[0]), 32 * sizeof(T)); \
             else LOAD_ALL(D, AT(T, s, l)); \
             return; \
         } \
@@ -71,7 +71,7 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
         if (n == 1) { \
             const S *v = SIM_AT(S, i->d); \
             if (m == ~0u && !(i->flags & SIM_I_STRONG) && sizeof(S) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) { \
-                memcpy(s.host + addr[0], v, 32 * sizeof(T)); \
+                memcpy((void *)(s.host + addr[0]), v, 32 * sizeof(T)); \
                 return; \
             } \
             SIM_EACH_LANE(m) __atomic_store_n((T *)(void *)(s.host + addr[l] + l * s.stride), (T)v[l], __ATOMIC_RELAXED); \

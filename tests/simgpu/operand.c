@@ -171,9 +171,9 @@ static struct px_operand *new_operand(struct px *px, enum sim_operand_kind kind)
 
 struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n)
 {
-    struct px_operand *from = (struct px_operand *)px->stack.data + base;
     *n = (unsigned)(px->stack.n - base);
     if (!*n) return NULL;
+    struct px_operand *from = (struct px_operand *)px->stack.data + base;
     struct sim_operand *to = px_alloc(px, *n * sizeof *to);
     for (unsigned i = 0; i < *n; i++) {
         to[i] = from[i].o;
