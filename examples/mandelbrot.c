@@ -3,8 +3,8 @@
     Computes the Mandelbrot set on the device, checks every pixel against the CPU bit for bit, and writes the picture as mandelbrot.ppm and
     mandelbrot.png into the current directory.
 
-    Prints, with the time of the CPU device on 2 cores:
-        960 x 640 pixels in 300.0 ms, the same as on the CPU bit for bit
+    Prints, on an H200 (on the CPU device it takes some 300 ms):
+        960 x 640 pixels in 0.1 ms, the same as on the CPU bit for bit
         wrote mandelbrot.ppm and mandelbrot.png
 */
 #include "example.h"
