@@ -116,10 +116,13 @@
     CONTEXTS (>>context)
       gpuexec_context_open() retains the device's primary context, the one that the CUDA runtime, cuBLAS, PyTorch and
       the like use too: pointers and streams are shared with them. gpuexec_context_from_native() adopts a CUcontext
-      that a host program gives you. No call of this library depends on which context is current on the calling
-      thread, and none changes it: the few driver calls that need a current context get the object's, and the thread's
-      stack is left as it was found. Any handle may be used on any thread. gpuexec_context_close() waits for the work,
-      destroys everything that was made through that handle, ends the handles, and releases the context.
+      that a host program gives you. gpuexec_context_create() makes one apart from both.
+      No call of this library depends on which context is current on the calling thread, and none but
+      gpuexec_context_push() and _pop() changes it: the few driver calls that need a current context get the object's,
+      and the thread's stack is left as it was found. Any handle may be used on any thread.
+      gpuexec_context_close() waits for the work, destroys everything that was made through that handle, ends the
+      handles, and releases the context; gpuexec_context_retain() lets several parts of a program share one handle,
+      which the last close ends.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_module_unload, gpuexec_context_close and gpuexec_shutdown wait for
@@ -425,6 +428,11 @@ typedef struct gpuexec_context_desc {
 #define gpuexec_context_open(...) gpuexec_context_open(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int device, const gpuexec_context_desc *desc);
 
+/* Makes a context of its own on the device, beside the primary one: own address space, own errors in bookkeeping, not shared with the CUDA
+   runtime or other libraries. It is not made current. Most programs want gpuexec_context_open. cuCtxCreate. */
+#define gpuexec_context_create(...) gpuexec_context_create(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int device, const gpuexec_context_desc *desc);
+
 /* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling thread's current
    one. Adopting one twice gives two handles, each with what was made through it; kernels and streams of both can be mixed. It must
    come from the same driver library. */
@@ -444,8 +452,27 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, s
 #define gpuexec_context_sync(...) gpuexec_context_sync(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context context);
 
-/* Destroys everything made through this handle (memory, modules, streams, events), then releases the context. An adopted context
-   itself stays. cuDevicePrimaryCtxRelease. */
+/* One more user of the handle: it takes one gpuexec_context_close more to end it. The count is of this handle, not of other libraries'. */
+#define gpuexec_context_retain(...) gpuexec_context_retain(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_context_retain)(GXI_WHERE gpuexec_context context);
+
+/* How many users the handle has; 0 if it is not ok. A question. */
+GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
+
+/* The calling thread's stack of current contexts, which gpuexec itself does not need, but the CUDA runtime and driver calls of your own do. Push makes
+   the context current; pop takes it off again and restores the one below. Any thread may push a context, also several at a time.
+   Pop refuses (WRONG_CONTEXT, with both places) when the current context is not the one that this thread pushed last through gpuexec: someone pushed
+   or popped in between and did not undo it. cuCtxPushCurrent, cuCtxPopCurrent. */
+#define gpuexec_context_push(...) gpuexec_context_push(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_pop(...)  gpuexec_context_pop(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_context_push)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API gpuexec_result (gpuexec_context_pop)(GXI_WHERE gpuexec_context context);
+
+/* 1 if the context is the calling thread's current one, else 0. A question. cuCtxGetCurrent. */
+GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
+
+/* Destroys everything made through this handle (memory, modules, streams, events), then releases the context. An adopted context itself stays. With several users
+   (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -965,6 +992,8 @@ static const char *const gxi_driver_places[] = {
     ROW(REQUIRED, cuCtxPushCurrent,           4000, (struct CUctx_st *context)) \
     ROW(REQUIRED, cuCtxPopCurrent,            4000, (struct CUctx_st **context)) \
     ROW(REQUIRED, cuCtxGetDevice,             2000, (int *device)) \
+    ROW(REQUIRED, cuCtxCreate,                3020, (struct CUctx_st **context, unsigned flags, int device)) \
+    ROW(REQUIRED, cuCtxDestroy,               4000, (struct CUctx_st *context)) \
     ROW(REQUIRED, cuCtxSynchronize,           2000, (void)) \
     ROW(REQUIRED, cuModuleLoadDataEx,         2010, (struct CUmod_st **module, const void *image, unsigned n, int *options, void **values)) \
     ROW(REQUIRED, cuModuleUnload,             2000, (struct CUmod_st *module)) \
@@ -2085,9 +2114,10 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-context   A context handle owns what was made through it: closing it ends all of that, in the order kernels, modules, events,
-   streams, memory. It owns one retain of the primary context, or nothing of an adopted one. */
+   streams, memory. It owns one retain of the primary context, or the context that it created, or nothing of an adopted one. */
 
-typedef struct gxi_context { int ordinal, device, primary; uint64_t legacy; } gxi_context;
+typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_CREATED } gxi_origin;
+typedef struct gxi_context { int ordinal, device; gxi_origin origin; int users /* guarded by gxi_tables */; uint64_t legacy; } gxi_context;
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
 
 static int gxi_ordinal_of(const gxi_slot *slot) {                    /* of the object's device; -1 if its context was closed meanwhile */
@@ -2095,16 +2125,16 @@ static int gxi_ordinal_of(const gxi_slot *slot) {                    /* of the o
     return context ? gxi_context_of(context)->ordinal : -1;
 }
 
-static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, int primary) {
+static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
     gpuexec_context handle = { 0 };
     gxi_slot made;
     gxi_context *more = (gxi_context *)gxi_realloc(NULL, sizeof *more);
     memset(&made, 0, sizeof made);
     made.native = made.cu_context = native;
     made.more = more;
-    made.adopted = !primary;
+    made.adopted = origin == GXI_ADOPTED;
     if (!more) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context"); return handle; }
-    more->ordinal = ordinal; more->device = device; more->primary = primary; more->legacy = 0;
+    more->ordinal = ordinal; more->device = device; more->origin = origin; more->users = 1; more->legacy = 0;
     handle.id = gxi_new(call, GXI_CONTEXT, &made);
     if (!handle.id) gxi_free(more);
     return handle;
@@ -2127,7 +2157,7 @@ GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int ordinal, const 
                     "the primary context of device %d cannot be opened", ordinal);
         goto failed;
     }
-    handle = gxi_context_new(call, native, ordinal, device, 1);
+    handle = gxi_context_new(call, native, ordinal, device, GXI_PRIMARY);
     if (handle.id) return handle;
     gxi.cu.cuDevicePrimaryCtxRelease(device);
 failed:
@@ -2159,11 +2189,92 @@ GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx
         if (other == device) break;
     }
     call->cu = 0;
-    handle = gxi_context_new(call, native, ordinal, device, 0);
+    handle = gxi_context_new(call, native, ordinal, device, GXI_ADOPTED);
     if (handle.id) return handle;
 failed:
     handle.id = gxi_failed_id(GXI_CONTEXT);
     return handle;
+}
+
+GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {
+    gpuexec_context handle = { 0 };
+    struct CUctx_st *native = NULL, *popped = NULL;
+    int device = 0;
+    GXI_CALL(gpuexec_context_create, GXI_MAKES);
+    if ((desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) || gxi_begin(call) || gxi_device(call, ordinal, &device)) goto failed;
+    if (GXI_TRY(cuCtxCreate, (&native, desc ? desc->flags : 0, device))) {
+        gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL, "a context cannot be made on device %d", ordinal);
+        goto failed;
+    }
+    GXI_TRY(cuCtxPopCurrent, (&popped));                             /* the driver has made it current */
+    handle = gxi_context_new(call, native, ordinal, device, GXI_CREATED);
+    if (handle.id) return handle;
+    gxi.cu.cuCtxDestroy(native);
+failed:
+    handle.id = gxi_failed_id(GXI_CONTEXT);
+    return handle;
+}
+
+static int gxi_context_count(gxi_slot *slot, int change) {
+    int users;
+    gxi_lock(&gxi_tables);
+    users = gxi_context_of(slot)->users += change;
+    gxi_unlock(&gxi_tables);
+    return users;
+}
+GPUEXEC_API gpuexec_result (gpuexec_context_retain)(GXI_WHERE gpuexec_context context) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_context_retain, GXI_MAKES);
+    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    gxi_context_count(slot, 1);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_context_users, GXI_ASKS);
+    return (slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) != NULL ? gxi_context_count(slot, 0) : 0;
+}
+
+/* The audit: what this thread pushed through us, and where. Deeper pushes than it holds are not audited. */
+enum { GXI_AUDIT_DEPTH = 32 };
+typedef struct gxi_push { struct CUctx_st *native; const char *where; } gxi_push;
+static GXI_THREAD struct { unsigned depth, epoch; gxi_push pushes[GXI_AUDIT_DEPTH]; } gxi_audit;
+
+GPUEXEC_API gpuexec_result (gpuexec_context_push)(GXI_WHERE gpuexec_context context) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_context_push, GXI_MAKES);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    if (GXI_TRY(cuCtxPushCurrent, (slot->cu_context))) return gxi_fail_cu(call, NULL, "the context cannot be made current");
+    if (gxi_audit.epoch != gxi.epoch) { gxi_audit.epoch = gxi.epoch; gxi_audit.depth = 0; }
+    if (gxi_audit.depth < GXI_AUDIT_DEPTH) {
+        gxi_audit.pushes[gxi_audit.depth].native = slot->cu_context;
+        gxi_audit.pushes[gxi_audit.depth].where = where;
+    }
+    gxi_audit.depth++;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_context_pop)(GXI_WHERE gpuexec_context context) {
+    struct CUctx_st *current = NULL;
+    gxi_slot *slot;
+    const gxi_push *last;
+    GXI_CALL(gpuexec_context_pop, GXI_CLEANS);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    last = gxi_audit.epoch == gxi.epoch && gxi_audit.depth > 0 && gxi_audit.depth <= GXI_AUDIT_DEPTH ? &gxi_audit.pushes[gxi_audit.depth - 1] : NULL;
+    if (GXI_TRY(cuCtxGetCurrent, (&current))) return gxi_fail_cu(call, NULL, "the current context cannot be asked for");
+    if (current != slot->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes, on the same thread; somebody may have pushed or popped without undoing it",
+                        "context %p is not the current one: that is %p%s%s", (void *)slot->cu_context, (void *)current,
+                        last ? ", and what was pushed last through gpuexec was pushed at " : "", last ? last->where ? last->where : "?" : "");
+    if (GXI_TRY(cuCtxPopCurrent, (&current))) return gxi_fail_cu(call, NULL, "the context cannot be popped");
+    if (gxi_audit.epoch == gxi.epoch && gxi_audit.depth > 0) gxi_audit.depth--;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
+    struct CUctx_st *current = NULL;
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_context_is_current, GXI_ASKS);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
+    return GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == slot->cu_context;
 }
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
@@ -2222,7 +2333,10 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     if (!gxi_end(old.id)) return 0;
     if (!old.adopted) {
         switch (kind) {
-        case GXI_CONTEXT: cu = GXI_TRY(cuDevicePrimaryCtxRelease, (((gxi_context *)old.more)->device)); break;
+        case GXI_CONTEXT:
+            cu = ((gxi_context *)old.more)->origin == GXI_CREATED ? GXI_TRY(cuCtxDestroy, ((struct CUctx_st *)old.native))
+                                                                  : GXI_TRY(cuDevicePrimaryCtxRelease, (((gxi_context *)old.more)->device));
+            break;
         case GXI_MODULE:  cu = GXI_TRY(cuModuleUnload, ((struct CUmod_st *)old.native)); break;
         case GXI_STREAM:  cu = GXI_TRY(cuStreamDestroy, ((struct CUstream_st *)old.native)); break;
         case GXI_EVENT:   cu = GXI_TRY(cuEventDestroy, ((struct CUevent_st *)old.native)); break;
@@ -2244,7 +2358,7 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     int entered;
     gxi_range range;
     entered = gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
-    if (entered && gxi_context_of(slot)->primary) {
+    if (entered && !slot->adopted) {
         if (GXI_TRY(cuCtxSynchronize, ())) gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
     }
         else for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )       /* of somebody else's context, wait for our streams only */
@@ -2277,6 +2391,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context) {
     GXI_CALL_NO_PLACE(gpuexec_context_close, GXI_CLEANS);
     if (gxi_was_never_made(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
     gxi_context_end(call, slot);
     return call->cu ? gxi_fail_cu(call, NULL, "the context's release failed") : GPUEXEC_OK;
 }

@@ -229,3 +229,93 @@ TEST_ALONE(two_devices) {
     CHECK_EQ(word[0], 5);
     CHECK_EQ(word[1], 9);
 }
+
+/* ---- contexts of our own, users, and the thread's stack of current contexts ---- */
+
+TEST(a_created_context_is_apart_from_the_primary_one) {
+    gpuexec_context primary = gpuexec_context_open(0, NULL), own = gpuexec_context_create(0, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(own, NULL), other = gpuexec_stream_create(primary, NULL);
+    gpuexec_event   e = gpuexec_event_create(own, NULL);
+    gpuexec_ptr     p = gpuexec_alloc(own, 256);
+    uint32_t        got = 0;
+    CHECK_MADE(own);
+    CHECK(gpuexec_context_native(own) != gpuexec_context_native(primary));
+    CHECK(!gpuexec_context_is_current(own));                         /* making it changed nothing here */
+    CHECK_EQ(gpuexec_context_device(own), 0);
+    CHECK_OK(gpuexec_fill32(s, p, 77, 64));
+    CHECK_OK(gpuexec_copy_out(s, &got, p + 252, 4));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got, 77);
+    CHECK_RESULT(gpuexec_event_record(e, other), GPUEXEC_WRONG_CONTEXT);
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_context_close(own));
+    CHECK(!gpuexec_ok(s) && !gpuexec_ok(e));
+    CHECK(gpuexec_ok(other));
+}
+
+TEST(users_of_a_context) {
+    gpuexec_context ctx = gpuexec_context_create(0, NULL);
+    CHECK_EQ(gpuexec_context_users(ctx), 1);
+    CHECK_OK(gpuexec_context_retain(ctx));
+    CHECK_OK(gpuexec_context_retain(ctx));
+    CHECK_EQ(gpuexec_context_users(ctx), 3);
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK_EQ(gpuexec_context_users(ctx), 1);
+    CHECK(gpuexec_alloc(ctx, 64) != 0);
+    CHECK_OK(gpuexec_context_close(ctx));                            /* the last one destroys */
+    CHECK_EQ(gpuexec_context_users(ctx), 0);
+    CHECK_RESULT(gpuexec_context_retain(ctx), GPUEXEC_STALE_HANDLE);
+    gpuexec_take_error();
+    CHECK_RESULT(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE);
+}
+
+TEST(push_and_pop) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
+    CHECK_OK(gpuexec_context_push(a));
+    CHECK(gpuexec_context_is_current(a));
+    CHECK_OK(gpuexec_context_push(b));
+    CHECK(gpuexec_context_is_current(b) && !gpuexec_context_is_current(a));
+    CHECK(gpuexec_alloc(a, 64) != 0);                                /* works in a, and leaves b current */
+    CHECK(gpuexec_context_is_current(b));
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* not in this order */
+    CHECK_TEXT(gpuexec_error_text(), "not the current one", "context.c:", "reverse order");
+    CHECK_OK(gpuexec_context_pop(b));
+    CHECK(gpuexec_context_is_current(a));
+    CHECK_OK(gpuexec_context_pop(a));
+    CHECK(!gpuexec_context_is_current(a) && !gpuexec_context_is_current(b));
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* nothing left */
+}
+
+static void *takes_the_context_over(void *arg) {
+    gpuexec_context ctx = *(gpuexec_context *)arg;
+    CHECK(!gpuexec_context_is_current(ctx));                         /* a new thread has none */
+    CHECK_OK(gpuexec_context_push(ctx));
+    CHECK(gpuexec_context_is_current(ctx));
+    CHECK_OK(gpuexec_context_pop(ctx));
+    return NULL;
+}
+
+TEST(a_floating_context_goes_to_another_thread) {
+    gpuexec_context ctx = gpuexec_context_create(0, NULL);
+    pthread_t thread;
+    CHECK_OK(gpuexec_context_push(ctx));
+    CHECK_OK(gpuexec_context_pop(ctx));                              /* now it floats */
+    CHECK_EQ(pthread_create(&thread, NULL, takes_the_context_over, &ctx), 0);
+    pthread_join(thread, NULL);
+    CHECK_OK(gpuexec_context_close(ctx));
+}
+
+TEST(a_foreign_pop_is_noticed) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
+    union { void *p; int (*f)(struct CUctx_st **); } pop;
+    struct CUctx_st *popped = NULL;
+    pop.p = gpuexec_driver_symbol("cuCtxPopCurrent", 4000);
+    CHECK_OK(gpuexec_context_push(a));
+    CHECK_OK(gpuexec_context_push(b));
+    CHECK_EQ(pop.f(&popped), 0);                                     /* somebody else pops ours */
+    CHECK(popped == gpuexec_context_native(b));
+    CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(), "somebody may have pushed or popped", "pushed last through gpuexec");
+    CHECK_OK(gpuexec_context_pop(a));
+}
