@@ -174,7 +174,7 @@
       the same object, except that nobody may destroy an object while another thread uses it. gpuexec_shutdown must be
       the only call running.
 
-    NOT SUPPORTED in this version: graphs, linking several images, cooperative and multi-device launches, managed memory, textures; reach
+    NOT SUPPORTED in this version: graphs, linking several images, multi-device launches, managed memory, textures; reach
     them with gpuexec_driver_symbol() and the native handles.
 */
 #ifndef GPUEXEC_H
@@ -638,6 +638,19 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
 #define gpuexec_stream_wait_event(...) gpuexec_stream_wait_event(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream stream, gpuexec_event event);
 
+/* Later work on `stream` waits for all work queued on `other` so far, of whichever device. cuEventRecord and cuStreamWaitEvent on an event of the moment. */
+#define gpuexec_stream_wait_stream(...) gpuexec_stream_wait_stream(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_stream_wait_stream)(GXI_WHERE gpuexec_stream stream, gpuexec_stream other);
+
+/* Calls function(user) on a thread of the driver's when the stream has come there; later work of the stream waits until it returns. The function
+   must not call CUDA, nor anything that waits for it. It is called even if an earlier kernel has failed, or not: do not free memory only there.
+   cuLaunchHostFunc. */
+#define gpuexec_stream_host_function(...) gpuexec_stream_host_function(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stream stream, void (*function)(void *user), void *user);
+
+/* The priority that the stream really has, in *priority: the one asked for, clamped to the device's range. A question. cuStreamGetPriority. */
+GPUEXEC_API gpuexec_result gpuexec_stream_get_priority(gpuexec_stream stream, int *priority);
+
 /* Ends the handle; work already queued still runs. An adopted stream itself stays. cuStreamDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream);
 
@@ -716,8 +729,16 @@ typedef struct gpuexec_args {                    /* made by GPUEXEC_ARGS; or by 
 #define gpuexec_launch(...) gpuexec_launch(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
-/* The arguments of one launch.
-   In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block (for a
+/* The same as one cooperative grid: all of its blocks run at the same time and may wait for each other (grid.sync() of cooperative groups). A grid with more
+   blocks than fit is refused (BAD_LAUNCH) with both numbers; gpuexec_kernel_cooperative_blocks tells how many do. cuLaunchCooperativeKernel. */
+#define gpuexec_launch_cooperative(...) gpuexec_launch_cooperative(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+
+/* The most blocks that a cooperative grid of the kernel can have, with blocks of so many threads and so many bytes of dynamic shared memory; -1 if it
+   fails. A question. cuOccupancyMaxActiveBlocksPerMultiprocessor times the multiprocessors. */
+GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
+
+/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block (for a
    constant or an expression, make a variable first).
    In C++: just the values. */
 #ifdef __cplusplus
@@ -755,13 +776,23 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
 }
 
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
-                                           const T &...values) {
+GXI_INLINE gpuexec_result gxi_launch_values(gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims, gpuexec_args),
+                                            GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
     const void *const addresses[] = { gxi_argument_address(values)..., nullptr };
     const unsigned short sizes[] = { static_cast<unsigned short>(sizeof(T))..., 0 };
-    static_assert(sizeof...(T) <= 64, "gpuexec_launch takes at most 64 kernel arguments");
+    static_assert(sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
     gpuexec_args args = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
-    return (gpuexec_launch)(where, kernel, stream, dims, args);
+    return launch(where, kernel, stream, dims, args);
+}
+template <class... T>
+GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                           const T &...values) {
+    return gxi_launch_values(&(gpuexec_launch), where, kernel, stream, dims, values...);
+}
+template <class... T>
+GXI_INLINE gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                                       const T &...values) {
+    return gxi_launch_values(&(gpuexec_launch_cooperative), where, kernel, stream, dims, values...);
 }
 #endif
 
@@ -1008,6 +1039,10 @@ static const char *const gxi_driver_places[] = {
     ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, (int *blocks, struct CUfunc_st *function, int threads, size_t shared)) \
     ROW(REQUIRED, cuLaunchKernel,             4000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
                                                      unsigned bz, unsigned shared, struct CUstream_st *stream, void **params, void **extra)) \
+    ROW(REQUIRED, cuLaunchCooperativeKernel,  9000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
+                                                     unsigned bz, unsigned shared, struct CUstream_st *stream, void **params)) \
+    ROW(REQUIRED, cuLaunchHostFunc,          10000, (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
+    ROW(REQUIRED, cuStreamGetPriority,        5050, (struct CUstream_st *stream, int *priority)) \
     ROW(REQUIRED, cuMemAlloc,                 3020, (gpuexec_ptr *address, size_t bytes)) \
     ROW(REQUIRED, cuMemFree,                  3020, (gpuexec_ptr address)) \
     ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
@@ -3069,6 +3104,13 @@ GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int inde
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
     return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[index + 1] : 0;
 }
+GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes);
+    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
+    if (per_multiprocessor < 0 || !context) return -1;
+    return per_multiprocessor * gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
+}
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
     gxi_scope scope;
@@ -3502,6 +3544,46 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream 
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
 }
+GPUEXEC_API gpuexec_result (gpuexec_stream_wait_stream)(GXI_WHERE gpuexec_stream stream, gpuexec_stream other) {
+    struct CUevent_st *event = NULL;
+    gxi_slot *slot, *before;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_wait_stream, GXI_WORKS);
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
+        || gxi_enter(call, before->cu_context, &scope))
+        return gpuexec_error_detail()->result;
+    if (GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, (struct CUstream_st *)before->native));
+    gxi_leave(&scope);
+    if (call->cu == 0 && gxi_enter_stream(call, slot, &scope) == GPUEXEC_OK) {
+        GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, event, 0));
+        gxi_leave(&scope);
+    }
+    if (event) gxi.cu.cuEventDestroy(event);     /* the driver keeps it until it is reached */
+    return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the other") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stream stream, void (*function)(void *user), void *user) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;   /* two calling conventions only on 32-bit Windows, which CUDA left */
+    GXI_CALL(gpuexec_stream_host_function, GXI_WORKS);
+    u.given = function;
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (!function) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
+    if (gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    GXI_TRY(cuLaunchHostFunc, ((struct CUstream_st *)slot->native, u.wanted, user));
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_get_priority(gpuexec_stream stream, int *priority) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL_NO_PLACE(gpuexec_stream_get_priority, GXI_ASKS);
+    if (!priority) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "priority is NULL");
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    GXI_TRY(cuStreamGetPriority, ((struct CUstream_st *)slot->native, priority));
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "the stream's priority cannot be told") : GPUEXEC_OK;
+}
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_stream_destroy, GXI_CLEANS);
@@ -3682,7 +3764,11 @@ GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) 
     else for (i = 0; i < count; i++) if (!addresses[i] || sizes[i] != expected[i]) return 0;
     return 1;
 }
-GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
+GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args, int cooperative) {
+    if (cooperative)
+        return gxi.cu.cuLaunchCooperativeKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
+                                                d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
+                                                (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses);
     return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z,
                                  d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
                                  (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses, NULL);
@@ -3784,6 +3870,15 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                         "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per "
                         "thread, %d per block on device %d)",
                         block[0], block[1], block[2], (unsigned long long)threads, name, kernel_most, registers, file, ordinal);
+    if (call->cu == GXI_COOPERATIVE_TOO_LARGE) {
+        gpuexec_kernel handle;
+        handle.id = kernel->id;
+        return gxi_fail(call, r, "use fewer blocks, and let each thread do several elements in a loop",
+                        "a cooperative grid of %llu blocks cannot run at once: with %llu threads and %u bytes of dynamic shared memory, at most "
+                        "%d blocks of kernel \"%s\" do on device %d",
+                        (unsigned long long)grid[0] * grid[1] * grid[2], (unsigned long long)threads, d->shared_bytes,
+                        gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name, ordinal);
+    }
     if (gxi_result_of(call->cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(call->cu);
     return gxi_fail(call, r,
                     call->cu == GXI_INVALID_VALUE ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; "
@@ -3810,11 +3905,13 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
 
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
-                                               const gpuexec_dims *d, const gpuexec_args *args, int cu) {
+                                               const gpuexec_dims *d, const gpuexec_args *args, int cu, int cooperative) {
+    const char *const driver_call = cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel";
     gxi_slot *k, *s;
     gxi_scope scope;
     GXI_CALL(gpuexec_launch, GXI_WORKS);
-    call->driver_call = "cuLaunchKernel";
+    if (cooperative) call->function = "gpuexec_launch_cooperative";
+    call->driver_call = driver_call;
     if (gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)) || !(s = gxi_ask_stream(call, stream)))
         return gpuexec_error_detail()->result;
     if (k->cu_context != s->cu_context)
@@ -3827,10 +3924,10 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
         if (d->shared_bytes > GXI_LOAD(&k->shared_limit) && gxi_raise_shared(call, k, d->shared_bytes))
             return gxi_fail_launch(call, k, d, args);
         if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
-        call->driver_call = "cuLaunchKernel";
         gxi_note_launch(s, kernel.id, where);
-        cu = gxi_call_launch(k, s, d, args);
+        cu = gxi_call_launch(k, s, d, args, cooperative);
         gxi_leave(&scope);
+        call->driver_call = driver_call;
         call->cu = cu;
         if (gxi.trace) gxi_traced(call);
     }
@@ -3849,10 +3946,15 @@ GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpue
     if (k && s && k->cu_context == s->cu_context && !s->legacy && !gxi_thread.latched && !gxi.trace &&
         dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
         gxi_note_launch(s, kernel.id, where);
-        cu = gxi_call_launch(k, s, &dims, &args);
+        cu = gxi_call_launch(k, s, &dims, &args, 0);
         if (cu == 0) return GPUEXEC_OK;
     }
-    return gxi_launch_else(where, kernel, stream, &dims, &args, cu);
+    return gxi_launch_else(where, kernel, stream, &dims, &args, cu, 0);
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                                        gpuexec_args args) {
+    return gxi_launch_else(where, kernel, stream, &dims, &args, -1, 1);
 }
 
 #if defined(__cplusplus) && defined(__GNUC__)

@@ -528,3 +528,33 @@ TEST_ALONE(hello) {
     }
     CHECK_EQ(strlen(text), wanted_length);
 }
+
+/* One grid whose blocks wait for each other: as large as the device can run at once, and not a block more. */
+TEST(a_cooperative_grid) {
+    setting s = set_up("kernels/grid_sum.ptx");
+    gpuexec_kernel sum = gpuexec_kernel_get(s.mod, "grid_sum");
+    int n = 1000003, i, most = gpuexec_kernel_cooperative_blocks(sum, 256, 0), blocks;
+    unsigned *in = malloc((size_t)n * sizeof *in);
+    unsigned long long want = 0, got;
+    gpuexec_ptr din = gpuexec_alloc(s.ctx, (size_t)n * sizeof *in), shares, out = gpuexec_alloc(s.ctx, 8);
+    for (i = 0; i < n; i++) want += in[i] = (unsigned)i * 2654435761u;
+    CHECK(most > 1);
+    shares = gpuexec_alloc(s.ctx, (size_t)most * 8);
+    gpuexec_copy_in(s.stream, din, in, (size_t)n * sizeof *in);
+    for (blocks = 1; blocks <= most; blocks = blocks < most && blocks * 5 > most ? most : blocks * 5) {
+        got = 0;
+        CHECK_OK(gpuexec_launch_cooperative(sum, s.stream, gpuexec_grid((unsigned)blocks, 256, 0), GPUEXEC_ARGS(din, shares, out, n)));
+        CHECK_OK(gpuexec_copy_out(s.stream, &got, out, 8));
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK_EQ(got, want);
+    }
+    CHECK_RESULT(gpuexec_launch_cooperative(sum, s.stream, gpuexec_grid((unsigned)most + 1, 256, 0), GPUEXEC_ARGS(din, shares, out, n)), GPUEXEC_BAD_LAUNCH);
+    {
+        char a[32], b[32];
+        snprintf(a, sizeof a, "%d blocks", most + 1);
+        snprintf(b, sizeof b, "at most %d", most);
+        CHECK_TEXT(gpuexec_error_text(), a, b, "grid_sum", "cooperative", "cure:");
+    }
+    gpuexec_take_error();
+    free(in);
+}

@@ -223,3 +223,61 @@ TEST(many_streams) {
     for (i = 0; i < count; i++) { second[i] = gpuexec_stream_create(ctx, NULL); CHECK_MADE(second[i]); }
     for (i = 0; i < count; i++) CHECK(!gpuexec_ok(first[i]) && gpuexec_ok(second[i]));
 }
+
+/* ---- one stream after another, functions of the host, priorities ---- */
+
+TEST(a_stream_waits_for_another) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream_desc own = { 0 };
+    gpuexec_stream  a, b;
+    gpuexec_ptr     p = gpuexec_alloc(ctx, 8 << 20), q = gpuexec_alloc(ctx, 8 << 20);
+    uint32_t        got = 0;
+    int             i;
+    own.non_blocking = 1;
+    a = gpuexec_stream_create(ctx, &own), b = gpuexec_stream_create(ctx, &own);
+    gpuexec_fill_now(ctx, q, 0, 8 << 20);
+    for (i = 0; i < 20; i++) gpuexec_fill32(a, p, (uint32_t)i, 2 << 20);
+    CHECK_OK(gpuexec_stream_wait_stream(b, a));
+    CHECK_OK(gpuexec_copy(b, q, p, 8 << 20));                        /* sees the last fill, without the host waiting */
+    CHECK_OK(gpuexec_copy_out(b, &got, q + (8 << 20) - 4, 4));
+    CHECK_OK(gpuexec_stream_sync(b));
+    CHECK_EQ(got, 19);
+    CHECK_OK(gpuexec_stream_wait_stream(gpuexec_stream_legacy(ctx), b));
+    CHECK_OK(gpuexec_stream_sync(gpuexec_stream_legacy(ctx)));
+    CHECK_RESULT(gpuexec_stream_wait_stream(a, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE);
+    CHECK_TEXT(gpuexec_error_text(), "the other stream");
+    gpuexec_take_error();
+}
+
+static int sequence[2], position;
+static void note_one(void *user) { sequence[0] = ++position; *(int *)user = 11; }
+static void note_two(void *user) { sequence[1] = ++position; *(int *)user += 1; }
+
+TEST(functions_of_the_host) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p = gpuexec_alloc(ctx, 4096);
+    int             value = 0;
+    position = 0;
+    gpuexec_fill(s, p, 1, 4096);
+    CHECK_OK(gpuexec_stream_host_function(s, note_one, &value));
+    CHECK_OK(gpuexec_stream_host_function(s, note_two, &value));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(value, 12);
+    CHECK_EQ(sequence[0], 1);
+    CHECK_EQ(sequence[1], 2);
+    CHECK_RESULT(gpuexec_stream_host_function(s, NULL, &value), GPUEXEC_BAD_ARGUMENT);
+    gpuexec_take_error();
+}
+
+TEST(priorities_are_clamped_and_read_back) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream_desc desc = { 0 };
+    int plain = 99, high = 99;
+    desc.priority = -1000;
+    CHECK_OK(gpuexec_stream_get_priority(gpuexec_stream_create(ctx, NULL), &plain));
+    CHECK_OK(gpuexec_stream_get_priority(gpuexec_stream_create(ctx, &desc), &high));
+    CHECK_EQ(plain, 0);
+    CHECK(high <= 0 && high > -1000);
+    CHECK_RESULT(gpuexec_stream_get_priority(gpuexec_stream_create(ctx, NULL), NULL), GPUEXEC_BAD_ARGUMENT);
+}
