@@ -570,6 +570,20 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
 #define gpuexec_free_pinned(...) gpuexec_free_pinned(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory);
 
+/* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, until gpuexec_unregister(memory), which must come before it is freed. Any address and size. Waits
+   for nothing; dear, as it locks pages. cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
+#define gpuexec_register(...)   gpuexec_register(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_unregister(...) gpuexec_unregister(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context, void *memory, size_t bytes);
+GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory);
+
+/* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both). Already allowed is fine. NOT_SUPPORTED if
+   the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
+#define gpuexec_peer_enable(...)  gpuexec_peer_enable(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_peer_disable(...) gpuexec_peer_disable(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
+GPUEXEC_API gpuexec_result (gpuexec_peer_disable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
+
 /* The device address of pinned memory (or of a place inside), for kernels; 0 if it is not pinned. cuMemHostGetDevicePointer. */
 #define gpuexec_pinned_address(...) gpuexec_pinned_address(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory);
@@ -1048,6 +1062,10 @@ static const char *const gxi_driver_places[] = {
     ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
     ROW(REQUIRED, cuMemHostAlloc,             2020, (void **memory, size_t bytes, unsigned flags)) \
     ROW(REQUIRED, cuMemFreeHost,              2000, (void *memory)) \
+    ROW(REQUIRED, cuMemHostRegister,          6050, (void *memory, size_t bytes, unsigned flags)) \
+    ROW(REQUIRED, cuMemHostUnregister,        4000, (void *memory)) \
+    ROW(REQUIRED, cuCtxEnablePeerAccess,      4000, (struct CUctx_st *peer, unsigned flags)) \
+    ROW(REQUIRED, cuCtxDisablePeerAccess,     4000, (struct CUctx_st *peer)) \
     ROW(REQUIRED, cuMemHostGetDevicePointer,  3020, (gpuexec_ptr *address, void *memory, unsigned flags)) \
     ROW(REQUIRED, cuMemcpyHtoD,               3020, (gpuexec_ptr to, const void *from, size_t bytes)) \
     ROW(REQUIRED, cuMemcpyDtoH,               3020, (void *to, gpuexec_ptr from, size_t bytes)) \
@@ -1093,6 +1111,7 @@ static const gxi_driver_row gxi_driver_rows[] = {
 enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
     GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
+    GXI_PEER_ACCESS_UNSUPPORTED = 217, GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705,
     GXI_NO_BINARY_FOR_GPU = 209, GXI_INVALID_PTX = 218, GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_FILE_NOT_FOUND = 301,
     GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600, GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701,
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
@@ -1152,8 +1171,10 @@ typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 typedef struct gxi_range {                       /* an allocation of ours */
     uint64_t    lo, bytes, context;              /* context: handle id */
     const char *where;
-    int         pinned;
+    int         pinned;                          /* GXI_RANGE_* */
 } gxi_range;
+enum { GXI_RANGE_DEVICE = 0, GXI_RANGE_PINNED = 1, GXI_RANGE_REGISTERED = 2 };
+static const char *const gxi_range_kinds[] = { "device", "pinned", "registered" };
 
 struct gxi_slot;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; see >>object for how ids address them */
@@ -2384,6 +2405,10 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     return cu;
 }
 
+static int gxi_free_range(gxi_call *call, uint64_t lo, int kind) {
+    return kind == GXI_RANGE_PINNED ? GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)lo)) : kind == GXI_RANGE_REGISTERED ? GXI_TRY(cuMemHostUnregister, ((void *)(uintptr_t)lo))
+                                    : GXI_TRY(cuMemFree, (lo));
+}
 static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     static const unsigned order[] = { GXI_KERNEL, GXI_MODULE, GXI_EVENT, GXI_STREAM };
     const uint64_t id = slot->id;
@@ -2413,8 +2438,7 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
             }
         gxi_unlock(&gxi_tables);
         if (!found) break;
-        if (range.pinned) GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)range.lo));
-        else GXI_TRY(cuMemFree, (range.lo));
+        gxi_free_range(call, range.lo, range.pinned);
     }
     if (entered) gxi_leave(&scope);
     call->cu = 0;
@@ -2443,7 +2467,7 @@ static void gxi_report_leaks(void) {
     }
     for (k = 0; k < gxi.nranges; k++) {
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n",
-                 (unsigned long long)gxi.ranges[k].bytes, gxi.ranges[k].pinned ? "pinned" : "device",
+                 (unsigned long long)gxi.ranges[k].bytes, gxi_range_kinds[gxi.ranges[k].pinned],
                  (unsigned long long)gxi.ranges[k].lo, gxi.ranges[k].where ? gxi.ranges[k].where : "?");
         gxi_log(GPUEXEC_LOG_WARNING, line);
     }
@@ -3212,33 +3236,32 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
     return memory;
 }
 
-static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int pinned) {
+static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int kind) {
+    static const char *const makers[] = { "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
+    static const char *const cures[] = { "free it with gpuexec_free", "free it with gpuexec_free_pinned", "end it with gpuexec_unregister" };
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope = { 0, 0 };
-    const char *maker = pinned ? "gpuexec_alloc_pinned" : "gpuexec_alloc";
     if (address == 0) return GPUEXEC_OK;
     if (gxi_begin(call)) return gpuexec_error_detail()->result;
-    if (!gxi_range_find(address, &range)) range.pinned = -1;
-    if (range.pinned == !pinned)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, pinned ? "free it with gpuexec_free" : "free it with gpuexec_free_pinned",
-                        "0x%llx is %s memory, made at %s", (unsigned long long)address, pinned ? "device" : "pinned", range.where ? range.where : "?");
-    if (range.pinned != pinned)
+    if (!gxi_range_find(address, &range))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "free it once, with the function of the pair that allocated it; other libraries' memory is theirs to free",
-                        "0x%llx is not from %s, or was freed before", (unsigned long long)address, maker);
+                        "0x%llx is not from %s, or was freed before", (unsigned long long)address, makers[kind]);
+    if (range.pinned != kind)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.pinned], "0x%llx is %s memory, made at %s", (unsigned long long)address,
+                        gxi_range_kinds[range.pinned], range.where ? range.where : "?");
     if (range.lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with",
                         "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s", (unsigned long long)address,
                         (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo,
                         range.where ? range.where : "?");
-    if (!gxi_range_remove(address, pinned))
+    if (!gxi_range_remove(address, kind))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
     slot = gxi_peek(range.context, GXI_CONTEXT);
     if (slot && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
-    if (pinned) GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)address));
-    else GXI_TRY(cuMemFree, (address));
+    gxi_free_range(call, address, kind);
     gxi_leave(&scope);
     return call->cu && call->cu != GXI_DEINITIALIZED
                ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address)
@@ -3246,11 +3269,59 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int pinned) 
 }
 GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address) {
     GXI_CALL(gpuexec_free, GXI_CLEANS);
-    return gxi_release(call, address, 0);
+    return gxi_release(call, address, GXI_RANGE_DEVICE);
 }
 GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory) {
     GXI_CALL(gpuexec_free_pinned, GXI_CLEANS);
-    return gxi_release(call, (uintptr_t)memory, 1);
+    return gxi_release(call, (uintptr_t)memory, GXI_RANGE_PINNED);
+}
+GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory) {
+    GXI_CALL(gpuexec_unregister, GXI_CLEANS);
+    return gxi_release(call, (uintptr_t)memory, GXI_RANGE_REGISTERED);
+}
+GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context, void *memory, size_t bytes) {
+    gxi_range range;
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_register, GXI_MAKES);
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    if (!memory || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes, memory);
+    if (gxi_range_find((uintptr_t)memory, &range))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering", "%p is %s memory already, made at %s", memory, gxi_range_kinds[range.pinned], range.where ? range.where : "?");
+    if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
+    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GXI_RANGE_REGISTERED)) {
+        gxi.cu.cuMemHostUnregister(memory);
+        call->cu = GXI_OUT_OF_MEMORY;
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
+    }
+    gxi_leave(&scope);
+    return call->cu ? gpuexec_error_detail()->result : GPUEXEC_OK;
+}
+
+static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_context peer, int enable) {
+    gxi_slot *slot, *other;
+    gxi_scope scope;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer"))
+        || gxi_enter(call, slot->cu_context, &scope))
+        return gpuexec_error_detail()->result;
+    if (enable) GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0));
+    else GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
+    gxi_leave(&scope);
+    if (call->cu == (enable ? GXI_PEER_ACCESS_ALREADY_ENABLED : GXI_PEER_ACCESS_NOT_ENABLED)) return GPUEXEC_OK;
+    if (call->cu == 0) return GPUEXEC_OK;
+    if (call->cu == GXI_PEER_ACCESS_UNSUPPORTED)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "copy instead: gpuexec_copy works between any two devices",
+                        "device %d cannot access the memory of device %d", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal);
+    return gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be %s", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal, enable ? "enabled" : "disabled");
+}
+GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer) {
+    GXI_CALL(gpuexec_peer_enable, GXI_MAKES);
+    return gxi_peer(call, context, peer, 1);
+}
+GPUEXEC_API gpuexec_result (gpuexec_peer_disable)(GXI_WHERE gpuexec_context context, gpuexec_context peer) {
+    GXI_CALL(gpuexec_peer_disable, GXI_CLEANS);
+    return gxi_peer(call, context, peer, 0);
 }
 
 GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory) {

@@ -206,3 +206,60 @@ TEST(freeing_memory_in_use) {
     CHECK_OK(gpuexec_free(p));
     CHECK_OK(gpuexec_stream_sync(s));
 }
+
+/* ---- host memory that is registered, and memory of a peer ---- */
+
+TEST(registered_memory) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    size_t          bytes = 100000;
+    unsigned char  *h = malloc(bytes);
+    gpuexec_ptr     d = gpuexec_alloc(ctx, bytes);
+    memset(h, 7, bytes);
+    CHECK_OK(gpuexec_register(ctx, h, bytes));
+    CHECK(gpuexec_pinned_address(h + 5) != 0);
+    CHECK_RESULT(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "registered memory already", "memory.c:");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_copy_in(s, d, h, bytes));
+    CHECK_OK(gpuexec_fill(s, d + 10, 9, 10));
+    CHECK_OK(gpuexec_copy_out(s, h, d, bytes));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK(h[9] == 7 && h[10] == 9 && h[19] == 9 && h[20] == 7 && h[bytes - 1] == 7);
+    CHECK_RESULT(gpuexec_copy_out(s, h, d, bytes + 1), GPUEXEC_BAD_ARGUMENT);
+    gpuexec_take_error();
+    CHECK_RESULT(gpuexec_free_pinned(h), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "registered", "gpuexec_unregister");
+    CHECK_OK(gpuexec_unregister(h));
+    CHECK_RESULT(gpuexec_unregister(h), GPUEXEC_BAD_ARGUMENT);
+    free(h);
+}
+
+TEST(memory_of_a_peer) {
+    gpuexec_context a, b;
+    gpuexec_stream  s;
+    gpuexec_ptr     p, q;
+    uint32_t        got = 0;
+    setenv("SIMGPU_DEVICES", "2", 1);
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
+    s = gpuexec_stream_create(a, NULL);
+    p = gpuexec_alloc(a, 4096), q = gpuexec_alloc(b, 4096);
+    gpuexec_fill_now(b, q, 0x5A, 4096);
+    CHECK_OK(gpuexec_copy(s, p, q, 4096));                           /* works with and without peer access */
+    CHECK_OK(gpuexec_copy_out(s, &got, p + 4092, 4));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got, 0x5A5A5A5A);
+    if (!gpuexec_device_can_access_peer(0, 1)) {
+        CHECK_RESULT(gpuexec_peer_enable(a, b), GPUEXEC_NOT_SUPPORTED);
+        CHECK_TEXT(gpuexec_error_text(), "device 0", "device 1");
+        gpuexec_take_error();
+        return;
+    }
+    CHECK_OK(gpuexec_peer_enable(a, b));
+    CHECK_OK(gpuexec_peer_enable(a, b));                             /* already is fine */
+    CHECK_OK(gpuexec_copy(s, q, p, 2048));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_OK(gpuexec_peer_disable(a, b));
+    CHECK_OK(gpuexec_peer_disable(a, b));
+}
