@@ -1540,7 +1540,7 @@ static void *gxi_resolve(const char *name, int version) {
     void *symbol = NULL;
     int status = 0;
     v2.p = gxi_library_symbol(gxi.library, "cuGetProcAddress_v2");         /* since 12.0; the plain symbol keeps the older ABI */
-    if (v2.p) return v2.f(name, &symbol, version, 0, &status) == 0 ? symbol : NULL;
+    if (v2.p && v2.f(name, &symbol, version, 0, &status) == 0) return symbol;
     v1.p = gxi_library_symbol(gxi.library, "cuGetProcAddress");
     return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
 }
@@ -1585,7 +1585,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     gpuexec_result result = gxi_open_library(call, desc);
     int (GXI_CUDA *get_version)(int *);
     union { void *p; int (GXI_CUDA *f)(int *); } u;
-    int too_old;
+    int too_old, lacks = 0;
     size_t i;
     if (result) return result;
     u.p = gxi_library_symbol(gxi.library, "cuDriverGetVersion");
@@ -1599,12 +1599,12 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
         members[i] = call->cu ? NULL : gxi_resolve(row->name, row->version);
-        if (!members[i] && row->required)
+        if (!members[i] && row->required && ++lacks)
             gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver is exactly the rows, as function pointers */
     too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
-    if (call->cu == 0 && !missing.p && !too_old) {
+    if (call->cu == 0 && !lacks && !too_old) {
         if (GXI_TRY(cuInit, (0)) == 0) return GPUEXEC_OK;
     }
     if (call->cu == GXI_STUB_LIBRARY) {
@@ -1616,7 +1616,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
                           "\"%s\" is the CUDA toolkit's stub library, made for linking only, not a driver: it answers every call "
                           "with CUDA_ERROR_STUB_LIBRARY (34)",
                           gxi.library_path);
-    } else if (missing.p || too_old) {
+    } else if (lacks || too_old) {
         result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver",
                           "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
                           gxi.version / 1000, gxi.version % 1000 / 10, missing.p ? ", and this one lacks" : "",
