@@ -282,7 +282,7 @@ static int peer(const void *handle, bool enable, unsigned flags) {
     struct sim_context *me = sim_self.context, *other = sim_context_at(handle);
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     if (!other) return CUDA_ERROR_INVALID_CONTEXT;
-    if (enable && other->device == me->device) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    if (enable && !sim_peers(me->device, other->device)) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     unsigned bit = 1u << other->device->ordinal;
     if (enable && (me->peers & bit)) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
     if (!enable && !(me->peers & bit)) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;

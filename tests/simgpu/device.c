@@ -100,7 +100,7 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 }, /* threads per SM, copy engines, unified addressing */
         { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, { 78, 1 }, { 79, 1 }, { 80, 1 }, /* pitch, capability, priorities, L1 */
         { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS }, { 86, 1 }, { 87, 2 }, /* per SM; atomics on host memory; float:double */
-        { 90, 1 }, { 91, 1 }, { 95, 1 }, /* preemption, registered pointers, cooperative */
+        { 90, 1 }, { 91, 1 }, { 95, 1 }, { 96, 1 }, /* preemption, registered pointers, cooperative, also on several devices */
         { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
         { 113, 1 }, { 115, 1 }, { 126, 1 }, { 134, -1 } /* read-only registering, pools, one domain, no NUMA */
     };
@@ -149,11 +149,15 @@ SIM_API(cuDeviceGetByPCIBusId, (CUdevice *device, const char *text), (device, te
     return CUDA_SUCCESS;
 }
 
-/* Every device reaches every other. */
+bool sim_peers(const struct sim_device *a, const struct sim_device *b) {
+    if (a == b || sim_settings.peers == SIM_PEERS_NONE) return false;
+    return sim_settings.peers == SIM_PEERS_ALL || a->ordinal / 2 == b->ordinal / 2;
+}
+
 SIM_API(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer), (can, device, peer), SIM_INIT) {
     if (!can) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device) || !device_at(peer)) return CUDA_ERROR_INVALID_DEVICE;
-    *can = device != peer;
+    *can = sim_peers(&sim_devices[device], &sim_devices[peer]);
     return CUDA_SUCCESS;
 }
 
@@ -161,7 +165,7 @@ SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevic
     enum { RANK = 1, ACCESS, ATOMICS, ARRAYS, PARTIAL_ATOMICS };
     if (!value || attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(a) || !device_at(b) || a == b) return CUDA_ERROR_INVALID_DEVICE;
-    *value = attribute == ACCESS || attribute == ATOMICS;
+    *value = (attribute == ACCESS || attribute == ATOMICS) && sim_peers(&sim_devices[a], &sim_devices[b]);
     return CUDA_SUCCESS;
 }
 

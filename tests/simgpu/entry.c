@@ -36,6 +36,7 @@ static void in_child(void) {
 
 static void read_settings(void) {
     const char *v = getenv("SIMGPU_DRIVER_VERSION"), *t = getenv("SIMGPU_THREADS"), *limit = getenv("SIMGPU_TIMEOUT");
+    const char *peers = getenv("SIMGPU_PEERS");
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     if (v && atoi(v) >= 1000) sim_settings.driver_version = atoi(v);
     if (t && atoi(t) > 0) cpus = atoi(t);
@@ -43,6 +44,9 @@ static void read_settings(void) {
     sim_settings.trace = env_on("SIMGPU_TRACE");
     sim_settings.verbose = env_on("SIMGPU_VERBOSE");
     if (limit) sim_settings.timeout_ns = (uint64_t)(atof(limit) * 1e9);
+    if (peers && !strcmp(peers, "none")) sim_settings.peers = SIM_PEERS_NONE;
+    else if (peers && !strcmp(peers, "pairs")) sim_settings.peers = SIM_PEERS_PAIRS;
+    else if (peers && *peers && strcmp(peers, "all")) fprintf(stderr, "simgpu: SIMGPU_PEERS=%s is not all, none or pairs; using all\n", peers);
     read_failures(getenv("SIMGPU_FAIL"));
     pthread_atfork(NULL, NULL, in_child);
 }
@@ -70,6 +74,7 @@ static bool names(const char *rule, const char *symbol) {
 
 static int check(struct sim_call *call, enum sim_need need) {
     if (call->version > sim_settings.driver_version) {
+        if (!strcmp(call->symbol, "cuGetProcAddress_v2")) return CUDA_ERROR_NOT_SUPPORTED;      /* tried first by everyone */
         fprintf(stderr, "simgpu: %s came with driver %d.%d, this one plays %d.%d (SIMGPU_DRIVER_VERSION)\n", call->symbol,
                 call->version / 1000, call->version % 1000 / 10, sim_settings.driver_version / 1000, sim_settings.driver_version % 1000 / 10);
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -256,13 +261,15 @@ static const struct row { const char *base, *symbol; int version; const char *pe
 
     R(cuModuleLoad, 2000) R(cuModuleLoadData, 2000) R(cuModuleLoadDataEx, 2010) R(cuModuleUnload, 2000)
     R(cuModuleGetFunction, 2000) S(cuModuleGetGlobal, 3020, "cuModuleGetGlobal_v2") R(cuModuleGetFunctionCount, 12040)
-    R(cuModuleEnumerateFunctions, 12040) R(cuModuleGetLoadingMode, 11070) R(cuFuncGetAttribute, 2020) R(cuFuncSetAttribute, 9000)
+    S(cuLinkCreate, 6050, "cuLinkCreate_v2") S(cuLinkAddData, 6050, "cuLinkAddData_v2") S(cuLinkAddFile, 6050, "cuLinkAddFile_v2")
+    R(cuLinkComplete, 5050) R(cuLinkDestroy, 5050) R(cuModuleEnumerateFunctions, 12040) R(cuModuleGetLoadingMode, 11070) R(cuFuncGetAttribute, 2020) R(cuFuncSetAttribute, 9000)
     R(cuFuncGetName, 12030) R(cuFuncGetModule, 11000) R(cuFuncGetParamInfo, 12040) R(cuFuncSetCacheConfig, 3000)
     R(cuFuncSetSharedMemConfig, 4020) R(cuFuncLoad, 12040) R(cuFuncIsLoaded, 12040)
     R(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050) R(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000)
     R(cuOccupancyMaxPotentialBlockSize, 6050) R(cuOccupancyMaxPotentialBlockSizeWithFlags, 7000)
     R(cuOccupancyAvailableDynamicSMemPerBlock, 10020) T(cuLaunchKernel, 4000, "_ptsz") T(cuLaunchKernelEx, 11060, "_ptsz")
-    T(cuLaunchCooperativeKernel, 9000, "_ptsz") T(cuLaunchHostFunc, 10000, "_ptsz")
+    T(cuLaunchCooperativeKernel, 9000, "_ptsz") R(cuLaunchCooperativeKernelMultiDevice, 9000)
+    T(cuLaunchHostFunc, 10000, "_ptsz")
 
     S(cuMemAlloc, 3020, "cuMemAlloc_v2") S(cuMemAllocPitch, 3020, "cuMemAllocPitch_v2") S(cuMemFree, 3020, "cuMemFree_v2")
     S(cuMemGetInfo, 3020, "cuMemGetInfo_v2") S(cuMemGetAddressRange, 3020, "cuMemGetAddressRange_v2")

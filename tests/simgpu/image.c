@@ -135,7 +135,7 @@ static void parse_header(struct px *px)
 /* ---- the whole module ---- */
 
 /* Functions that the executor itself provides. */
-static bool is_system(const char *name)
+bool px_is_system(const char *name)
 {
     static const char *const names[] = { "vprintf", "__assertfail", "malloc", "free" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) if (!strcmp(name, names[i])) return true;
@@ -144,7 +144,7 @@ static bool is_system(const char *name)
 
 static void check_use(struct px *px, const struct sim_func *f, unsigned line)
 {
-    if (f->has_body || is_system(f->name)) return;
+    if (f->has_body || px_is_system(f->name)) return;
     if (!strncmp(f->name, "cudaCDP", 7) || !strncmp(f->name, "__cudaCDP", 9))
         px_error(px, line, "Dynamic parallelism ('%s') is not supported by this CPU device", f->name);
     else px_fatal(px, 218, 0, "Unresolved extern function '%s'", f->name);
@@ -185,31 +185,50 @@ static void finish(struct px *px)
     }
 }
 
-int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out)
+static void parse_inputs(struct px *px)
 {
-    struct px *px = calloc(1, sizeof *px);
-    *out = NULL;
-    if (!px) return 2;
-    px->log = errors; px->max_version = max_version; px->device_sm = device_sm;
-    px->cur = text; px->line = 1; px->epoch = 1; px->result = 218;
-    px->store = px_store_new();
-    if (!px->store) { free(px); return 2; }
-    if (!setjmp(px->bail)) {
-        px->image = px_alloc(px, sizeof *px->image);
-        px->image->arena = px->store;
+    unsigned sm = 0;
+    for (px->input = 0; px->input < px->ninputs; px->input++) {
+        const char *text = px->inputs[px->input].text;
         unsigned line = 1;
+        px->cur = text; px->line = 1;
+        px->image->version = px->image->sm = 0; px->image->sm_suffix_a = false;
         for (const char *c = text; *c; c++) {
             if (*c == '\n') line++;
             if ((unsigned char)*c > 127) px_fatal(px, 218, 0, "Unexpected non-ASCII character encountered on line %u", line);
         }
         parse_header(px);
         px_parse_module(px);
-        if (!px->errors) finish(px);
+        if (px->errors) return;
+        if (px->image->sm > sm) sm = px->image->sm;
+        if (px->ninputs > 1) px_forget_module(px);
+    }
+    px->image->sm = sm;
+}
+
+static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool complete, unsigned max_version, unsigned device_sm,
+    struct sim_log *errors, struct sim_image **out)
+{
+    struct px *px = calloc(1, sizeof *px);
+    *out = NULL;
+    if (!px) return 2;
+    px->log = errors; px->max_version = max_version; px->device_sm = device_sm;
+    px->inputs = inputs; px->ninputs = n;
+    px->epoch = 1; px->result = 218;
+    px->store = px_store_new();
+    if (!px->store) { free(px); return 2; }
+    if (!setjmp(px->bail)) {
+        px->image = px_alloc(px, sizeof *px->image);
+        px->image->arena = px->store;
+        parse_inputs(px);
+        if (!px->errors && merge) px_merge(px);
+        if (!px->errors && complete) finish(px);
     }
     int result = px->errors ? px->result : 0;
     if (!result) *out = px->image;
     else {
-        sim_log_add(errors, "ptxas fatal   : Ptx assembly aborted due to errors\n");
+        if (result != 999) sim_log_add(errors, "ptxas fatal   : Ptx assembly aborted due to errors\n");
+        if (px->input < n && inputs[px->input].name) sim_log_add(errors, "simgpu: this is about input '%s'\n", inputs[px->input].name);
         px_store_free(px->store);
     }
     struct px_vec *scratch[] = { &px->vars, &px->funcs, &px->instrs, &px->regs, &px->fvars, &px->params, &px->relocs,
@@ -217,6 +236,18 @@ int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, 
     for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++) free(scratch[i]->data);
     free(px);
     return result;
+}
+
+int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out)
+{
+    struct sim_input input = { NULL, text };
+    return parse(&input, 1, false, true, max_version, device_sm, errors, out);
+}
+
+int sim_image_link(const struct sim_input *inputs, unsigned n, bool complete, unsigned max_version, unsigned device_sm,
+    struct sim_log *errors, struct sim_image **out)
+{
+    return parse(inputs, n, complete, complete, max_version, device_sm, errors, out);
 }
 
 void sim_image_free(struct sim_image *image)

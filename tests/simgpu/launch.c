@@ -197,7 +197,8 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     return CUDA_SUCCESS;
 }
 
-static int launch(const struct launch *l) {
+/* The checks and the operation, not yet submitted. */
+static int prepare(const struct launch *l, struct sim_stream **stream, struct sim_op **out) {
     struct sim_stream *s;
     struct sim_function *f = sim_get(SIM_H_FUNCTION, l->function);
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
@@ -212,8 +213,17 @@ static int launch(const struct launch *l) {
     op->release = release;
     op->module = f->module;
     f->module->refs++;
-    sim_stream_submit(s, op);
+    *stream = s;
+    *out = op;
     return CUDA_SUCCESS;
+}
+
+static int launch(const struct launch *l) {
+    struct sim_stream *s;
+    struct sim_op *op;
+    int result = prepare(l, &s, &op);
+    if (!result) sim_stream_submit(s, op);
+    return result;
 }
 
 #define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
@@ -226,6 +236,49 @@ SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *st
 SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params), SIM_HEALTHY) {
     return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, true, false, 0 });
+}
+
+/* One cooperative grid per device: all of them, or none. Launch synchronisation is edges: each grid comes after all that stands on any of
+   the streams, and behind each grid its stream gets a marker that comes after all grids. All their blocks have tasks, and so all progress. */
+static void undo(struct sim_op *op) {
+    if (op) release(op);
+    sim_op_unref(op);
+}
+
+SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags), (list, n, flags), SIM_HEALTHY) {
+    struct sim_stream *streams[SIM_MAX_DEVICES];
+    struct sim_op *grids[SIM_MAX_DEVICES] = { NULL }, *after[SIM_MAX_DEVICES] = { NULL };
+    bool pre = !(flags & CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC), post = !(flags & CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC);
+    unsigned used = 0, made = 0;
+    int result = CUDA_SUCCESS;
+    if (!list || !n || flags & ~3u) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < n; i++) {
+        const struct sim_stream *s = sim_get(SIM_H_STREAM, list[i].hStream);         /* the NULL stream and its like are none */
+        if (!s || s->thread || !sim_get(SIM_H_FUNCTION, list[i].function)) return CUDA_ERROR_INVALID_HANDLE;
+        if (((struct sim_function *)sim_get(SIM_H_FUNCTION, list[i].function))->module->context != s->context) return CUDA_ERROR_INVALID_HANDLE;
+        if (used & 1u << s->context->device->ordinal) return CUDA_ERROR_INVALID_DEVICE;
+        used |= 1u << s->context->device->ordinal;
+        if (memcmp(&list[i].gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) return CUDA_ERROR_INVALID_VALUE;       /* to sharedMemBytes */
+    }
+    for (; made < n && !result; made++) {
+        const CUDA_LAUNCH_PARAMS *p = &list[made];
+        struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ }, { p->blockDimX, p->blockDimY, p->blockDimZ },
+                            p->sharedMemBytes, p->kernelParams, NULL, true, false, 0 };
+        result = prepare(&l, &streams[made], &grids[made]);
+        if (!result && post && !(after[made] = sim_op_new(SIM_OP_MARKER))) result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (result) {
+        for (unsigned i = 0; i < n; i++) { undo(grids[i]); sim_op_unref(after[i]); }
+        return result;
+    }
+    for (unsigned i = 0; i < n && pre; i++) for (unsigned k = 0; k < n; k++) sim_stream_after(streams[k], grids[i]);
+    for (unsigned i = 0; i < n; i++) { sim_op_ref(grids[i]); sim_stream_submit(streams[i], grids[i]); }
+    for (unsigned i = 0; i < n && post; i++) {
+        for (unsigned k = 0; k < n; k++) sim_op_after(after[i], grids[k]);
+        sim_stream_submit(streams[i], after[i]);
+    }
+    for (unsigned i = 0; i < n; i++) sim_op_unref(grids[i]);
+    return CUDA_SUCCESS;
 }
 
 /* Attributes that are hints, or that allow what never happens here (the overlap of programmatic serialisation), are accepted. */

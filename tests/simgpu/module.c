@@ -3,7 +3,7 @@
 #include "sim.h"
 #include "cudadefs.h"
 
-static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;            /* one text at a time; taken without sim_lock */
+pthread_mutex_t sim_load_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- life ---- */
 
@@ -66,12 +66,10 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
 
 /* ---- JIT options ---- */
 
-struct log_option { char *text; size_t size; void **slot; };
-struct options { struct log_option info, error; void **wall; };
-
-static int read_options(struct options *o, unsigned n, const int *options, void **values) {
+int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values) {
     if (n && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < n; i++) switch (options[i]) {
+        case CU_JIT_LOG_VERBOSE: o->verbose = values[i] != NULL; break;
         case CU_JIT_WALL_TIME: o->wall = &values[i]; break;
         case CU_JIT_INFO_LOG_BUFFER: o->info.text = values[i]; break;
         case CU_JIT_ERROR_LOG_BUFFER: o->error.text = values[i]; break;
@@ -83,12 +81,17 @@ static int read_options(struct options *o, unsigned n, const int *options, void 
 }
 
 /* As measured: cut silently at the size given, which then stands in the size slot; else the length with its NUL. */
-static void write_log(const struct log_option *o, const struct sim_log *log) {
+void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log) {
     if (!o->text || !o->slot || !o->size) return;
     size_t n = log->len < o->size ? log->len : o->size - 1;
     if (n) memcpy(o->text, log->text, n);
     o->text[n] = 0;
     *o->slot = SIM_HANDLE(n ? n + 1 : 0);
+}
+
+void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns) {
+    float milliseconds = (float)((double)ns * 1e-6);
+    if (o->wall) memcpy(o->wall, &milliseconds, sizeof milliseconds);
 }
 
 /* ---- loading ---- */
@@ -97,7 +100,7 @@ static bool only_returns(const struct sim_func *f) {
     return !f->ninstrs || (f->instrs[0].pred < 0 && (!strcmp(f->instrs[0].op, "ret") || !strcmp(f->instrs[0].op, "exit")));
 }
 
-static bool is_binary(const void *image) {
+bool sim_is_binary(const void *image) {
     static const unsigned char magic[3][4] = { { 0x7f, 'E', 'L', 'F' }, { 0x50, 0xed, 0x55, 0xba }, { 0xb1, 0x43, 0x62, 0x46 } };
     const unsigned char *p = image;
     for (int k = 0; k < 3; k++) {                 /* cubin, fatbin, fatbin wrapper; byte by byte, as a text may end earlier */
@@ -109,8 +112,8 @@ static bool is_binary(const void *image) {
 }
 
 /* Makes the whole module, without sim_lock. */
-static int build(struct sim_module *m, const char *text, struct sim_log *errors) {
-    int result = sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &m->image);
+static int build(struct sim_module *m, const char *text, size_t limit, struct sim_log *errors) {
+    int result = sim_is_linked(text) ? sim_linked_parse(text, limit, errors, &m->image) : sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &m->image);
     if (result) { m->image = NULL; return result; }
     struct sim_image *image = m->image;
     if ((result = place_variables(m->context, image->vars, image->nvars))) return result;
@@ -134,38 +137,49 @@ static int build(struct sim_module *m, const char *text, struct sim_log *errors)
     return CUDA_SUCCESS;
 }
 
-static int load(void **out, const void *text, unsigned n, const int *options, void **values) {
-    struct options o = { { NULL, 0, NULL }, { NULL, 0, NULL }, NULL };
-    struct sim_log errors = { NULL, 0, 0 }, nothing = { NULL, 0, 0 };
+/* What ptxas says with -v; as on a GPU the text names the machine that it was compiled for. */
+static void tell(const struct sim_module *m, struct sim_log *log) {
+    for (unsigned i = 0; i < m->nfunctions; i++) {
+        const struct sim_code_info *info = sim_code_info(m->functions[i].code);
+        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%d'\n", m->functions[i].func->name, SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
+        sim_log_add(log, "ptxas info    : Used %u registers", (unsigned)info->num_regs);
+        if (info->local_bytes) sim_log_add(log, ", %u bytes cumulative stack size", (unsigned)info->local_bytes);
+        if (info->static_shared) sim_log_add(log, ", %u bytes smem", (unsigned)info->static_shared);
+        sim_log_add(log, ", %u bytes cmem[0]\n", 528 + (unsigned)info->param_bytes);
+    }
+}
+
+static int load(void **out, const void *text, size_t limit, unsigned n, const int *options, void **values) {
+    struct sim_jit_options o = { { NULL, 0, NULL }, { NULL, 0, NULL }, NULL, false };
+    struct sim_log errors = { NULL, 0, 0 }, info = { NULL, 0, 0 };
     struct sim_context *c = sim_self.context;
     const void *context = SIM_HANDLE(c->handle);
     int result;
     if (!out || !text) return CUDA_ERROR_INVALID_VALUE;
-    if ((result = read_options(&o, n, options, values))) return result;
+    if ((result = sim_jit_read(&o, n, options, values))) return result;
     uint64_t start = sim_now_ns();
     struct sim_module *m = calloc(1, sizeof *m);
     if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
     m->refs = 1; m->context = c;
     pthread_mutex_unlock(&sim_lock);
-    pthread_mutex_lock(&load_lock);
-    if (is_binary(text)) {
+    pthread_mutex_lock(&sim_load_lock);
+    if (sim_is_binary(text)) {
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         sim_log_add(&errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
-    } else result = build(m, text, &errors);
-    pthread_mutex_unlock(&load_lock);
+    } else result = build(m, text, limit, &errors);
+    pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
     if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!result && !(m->handle = sim_handle_new(SIM_H_MODULE, m))) result = CUDA_ERROR_OUT_OF_MEMORY;
     for (unsigned i = 0; !result && i < m->nfunctions; i++)
         if (!(m->functions[i].handle = sim_handle_new(SIM_H_FUNCTION, &m->functions[i]))) result = CUDA_ERROR_OUT_OF_MEMORY;
-    write_log(&o.error, &errors);
-    write_log(&o.info, &nothing);
-    if (o.wall) {
-        float milliseconds = (float)((double)(sim_now_ns() - start) * 1e-6);
-        memcpy(o.wall, &milliseconds, sizeof milliseconds);
-    }
+    sim_jit_write_log(&o.error, &errors);
+    if (!result && o.verbose) tell(m, &info);
+    sim_jit_write_log(&o.info, &info);
+    sim_jit_write_wall(&o, sim_now_ns() - start);
     if (result && errors.len && sim_settings.verbose) fprintf(stderr, "simgpu: %.*s", (int)errors.len, errors.text);
     sim_log_free(&errors);
+    sim_log_free(&info);
     sim_link_init(&m->link);
     if (!result) {
         sim_link_add(&c->modules, &m->link);
@@ -175,10 +189,10 @@ static int load(void **out, const void *text, unsigned n, const int *options, vo
     return result;
 }
 
-SIM_API(cuModuleLoadData, (void **out, const void *text), (out, text), SIM_CTX) { return load(out, text, 0, NULL, NULL); }
+SIM_API(cuModuleLoadData, (void **out, const void *text), (out, text), SIM_CTX) { return load(out, text, SIZE_MAX, 0, NULL, NULL); }
 SIM_API(cuModuleLoadDataEx, (void **out, const void *text, unsigned n, int *options, void **values),
         (out, text, n, options, values), SIM_CTX) {
-    return load(out, text, n, options, values);
+    return load(out, text, SIZE_MAX, n, options, values);
 }
 
 SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
@@ -190,7 +204,7 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     size_t n;
     bool ok = true;
     while (ok && (n = fread(piece, 1, sizeof piece, file)) > 0) {
-        char *more = realloc(text.text, text.len + n + 4);               /* four zeros: is_binary may look at them */
+        char *more = realloc(text.text, text.len + n + 4);               /* four zeros: sim_is_binary may look at them */
         if (!(ok = more != NULL)) break;
         memcpy(more + text.len, piece, n);
         text.text = more; text.len += n;
@@ -198,7 +212,7 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     }
     ok = ok && !ferror(file);
     fclose(file);
-    int result = !ok ? CUDA_ERROR_OPERATING_SYSTEM : load(out, text.text ? text.text : "\0\0\0", 0, NULL, NULL);
+    int result = !ok ? CUDA_ERROR_OPERATING_SYSTEM : load(out, text.text ? text.text : "\0\0\0", text.len, 0, NULL, NULL);
     free(text.text);
     return result;
 }

@@ -40,7 +40,7 @@ static unsigned new_register(struct px *px, struct px_name *name, enum sim_type 
     return (unsigned)px->regs.n - 1;
 }
 
-static struct px_symbol *bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth)
+struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth)
 {
     struct px_symbol *s = px_alloc(px, sizeof *s);
     bool label = kind == PX_LABEL;
@@ -58,7 +58,7 @@ struct px_symbol *px_lookup(struct px *px, struct px_name *name)
     char last = name->text[name->len - 1];
     struct px_symbol *f = px->func && last >= '0' && last <= '9' ? family_of(px, name) : NULL;
     if (f && (!s || s->depth < f->depth)) {
-        s = bind(px, name, PX_REG, f->depth);
+        s = px_bind(px, name, PX_REG, f->depth);
         s->family = f;
         s->reg = new_register(px, name, f->type, f->vec);
     }
@@ -75,7 +75,7 @@ static struct px_symbol *declare(struct px *px, struct px_name *name, enum px_sy
         px_error(px, line, "Duplicate definition of built-in variable '%s'", name->text);
     else if ((old && old->depth == px->depth) || (family && family->depth == px->depth))
         px_error(px, line, "Duplicate definition of %s '%s%s'", what, name->text, kind == PX_FAMILY ? "<" : "");
-    else return bind(px, name, kind, px->depth);
+    else return px_bind(px, name, kind, px->depth);
     struct px_symbol *lost = px_alloc(px, sizeof *lost);
     lost->kind = kind;
     return lost;
@@ -106,6 +106,13 @@ static void close_scope(struct px *px)
     for (struct px_symbol *s = scope->labels; s; s = s->next) s->name->label = s->shadowed;
     if (scope->has_family) px->epoch++;
     px->depth--;
+}
+
+void px_forget_module(struct px *px)
+{
+    for (struct px_symbol *s = px->scope[0].symbols; s; s = s->next) s->name->sym = s->shadowed;
+    px->scope[0] = (struct px_scope){ .pending = 0 };
+    px->epoch++;
 }
 
 /* ---- types, spaces, numbers of declarations ---- */
@@ -386,7 +393,7 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         /* an .extern after the definition adds nothing */
         struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
         v->name = (char *)name->text;
-        v->space = space; v->owner = px->func;
+        v->space = space; v->owner = px->func; v->input = px->input;
         v->is_extern = l.is_extern; v->is_weak = l.is_weak || l.is_common; v->is_visible = l.is_visible || l.is_common;
         set_size(v, &spec, &dims);
         if (!px->func && (space == SIM_LOCAL || space == SIM_REG))
@@ -665,7 +672,7 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
     px_next(px);
     if (px_accept_dot(px, "attribute")) skip_parentheses(px);
     struct sim_func *f = px_alloc(px, sizeof *f);
-    f->image = px->image;
+    f->image = px->image; f->input = px->input;
     f->is_entry = is_entry; f->is_extern = l.is_extern; f->is_weak = l.is_weak; f->is_visible = l.is_visible;
     if (!is_entry && px_is(px, '(')) f->rets = parse_params(px, &f->nrets, false);
     if (px->t.kind != T_IDENT) px_syntax(px);

@@ -1,4 +1,4 @@
-/* ptx.h - private to the PTX front end: what lex.c, parse.c, operand.c, check.c and image.c share.
+/* ptx.h - private to the PTX front end: what lex.c, parse.c, operand.c, check.c, merge.c and image.c share.
 
    One `struct px` is one parse. All memory of the image comes from the store, which the image keeps, and nothing is freed singly.
    A syntax error or a lack of memory leaves by longjmp from px_fatal; any other error is a line in the log, and parsing goes on. */
@@ -76,6 +76,7 @@ struct px {
     struct sim_image *image;
     struct sim_log *log;
     unsigned errors, max_version, device_sm;
+    const struct sim_input *inputs; unsigned ninputs, input;    /* `input` is the one that is parsed */
     int result;
     jmp_buf bail;
 
@@ -121,6 +122,8 @@ static inline bool px_accept_dot(struct px *px, const char *name)
 /* parse.c */
 void px_parse_module(struct px *px);
 struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or function; NULL if none */
+struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth);
+void px_forget_module(struct px *px);                                 /* the names of one input are not those of the next */
 
 /* operand.c */
 struct px_value { bool is_float, is_unsigned; unsigned char fbits; uint64_t bits; };
@@ -133,6 +136,10 @@ struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n);  
 
 /* image.c */
 const char *px_type_name(enum sim_type t);
+bool px_is_system(const char *name);                                  /* a function that the executor provides */
+
+/* merge.c */
+void px_merge(struct px *px);
 
 /* check.c */
 int  px_special(struct px_name *name);                                /* > 0: a special register */

@@ -1,12 +1,12 @@
 /* sim.h - the map of the CPU device: every structure that two files share, in the order in which a kernel meets them.
    README.md beside this file is the design; read it first.
 
-     >>image    PTX text to image            lex.c parse.c image.c
+     >>image    PTX text to image            lex.c parse.c image.c merge.c
      >>code     image to decoded code        decode.c (what runs it: alu.c float.c ldst.c atom.c flow.c ...)
      >>exec     warps, blocks, grids         warp.c grid.c format.c
      >>memory   addresses and bytes          memory.c
      >>engine   operations and workers       engine.c
-     >>driver   contexts, streams, modules   device.c context.c stream.c event.c module.c launch.c alloc.c copy.c entry.c
+     >>driver   contexts, streams, modules   device.c context.c stream.c event.c module.c link.c launch.c alloc.c copy.c entry.c
 
    A file calls only what is above it here, except through the few callbacks that say so. */
 #ifndef SIM_H
@@ -63,6 +63,7 @@ struct sim_var {                                  /* a .global .const .shared .l
                                                      reg (a .reg parameter): index in func->regs.
                                                      shared: set per entry by decode.c, not here */
     unsigned id;                                  /* index in image->vars (module scope) or func->vars (function scope) */
+    unsigned input;                               /* the text it stands in, where several are linked */
     struct sim_func *owner;                       /* NULL at module scope */
 };
 
@@ -111,7 +112,7 @@ struct sim_reg { char *name; enum sim_type type; unsigned char vec; /* 1, 2 or 4
 struct sim_func {
     char *name;
     struct sim_image *image;
-    unsigned id;                                  /* index in image->funcs */
+    unsigned id, input;                           /* index in image->funcs; the text it stands in, where several are linked */
     bool is_entry, is_extern, is_weak, is_visible, has_body;
     struct sim_var *params; unsigned nparams;     /* space SIM_PARAM, address = offset with PTX alignment */
     struct sim_var *rets; unsigned nrets;         /* likewise, in an area of their own */
@@ -143,6 +144,13 @@ void sim_log_free(struct sim_log *log);
    is 218. Errors go to `errors` as ptxas words them ("ptxas application ptx input, line 5; error   : ...").
    An unsupported feature is 218 with its name and line. Unresolved externs other than the system functions are an error. */
 int  sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out);
+
+/* Several texts as one image, each with a name for the log. With `complete`, externs of one are resolved by the .visible and .weak
+   definitions of the others, and what is missing or there twice is 999 with nvlink's words. Without, what is extern stays open, and
+   the image is of no use but that its text is right. */
+struct sim_input { const char *name, *text; };
+int  sim_image_link(const struct sim_input *inputs, unsigned n, bool complete, unsigned max_version, unsigned device_sm,
+                    struct sim_log *errors, struct sim_image **out);
 void sim_image_free(struct sim_image *image);
 struct sim_func *sim_image_func(const struct sim_image *image, const char *name);
 struct sim_var  *sim_image_var(const struct sim_image *image, const char *name);
@@ -336,7 +344,7 @@ struct sim_device {
 extern struct sim_device sim_devices[SIM_MAX_DEVICES];
 extern int sim_device_count;
 
-enum sim_handle_kind { SIM_H_CONTEXT = 1, SIM_H_STREAM, SIM_H_EVENT, SIM_H_MODULE, SIM_H_FUNCTION, SIM_H_POOL };
+enum sim_handle_kind { SIM_H_CONTEXT = 1, SIM_H_STREAM, SIM_H_EVENT, SIM_H_MODULE, SIM_H_FUNCTION, SIM_H_POOL, SIM_H_LINK };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object);        /* 0: no memory */
 void  sim_handle_drop(uint64_t handle);
 void *sim_get(enum sim_handle_kind kind, const void *handle);
@@ -404,6 +412,7 @@ extern __thread struct sim_thread sim_self;
 struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
     int driver_version, threads;
     bool trace, verbose;
+    enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
     uint64_t timeout_ns;                          /* of a kernel; 0: none */
 };
 extern struct sim_settings sim_settings;
@@ -447,18 +456,29 @@ bool sim_flags_bad(unsigned flags);
 struct sim_context *sim_context_at(const void *handle);                  /* NULL: not a live one */
 /* stream.c */
 int  sim_stream_find(const void *handle, struct sim_stream **out);       /* resolves NULL, 1, 2; 400, 201 or 709 */
+void sim_stream_after(struct sim_stream *stream, struct sim_op *op);     /* only the edges: op comes after all that is on the stream */
 void sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* edges by stream order; takes over the reference */
 bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now would be ready at once */
 int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the caller's thread does the work */
 int  sim_drain(struct sim_context *context, struct sim_device *device);  /* waits for all streams of a context, or of a device's contexts */
 void sim_stream_free(struct sim_stream *stream);
 void sim_event_free(struct sim_event *event);
-/* module.c, launch.c */
+/* module.c, link.c, launch.c */
+struct sim_log_option { char *text; size_t size; void **slot; };
+struct sim_jit_options { struct sim_log_option info, error; void **wall; bool verbose; };
+extern pthread_mutex_t sim_load_lock;                                    /* one text at a time; taken without sim_lock */
+int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
+void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
+void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
+bool sim_is_binary(const void *image);                                   /* a cubin or a fatbin, by its first bytes */
+bool sim_is_linked(const void *image);                                   /* what cuLinkComplete made */
+int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);   /* limit: bytes that are there */
 void sim_module_free(struct sim_module *module);                         /* the handle and its reference go */
 struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads per block that registers allow */
 struct sim_occupancy sim_occupancy(const struct sim_function *function, unsigned threads, uint64_t dynamic_shared);
 void sim_workspaces_free(struct sim_context *context);
 /* device.c */
+bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* one's kernels can be given access to the other's memory */
 int sim_device_attribute(struct sim_device *device, int attribute, int *value);   /* 1: unknown */
 enum {                                            /* the invented multiprocessor */
     SIM_SMS = 4, SIM_SM_THREADS = 2048, SIM_SM_BLOCKS = 32, SIM_SM_REGS = 65536, SIM_SM_SHARED = 228 << 10,

@@ -45,13 +45,17 @@ bool sim_stream_idle(struct sim_stream *stream) {
     return !pending(c->orphans[1]);
 }
 
-void sim_stream_submit(struct sim_stream *stream, struct sim_op *op) {
+void sim_stream_after(struct sim_stream *stream, struct sim_op *op) {
     struct sim_context *c = stream->context;
     sim_op_after(op, stream->last);
     if (stream == &c->legacy) {
         SIM_EACH(sim_stream, s, &c->streams) if (s->blocking) sim_op_after(op, s->last);
         sim_op_after(op, c->orphans[1]);
     } else if (stream->blocking) sim_op_after(op, c->legacy.last);
+}
+
+void sim_stream_submit(struct sim_stream *stream, struct sim_op *op) {
+    sim_stream_after(stream, op);
     if (op->priority == 0) op->priority = -stream->priority;
     sim_op_submit(op);
     sim_op_unref(stream->last);
