@@ -428,8 +428,8 @@ typedef struct gpuexec_context_desc {
 #define gpuexec_context_open(...) gpuexec_context_open(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int device, const gpuexec_context_desc *desc);
 
-/* Makes a context of its own on the device, beside the primary one: own address space, own errors in bookkeeping, not shared with the CUDA
-   runtime or other libraries. It is not made current. Most programs want gpuexec_context_open. cuCtxCreate. */
+/* Makes a context of its own on the device, beside the primary one: its modules, streams and events are not shared with the CUDA runtime
+   or other libraries. It is not made current. Most programs want gpuexec_context_open. cuCtxCreate. */
 #define gpuexec_context_create(...) gpuexec_context_create(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int device, const gpuexec_context_desc *desc);
 
@@ -570,15 +570,15 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
 #define gpuexec_free_pinned(...) gpuexec_free_pinned(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory);
 
-/* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, until gpuexec_unregister(memory), which must come before it is freed. Any address and size. Waits
-   for nothing; dear, as it locks pages. cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
+/* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, until gpuexec_unregister(memory), which must come before it is
+   freed. Any address and size; dear, as it locks pages. cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
 #define gpuexec_register(...)   gpuexec_register(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_unregister(...) gpuexec_unregister(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context, void *memory, size_t bytes);
 GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory);
 
-/* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both). Already allowed is fine. NOT_SUPPORTED if
-   the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
+/* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both). Already allowed is
+   fine. NOT_SUPPORTED if the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
 #define gpuexec_peer_enable(...)  gpuexec_peer_enable(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_peer_disable(...) gpuexec_peer_disable(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
