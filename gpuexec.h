@@ -1112,7 +1112,7 @@ enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
     GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
     GXI_PEER_ACCESS_UNSUPPORTED = 217, GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705,
-    GXI_NO_BINARY_FOR_GPU = 209, GXI_INVALID_PTX = 218, GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_FILE_NOT_FOUND = 301,
+    GXI_NO_BINARY_FOR_GPU = 209, GXI_INVALID_PTX = 218, GXI_UNSUPPORTED_PTX_VERSION = 222,
     GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600, GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701,
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
@@ -1583,19 +1583,17 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     void *members[GXI_DRIVER_COUNT];
     gxi_text missing = { 0, 0, 0, 0 };
     gpuexec_result result = gxi_open_library(call, desc);
-    int (GXI_CUDA *get_version)(int *);
     union { void *p; int (GXI_CUDA *f)(int *); } u;
     int too_old, lacks = 0;
     size_t i;
     if (result) return result;
     u.p = gxi_library_symbol(gxi.library, "cuDriverGetVersion");
-    get_version = u.f;
     gxi.version = 0;
     if (!u.p)
         return gxi_fail(call, GPUEXEC_NO_DRIVER, "correct the path in GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or leave it out to take the system's driver",
                         "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
-    call->cu = get_version(&gxi.version);
+    call->cu = u.f(&gxi.version);
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
         members[i] = call->cu ? NULL : gxi_resolve(row->name, row->version);
@@ -2420,9 +2418,10 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     entered = gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
     if (entered && !slot->adopted) {
         if (GXI_TRY(cuCtxSynchronize, ())) gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
+    } else if (entered) {                        /* somebody else's context: wait for our streams only */
+        for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )
+            if (!child->adopted) GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native));
     }
-        else for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )       /* of somebody else's context, wait for our streams only */
-        if (!child->adopted) GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native));
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
         for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) gxi_destroy(call, child);
     for (;;) {
