@@ -266,11 +266,13 @@ typedef enum gpuexec_result {
     GPUEXEC_BAD_IMAGE = 40,             /* broken PTX (the log is in the text), or not an image at all */
     GPUEXEC_IMAGE_TOO_NEW = 41,         /* PTX .version or .target newer than driver or device, or no code for this device */
     GPUEXEC_NOT_FOUND = 42,             /* no kernel or variable of that name */
-    GPUEXEC_FILE_ERROR = 43,            /* a file cannot be opened or read */
+    GPUEXEC_FILE_ERROR = 43,            /* a file cannot be opened, read or written */
+    GPUEXEC_LINK_FAILED = 44,           /* symbols missing, or there twice: the log in the text names them */
     /* launching and running */
     GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory out of the device's or the kernel's limits */
     GPUEXEC_BAD_PARAMETERS = 51,        /* wrong number or size of kernel arguments */
     GPUEXEC_KERNEL_FAILED = 60,         /* illegal address, trap ... in a kernel. Sticky: the process must end to use CUDA again */
+    GPUEXEC_BARRIER_BROKEN = 61,        /* a barrier over several devices was left by timeout or abort: the text says who did not come */
     GPUEXEC_DRIVER_ERROR = 90           /* any other answer of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
@@ -281,6 +283,10 @@ typedef struct gpuexec_module  { uint64_t id; } gpuexec_module;
 typedef struct gpuexec_kernel  { uint64_t id; } gpuexec_kernel;
 typedef struct gpuexec_stream  { uint64_t id; } gpuexec_stream;
 typedef struct gpuexec_event   { uint64_t id; } gpuexec_event;
+typedef struct gpuexec_linker  { uint64_t id; } gpuexec_linker;
+typedef struct gpuexec_params  { uint64_t id; } gpuexec_params;
+typedef struct gpuexec_prepared { uint64_t id; } gpuexec_prepared;
+typedef struct gpuexec_barrier { uint64_t id; } gpuexec_barrier;
 
 typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr; 0 is none */
 
@@ -778,6 +784,10 @@ template <> struct gxi_is_handle<gpuexec_module> : std::true_type {};
 template <> struct gxi_is_handle<gpuexec_kernel> : std::true_type {};
 template <> struct gxi_is_handle<gpuexec_stream> : std::true_type {};
 template <> struct gxi_is_handle<gpuexec_event> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_linker> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_params> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_prepared> : std::true_type {};
+template <> struct gxi_is_handle<gpuexec_barrier> : std::true_type {};
 template <> struct gxi_is_handle<gpuexec_args> : std::true_type {};
 
 template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
@@ -1729,8 +1739,9 @@ static gpuexec_result gxi_check_desc(gxi_call *call, const char *name, uint32_t 
    chunk of 256), generation of the slot (22 bits), tag of this copy of the library (16 bits). A slot holds its object's id
    while that lives: one comparison says that a handle is alive, of that kind, and ours. No lock is taken to look. */
 
-enum { GXI_CONTEXT = 1, GXI_MODULE, GXI_KERNEL, GXI_STREAM, GXI_EVENT, GXI_KINDS, GXI_FAILED_BIT = 0x20 };
-static const char *const gxi_kind_names[] = { "nothing", "a context", "a module", "a kernel", "a stream", "an event" };
+enum { GXI_CONTEXT = 1, GXI_MODULE, GXI_KERNEL, GXI_STREAM, GXI_EVENT, GXI_LINKER, GXI_PARAMS, GXI_PREPARED, GXI_BARRIER, GXI_KINDS, GXI_FAILED_BIT = 0x20 };
+static const char *const gxi_kind_names[] = { "nothing", "a context", "a module", "a kernel", "a stream", "an event",
+                                              "a linker", "a parameter block", "a prepared launch", "a barrier" };
 
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t              id;                    /* atomic; 0 when free */
@@ -2040,7 +2051,9 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     GXI_NAME(GPUEXEC_FORKED) GXI_NAME(GPUEXEC_NOT_SUPPORTED)
     GXI_NAME(GPUEXEC_OUT_OF_HOST_MEMORY) GXI_NAME(GPUEXEC_OUT_OF_DEVICE_MEMORY)
     GXI_NAME(GPUEXEC_BAD_IMAGE) GXI_NAME(GPUEXEC_IMAGE_TOO_NEW) GXI_NAME(GPUEXEC_NOT_FOUND) GXI_NAME(GPUEXEC_FILE_ERROR)
-    GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+    GXI_NAME(GPUEXEC_LINK_FAILED)
+    GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED)
+    GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_DRIVER_ERROR)
 #undef GXI_NAME
     }
     return "unknown gpuexec_result";
