@@ -2524,6 +2524,8 @@ typedef struct gxi_module {
     char **kernels;
     int    nkernels;                             /* -1: not known */
     double jit_ms;
+    uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
+    int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
 } gxi_module;
 
 static void gxi_module_free(void *p) {
@@ -2626,6 +2628,43 @@ static int gxi_ptx_of_driver(int version) {
     size_t i;
     for (i = 0; i < sizeof table / sizeof table[0]; i++) if (version >= table[i][0]) return table[i][1];
     return 73;
+}
+
+/* --- images in memory ---------------------------------------------------------------------------------------------- */
+
+static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a */
+    const unsigned char *p = (const unsigned char *)data;
+    uint64_t hash = 0xCBF29CE484222325u;
+    size_t i;
+    for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 0x100000001B3u;
+    return hash;
+}
+/* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (nvcc --no-compress does not). */
+static int gxi_has_device_launches(const void *data, size_t bytes) {
+    static const char *const calls[] = { "cudaCDP2LaunchDevice", "cudaLaunchDevice", "cnpLaunch" };
+    const char *p = (const char *)data, *end = p + bytes;
+    size_t i;
+    for (; p < end && (p = (const char *)memchr(p, 'c', (size_t)(end - p))) != NULL; p++)
+        for (i = 0; i < sizeof calls / sizeof *calls; i++)
+            if ((size_t)(end - p) >= strlen(calls[i]) && memcmp(p, calls[i], strlen(calls[i])) == 0) return 1;
+    return 0;
+}
+
+static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little-endian number */
+    uint64_t x = 0;
+    while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
+    return x;
+}
+/* How long a binary says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. */
+static size_t gxi_image_bytes(const void *image) {
+    const unsigned char *p = (const unsigned char *)image;
+    if (p[0] == 0xB1) { uint64_t data = gxi_le(p + 8, sizeof(void *)); p = (const unsigned char *)(uintptr_t)data; }   /* the wrapper's pointer */
+    if (p[0] == 0x50) return (size_t)(gxi_le(p + 6, 2) + gxi_le(p + 8, 8));
+    {
+        uint64_t segments = gxi_le(p + 32, 8) + gxi_le(p + 54, 2) * gxi_le(p + 56, 2);
+        uint64_t sections = gxi_le(p + 40, 8) + gxi_le(p + 58, 2) * gxi_le(p + 60, 2);
+        return (size_t)(segments > sections ? segments : sections);
+    }
 }
 
 /* --- loading ------------------------------------------------------------------------------------------------------- */
@@ -2822,6 +2861,9 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     }
     gxi_list_kernels(call, native, m, ptx);
     call->cu = 0;
+    if (ptx || !bytes) bytes = ptx ? strlen(ptx) : gxi_image_bytes(image);
+    m->image_hash = gxi_hash(image, bytes);
+    m->device_launches = gxi_has_device_launches(image, bytes);
     if (ptx && !GXI_HAS(cuFuncGetParamInfo)) {
         if (copy) { m->ptx = copy; copy = NULL; }
         else m->ptx = gxi_copy_string(ptx);
