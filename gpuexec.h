@@ -18,6 +18,7 @@
         >>stream      queues of work
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
+        >>multi       one launch over several devices, and their barrier
         >>cplusplus   launch with any values
       >>end-of-api
       >>impl        the implementation:
@@ -25,7 +26,7 @@
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, failures, latch, log
         >>object      handles and their slots, the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-module, impl-memory, impl-stream, impl-event, impl-launch
+        >>impl-setup, impl-device, impl-context, impl-module, impl-memory, impl-stream, impl-event, impl-launch, impl-multi
 
     ---------------------------------------------------------------------------------------------------------------------
     >>start
@@ -771,6 +772,80 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 #  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0 })
 #endif
 
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>multi   One cooperative launch over several devices, and a barrier over all of its blocks. */
+
+typedef struct gpuexec_barrier_desc {
+    uint32_t start_canary;
+    int      host_memory;                        /* 1: through host memory even where the devices reach each other's (slower) */
+    double   timeout_seconds;                    /* how long a device waits for the others; 0: 10 */
+    uint32_t end_canary;
+} gpuexec_barrier_desc;
+
+/* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call gpuexec_barrier_sync of kernels/gpuexec_barrier.cuh
+   (CUDA C) or gpuexec_barrier.ptx (to link), with what gpuexec_barrier_address gives. Enables peer access between all of the contexts,
+   both ways; where a pair has none, the barrier goes through host memory. It ends with the first of its contexts. One launch uses it at a time.
+   cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
+#define gpuexec_barrier_create(...) gpuexec_barrier_create(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc);
+
+/* The kernel argument for the device of contexts[index]: where its part of the barrier lies. 0 if it fails. */
+#define gpuexec_barrier_address(...) gpuexec_barrier_address(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_ptr (gpuexec_barrier_address)(GXI_WHERE gpuexec_barrier barrier, unsigned index);
+
+/* 1 if it goes from device to device, 0 if through host memory or the handle is not ok. A question. */
+GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier);
+
+/* GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN: kernels have left it by timeout or abort. The text says which device waited how long, in which round, and for
+   whom. The calls that wait (gpuexec_stream_sync ...) say the same of the barriers that their context belongs to, so this is for looking without
+   waiting. A broken barrier stays broken until gpuexec_barrier_reset. A question. */
+GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier);
+
+/* Tells all kernels that wait at the barrier, now or later, to leave it. From any thread, while they run. */
+#define gpuexec_barrier_abort(...) gpuexec_barrier_abort(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_barrier_abort)(GXI_WHERE gpuexec_barrier barrier);
+
+/* Makes a broken barrier as new. No kernel that uses it may be running. */
+#define gpuexec_barrier_reset(...) gpuexec_barrier_reset(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_barrier_reset)(GXI_WHERE gpuexec_barrier barrier);
+
+/* Waits for work on its devices and frees it. */
+GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier);
+
+typedef struct gpuexec_device_launch {           /* what one device does */
+    gpuexec_kernel kernel;
+    gpuexec_stream stream;
+    gpuexec_dims   dims;
+    gpuexec_args   args;
+} gpuexec_device_launch;
+
+typedef enum gpuexec_multi_way {
+    GPUEXEC_MULTI_FASTEST = 0,                   /* which is GPUEXEC_MULTI_PER_DEVICE, on all numbers of devices measured */
+    GPUEXEC_MULTI_DRIVER = 1,                    /* the driver's own call, cuLaunchCooperativeKernelMultiDevice (deprecated by CUDA) */
+    GPUEXEC_MULTI_PER_DEVICE = 2                 /* cuLaunchCooperativeKernel for each device, events between the streams */
+} gpuexec_multi_way;
+
+typedef struct gpuexec_multi_desc {
+    uint32_t           start_canary;
+    gpuexec_multi_way  way;
+    int                no_pre_sync;              /* 1: each kernel waits for earlier work of its own stream only, not of all the streams */
+    int                no_post_sync;             /* 1: later work on a stream waits for that stream's kernel only, not for all kernels */
+    gpuexec_barrier    barrier;                  /* that the kernels use: aborted if only some of them could be started */
+    volatile uint32_t *abort_word;               /* of a barrier of your own, in host memory: becomes 1 then; or NULL */
+    uint32_t           end_canary;
+} gpuexec_multi_desc;
+
+/* Launches one kernel on each of several devices as cooperative grids, which run at the same time and may wait for each other. By default none
+   starts before all earlier work of all the streams is done, and nothing later on any of the streams starts before all of them have ended. Before anything
+   starts, all of CUDA's rules are checked, each with an error of its own: devices different and of one model, the same code, grid, block and shared
+   memory on each, every grid small enough to run at once on the device with the fewest multiprocessors, streams that were created (not legacy or
+   per-thread), kernel and stream of one context, no dynamic parallelism, CUDA_LAUNCH_BLOCKING not set. If a launch fails after others have started,
+   these are told to stop through desc.barrier or desc.abort_word. Get all kernels before the first launch, and allocate nothing between
+   launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord, cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
+#define gpuexec_launch_multi_device(...) gpuexec_launch_multi_device(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec_device_launch *launches, unsigned count,
+                                                         const gpuexec_multi_desc *desc);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -968,10 +1043,12 @@ static const char *gxi_library_error(void) { return "LoadLibrary failed"; }
 static void gxi_library_close(void *library) { FreeLibrary((HMODULE)library); }
 static int  gxi_privileged(void) { return 0; }
 static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
+static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 #  define gxi_getcwd _getcwd
 static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #else
 #  include <dlfcn.h>
+#  include <poll.h>
 #  include <pthread.h>
 #  include <unistd.h>
 #  if defined(__linux__)
@@ -999,6 +1076,7 @@ static int  gxi_privileged(void) {
 #  endif
 }
 static long gxi_pid(void) { return (long)getpid(); }
+static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 #  define gxi_getcwd getcwd
 static const char *const gxi_driver_places[] = {
     "libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1" /* WSL */, "/usr/local/nvidia/lib64/libcuda.so.1" /* containers */,
@@ -1065,6 +1143,7 @@ static const char *const gxi_driver_places[] = {
                                                      unsigned bz, unsigned shared, struct CUstream_st *stream, void **params, void **extra)) \
     ROW(REQUIRED, cuLaunchCooperativeKernel,  9000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
                                                      unsigned bz, unsigned shared, struct CUstream_st *stream, void **params)) \
+    ROW(OPTIONAL, cuLaunchCooperativeKernelMultiDevice, 9000, (void *launches, unsigned count, unsigned flags)) \
     ROW(REQUIRED, cuLaunchHostFunc,          10000, (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
     ROW(REQUIRED, cuStreamGetPriority,        5050, (struct CUstream_st *stream, int *priority)) \
     ROW(REQUIRED, cuMemAlloc,                 3020, (gpuexec_ptr *address, size_t bytes)) \
@@ -1139,7 +1218,7 @@ enum {
     GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2, GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8,
     GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
     GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39, GXI_DEV_ASYNC_ENGINE_COUNT = 40,
-    GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76, GXI_DEV_COOPERATIVE_LAUNCH = 95,
+    GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76, GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
 
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
@@ -1200,6 +1279,7 @@ typedef struct gxi_state {
     long                pid;
     const char         *first_function, *first_where;
     gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
+    int                 barriers;                /* atomic: were made since the start; waits look at them */
     int                 sticky;                  /* the first sticky CUresult of the process, and its text */
     gxi_detail          sticky_detail;
 
@@ -1473,6 +1553,7 @@ static gpuexec_result gxi_result_of(int cu) {
 /* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's message: a kernel that failed
    earlier, a forked child. Otherwise message and cure are the caller's. */
 static void gxi_add_last_launches(gxi_text *t);   /* of all streams; see >>object */
+static void gxi_add_barriers(gxi_text *t);        /* who waits at which barrier; see >>impl-multi */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
 static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
     gxi_text message = { 0, 0, 0, 0 };
@@ -1496,6 +1577,7 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                             gxi.sticky_detail.e.message);
         }
         gxi_add_last_launches(&message);
+        gxi_add_barriers(&message);
         result = gxi_fail(call, result,
                           "look at what that kernel is given: its index checked against the element count, allocations as large as "
                           "it thinks and still alive, dims.shared_bytes for extern __shared__; "
@@ -1523,7 +1605,7 @@ static void gxi_forget(void) {
     gxi_text_free(&gxi.start_failure.text);
     memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
     gxi_text_free(&gxi.sticky_detail.text);
-    gxi.sticky = 0;
+    gxi.sticky = gxi.barriers = 0;
     gxi_free(gxi.ranges);
     gxi.ranges = NULL;
     gxi.nranges = gxi.ranges_cap = 0;
@@ -2372,10 +2454,10 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, s
 }
 
 /* The end of a call that waits: its own failure, or else the latched one, and nothing stays latched. */
-static gpuexec_result gxi_waited(gxi_call *call, const char *what) {
-    if (call->cu) {
-        gxi_fail_cu(call, NULL, "waiting for %s failed", what);
-    }
+static void gxi_waited_at_barriers(gxi_call *call, const struct CUctx_st *context);
+static gpuexec_result gxi_waited(gxi_call *call, const gxi_slot *slot, const char *what) {
+    if (call->cu) gxi_fail_cu(call, NULL, "waiting for %s failed", what);
+    else if (GXI_LOAD(&gxi.barriers)) gxi_waited_at_barriers(call, slot->cu_context);
     return gxi_take();
 }
 
@@ -2388,11 +2470,15 @@ GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context cont
         return gxi_take();
     GXI_TRY(cuCtxSynchronize, ());
     gxi_leave(&scope);
-    return gxi_waited(call, "the context");
+    return gxi_waited(call, slot, "the context");
 }
 
 /* Destroys the driver's object in a slot, unless it was adopted, and ends the handle. A driver that is shutting down (the process exits) has done it already. */
 static void gxi_module_free(void *more);
+typedef struct gxi_barrier gxi_barrier;
+static void gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
+static void gxi_barriers_end(gxi_call *call, uint64_t context);
+static void gxi_multi_forget(gxi_call *call, uint64_t context);
 static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     gxi_slot old = *slot;
     unsigned kind = (unsigned)old.id & 0x0F;
@@ -2411,6 +2497,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
         }
     }
     if (kind == GXI_MODULE) gxi_module_free(old.more);
+    else if (kind == GXI_BARRIER) gxi_barrier_free(call, (gxi_barrier *)old.more);
     else if (kind == GXI_CONTEXT || kind == GXI_KERNEL) gxi_free(old.more);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
     return cu;
@@ -2435,6 +2522,8 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
         for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )
             if (!child->adopted) GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native));
     }
+    gxi_multi_forget(call, id);
+    gxi_barriers_end(call, id);
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
         for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) gxi_destroy(call, child);
     for (;;) {
@@ -3644,7 +3733,7 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_sync)(GXI_WHERE gpuexec_stream stream
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_take();
     GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)slot->native));
     gxi_leave(&scope);
-    return gxi_waited(call, "the stream");
+    return gxi_waited(call, slot, "the stream");
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     gxi_slot *slot;
@@ -3799,7 +3888,7 @@ GPUEXEC_API gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event) {
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_take();
     GXI_TRY(cuEventSynchronize, ((struct CUevent_st *)slot->native));
-    return gxi_waited(call, "the event");
+    return gxi_waited(call, slot, "the event");
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
@@ -4080,6 +4169,576 @@ GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpue
 GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                                         gpuexec_args args) {
     return gxi_launch_else(where, kernel, stream, &dims, &args, -1, 1);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-multi   A barrier owns a piece of memory on each of its devices and one of host memory. A launch that passed all checks is kept in gxi_multi_launches, with
+   the events that order its streams, so that the same launch again costs only the driver's calls. */
+
+enum { GXI_MULTI_MOST = 32, GXI_BARRIER_WORDS = 512, GXI_BARRIER_ARRIVED = 768, GXI_BARRIER_BYTES = 1024,            /* on a device */
+       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024, GXI_BARRIER_RELAY_STRIDE = 64, GXI_BARRIER_HOST_BYTES = 4096 };
+
+typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of kernels/gpuexec_barrier.cuh */
+    uint32_t    rank, count;
+    uint64_t    timeout;
+    gpuexec_ptr abort_word, report, arrived, words, relay, mine[GXI_MULTI_MOST];
+} gxi_barrier_device;
+
+struct gxi_barrier {
+    unsigned         count;
+    int              direct;
+    double           timeout_seconds;
+    uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
+    struct CUctx_st *cu_contexts[GXI_MULTI_MOST];
+    int              ordinals[GXI_MULTI_MOST];
+    gpuexec_ptr      memory[GXI_MULTI_MOST];
+    char            *host;                       /* abort word, reports, relay */
+};
+
+static volatile uint32_t *gxi_barrier_abort_word(const gxi_barrier *b) { return (volatile uint32_t *)(void *)b->host; }
+static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) { return ((const volatile uint64_t *)(const void *)(b->host + GXI_BARRIER_REPORTS))[i]; }
+
+/* Everything of it to zero: the words count from the beginning again, nobody has reported, nobody shall leave. */
+static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
+    unsigned char zeros[GXI_BARRIER_BYTES - GXI_BARRIER_WORDS];
+    unsigned i;
+    memset(zeros, 0, sizeof zeros);
+    memset(b->host, 0, GXI_BARRIER_HOST_BYTES);
+    for (i = 0; i < b->count; i++) {
+        gxi_scope scope;
+        if (gxi_enter(call, b->cu_contexts[i], &scope)) return call->cu;
+        GXI_TRY(cuMemcpyHtoD, (b->memory[i] + GXI_BARRIER_WORDS, zeros, sizeof zeros));
+        gxi_leave(&scope);
+        if (call->cu) return call->cu;
+    }
+    return 0;
+}
+
+static void gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
+    unsigned i;
+    for (i = b->count; i-- > 0; ) {
+        gxi_scope scope;
+        if (gxi_enter(call, b->cu_contexts[i], &scope)) continue;
+        if (b->memory[i]) GXI_TRY(cuMemFree, (b->memory[i]));
+        if (i == 0 && b->host) GXI_TRY(cuMemFreeHost, (b->host));
+        gxi_leave(&scope);
+    }
+    gxi_free(b);
+}
+
+/* Who left the barrier and why, in words; 0 if nobody has. */
+static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
+    unsigned i, k, silent = 0, missed = 0, told = 0;
+    for (i = 0; i < b->count; i++) {
+        const uint64_t report = gxi_barrier_report(b, i);
+        if (!report) { silent |= 1u << i; continue; }
+        gxi_add(t, told++ ? "; device %d " : "device %d ", b->ordinals[i]);
+        if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
+        else gxi_add(t, "was told to leave in round %u, where it waited for", (unsigned)(report >> 40));
+        missed |= (unsigned)report;
+        for (k = 0; k < b->count; k++)
+            if ((unsigned)report >> k & 1) gxi_add(t, k == i ? " blocks of its own" : " device %d", b->ordinals[k]);
+    }
+    for (i = 0; i < b->count; i++)
+        if (missed & silent & 1u << i) gxi_add(t, "; device %d has reported nothing: its kernel failed, ended early, or has not started", b->ordinals[i]);
+    if (!told && *gxi_barrier_abort_word(b)) told = 1, gxi_add(t, "it was aborted, and no device waited at it");
+    return told != 0;
+}
+
+static gxi_slot *gxi_ask_barrier(gxi_call *call, gpuexec_barrier barrier) { return gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"); }
+
+static gpuexec_result gxi_barrier_broken(gxi_call *call, const gxi_slot *slot) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gpuexec_result result = GPUEXEC_OK;
+    if (gxi_barrier_tell(&t, (const gxi_barrier *)slot->more))
+        result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN, "all blocks of all devices must come to the barrier equally often, within gpuexec_barrier_desc.timeout_seconds; "
+                          "gpuexec_barrier_reset makes it usable again when no kernel runs",
+                          "the barrier over %u devices%s%s is broken: %s", ((const gxi_barrier *)slot->more)->count, slot->where ? " made at " : "",
+                          slot->where ? slot->where : "", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return result;
+}
+static int gxi_barrier_has(const gxi_barrier *b, const struct CUctx_st *context) {
+    unsigned i;
+    for (i = 0; i < b->count; i++) if (b->cu_contexts[i] == context) return 1;
+    return 0;
+}
+/* For the calls that have waited in this context: fails if a barrier of it is broken. */
+static GXI_COLD void gxi_waited_at_barriers(gxi_call *call, const struct CUctx_st *context) {
+    unsigned index = 0;
+    gxi_slot *slot;
+    while ((slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL)
+        if (gxi_barrier_has((gxi_barrier *)slot->more, context) && gxi_barrier_broken(call, slot)) return;
+}
+/* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. */
+static GXI_COLD void gxi_add_barriers(gxi_text *t) {
+    unsigned index = 0, i, tries;
+    gxi_slot *slot;
+    if (!GXI_LOAD(&gxi.barriers)) return;
+    while ((slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL) {
+        const gxi_barrier *b = (const gxi_barrier *)slot->more;
+        gxi_text said = { 0, 0, 0, 0 };
+        *gxi_barrier_abort_word(b) = 1;
+        for (tries = 0; tries < 100; tries++) {          /* 100 ms at most: all but one will have spoken, if they still can */
+            unsigned silent = 0;
+            for (i = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
+            if (silent <= 1) break;
+            gxi_sleep_ms(1);
+        }
+        gxi_barrier_tell(&said, b);
+        gxi_add(t, "; at the barrier%s%s: %s", slot->where ? " made at " : "", slot->where ? slot->where : "", said.p ? said.p : "");
+        gxi_text_free(&said);
+    }
+}
+/* Ends the barriers that a context is part of, before it goes. */
+static void gxi_barriers_end(gxi_call *call, uint64_t context) {
+    unsigned index = 0, i;
+    gxi_slot *slot;
+    while ((slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL) {
+        gxi_barrier *b = (gxi_barrier *)slot->more;
+        for (i = 0; i < b->count; i++)
+            if (b->contexts[i] == context) { gxi_destroy(call, slot); break; }
+    }
+}
+
+/* Everybody reaches everybody: enables it. 0 if a pair cannot; -1 after a failure. */
+static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
+    unsigned i, k;
+    for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
+        int can = 1;
+        if (i != k && GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device))) {
+            gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", b->ordinals[i], b->ordinals[k]);
+            return -1;
+        }
+        if (!can) return 0;
+    }
+    for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
+        gxi_scope scope;
+        if (i == k) continue;
+        if (gxi_enter(call, b->cu_contexts[i], &scope)) return -1;
+        GXI_TRY(cuCtxEnablePeerAccess, (b->cu_contexts[k], 0));
+        gxi_leave(&scope);
+        if (call->cu == GXI_PEER_ACCESS_ALREADY_ENABLED) call->cu = 0;
+        if (call->cu) return 0;                  /* too many peers, for instance: host memory serves */
+    }
+    return 1;
+}
+
+GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc) {
+    static const gpuexec_barrier_desc defaults = { 0, 0, 0, 0 };
+    gpuexec_barrier handle = { 0 };
+    gxi_slot *slots[GXI_MULTI_MOST], made;
+    gxi_barrier *b = NULL;
+    gxi_scope scope = { 0, 0 };
+    unsigned i, k;
+    GXI_CALL(gpuexec_barrier_create, GXI_MAKES);
+    if (!desc) desc = &defaults;
+    if (gxi_check_desc(call, "gpuexec_barrier_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) goto failed;
+    if (!contexts || count < 1 || count > GXI_MULTI_MOST) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a barrier over %u contexts%s; it takes 1 to %d", count, contexts ? "" : " at NULL", GXI_MULTI_MOST);
+        goto failed;
+    }
+    if (!(desc->timeout_seconds >= 0 && desc->timeout_seconds <= 1e9)) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write seconds, or 0 for 10 of them", "gpuexec_barrier_desc.timeout_seconds is %g", desc->timeout_seconds);
+        goto failed;
+    }
+    if (!(b = (gxi_barrier *)gxi_realloc(NULL, sizeof *b))) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a barrier"); goto failed; }
+    memset(b, 0, sizeof *b);
+    b->timeout_seconds = desc->timeout_seconds > 0 ? desc->timeout_seconds : 10;
+    for (i = 0; i < count; i++) {
+        char is[32];
+        snprintf(is, sizeof is, "contexts[%u]", i);
+        if (!(slots[i] = gxi_get(call, contexts[i].id, GXI_CONTEXT, is))) goto failed;
+        b->contexts[i] = contexts[i].id;
+        b->cu_contexts[i] = slots[i]->cu_context;
+        b->ordinals[i] = gxi_context_of(slots[i])->ordinal;
+        for (k = 0; k < i; k++) if (b->ordinals[k] == b->ordinals[i]) {
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device once: one grid runs on each", "contexts[%u] and contexts[%u] are both of device %d", k, i, b->ordinals[i]);
+            goto failed;
+        }
+    }
+    b->count = count;
+    if ((b->direct = desc->host_memory ? 0 : gxi_all_peers(call, b, slots)) < 0) goto failed;
+    for (i = 0; i < count; i++) {
+        if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
+        if (GXI_TRY(cuMemAlloc, (&b->memory[i], GXI_BARRIER_BYTES)) == 0 && i == 0) {
+            void *host = NULL;
+            if (GXI_TRY(cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0) b->host = (char *)host;
+        }
+        gxi_leave(&scope);
+        if (call->cu) { gxi_fail_cu(call, NULL, "no memory on device %d for its part of a barrier", b->ordinals[i]); goto failed; }
+    }
+    if (gxi_barrier_clear(call, b)) { gxi_fail_cu(call, NULL, "the barrier's memory cannot be written"); goto failed; }
+    for (i = 0; i < count; i++) {
+        gxi_barrier_device d;
+        gpuexec_ptr host = 0;
+        memset(&d, 0, sizeof d);
+        if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
+        if (GXI_TRY(cuMemHostGetDevicePointer, (&host, b->host, 0)) == 0) {
+            d.rank = i;
+            d.count = count;
+            d.timeout = (uint64_t)(b->timeout_seconds * 1e9);
+            d.abort_word = host;
+            d.report = host + GXI_BARRIER_REPORTS + 8 * i;
+            d.arrived = b->memory[i] + GXI_BARRIER_ARRIVED;
+            d.words = b->memory[i] + GXI_BARRIER_WORDS;
+            d.relay = b->direct ? 0 : host + GXI_BARRIER_RELAY;
+            for (k = 0; k < count; k++) d.mine[k] = b->memory[k] + GXI_BARRIER_WORDS + 4 * i;
+            GXI_TRY(cuMemcpyHtoD, (b->memory[i], &d, sizeof d));
+        }
+        gxi_leave(&scope);
+        if (call->cu) { gxi_fail_cu(call, NULL, "device %d's part of the barrier cannot be written", b->ordinals[i]); goto failed; }
+    }
+    memset(&made, 0, sizeof made);
+    made.more = b;
+    handle.id = gxi_new(call, GXI_BARRIER, &made);
+    if (handle.id) {
+        gxi_lock(&gxi_tables);
+        GXI_STORE(&gxi.barriers, gxi.barriers + 1);
+        gxi_unlock(&gxi_tables);
+        return handle;
+    }
+failed:
+    if (b) gxi_barrier_free(call, b);
+    handle.id = gxi_failed_id(GXI_BARRIER);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_ptr (gpuexec_barrier_address)(GXI_WHERE gpuexec_barrier barrier, unsigned index) {
+    gxi_slot *slot;
+    const gxi_barrier *b;
+    GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
+    if (!(slot = gxi_ask_barrier(call, barrier))) return 0;
+    b = (const gxi_barrier *)slot->more;
+    if (index < b->count) return b->memory[index];
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "index %u of a barrier over %u devices, counted from 0", index, b->count);
+    return 0;
+}
+GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier) {
+    GXI_CALL_NO_PLACE(gpuexec_barrier_is_direct, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_barrier(call, barrier);
+    return slot ? ((gxi_barrier *)slot->more)->direct : 0;
+}
+GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier) {
+    GXI_CALL_NO_PLACE(gpuexec_barrier_check, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_barrier(call, barrier);
+    return slot ? gxi_barrier_broken(call, slot) : gpuexec_error_detail()->result;
+}
+GPUEXEC_API gpuexec_result (gpuexec_barrier_abort)(GXI_WHERE gpuexec_barrier barrier) {
+    GXI_CALL(gpuexec_barrier_abort, GXI_CLEANS);
+    gxi_slot *slot = gxi_ask_barrier(call, barrier);
+    if (!slot) return gpuexec_error_detail()->result;
+    *gxi_barrier_abort_word((gxi_barrier *)slot->more) = 1;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_barrier_reset)(GXI_WHERE gpuexec_barrier barrier) {
+    GXI_CALL(gpuexec_barrier_reset, GXI_MAKES);
+    gxi_slot *slot = gxi_ask_barrier(call, barrier);
+    if (!slot) return gpuexec_error_detail()->result;
+    return gxi_barrier_clear(call, (gxi_barrier *)slot->more) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_barrier_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_barrier(call, barrier))) return gpuexec_error_detail()->result;
+    gxi_destroy(call, slot);
+    return call->cu ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
+}
+
+/* --- the launch ---------------------------------------------------------------------------------------------------- */
+
+typedef struct gxi_multi_part { uint64_t kernel, stream; gpuexec_dims dims; } gxi_multi_part;
+typedef struct gxi_multi_launch {                /* one that passed all checks */
+    unsigned            count;                   /* 0: a free place */
+    gxi_multi_part      parts[GXI_MULTI_MOST];
+    uint64_t            contexts[GXI_MULTI_MOST];
+    struct CUctx_st    *cu_contexts[GXI_MULTI_MOST];
+    struct CUevent_st  *events[GXI_MULTI_MOST];  /* one for each stream */
+} gxi_multi_launch;
+enum { GXI_MULTI_KEPT = 8 };
+static gxi_multi_launch gxi_multi_launches[GXI_MULTI_KEPT];
+static unsigned gxi_multi_next;
+static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;       /* one multi-device launch at a time: two that are mixed up would wait for each other */
+
+static void gxi_multi_drop(gxi_call *call, gxi_multi_launch *m) {
+    unsigned i;
+    for (i = 0; i < m->count; i++) {
+        gxi_scope scope;
+        if (m->events[i] && gxi_enter(call, m->cu_contexts[i], &scope) == GPUEXEC_OK) {
+            GXI_TRY(cuEventDestroy, (m->events[i]));
+            gxi_leave(&scope);
+        }
+    }
+    memset(m, 0, sizeof *m);
+}
+/* Before a context ends: forgets the launches that it took part in. */
+static void gxi_multi_forget(gxi_call *call, uint64_t context) {
+    unsigned k, i;
+    gxi_lock(&gxi_multi_mutex);
+    for (k = 0; k < GXI_MULTI_KEPT; k++)
+        for (i = 0; i < gxi_multi_launches[k].count; i++)
+            if (gxi_multi_launches[k].contexts[i] == context) { gxi_multi_drop(call, &gxi_multi_launches[k]); break; }
+    gxi_unlock(&gxi_multi_mutex);
+}
+
+typedef struct gxi_multi_device { gxi_slot *kernel, *stream; int ordinal, device; } gxi_multi_device;
+
+/* The rules between devices `0` and i, once each part is right by itself. */
+static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, unsigned i) {
+    static const int same[] = { GXI_FUNC_NUM_REGS, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_CONST_SIZE_BYTES, GXI_FUNC_LOCAL_SIZE_BYTES,
+                                GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_PTX_VERSION, GXI_FUNC_BINARY_VERSION };
+    static const char *const same_names[] = { "registers per thread", "bytes of static shared memory", "bytes of constants", "bytes of local memory",
+                                              "threads per block at most", "as its PTX version", "as its binary version" };
+    const gxi_kernel *a = (const gxi_kernel *)d[0].kernel->more, *b = (const gxi_kernel *)d[i].kernel->more;
+    const gxi_slot *ma = gxi_peek(a->module, GXI_MODULE), *mb = gxi_peek(b->module, GXI_MODULE);
+    const gpuexec_dims *x = &list[0].dims, *y = &list[i].dims;
+    char names[2][256] = { "", "" };
+    unsigned k;
+    for (k = 0; k < 2; k++) GXI_TRY(cuDeviceGetName, (names[k], (int)sizeof names[k], d[k ? i : 0].device));
+    call->cu = 0;
+    if (strcmp(names[0], names[1]) != 0)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on devices of one model only",
+                        "device %d is \"%s\", but device %d is \"%s\"; a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal, names[1]);
+    {
+        int na = gxi_attribute(call, d[0].device, GXI_DEV_MULTIPROCESSOR_COUNT), nb = gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT);
+        int ca = gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
+        int cb = gxi_attribute(call, d[i].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[i].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
+        call->cu = 0;
+        if (na != nb || ca != cb)
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on identical devices only (MIG slices and partly disabled devices differ)",
+                            "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; a multi-device launch takes identical devices",
+                            d[0].ordinal, na, ca / 10, ca % 10, d[i].ordinal, nb, cb / 10, cb % 10);
+    }
+    if (strcmp(a->name, b->name) != 0)
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "get the kernel of the same name from the same image on each device",
+                        "the kernels are not the same code: device %d has \"%s\", device %d has \"%s\"", d[0].ordinal, a->name, d[i].ordinal, b->name);
+    if (ma && mb && ((const gxi_module *)ma->more)->image_hash && ((const gxi_module *)mb->more)->image_hash &&
+        ((const gxi_module *)ma->more)->image_hash != ((const gxi_module *)mb->more)->image_hash)
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
+                        "the kernels are not the same code: \"%s\" of device %d is from %s, that of device %d from %s, and these images differ", a->name,
+                        d[0].ordinal, ((const gxi_module *)ma->more)->name, d[i].ordinal, ((const gxi_module *)mb->more)->name);
+    for (k = 0; k < sizeof same / sizeof same[0]; k++) {
+        int va = gxi_function_attribute(call, d[0].kernel, same[k]), vb = gxi_function_attribute(call, d[i].kernel, same[k]);
+        if (va != vb)
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image with the same options on each device",
+                            "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d", a->name, va, same_names[k], d[0].ordinal, vb, d[i].ordinal);
+    }
+#define GXI_SAME(what, p, q) \
+    if ((p) != (q)) \
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "give each device the same dims", "%s is %u on device %d, but %u on device %d (kernel \"%s\"); " \
+                        "all devices of a multi-device launch have the same grid, block and shared memory", what, (p), d[0].ordinal, (q), d[i].ordinal, a->name)
+    GXI_SAME("grid_x", x->grid_x, y->grid_x);
+    GXI_SAME("grid_y", x->grid_y + !x->grid_y, y->grid_y + !y->grid_y);
+    GXI_SAME("grid_z", x->grid_z + !x->grid_z, y->grid_z + !y->grid_z);
+    GXI_SAME("block_x", x->block_x, y->block_x);
+    GXI_SAME("block_y", x->block_y + !x->block_y, y->block_y + !y->block_y);
+    GXI_SAME("block_z", x->block_z + !x->block_z, y->block_z + !y->block_z);
+    GXI_SAME("shared_bytes", x->shared_bytes, y->shared_bytes);
+#undef GXI_SAME
+    return GPUEXEC_OK;
+}
+
+/* The rules for one part by itself. */
+static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexec_device_launch *list, gxi_multi_device *d, unsigned i) {
+    const gxi_slot *context = gxi_peek(d[i].kernel->context, GXI_CONTEXT), *module;
+    const gxi_kernel *kernel = (const gxi_kernel *)d[i].kernel->more;
+    const gpuexec_dims *dims = &list[i].dims;
+    const uint64_t blocks = (uint64_t)dims->grid_x * (dims->grid_y + !dims->grid_y) * (dims->grid_z + !dims->grid_z);
+    const uint64_t threads = (uint64_t)dims->block_x * (dims->block_y + !dims->block_y) * (dims->block_z + !dims->block_z);
+    int per_multiprocessor = 0;
+    gxi_scope scope;
+    unsigned k;
+    if (d[i].stream->legacy)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make one with gpuexec_stream_create", "launches[%u] is on a default stream (legacy or per-thread) of device %d; a multi-device launch takes streams that were created",
+                        i, gxi_ordinal_of(d[i].stream));
+    if (d[i].kernel->cu_context != d[i].stream->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context",
+                        "launches[%u]: kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", i, kernel->name, gxi_ordinal_of(d[i].kernel),
+                        (void *)d[i].kernel->cu_context, gxi_ordinal_of(d[i].stream), (void *)d[i].stream->cu_context);
+    d[i].ordinal = gxi_context_of(context)->ordinal;
+    d[i].device = gxi_context_of(context)->device;
+    for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch", "launches[%u] and launches[%u] are both on device %d; a multi-device launch takes one for each device",
+                        k, i, d[i].ordinal);
+    if (!gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH))
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
+    call->cu = 0;
+    module = gxi_peek(kernel->module, GXI_MODULE);
+    if (module && ((const gxi_module *)module->more)->device_launches)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
+                        "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name, d[i].ordinal);
+    if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
+        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args);
+    if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gpuexec_error_detail()->result;
+    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, (struct CUfunc_st *)d[i].kernel->native, (int)threads, dims->shared_bytes));
+    gxi_leave(&scope);
+    if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT)) {
+        call->cu = GXI_COOPERATIVE_TOO_LARGE;
+        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args);
+    }
+    return GPUEXEC_OK;
+}
+
+/* All rules, and then the events. */
+static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count, gxi_multi_device *d, gxi_multi_launch *m) {
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    gpuexec_result result = GPUEXEC_OK;
+    unsigned i;
+    if (blocking && *blocking && strcmp(blocking, "0") != 0)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "unset it",
+                        "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait until its kernel has ended, which may wait for the others", blocking);
+    for (i = 0; i < count && !result; i++) result = gxi_multi_part_check(call, list, d, i);
+    for (i = 1; i < count && !result; i++) result = gxi_multi_compare(call, list, d, i);
+    if (result) return result;
+    gxi_multi_drop(call, m);
+    for (i = 0; i < count; i++) {
+        gxi_scope scope;
+        m->parts[i].kernel = list[i].kernel.id;
+        m->parts[i].stream = list[i].stream.id;
+        m->parts[i].dims = list[i].dims;
+        m->contexts[i] = d[i].stream->context;
+        m->cu_contexts[i] = d[i].stream->cu_context;
+        if (gxi_enter(call, m->cu_contexts[i], &scope)) return gpuexec_error_detail()->result;
+        m->count = i + 1;
+        GXI_TRY(cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
+        gxi_leave(&scope);
+        if (call->cu) {
+            gxi_fail_cu(call, NULL, "no event on device %d for a multi-device launch", d[i].ordinal);
+            gxi_multi_drop(call, m);
+            return gpuexec_error_detail()->result;
+        }
+    }
+    return GPUEXEC_OK;
+}
+
+/* Makes every stream wait for all that the others have so far: a star around the first stream, which costs two waits across devices for each other stream.
+   With two devices both record first, which leaves out one of the two hops. Measured, H200s: see the README. */
+static int gxi_multi_meet(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d) {
+#define GXI_RECORD(i) GXI_TRY(cuEventRecord, (m->events[i], (struct CUstream_st *)d[i].stream->native))
+    unsigned i;
+    if (m->count == 2 && GXI_RECORD(0)) return call->cu;
+    for (i = 1; i < m->count; i++)
+        if (GXI_RECORD(i) || GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)d[0].stream->native, m->events[i], 0))) return call->cu;
+    if (m->count > 2 && GXI_RECORD(0)) return call->cu;
+    for (i = 1; i < m->count; i++)
+        if (GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)d[i].stream->native, m->events[0], 0))) return call->cu;
+    return 0;
+#undef GXI_RECORD
+}
+
+typedef struct gxi_launch_params {               /* CUDA_LAUNCH_PARAMS */
+    struct CUfunc_st   *function;
+    unsigned            grid[3], block[3], shared;
+    struct CUstream_st *stream;
+    void              **params;
+} gxi_launch_params;
+
+static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d, unsigned flags) {
+    gxi_launch_params params[GXI_MULTI_MOST];
+    unsigned i;
+    int can = 1;
+    if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0", "this driver of CUDA %d.%d has no cuLaunchCooperativeKernelMultiDevice",
+                        gxi.version / 1000, gxi.version % 1000 / 10);
+    for (i = 0; i < count; i++) {
+        const gpuexec_dims *dims = &list[i].dims;
+        if (!(can = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH))) {
+            call->cu = 0;
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
+                            "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)", d[i].ordinal);
+        }
+        params[i].function = (struct CUfunc_st *)d[i].kernel->native;
+        params[i].grid[0] = dims->grid_x; params[i].grid[1] = dims->grid_y + !dims->grid_y; params[i].grid[2] = dims->grid_z + !dims->grid_z;
+        params[i].block[0] = dims->block_x; params[i].block[1] = dims->block_y + !dims->block_y; params[i].block[2] = dims->block_z + !dims->block_z;
+        params[i].shared = dims->shared_bytes;
+        params[i].stream = (struct CUstream_st *)d[i].stream->native;
+        params[i].params = (void **)(uintptr_t)list[i].args.addresses;
+    }
+    if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0) return GPUEXEC_OK;
+    return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "the driver refuses to launch kernel \"%s\" on %u devices", ((gxi_kernel *)d[0].kernel->more)->name, count);
+}
+
+/* What was started is told to stop, since the rest will never come. */
+static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, unsigned started,
+                                              const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gpuexec_result result;
+    unsigned i;
+    if (barrier) *gxi_barrier_abort_word((const gxi_barrier *)barrier->more) = 1;
+    if (desc->abort_word) *desc->abort_word = 1;
+    gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", ((gxi_kernel *)d[started].kernel->more)->name, d[started].ordinal);
+    if (started) gxi_add(&t, "; on device");
+    for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);
+    if (started)
+        gxi_add(&t, " it was started before, %s", barrier || desc->abort_word ? "and told to stop through the barrier"
+                                                                             : "and waits for the rest if it has a barrier: give that in gpuexec_multi_desc.barrier or .abort_word");
+    (void)list;
+    result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return result;
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
+    static const gpuexec_multi_desc defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gxi_multi_device d[GXI_MULTI_MOST];
+    gxi_multi_launch *m = NULL;
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_slot *barrier = NULL;
+    unsigned i, k;
+    GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
+    if (!desc) desc = &defaults;
+    if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gpuexec_error_detail()->result;
+    if (!list || count < 1 || count > GXI_MULTI_MOST)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count, list ? "" : " at NULL", GXI_MULTI_MOST);
+    if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
+    if (desc->barrier.id) {
+        if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier)) return gpuexec_error_detail()->result;
+    }
+    for (i = 0; i < count; i++) {
+        const gxi_slot *kernel;
+        char is[48];
+        snprintf(is, sizeof is, "launches[%u].kernel", i);
+        if (!(d[i].kernel = gxi_get(call, list[i].kernel.id, GXI_KERNEL, is))) return gpuexec_error_detail()->result;
+        snprintf(is, sizeof is, "launches[%u].stream", i);
+        if (!(d[i].stream = gxi_get(call, list[i].stream.id, GXI_STREAM, is))) return gpuexec_error_detail()->result;
+        kernel = d[i].kernel;
+        if (!gxi_args_fit(kernel->sizes, &list[i].args)) return gxi_fail_args(call, ((gxi_kernel *)kernel->more)->name, kernel->sizes, &list[i].args);
+        if (barrier && !gxi_barrier_has((gxi_barrier *)barrier->more, d[i].stream->cu_context))
+            return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
+                            "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i, gxi_ordinal_of(d[i].stream));
+    }
+    gxi_lock(&gxi_multi_mutex);
+    for (k = 0; k < GXI_MULTI_KEPT && !m; k++) {
+        m = &gxi_multi_launches[k];
+        for (i = 0; m && i < count; i++)
+            if (m->count != count || m->parts[i].kernel != list[i].kernel.id || m->parts[i].stream != list[i].stream.id ||
+                memcmp(&m->parts[i].dims, &list[i].dims, sizeof list[i].dims) != 0) m = NULL;
+    }
+    if (!m) {
+        m = &gxi_multi_launches[gxi_multi_next++ % GXI_MULTI_KEPT];
+        result = gxi_multi_check(call, list, count, d, m);
+    } else for (i = 0; i < count; i++) {
+        const gxi_slot *context = gxi_peek(d[i].stream->context, GXI_CONTEXT);
+        d[i].ordinal = context ? gxi_context_of(context)->ordinal : -1;
+        d[i].device = context ? gxi_context_of(context)->device : -1;
+    }
+    if (!result && desc->way == GPUEXEC_MULTI_DRIVER) {
+        result = gxi_multi_by_driver(call, list, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
+    } else if (!result) {
+        if (!desc->no_pre_sync && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
+        for (i = 0; i < count && !result; i++) {
+            gxi_note_launch(d[i].stream, list[i].kernel.id, where);
+            call->driver_call = "cuLaunchCooperativeKernel";
+            call->cu = gxi_call_launch(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, 1);
+            if (gxi.trace) gxi_traced(call);
+            if (call->cu) result = gxi_multi_half(call, list, d, i, desc, barrier);
+        }
+        if (!result && !desc->no_post_sync && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
+    }
+    gxi_unlock(&gxi_multi_mutex);
+    return result;
 }
 
 #if defined(__cplusplus) && defined(__GNUC__)

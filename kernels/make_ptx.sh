@@ -30,15 +30,16 @@ lower() {
 
 for source in ${*:-*.cu}; do
     name=$(basename "$source" .cu)
-    "$NVCC" -ptx $flags -Werror all-warnings "$name.cu" -o "$work/$name.ptx"
+    own=$(sed -n 's|^// nvcc: ||p' "$name.cu")     # flags of this file alone: -rdc=true for functions to link
+    "$NVCC" -ptx $flags $own -Werror all-warnings "$name.cu" -o "$work/$name.ptx"
     {
-        echo "// Made from kernels/$name.cu by \`make kernels\` (nvcc $release $flags, head lowered to PTX 7.0, sm_70). Do not edit."
+        echo "// Made from kernels/$name.cu by \`make kernels\` (nvcc $release $flags${own:+ $own}, head lowered to PTX 7.0, sm_70). Do not edit."
         lower "$work/$name.ptx"
     } > "$work/$name.lowered.ptx"
     same=
     for arch in 75 80 90 100; do
-        "$PTXAS" -arch=sm_$arch "$work/$name.lowered.ptx" -o "$work/lowered.$arch"
-        "$PTXAS" -arch=sm_$arch "$work/$name.ptx" -o "$work/original.$arch"
+        "$PTXAS" ${own:+-c} -arch=sm_$arch "$work/$name.lowered.ptx" -o "$work/lowered.$arch"
+        "$PTXAS" ${own:+-c} -arch=sm_$arch "$work/$name.ptx" -o "$work/original.$arch"
         lowered=$(machine_code "$work/lowered.$arch")
         [ "$lowered" = "$(machine_code "$work/original.$arch")" ] ||
             { echo "make kernels: $name: lowering its head changes its code for sm_$arch" >&2; exit 1; }
