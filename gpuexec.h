@@ -4660,20 +4660,19 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
 }
 
 /* What was started is told to stop, since the rest will never come. */
-static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, unsigned started,
+static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_device *d, unsigned started,
                                               const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
-    if (barrier) *gxi_barrier_abort_word((const gxi_barrier *)barrier->more) = 1;
-    if (desc->abort_word) *desc->abort_word = 1;
+    if (started && barrier) *gxi_barrier_abort_word((const gxi_barrier *)barrier->more) = 1;
+    if (started && desc->abort_word) *desc->abort_word = 1;
     gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", ((gxi_kernel *)d[started].kernel->more)->name, d[started].ordinal);
     if (started) gxi_add(&t, "; on device");
     for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);
     if (started)
         gxi_add(&t, " it was started before, %s", barrier || desc->abort_word ? "and told to stop through the barrier"
                                                                              : "and waits for the rest if it has a barrier: give that in gpuexec_multi_desc.barrier or .abort_word");
-    (void)list;
     result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
@@ -4733,7 +4732,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
             call->driver_call = "cuLaunchCooperativeKernel";
             call->cu = gxi_call_launch(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, 1);
             if (gxi.trace) gxi_traced(call);
-            if (call->cu) result = gxi_multi_half(call, list, d, i, desc, barrier);
+            if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
         }
         if (!result && !desc->no_post_sync && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
     }

@@ -21,6 +21,25 @@ static uint64_t memory_setting(void) {
     return 2ull << 30;
 }
 
+/* SIMGPU_DEVICE_1="name=another model;16=3": how device 1 answers otherwise than the rest, for tests of what needs identical devices. */
+static void device_setting(struct sim_device *d) {
+    char variable[32], *end;
+    int n = 0;
+    snprintf(d->name, sizeof d->name, "simgpu CPU device (not a GPU)");
+    snprintf(variable, sizeof variable, "SIMGPU_DEVICE_%d", d->ordinal);
+    for (const char *text = getenv(variable); text && *text; text += strcspn(text, ";"), text += *text == ';') {
+        if (strncmp(text, "name=", 5) == 0) {
+            snprintf(d->name, sizeof d->name, "%.*s", (int)strcspn(text + 5, ";"), text + 5);
+            continue;
+        }
+        long number = strtol(text, &end, 10), value = *end == '=' ? strtol(end + 1, &end, 10) : 0;
+        if (number > 0 && (*end == 0 || *end == ';') && n < 8) {
+            d->answers[n].number = (int)number;
+            d->answers[n++].value = (int)value;
+        } else fprintf(stderr, "simgpu: %s: \"%.*s\" is neither name=TEXT nor ATTRIBUTE=NUMBER, or the ninth\n", variable, (int)strcspn(text, ";"), text);
+    }
+}
+
 int sim_start(void) {
     const char *text = getenv("SIMGPU_DEVICES");
     int count = text && *text ? atoi(text) : 1;
@@ -32,6 +51,7 @@ int sim_start(void) {
     for (int i = sim_device_count; i < count; i++) {
         struct sim_device *d = &sim_devices[i];
         *d = (struct sim_device) { .ordinal = i, .memory = memory, .pool_reuse = { 1, 1, 1 } };
+        device_setting(d);
         if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
         d->primary = sim_context_new(d, true, 0);
         d->pool_handle = sim_handle_new(SIM_H_POOL, d);
@@ -61,7 +81,7 @@ SIM_API(cuDeviceGetCount, (int *count), (count), SIM_INIT) {
 SIM_API(cuDeviceGetName, (char *name, int length, CUdevice device), (name, length, device), SIM_INIT) {
     if (!name || length <= 0) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    snprintf(name, (size_t)length, "simgpu CPU device (not a GPU)");
+    snprintf(name, (size_t)length, "%s", sim_devices[device].name);
     return CUDA_SUCCESS;
 }
 
@@ -107,6 +127,7 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->ordinal + 1 : 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) if (known[i].number == attribute) *value = known[i].value;
+    for (int i = 0; i < 8 && device->answers[i].number; i++) if (device->answers[i].number == attribute) *value = device->answers[i].value;
     return CUDA_SUCCESS;
 }
 

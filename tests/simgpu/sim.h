@@ -340,6 +340,8 @@ struct sim_device {
     unsigned peers;               /* __atomic */  /* bit i: kernels here may access device i's memory */
     uint64_t pool_handle;                         /* of the default memory pool */
     uint64_t pool_threshold; int pool_reuse[3];
+    char name[64];
+    struct { int number, value; } answers[8];     /* attributes that SIMGPU_DEVICE_n sets; number 0 ends them */
 };
 extern struct sim_device sim_devices[SIM_MAX_DEVICES];
 extern int sim_device_count;

@@ -119,3 +119,268 @@ TEST(by_the_driver)     {
     if (!can) SKIP("the device does not take the driver's multi-device launch");
     works(devices_here(), GPUEXEC_MULTI_DRIVER, 0);
 }
+
+/* --- the rules, each broken once ------------------------------------------------------------------------------------- */
+
+typedef struct driver_params {                       /* CUDA_LAUNCH_PARAMS */
+    void    *function;
+    unsigned grid[3], block[3], shared;
+    void    *stream, **arguments;
+} driver_params;
+
+enum { NOT_ASKED = -1 };
+
+/* What the driver's own call answers to the same list. */
+static int driver_answer(const gpuexec_device_launch *list, unsigned n) {
+    int (*multi)(driver_params *, unsigned, unsigned);
+    void *symbol = gpuexec_driver_symbol("cuLaunchCooperativeKernelMultiDevice", 9000);
+    driver_params params[MOST];
+    unsigned i;
+    if (!symbol) return NOT_ASKED;
+    memcpy(&multi, &symbol, sizeof multi);
+    for (i = 0; i < n; i++) {
+        const gpuexec_dims *d = &list[i].dims;
+        driver_params one = { gpuexec_kernel_native(list[i].kernel), { d->grid_x, 1, 1 }, { d->block_x, 1, 1 }, d->shared_bytes,
+                              gpuexec_stream_native(list[i].stream), (void **)(uintptr_t)list[i].args.addresses };
+        params[i] = one;
+    }
+    return multi(params, n, 0);
+}
+
+/* Ours must be `result` with these words, the driver's own `cu`, and no kernel may have run for ours. */
+static void broken(party *p, const char *rule, const gpuexec_device_launch *list, unsigned n, gpuexec_result result, int cu, const char *const *words) {
+    unsigned i;
+    if (!CHECK_RESULT(gpuexec_launch_multi_device(list, n, NULL), result)) printf("  with the rule: %s\n", rule);
+    test_has_text(__FILE__, __LINE__, gpuexec_error_text(), rule, words);
+    CHECK_RESULT(gpuexec_take_error(), result);
+    all_done(p, 0);
+    if (cu != NOT_ASKED) {
+        int answer = driver_answer(list, n);
+        if (getenv("TEST_VERBOSE")) printf("  rule: %-40s ours %-24s the driver's own call %d\n", rule, gpuexec_result_name(result), answer);
+        if (answer != NOT_ASKED && !CHECK_EQ(answer, cu)) printf("  with the rule: %s\n", rule);
+        for (i = 0; i < p->n; i++) {                 /* what the driver accepted, ran */
+            CHECK_OK(gpuexec_stream_sync(p->stream[i]));
+            gpuexec_fill_now(p->context[i], p->counts[i], 0, 8);
+        }
+    }
+}
+#define BROKEN(rule, n, result, cu, ...) broken(&p, rule, list, n, result, cu, (const char *const[]){ __VA_ARGS__, NULL })
+
+TEST(rules) {
+    gpuexec_device_launch list[MOST];
+    arguments a[MOST];
+    gpuexec_context own;
+    gpuexec_module module;
+    gpuexec_kernel other;
+    gpuexec_stream second;
+    int none = 0, most, with_driver = 0;
+    party p;
+    NEEDS(2);
+    if (!gather(&p, 2, NULL)) return;
+    gpuexec_device_get_attribute(0, COOPERATIVE_MULTI_DEVICE, &with_driver);
+    p.rounds = 0;
+    most = gpuexec_kernel_cooperative_blocks(p.kernel[0], THREADS, 0);
+    CHECK(most > BLOCKS);
+
+#define ANEW() list_of(&p, list, a)
+#define DRIVER(cu) (with_driver ? (cu) : NOT_ASKED)
+    ANEW(); BROKEN("at least one launch", 0, GPUEXEC_BAD_ARGUMENT, DRIVER(1), "a multi-device launch of 0 launches", "1 to 32");
+
+    second = gpuexec_stream_create(p.context[0], NULL);
+    ANEW(); list[1] = list[0]; list[1].stream = second;
+    BROKEN("one launch for each device", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(101), "launches[0] and launches[1] are both on device 0");
+
+    ANEW(); list[1].dims.grid_x = BLOCKS - 1;
+    BROKEN("the same grid", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "grid_x is 4 on device 0, but 3 on device 1", "ring_exchange", "same dims");
+    ANEW(); list[1].dims.block_x = THREADS / 2;
+    BROKEN("the same block", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "block_x is 64 on device 0, but 32 on device 1");
+    ANEW(); list[1].dims.shared_bytes = 1024;
+    BROKEN("the same shared memory", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "shared_bytes is 0 on device 0, but 1024 on device 1");
+
+    ANEW(); list[1].stream = gpuexec_stream_legacy(p.context[1]);
+    BROKEN("not the legacy stream", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(400), "launches[1] is on a default stream", "device 1", "gpuexec_stream_create");
+    ANEW(); list[1].stream = p.stream[0];
+    BROKEN("kernel and stream of one device", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400), "launches[1]: kernel \"ring_exchange\" is of device 1", "the stream of device 0");
+    own = gpuexec_context_create(1, NULL);
+    ANEW(); list[1].stream = gpuexec_stream_create(own, NULL);
+    BROKEN("kernel and stream of one context", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400), "kernel \"ring_exchange\" is of device 1", "the stream of device 1");
+    CHECK_OK(gpuexec_context_close(own));
+
+    ANEW(); list[0].dims.grid_x = list[1].dims.grid_x = (unsigned)most + 1;
+    {
+        char blocks[64];
+        snprintf(blocks, sizeof blocks, "%d blocks", most);
+        BROKEN("a grid that runs at once", 2, GPUEXEC_BAD_LAUNCH, DRIVER(720), "cannot run at once", blocks, "device 0");
+    }
+    ANEW(); list[1].dims.block_x = list[0].dims.block_x = 2048;
+    BROKEN("a block that a device takes", 2, GPUEXEC_BAD_LAUNCH, NOT_ASKED, "2048", "1024");
+
+    /* the same function everywhere: the driver does not check this one */
+    module = gpuexec_module_load_file(p.context[1], "kernels/ring_exchange.ptx", NULL);
+    other = gpuexec_kernel_get(module, "barrier_rounds");
+    ANEW(); list[1].kernel = other; list[1].args.count = 3; a[1].list[1] = &none; a[1].list[2] = &a[1].done;
+    BROKEN("the same kernel", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code", "device 0 has \"ring_exchange\", device 1 has \"barrier_rounds\"");
+    {
+        char *text = NULL;
+        size_t bytes;
+        gxi_call read_call = { "rules", NULL, GXI_ASKS, 0, 0, 0 };
+        text = gxi_read_file(&read_call, "kernels/ring_exchange.ptx", &bytes);
+        if (CHECK(text != NULL)) {
+            text[bytes - 1] = ' ';                   /* where a newline was: the same code to the compiler, another image to us */
+            ANEW(); list[1].kernel = gpuexec_kernel_get(gpuexec_module_load(p.context[1], text, bytes, NULL), "ring_exchange");
+            BROKEN("the same image", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code", "\"kernels/ring_exchange.ptx\"", "these images differ");
+            gxi_free(text);
+        }
+    }
+    {
+        static const char launches[] =
+            ".version 6.0\n.target sm_70\n.address_size 64\n"
+            ".extern .func (.param .b32 r) cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
+            ".visible .entry parent() { ret; }\n";
+        unsigned i;
+        ANEW();
+        for (i = 0; i < 2; i++) {
+            list[i].kernel = gpuexec_kernel_get(gpuexec_module_load(p.context[i], launches, 0, NULL), "parent");
+            list[i].args.count = 0;
+        }
+        if (gpuexec_ok(list[0].kernel) && gpuexec_ok(list[1].kernel))
+            BROKEN("no dynamic parallelism", 2, GPUEXEC_NOT_SUPPORTED, NOT_ASKED, "kernel \"parent\" of device 0", "dynamic parallelism");
+        else gpuexec_take_error();                   /* a device that refuses such images has no need of the rule */
+    }
+    /* and what every launch checks */
+    ANEW(); list[1].args.count = 7;
+    BROKEN("as many arguments as parameters", 2, GPUEXEC_BAD_PARAMETERS, NOT_ASKED, "takes 8 parameters", "7 arguments are given");
+    ANEW(); list[1].kernel.id = 0;
+    BROKEN("kernels that were made", 2, GPUEXEC_BAD_HANDLE, NOT_ASKED, "launches[1].kernel was never made");
+    ANEW(); list[1].stream = second; CHECK_OK(gpuexec_stream_destroy(second));
+    BROKEN("streams that live", 2, GPUEXEC_STALE_HANDLE, NOT_ASKED, "launches[1].stream is a stale handle");
+    CHECK_RESULT(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "at NULL");
+    gpuexec_take_error();
+
+    p.rounds = 3;                                    /* and it still works */
+    CHECK_OK(launch(&p, NULL));
+    all_done(&p, 1);
+}
+
+TEST_ALONE(launch_blocking) {
+    party p;
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    NEEDS(2);
+    if (!gather(&p, 2, NULL)) return;
+    CHECK_RESULT(launch(&p, NULL), GPUEXEC_NOT_SUPPORTED);
+    CHECK_TEXT(gpuexec_error_text(), "CUDA_LAUNCH_BLOCKING=1", "would wait until its kernel has ended", "unset it");
+    gpuexec_take_error();
+    all_done(&p, 0);
+}
+
+/* The rules about devices can be broken only where a device can be made to differ. */
+static void unlike(const char *settings, gpuexec_multi_way way, const char *const *words) {
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    party p;
+    desc.way = way;
+    setenv("SIMGPU_DEVICES", "2", 1);
+    setenv("SIMGPU_DEVICE_1", settings, 1);
+    if (strstr(gpuexec_driver_path(), "simgpu") == NULL) SKIP("needs the CPU device's settings");
+    if (!gather(&p, 2, NULL)) return;
+    CHECK_RESULT(launch(&p, &desc), GPUEXEC_NOT_SUPPORTED);
+    test_has_text(__FILE__, __LINE__, gpuexec_error_text(), settings, words);
+    gpuexec_take_error();
+    all_done(&p, 0);
+}
+#define WORDS(...) (const char *const[]){ __VA_ARGS__, NULL }
+TEST_ALONE(devices_of_two_models)    { unlike("name=another model", GPUEXEC_MULTI_FASTEST, WORDS("device 1 is \"another model\"", "devices of one model")); }
+TEST_ALONE(devices_of_two_sizes)     { unlike("16=3", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has 3 of", "identical devices")); }
+TEST_ALONE(devices_without_grids)    { unlike("95=0", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has no cooperative launches")); }
+TEST_ALONE(devices_without_the_call) { unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not take the driver's multi-device launch", "way 0")); }
+
+/* --- planted faults: the others end in time, and the text says which device and why ------------------------------------ */
+
+static int  failing_launch, launches_made;           /* the call that fails, counted from 0 */
+static int (GXI_CUDA *driver_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *, void **);
+static int GXI_CUDA launch_that_fails(struct CUfunc_st *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                      struct CUstream_st *s, void **params) {
+    if (launches_made++ == failing_launch) return GXI_OUT_OF_RESOURCES;
+    return driver_launch(f, gx, gy, gz, bx, by, bz, shared, s, params);
+}
+
+typedef struct plan { int fault; unsigned device; int host_memory, round; } plan;        /* fault 0: its launch fails */
+static plan planned;
+static const double timeout = 0.25;
+
+static void planted(void) {
+    gpuexec_barrier_desc barrier = { 0, 0, 0, 0 };
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    const unsigned n = devices_here(), bad = planned.device % n;
+    char device[64];
+    double begin;
+    unsigned i;
+    party p;
+    barrier.host_memory = planned.host_memory;
+    barrier.timeout_seconds = timeout;
+    if (!gather(&p, n, &barrier)) return;
+    CHECK_OK(launch(&p, NULL));                      /* a good one, so that everything is loaded */
+    all_done(&p, 1);
+    desc.barrier = p.barrier;
+    p.fault[bad] = planned.fault;
+    p.fault_round = planned.round;
+    begin = test_seconds();
+    if (planned.fault == 0) {
+        driver_launch = gxi.cu.cuLaunchCooperativeKernel;
+        gxi.cu.cuLaunchCooperativeKernel = launch_that_fails;
+        failing_launch = (int)bad;
+        CHECK_RESULT(launch(&p, &desc), GPUEXEC_BAD_LAUNCH);
+        gxi.cu.cuLaunchCooperativeKernel = driver_launch;
+        snprintf(device, sizeof device, "\"ring_exchange\" cannot be launched on device %u", bad);
+        CHECK_TEXT(gpuexec_error_text(), device, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "cuLaunchCooperativeKernel");
+        if (bad > 0) CHECK_TEXT(gpuexec_error_text(), "started before, and told to stop through the barrier");
+        gpuexec_take_error();
+    } else CHECK_OK(launch(&p, &desc));
+    for (i = 0; i < n; i++) {
+        gpuexec_result result = gpuexec_stream_sync(p.stream[i]);
+        if (planned.fault == TRAP) CHECK_RESULT(result, GPUEXEC_KERNEL_FAILED);
+        else if (planned.fault == LEAVE || bad > 0) CHECK_RESULT(result, GPUEXEC_BARRIER_BROKEN);
+        else CHECK_OK(result);
+        if (i == 0 && planned.fault) {               /* the first text says which device */
+            snprintf(device, sizeof device, "device %u has reported nothing", bad);
+            CHECK_TEXT(gpuexec_error_text(), device, "round");
+            if (planned.fault == TRAP) CHECK_TEXT(gpuexec_error_text(), "trap", "kernel \"ring_exchange\"");
+        }
+    }
+    CHECK(test_seconds() - begin < timeout + 5);
+    if (planned.fault == TRAP) return;               /* CUDA is over in this process */
+    if (planned.fault || bad > 0) {                  /* not with a broken barrier */
+        CHECK_RESULT(launch(&p, &desc), GPUEXEC_BARRIER_BROKEN);
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_reset");
+        gpuexec_take_error();
+        CHECK_OK(gpuexec_barrier_reset(p.barrier));
+    }
+    p.fault[bad] = 0;
+    for (i = 0; i < n; i++) gpuexec_fill_now(p.context[i], p.counts[i], 0, 8);
+    CHECK_OK(launch(&p, &desc));
+    all_done(&p, 1);
+    CHECK_OK(gpuexec_shutdown());
+}
+
+static void plant(int fault) {
+    const char *text = getenv("TEST_ROUNDS");
+    int rounds = text && atoi(text) > 0 ? atoi(text) : 4, k;
+    for (k = 0; k < rounds; k++) {
+        planned.fault = fault;
+        planned.device = (unsigned)k;
+        planned.host_memory = k / 2 % 2;
+        planned.round = 1 + k % 5;
+        if (!CHECK(run_child(planted))) { printf("  in round %d of %d\n", k, rounds); return; }
+    }
+}
+#define NEEDS_TWO_IN_A_CHILD if (!two_devices_in_a_child()) SKIP("needs 2 devices")
+static int two_devices_in_a_child(void) {            /* asked in a child, since the children that follow must be forked before CUDA starts */
+    pid_t child = fork();
+    int status = 1;
+    if (child == 0) _exit(devices_here() < 2);
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+TEST_ALONE(one_launch_fails)  { NEEDS_TWO_IN_A_CHILD; plant(0); }
+TEST_ALONE(one_kernel_traps)  { NEEDS_TWO_IN_A_CHILD; plant(TRAP); }
+TEST_ALONE(one_never_arrives) { NEEDS_TWO_IN_A_CHILD; plant(LEAVE); }

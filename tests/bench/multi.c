@@ -1,0 +1,129 @@
+/* multi.c - what a launch over several devices costs, and their barrier. Run it on GPUs, from the repository's root; on the CPU device the
+   figures say nothing. For each number of devices from 2 on: microseconds for one barrier (the whole kernel's time over its rounds), and for one
+   launch with both synchronisations, back to back, by the driver's own call and by launches for each device, pairs of them in turn; medians. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200112L
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define GPUEXEC_IMPLEMENTATION
+#include "../../gpuexec.h"
+
+enum { MOST = 32, PAIRS = 15 };
+static unsigned        n;
+static gpuexec_context context[MOST];
+static gpuexec_stream  stream[MOST];
+static gpuexec_kernel  rounds_kernel[MOST];
+static gpuexec_ptr     done[MOST];
+
+static double microseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+static double median(double *v, size_t count) {
+    qsort(v, count, sizeof *v, by_size);
+    return v[count / 2];
+}
+static void check(gpuexec_result result) {
+    if (result == GPUEXEC_OK) return;
+    fputs(gpuexec_error_text(), stderr);
+    exit(1);
+}
+static void wait_all(unsigned count) {
+    unsigned i;
+    for (i = 0; i < count; i++) check(gpuexec_stream_sync(stream[i]));
+}
+
+/* `launches` times a kernel of `rounds` barriers; microseconds in all, from the first launch to the end of the last. */
+static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way, int rounds, int launches, unsigned blocks, unsigned threads) {
+    gpuexec_device_launch list[MOST];
+    gpuexec_ptr part[MOST];
+    const void *args[MOST][3];
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    double begin;
+    unsigned i;
+    int k;
+    desc.way = way;
+    memset(list, 0, sizeof list);
+    for (i = 0; i < count; i++) {
+        part[i] = gpuexec_barrier_address(barrier, i);
+        args[i][0] = &part[i]; args[i][1] = &rounds; args[i][2] = &done[i];
+        list[i].kernel = rounds_kernel[i];
+        list[i].stream = stream[i];
+        list[i].dims = gpuexec_grid(blocks, threads, 0);
+        list[i].args.addresses = args[i];
+        list[i].args.count = 3;
+    }
+    check(gpuexec_launch_multi_device(list, count, &desc));
+    wait_all(count);
+    begin = microseconds();
+    for (k = 0; k < launches; k++) check(gpuexec_launch_multi_device(list, count, &desc));
+    wait_all(count);
+    return microseconds() - begin;
+}
+
+int main(int argc, char **argv) {
+    const int rounds = argc > 1 ? atoi(argv[1]) : 20000, launches = rounds / 50 + 1;
+    unsigned i, count;
+    n = (unsigned)gpuexec_device_count();
+    if (n > MOST) n = MOST;
+    if (n < 2) { fprintf(stderr, "this needs two devices: %s\n", gpuexec_error_text()); return 1; }
+    for (i = 0; i < n; i++) {
+        gpuexec_module module;
+        context[i] = gpuexec_context_open((int)i, NULL);
+        module = gpuexec_module_load_file(context[i], "kernels/ring_exchange.ptx", NULL);
+        rounds_kernel[i] = gpuexec_kernel_get(module, "barrier_rounds");
+        stream[i] = gpuexec_stream_create(context[i], NULL);
+        done[i] = gpuexec_alloc(context[i], 4);
+    }
+    check(gpuexec_take_error());
+    {
+        gpuexec_device_info info;
+        check(gpuexec_device_get_info(0, &info));
+        printf("%u x %s\n", n, info.name);
+    }
+    for (count = 2; count <= n; count += count < 4 ? 1 : 2) {
+        int host;
+        for (host = 0; host < 2; host++) {
+            gpuexec_barrier_desc desc = { 0, 0, 0, 0 };
+            gpuexec_barrier barrier;
+            static const unsigned shapes[][2] = { { 1, 32 }, { 1, 256 }, { 132, 32 }, { 132, 256 } };
+            desc.host_memory = host;
+            barrier = gpuexec_barrier_create(context, count, &desc);
+            check(gpuexec_take_error());
+            printf("%u devices, barrier %s:", count, gpuexec_barrier_is_direct(barrier) ? "by peer access    " : "through host memory");
+            for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+                double t[5];
+                int k, r = host ? rounds / 4 : rounds;
+                if ((int)shapes[i][0] > gpuexec_kernel_cooperative_blocks(rounds_kernel[0], shapes[i][1], 0)) continue;
+                for (k = 0; k < 5; k++) t[k] = run(count, barrier, GPUEXEC_MULTI_PER_DEVICE, r, 1, shapes[i][0], shapes[i][1]) / r;
+                printf("  %u blocks of %u: %.2f us", shapes[i][0], shapes[i][1], median(t, 5));
+            }
+            printf("\n");
+            fflush(stdout);
+            check(gpuexec_barrier_destroy(barrier));
+        }
+        {
+            double driver[PAIRS], ours[PAIRS], ratio[PAIRS];
+            gpuexec_barrier barrier = gpuexec_barrier_create(context, count, NULL);
+            for (i = 0; i < PAIRS; i++) {
+                driver[i] = run(count, barrier, GPUEXEC_MULTI_DRIVER, 0, launches, 1, 32) / launches;
+                ours[i] = run(count, barrier, GPUEXEC_MULTI_FASTEST, 0, launches, 1, 32) / launches;
+                ratio[i] = ours[i] / driver[i];
+            }
+            printf("%u devices, launch with both synchronisations: the driver's call %.2f us, gpuexec %.2f us, ratio %.3f\n", count, median(driver, PAIRS),
+                   median(ours, PAIRS), median(ratio, PAIRS));
+            fflush(stdout);
+            check(gpuexec_barrier_destroy(barrier));
+        }
+    }
+    return gpuexec_shutdown() != GPUEXEC_OK;
+}
