@@ -147,7 +147,7 @@ SIM_API(cuCtxAttach, (void **out, unsigned flags), (out, flags), SIM_CTX) {
 
 SIM_API(cuCtxDetach, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c = sim_context_at(handle);
-    if (!c || c->is_primary) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!c || c->is_primary || c != sim_context_current()) return CUDA_ERROR_INVALID_CONTEXT;
     if (--c->count == 0) destroy(c);
     return CUDA_SUCCESS;
 }

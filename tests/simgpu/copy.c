@@ -1,4 +1,4 @@
-/* copy.c - copies and fills of memory. An address is a device's, or that of pinned or registered host memory, or else pageable
+/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address is a device's, or that of pinned or registered host memory, or else pageable
    host memory, whatever the name of the call says; a call may insist that a side is known to the device.
 
    Synchronous ones are operations on the default stream that the calling thread carries out itself. Asynchronous ones are queued; from
@@ -153,3 +153,53 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
 FILLS(8, unsigned char)
 FILLS(16, unsigned short)
 FILLS(32, unsigned)
+
+/* ---- single words: a stream waits for a value, or writes one ---- */
+
+static bool wait_value(const struct sim_op *op, void *at) {
+    bool wide = op->pattern_bytes == 8;
+    uint64_t now = wide ? __atomic_load_n((uint64_t *)at, __ATOMIC_ACQUIRE) : __atomic_load_n((uint32_t *)at, __ATOMIC_ACQUIRE), v = op->pattern;
+    switch (op->how) {
+    case CU_STREAM_WAIT_VALUE_EQ: return now == v;
+    case CU_STREAM_WAIT_VALUE_AND: return (now & v) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR: return wide ? ~(now | v) != 0 : (uint32_t)~(now | v) != 0;
+    default: return wide ? (int64_t)(now - v) >= 0 : (int32_t)(now - v) >= 0;       /* GEQ, in a ring */
+    }
+}
+
+static bool write_value(const struct sim_op *op, void *at) {
+    if (op->pattern_bytes == 8) __atomic_store_n((uint64_t *)at, op->pattern, __ATOMIC_RELEASE);
+    else __atomic_store_n((uint32_t *)at, (uint32_t)op->pattern, __ATOMIC_RELEASE);
+    return true;
+}
+
+static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, unsigned how, bool wait) {
+    struct sim_stream *s;
+    struct side side = { { .address = address }, false };
+    int result = sim_stream_find(stream, &s);
+    if (result) return result;
+    if (wait && how & CU_STREAM_WAIT_VALUE_FLUSH) return CUDA_ERROR_NOT_SUPPORTED;     /* as attribute 98 says */
+    if (how > (wait ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) || address % bytes ||
+        !look(&side, (struct block) { bytes, 1 }, true)) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_op *op = sim_op_new(SIM_OP_TRY);
+    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
+    op->dst = side.end;
+    op->pattern = v; op->pattern_bytes = bytes; op->how = how;
+    op->attempt = wait ? wait_value : write_value;
+    sim_stream_submit(s, op);
+    return CUDA_SUCCESS;
+}
+
+#define VALUES(symbol, bits, wait) \
+    SIM_API_STREAM(symbol, _ptsz, (void *stream, CUdeviceptr address, uint##bits##_t v, unsigned flags), \
+                   (stream, address, v, flags), SIM_HEALTHY) { \
+        return value(stream, address, v, bits / 8, flags, wait); \
+    }
+VALUES(cuStreamWaitValue32, 32, true)
+VALUES(cuStreamWaitValue32_v2, 32, true)
+VALUES(cuStreamWaitValue64, 64, true)
+VALUES(cuStreamWaitValue64_v2, 64, true)
+VALUES(cuStreamWriteValue32, 32, false)
+VALUES(cuStreamWriteValue32_v2, 32, false)
+VALUES(cuStreamWriteValue64, 64, false)
+VALUES(cuStreamWriteValue64_v2, 64, false)

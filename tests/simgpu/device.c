@@ -122,7 +122,7 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS }, { 86, 1 }, { 87, 2 }, /* per SM; atomics on host memory; float:double */
         { 90, 1 }, { 91, 1 }, { 95, 1 }, { 96, 1 }, /* preemption, registered pointers, cooperative, also on several devices */
         { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
-        { 113, 1 }, { 115, 1 }, { 126, 1 }, { 134, -1 } /* read-only registering, pools, one domain, no NUMA */
+        { 113, 1 }, { 115, 1 }, { 122, 1 }, { 123, 1 }, { 126, 1 }, { 134, -1 } /* read-only registering, pools, waits for values, one domain, no NUMA */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->ordinal + 1 : 0;

@@ -122,6 +122,9 @@ static bool begin(struct sim_op *op) {
         }
         idle_streak = 0;
         return false;
+    case SIM_OP_TRY:
+        if (broken) return true;
+        break;
     case SIM_OP_COPY: case SIM_OP_FILL:
         if (broken || !op->width || !op->height) return true;
         break;
@@ -187,7 +190,7 @@ static char *resolve(const struct sim_end *end, uint64_t offset, uint64_t bytes)
     return sim_mem_find(NULL, end->address + offset, bytes, &r) ? (char *)(uintptr_t)(end->address + offset) + r.delta : NULL;
 }
 
-static void fill(char *to, size_t bytes, uint32_t pattern, unsigned size) {
+static void fill(char *to, size_t bytes, uint64_t pattern, unsigned size) {
     if (size == 1) memset(to, (int)(pattern & 0xff), bytes);
     else for (size_t i = 0; i + size <= bytes; i += size) memcpy(to + i, &pattern, size);
 }
@@ -225,6 +228,21 @@ static void run_move(struct sim_op *op) {
     }
     if (!ok) fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
     complete(op);
+}
+
+static void run_try(struct sim_op *op) {
+    bool over = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) != 0;
+    if (!over) {
+        pthread_mutex_unlock(&sim_lock);
+        sim_mem_use();
+        void *at = resolve(&op->dst, 0, op->pattern_bytes);
+        over = !at || op->attempt(op, at);
+        sim_mem_unuse();
+        pthread_mutex_lock(&sim_lock);
+        if (!at) fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a stream's wait or write of a value met memory that was freed before it ran");
+    }
+    idle_streak = over ? 0 : idle_streak + 1;
+    if (over) complete(op); else push(&op->one, true);
 }
 
 static void finish_grid(struct sim_op *op) {
@@ -281,6 +299,7 @@ static void *worker(void *unused) {
             struct sim_task *task = pop();
             switch (task->op->kind) {
             case SIM_OP_KERNEL: run_block(task); break;
+            case SIM_OP_TRY: run_try(task->op); break;
             case SIM_OP_CALL:
                 pthread_mutex_unlock(&sim_lock);
                 task->op->function(task->op->data, 0);

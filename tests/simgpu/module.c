@@ -195,6 +195,9 @@ SIM_API(cuModuleLoadDataEx, (void **out, const void *text, unsigned n, int *opti
     return load(out, text, SIZE_MAX, n, options, values);
 }
 
+/* A fat binary is refused as every binary is, 209. A GPU's driver takes PTX text here as well. */
+SIM_API(cuModuleLoadFatBinary, (void **out, const void *image), (out, image), SIM_CTX) { return load(out, image, SIZE_MAX, 0, NULL, NULL); }
+
 SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
     FILE *file = fopen(path, "rb");

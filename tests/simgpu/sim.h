@@ -277,6 +277,7 @@ enum sim_op_kind {
     SIM_OP_EVENT,                                 /* takes the time */
     SIM_OP_KERNEL, SIM_OP_COPY, SIM_OP_FILL,
     SIM_OP_CALL,                                  /* the driver's own function, run by a worker, also after a fault */
+    SIM_OP_TRY,                                   /* the driver's own function, called again and again until it answers true */
     SIM_OP_HOST                                   /* the user's function, run by the host-function thread, in order */
 };
 
@@ -301,11 +302,12 @@ struct sim_op {
     uint64_t done_ns;                             /* CLOCK_MONOTONIC when it completed */
     struct sim_grid *grid;                        /* KERNEL; freed with the op */
     struct sim_task *tasks; unsigned live_tasks;  /* KERNEL: one per resident block, made by who submits */
-    struct sim_task one;                          /* COPY, FILL, CALL */
+    struct sim_task one;                          /* COPY, FILL, CALL, TRY */
     struct sim_end dst, src; size_t width, height, progress;     /* COPY, FILL: bytes per row, rows, bytes that are done */
-    uint32_t pattern; unsigned pattern_bytes;     /* FILL */
+    uint64_t pattern; unsigned pattern_bytes, how;                   /* FILL, TRY; how: what attempt is to do with it */
     void *staged;                                 /* COPY: source bytes taken at the call; freed with the op */
     void (*function)(void *data, int error);      /* CALL, HOST */
+    bool (*attempt)(const struct sim_op *op, void *at);              /* TRY, without sim_lock; at: where the bytes of dst are */
     void *data;
     void (*release)(struct sim_op *op);           /* [lock] called once when the op completes: gives back ... */
     void *module, *workspace;                     /* ... what a kernel holds */
