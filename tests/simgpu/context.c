@@ -33,7 +33,7 @@ static void activate(struct sim_context *c, unsigned flags) {
     memcpy(c->limits, limits, sizeof limits);
     c->id = next_id++;
     c->flags = flags | CU_CTX_MAP_HOST;
-    c->active = true; c->count = 1; c->api_version = 3020; c->peers = 0; c->cache_config = c->shared_config = 0;
+    c->active = true; c->count = 1; c->api_version = 3020; c->peers = 0; c->has_printed = false; c->cache_config = c->shared_config = 0;
     sim_link_add(&sim_contexts, &c->link);
     sim_link_init(&c->streams); sim_link_init(&c->events); sim_link_init(&c->modules);
     c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
@@ -233,17 +233,24 @@ SIM_API(cuCtxGetApiVersion, (void *handle, unsigned *version), (handle, version)
     return CUDA_SUCCESS;
 }
 
+/* The depth of synchronisation on the device went with compute capability 9.0. */
+static bool has_limit(int limit) {
+    return limit >= 0 && limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE && limit != CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH;
+}
+
 SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
     if (!value) return CUDA_ERROR_INVALID_VALUE;
-    if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (!has_limit(limit)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
     *value = sim_self.context->limits[limit];
     return CUDA_SUCCESS;
 }
 
-/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept and have no other effect. */
+/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept and have no other effect. As documented, the
+   buffer's size can no longer be set once a kernel that prints has been launched, nor the heap's. */
 SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
-    if (limit < 0 || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (!has_limit(limit)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
     if (limit == CU_LIMIT_STACK_SIZE && value > 512 << 10) return CUDA_ERROR_INVALID_VALUE;
+    if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) && sim_self.context->has_printed) return CUDA_ERROR_INVALID_VALUE;
     sim_self.context->limits[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) / 16 * 16 : value;
     return CUDA_SUCCESS;
 }

@@ -116,6 +116,7 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
     int result = sim_is_linked(text) ? sim_linked_parse(text, limit, errors, &m->image) : sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &m->image);
     if (result) { m->image = NULL; return result; }
     struct sim_image *image = m->image;
+    m->prints = sim_image_func(image, "vprintf") != NULL;
     if ((result = place_variables(m->context, image->vars, image->nvars))) return result;
     for (unsigned i = 0; i < image->nfuncs; i++) {
         if ((result = place_variables(m->context, image->funcs[i]->vars, image->funcs[i]->nvars))) return result;

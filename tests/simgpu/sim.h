@@ -377,6 +377,7 @@ struct sim_context {
     uint64_t handle, id;
     struct sim_device *device;
     bool is_primary, active, dying;               /* dying: being taken down, not usable any more */
+    bool has_printed;                             /* a kernel was launched whose module knows printf */
     unsigned flags, count, api_version, cache_config, shared_config;
     uint64_t limits[8];
     unsigned peers;                               /* bit i: access to device i's contexts is enabled */
@@ -400,6 +401,7 @@ struct sim_module {
     struct sim_context *context;
     unsigned refs;                                /* the handle's, and one per grid in flight: an unloaded module's code lives until then */
     struct sim_image *image;
+    bool prints;                                  /* knows vprintf */
     struct sim_function *functions; unsigned nfunctions;                 /* entries, in the text's order */
 };
 void sim_module_unref(struct sim_module *module);
