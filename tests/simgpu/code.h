@@ -132,7 +132,7 @@ struct sim_block {
     uint32_t ctaid[3];
     unsigned threads, nwarps, turn;
     unsigned live;                                /* threads that have not exited */
-    bool faulted;
+    bool faulted, worked;                         /* worked: in this quantum a loop did something else than spin */
     unsigned char *shared; uint32_t shared_bytes;
     struct sim_range ranges[SIM_SLOTS];           /* of global memory, one for each few memory instructions */
     struct sim_bar bars[SIM_BARS];

@@ -196,13 +196,14 @@ static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
 {
     /* warps in a row that could not run; that only spun, since one worked */
     unsigned waiting = 0, idle = 0;
+    b->worked = false;
     while (quantum) {
         if (!b->live) return SIM_BLOCK_DONE;
         struct sim_warp *w = &b->warps[b->turn];
         b->turn = b->turn + 1 == b->nwarps ? 0 : b->turn + 1;
         if (!(w->alive & ~w->parked & ~w->barred)) {
             if (++waiting == b->nwarps) { report_deadlock(b); return SIM_BLOCK_FAULT; }
-            if (waiting + idle >= b->nwarps) return SIM_BLOCK_IDLE;
+            if (waiting + idle >= b->nwarps) return b->worked ? SIM_BLOCK_WAITS : SIM_BLOCK_IDLE;
             continue;
         }
         uint64_t used = sim_warp_run(w, quantum < SLICE ? quantum : SLICE);
@@ -210,7 +211,7 @@ static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
         if (b->faulted) return SIM_BLOCK_FAULT;
         waiting = 0;
         if (!w->sleeps) idle = 0;
-        else if (++idle >= b->nwarps) return SIM_BLOCK_IDLE;
+        else if (++idle >= b->nwarps) return b->worked ? SIM_BLOCK_WAITS : SIM_BLOCK_IDLE;
     }
     return b->live ? SIM_BLOCK_MORE : SIM_BLOCK_DONE;
 }

@@ -206,7 +206,10 @@ struct sim_grid {
     uint64_t instructions; /* __atomic */               /* thread-instructions executed, for the bench */
 };
 
-enum sim_block_status { SIM_BLOCK_DONE, SIM_BLOCK_MORE /* quantum used up */, SIM_BLOCK_IDLE /* only spins or sleeps: let others run */, SIM_BLOCK_FAULT };
+enum sim_block_status {
+    SIM_BLOCK_DONE, SIM_BLOCK_MORE /* quantum used up */, SIM_BLOCK_WAITS /* did something, and now only spins or sleeps: let others run */,
+    SIM_BLOCK_IDLE /* did nothing else all the time */, SIM_BLOCK_FAULT
+};
 
 struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear_index);   /* NULL: no memory */
 enum sim_block_status sim_block_run(struct sim_block *block, uint64_t quantum /* warp-instructions */);

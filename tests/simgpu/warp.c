@@ -47,7 +47,8 @@ void sim_warp_yield(struct sim_warp *w, bool spun)
 
 void sim_warp_backward(struct sim_warp *w)
 {
-    w->spins = w->spin && !w->progress ? w->spins + 1 : 0;
+    if (w->spin && !w->progress) w->spins++;
+    else { w->spins = 0; w->block->worked = true; }
     w->spin = w->progress = false;
     if (w->spins >= SPIN_LIMIT) sim_warp_yield(w, true);
     else if (w->diverged && ++w->loops >= LOOP_LIMIT) sim_warp_yield(w, false);
