@@ -268,8 +268,8 @@ static void run_block(struct sim_task *task) {
             sim_grid_fault(grid, SIM_F_LAUNCH_FAILED, "out of host memory for block %llu of kernel %s",
                            (unsigned long long)index, grid->kernel_name);
         if (task->block && !stopped) status = sim_block_run(task->block, QUANTUM);
-        if (sim_settings.timeout_ns && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
-            sim_grid_fault(grid, SIM_F_TIMEOUT, "kernel %s still ran after the time that SIMGPU_TIMEOUT gives it", grid->kernel_name);
+        if (task->block && status != SIM_BLOCK_DONE && sim_settings.timeout_ns && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
+            sim_block_timeout(task->block, (double)sim_settings.timeout_ns * 1e-9);
         if ((status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT) && task->block) {
             sim_block_free(task->block);
             task->block = NULL;

@@ -83,8 +83,10 @@ static int check(struct sim_call *call, enum sim_need need) {
         if (forked || !sim_ready) return CUDA_ERROR_NOT_INITIALIZED;
         if (sim_self.in_host_function) return CUDA_ERROR_NOT_PERMITTED;
     }
-    for (unsigned i = 0; i < nfailures; i++)
-        if (names(failures[i].name, call->symbol) && ++failures[i].seen == failures[i].nth) return failures[i].code;
+    int fails = CUDA_SUCCESS;
+    for (unsigned i = 0; i < nfailures; i++)      /* each counts all calls, also those that another one fails */
+        if (names(failures[i].name, call->symbol) && ++failures[i].seen == failures[i].nth && !fails) fails = failures[i].code;
+    if (fails) return fails;
     if (need == SIM_CTX) {
         sim_self.context = sim_context_current();
         if (!sim_self.context) return sim_self.depth ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;

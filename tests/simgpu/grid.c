@@ -166,11 +166,11 @@ void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fa
     sim_warp_moved(w);
 }
 
-/* Nothing in the block can run: say who waits where, a few groups of lanes at the same instruction. */
-static void report_deadlock(struct sim_block *b)
+/* Who is where, a few groups of lanes at the same instruction. */
+static const char *whereabouts(const struct sim_block *b, char *text, size_t size)
 {
-    char text[300];
     int n = 0, groups = 0;
+    text[0] = 0;
     for (unsigned k = 0; k < b->nwarps && groups < 3; k++) {
         const struct sim_warp *w = &b->warps[k];
         for (uint32_t rest = w->alive, same; rest && groups < 3; rest &= ~same, groups++) {
@@ -179,17 +179,31 @@ static void report_deadlock(struct sim_block *b)
             same = 0;
             for (int j = 0; j < 32; j++) if (rest >> j & 1 && w->pc[j] == w->pc[l]) same |= 1u << j;
             thread_of(b, w, l, t);
-            n += snprintf(text + n, sizeof text - (size_t)n,
-                "%s%d thread%s of warp %u from (%u,%u,%u) on wait for %s at line %u", n ? "; " : "",
+            n += snprintf(text + n, size - (size_t)n, "%s%d thread%s of warp %u from (%u,%u,%u) on %s at line %u", n ? "; " : "",
                           __builtin_popcount(same), __builtin_popcount(same) == 1 ? "" : "s", k, t[0], t[1], t[2],
-                          w->barred >> l & 1 ? "the block" : "lanes of their warp", b->code->insns[w->pc[l]].line);
-            if (n >= (int)sizeof text) n = (int)sizeof text - 1;
+                          w->barred >> l & 1 ? "wait for the block" : w->parked >> l & 1 ? "wait for lanes of their warp" : "run",
+                          b->code->insns[w->pc[l]].line);
+            if (n >= (int)size) n = (int)size - 1;
         }
     }
-    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1],
-        b->ctaid[2],
-                   b->grid->kernel_name ? b->grid->kernel_name : "?", text);
+    return text;
+}
+
+/* Nothing in the block can run. */
+static void report_deadlock(struct sim_block *b)
+{
+    char text[300];
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1], b->ctaid[2],
+                   b->grid->kernel_name ? b->grid->kernel_name : "?", whereabouts(b, text, sizeof text));
     b->faulted = true;
+}
+
+void sim_block_timeout(struct sim_block *b, double seconds)
+{
+    char text[240];
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "kernel %.40s still ran after %g s (SIMGPU_TIMEOUT), block (%u,%u,%u) among others: %s",
+                   b->grid->kernel_name ? b->grid->kernel_name : "?", seconds, b->ctaid[0], b->ctaid[1], b->ctaid[2],
+                   whereabouts(b, text, sizeof text));
 }
 
 static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
