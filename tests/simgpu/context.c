@@ -29,10 +29,10 @@ bool sim_flags_bad(unsigned flags) {
 }
 
 static void activate(struct sim_context *c, unsigned flags) {
-    static const uint64_t limits[8] = { 1024, 1 << 20, 8 << 20, 2, 2048, 128, 0, 0 };
+    static const uint64_t limits[8] = { 1024, 8 << 20, 8 << 20, 0, 2048, 64, 0, SIM_BLOCK_SHARED_OPTIN };
     memcpy(c->limits, limits, sizeof limits);
     c->id = next_id++;
-    c->flags = flags | CU_CTX_MAP_HOST;
+    c->flags = c->is_primary ? flags | CU_CTX_MAP_HOST : flags;
     c->active = true; c->count = 1; c->api_version = 3020; c->peers = 0; c->has_printed = false; c->cache_config = c->shared_config = 0;
     sim_link_add(&sim_contexts, &c->link);
     sim_link_init(&c->streams); sim_link_init(&c->events); sim_link_init(&c->modules);
@@ -147,8 +147,8 @@ SIM_API(cuCtxAttach, (void **out, unsigned flags), (out, flags), SIM_CTX) {
 
 SIM_API(cuCtxDetach, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c = sim_context_at(handle);
-    if (!c || c->is_primary || c != sim_context_current()) return CUDA_ERROR_INVALID_CONTEXT;
-    if (--c->count == 0) destroy(c);
+    if (!c || c != sim_context_current()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!c->is_primary && --c->count == 0) destroy(c);           /* a primary one: accepted, as measured */
     return CUDA_SUCCESS;
 }
 
@@ -211,7 +211,7 @@ SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_CTX) {
 
 SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
     if (sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
-    sim_self.context->flags = flags | CU_CTX_MAP_HOST;
+    sim_self.context->flags = sim_self.context->is_primary ? flags | CU_CTX_MAP_HOST : flags;
     return CUDA_SUCCESS;
 }
 
@@ -233,25 +233,33 @@ SIM_API(cuCtxGetApiVersion, (void *handle, unsigned *version), (handle, version)
     return CUDA_SUCCESS;
 }
 
-/* The depth of synchronisation on the device went with compute capability 9.0. */
-static bool has_limit(int limit) {
-    return limit >= 0 && limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE && limit != CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH;
+/* As measured on an H200: the depth of synchronisation on the device went with compute capability 9.0, two can only be asked for. Limit 8
+   is whether graphics and compute share the context. */
+enum { LIMIT_SHMEM = CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 1, LIMIT_CIG, LIMIT_CIG_FALLBACK };
+
+static int check_limit(int limit) {
+    if (limit < 0 || limit > LIMIT_CIG_FALLBACK) return CUDA_ERROR_INVALID_VALUE;
+    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit == LIMIT_CIG_FALLBACK ? CUDA_ERROR_UNSUPPORTED_LIMIT : CUDA_SUCCESS;
 }
 
 SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
-    if (!value) return CUDA_ERROR_INVALID_VALUE;
-    if (!has_limit(limit)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    *value = sim_self.context->limits[limit];
-    return CUDA_SUCCESS;
+    int result = value ? check_limit(limit) : CUDA_ERROR_INVALID_VALUE;
+    if (!result) *value = limit == LIMIT_CIG ? 0 : sim_self.context->limits[limit];
+    return result;
 }
 
-/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept and have no other effect. As documented, the
-   buffer's size can no longer be set once a kernel that prints has been launched, nor the heap's. */
+/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept, rounded up as on a GPU, and have no other
+   effect. As documented, the buffer's size can no longer be set once a kernel that prints has been launched, nor the heap's. */
 SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
-    if (!has_limit(limit)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    if (limit == CU_LIMIT_STACK_SIZE && value > 512 << 10) return CUDA_ERROR_INVALID_VALUE;
+    static const uint64_t least[] = { 0, 512 << 10, 4 << 20, 0, 32, 0, 0 };
+    int result = check_limit(limit);
+    if (result) return result;
+    if (limit >= LIMIT_SHMEM) return CUDA_ERROR_NOT_PERMITTED;
+    if (limit == CU_LIMIT_STACK_SIZE && value >= 512 << 10) return CUDA_ERROR_INVALID_VALUE;
+    if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128) return CUDA_ERROR_INVALID_VALUE;
     if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) && sim_self.context->has_printed) return CUDA_ERROR_INVALID_VALUE;
-    sim_self.context->limits[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) / 16 * 16 : value;
+    if (limit == CU_LIMIT_STACK_SIZE) value = (value + 15) / 16 * 16;
+    sim_self.context->limits[limit] = value < least[limit] ? least[limit] : value;
     return CUDA_SUCCESS;
 }
 

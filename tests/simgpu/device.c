@@ -184,8 +184,8 @@ SIM_API(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer), (can,
 
 SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevice b), (value, attribute, a, b), SIM_INIT) {
     enum { RANK = 1, ACCESS, ATOMICS, ARRAYS, PARTIAL_ATOMICS };
-    if (!value || attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(a) || !device_at(b) || a == b) return CUDA_ERROR_INVALID_DEVICE;
+    if (!value || attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
     *value = (attribute == ACCESS || attribute == ATOMICS) && sim_peers(&sim_devices[a], &sim_devices[b]);
     return CUDA_SUCCESS;
 }

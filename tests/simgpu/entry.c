@@ -326,7 +326,7 @@ static int find_address(const char *base, void **out, int version, uint64_t flag
     int answer = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     const struct row *best = NULL;
     if (!base || !out || version > sim_settings.driver_version) return CUDA_ERROR_INVALID_VALUE;
-    if (flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
+    if (flags & ~(uint64_t)(CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)) return CUDA_ERROR_INVALID_VALUE;
     *out = NULL;
     for (size_t i = 0; i < NROWS; i++) {
         if (strcmp(rows[i].base, base) || rows[i].version > sim_settings.driver_version) continue;

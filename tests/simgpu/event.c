@@ -35,7 +35,7 @@ static int record(void *handle, void *stream, unsigned flags) {
     if (!e) return CUDA_ERROR_INVALID_HANDLE;
     if (result) return result;
     if (e->context != s->context) return CUDA_ERROR_INVALID_HANDLE;
-    if (flags) return CUDA_ERROR_INVALID_VALUE;   /* EXTERNAL has a meaning only in a capture */
+    if (flags) return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;       /* only in a capture */
     struct sim_op *op = sim_op_new(SIM_OP_EVENT);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_op_ref(op);

@@ -72,7 +72,7 @@ SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
     if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks) return CUDA_ERROR_INVALID_VALUE;
     size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
-    size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0, most = SIM_BLOCK_SHARED_OPTIN - fixed;
+    size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0, most = (size_t)f->max_dynamic;
     *out = left < most ? left : most;
     return CUDA_SUCCESS;
 }
@@ -286,10 +286,10 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
    does and this device does not, which it says on stderr, too: a kernel of clusters cannot tell that it ran without. */
 static int check_cluster(const struct launch *l, const unsigned n[3]) {
     uint64_t blocks = 1;
+    if (!n[0] && !n[1] && !n[2]) return CUDA_SUCCESS;              /* none wanted */
     for (int i = 0; i < 3; i++) {
-        if (!n[i]) return CUDA_ERROR_INVALID_VALUE;
         blocks *= n[i];
-        if (l->grid[i] % n[i] || blocks > 8) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        if (!blocks || l->grid[i] % n[i] || blocks > 8) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     }
     if (blocks == 1) return CUDA_SUCCESS;
     fprintf(stderr, "simgpu: a launch in clusters of %u x %u x %u blocks: this device has none (attribute 120 is 0)\n", n[0], n[1], n[2]);
@@ -306,15 +306,20 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
         const CUlaunchAttribute *a = &c->attrs[i];
         int result = CUDA_SUCCESS;
         switch (a->id) {
-        case CU_LAUNCH_ATTRIBUTE_IGNORE: case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        case CU_LAUNCH_ATTRIBUTE_IGNORE: case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: break;
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l.cooperative = a->value.cooperative != 0; break;
         case CU_LAUNCH_ATTRIBUTE_PRIORITY: l.has_priority = true; l.priority = a->value.priority; break;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: result = check_cluster(&l, a->value.cluster); break;
-        default:
-            result = a->id > CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+            if (a->value.carveout < -1 || a->value.carveout > 100) return CUDA_ERROR_INVALID_VALUE;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+            return CUDA_ERROR_NOT_SUPPORTED;
+        default: return CUDA_ERROR_INVALID_VALUE;
         }
         if (result) return result;
     }
