@@ -209,7 +209,7 @@ SIM_API(cuMemPoolGetAttribute, (void *pool, int attribute, void *value), (pool, 
 
 /* ---- what is this pointer ---- */
 
-/* r is NULL for memory that is not ours: then every answer is 0. */
+/* r is NULL for memory that is not ours: then every answer is 0, but that it is the host's own, as measured. */
 static int describe(void *out, int attribute, CUdeviceptr address, const struct sim_range *r) {
     bool device = r && r->device;
     switch (attribute) {
@@ -218,7 +218,7 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)out = !r ? 0 : device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)out = r ? address : 0; break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        *(void **)out = r && !device ? SIM_HANDLE(address) : NULL;
+        *(void **)out = !device ? SIM_HANDLE(address) : NULL;
         if (device) return CUDA_ERROR_INVALID_VALUE;
         break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;

@@ -260,7 +260,7 @@ static void run_block(struct sim_task *task) {
     enum sim_block_status status = SIM_BLOCK_FAULT;
     bool stopped = __atomic_load_n(&grid->fault, __ATOMIC_RELAXED) != 0, fresh = !task->block;
     if (!(fresh && (stopped || grid->next_block == grid->nblocks))) {
-        uint64_t index = grid->next_block;
+        uint64_t index = grid->next_block, begun = index + fresh;
         if (fresh) { grid->next_block++; grid->resident++; }
         pthread_mutex_unlock(&sim_lock);
         sim_mem_use();
@@ -269,7 +269,7 @@ static void run_block(struct sim_task *task) {
                            (unsigned long long)index, grid->kernel_name);
         if (task->block && !stopped) status = sim_block_run(task->block, QUANTUM);
         if (task->block && status != SIM_BLOCK_DONE && sim_settings.timeout_ns && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
-            sim_block_timeout(task->block, (double)sim_settings.timeout_ns * 1e-9);
+            sim_block_timeout(task->block, (double)sim_settings.timeout_ns * 1e-9, begun);
         if ((status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT) && task->block) {
             sim_block_free(task->block);
             task->block = NULL;

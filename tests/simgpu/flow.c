@@ -219,6 +219,7 @@ SIM_HANDLER(sleep_lanes)
 {
     (void)i;
     (void)m;
+    w->spin = true;                               /* a loop that only sleeps does no work */
     sim_warp_yield(w, true);
 }
 

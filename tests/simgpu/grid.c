@@ -198,11 +198,14 @@ static void report_deadlock(struct sim_block *b)
     b->faulted = true;
 }
 
-void sim_block_timeout(struct sim_block *b, double seconds)
+void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun)
 {
-    char text[240];
-    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "kernel %.40s still ran after %g s (SIMGPU_TIMEOUT), block (%u,%u,%u) among others: %s",
-                   b->grid->kernel_name ? b->grid->kernel_name : "?", seconds, b->ctaid[0], b->ctaid[1], b->ctaid[2],
+    const struct sim_grid *g = b->grid;
+    char text[200], unborn[80] = "";
+    if (begun < g->nblocks) snprintf(unborn, sizeof unborn, ", %llu of its %llu blocks not begun", (unsigned long long)(g->nblocks - begun),
+                                     (unsigned long long)g->nblocks);
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "kernel %.40s still ran after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
+                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, unborn, b->ctaid[0], b->ctaid[1], b->ctaid[2],
                    whereabouts(b, text, sizeof text));
 }
 

@@ -214,7 +214,8 @@ enum sim_block_status {
 struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear_index);   /* NULL: no memory */
 enum sim_block_status sim_block_run(struct sim_block *block, uint64_t quantum /* warp-instructions */);
 void sim_block_free(struct sim_block *block);
-void sim_block_timeout(struct sim_block *block, double seconds);         /* between two quanta: the grid's fault, and who is where */
+void sim_block_timeout(struct sim_block *block, double seconds, uint64_t begun);    /* the grid's fault: who is where in this block, when of
+                                                  the grid's blocks so many had begun */
 void sim_grid_fault(struct sim_grid *grid, int fault, const char *format, ...) __attribute__((format(printf, 3, 4)));  /* keeps the first */
 void sim_print(const char *text, size_t n);       /* kernel printf: appended to a process-wide FIFO, written to stdout by sim_print_flush */
 void sim_print_flush(void);                       /* called at every synchronising driver call; format.c */

@@ -4,7 +4,7 @@
 #include "../test.h"
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 128 };
-enum { INVALID_VALUE = 1, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED_LIMIT = 215, FILE_NOT_FOUND = 301, INVALID_HANDLE = 400,
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED_LIMIT = 215, FILE_NOT_FOUND = 301, INVALID_HANDLE = 400,
        NOT_FOUND = 500, NOT_READY = 600, TIMED_OUT = 702, LAUNCH_FAILED = 719, NOT_SUPPORTED = 801, INVALID_CLUSTER = 912 };
 enum { HOST = 1, DEVICE, ARRAY, UNIFIED };
 typedef unsigned long long ptr;                      /* CUdeviceptr */
@@ -565,7 +565,7 @@ TEST(what_pointers_tell) {
     asked[0] = TYPE; asked[1] = ORDINAL; asked[2] = DEVICE_POINTER;
     more[0] = &type; more[1] = &ordinal; more[2] = &address;
     CHECK_EQ(cu.cuPointerGetAttributes(3, asked, more, (ptr)(uintptr_t)&type), 0);         /* unknown memory is no error here */
-    CHECK(type == 0 && address == 0);
+    CHECK(type == 0 && ordinal == -2 && address == 0);
     CHECK_EQ(cu.cuPointerGetAttributes(3, asked, more, p), 0);
     CHECK(type == DEVICE && ordinal == 0 && address == p);
     CHECK_EQ(cu.cuMemGetAddressRange(&base, &bytes, (ptr)(uintptr_t)&type), NOT_FOUND);
@@ -935,13 +935,31 @@ TEST_ALONE(failures_on_demand) {
     finish();
 }
 
+TEST_ALONE(little_memory) {
+    ptr    p = 0, q = 0;
+    size_t pitch = 0;
+    setenv("SIMGPU_MEMORY", "2M", 1);
+    START(1, 1);
+    ON_SIMGPU();
+    CHECK_EQ(cu.cuMemAllocPitch(&p, &pitch, 1000, 3000, 4), OUT_OF_MEMORY);
+    CHECK_EQ(cu.cuMemAllocPitch(&p, &pitch, 1000, 1500, 4), 0);
+    CHECK_EQ(cu.cuMemAlloc(&q, 1 << 20), OUT_OF_MEMORY);
+    CHECK_EQ(cu.cuMemFree(p), 0);
+    CHECK_EQ(cu.cuMemAlloc(&q, 1 << 20), 0);
+    CHECK_EQ(cu.cuMemFree(q), 0);
+    finish();
+}
+
 TEST_ALONE(endless_spinning_is_told_after_the_time_allowed) {
+    void *arguments[1];
+    arguments[0] = &on[0].address;
     setenv("SIMGPU_TIMEOUT", "0.2", 1);
     START(1, 1);
     ON_SIMGPU();
-    CHECK_EQ(close_gate(kernel(0, "gate"), on[0].stream, 0, 0), 0);
+    CHECK_EQ(launch(kernel(0, "gate"), on[0].stream, 1000, 64, arguments), 0);
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), TIMED_OUT);
-    CHECK_TEXT(reason(TIMED_OUT), "kernel gate", "0.2 s", "SIMGPU_TIMEOUT", "block (0,0,0)", "1 thread of warp 0 from (0,0,0) on run at line 7");
+    CHECK_TEXT(reason(TIMED_OUT), "kernel gate", "0.2 s", "SIMGPU_TIMEOUT", "on device 0", " of its 1000 blocks not begun; block (",
+               "32 threads of warp 0 from (0,0,0) on run at line 7; 32 threads of warp 1 from (32,0,0) on run at line 7");
 }
 
 TEST_ALONE(a_deadlock_is_told) {
