@@ -6,7 +6,7 @@
    working: a failed compare-and-swap, a volatile load that finds what it found before, mark the loop around them. */
 #include "code.h"
 
-#define SPIN_LIMIT 16          /* backward branches in a row that only spun */
+#define SPIN_LIMIT 4           /* backward branches in a row that only spun */
 #define LOOP_LIMIT 4096        /* backward branches while diverged, whatever they did: a spin on plain loads ends too */
 
 static bool choose(struct sim_warp *w)
