@@ -42,6 +42,7 @@ SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY) {
     if (!address) return CUDA_SUCCESS;
     if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || !sim_mem_mark_freeing(address)) return CUDA_ERROR_INVALID_VALUE;
     int result = sim_drain(NULL, r.device);
+    if (result) return result;                    /* a kernel failed meanwhile: others may still use it */
     pthread_mutex_unlock(&sim_lock);
     sim_mem_remove(address);
     pthread_mutex_lock(&sim_lock);
@@ -93,6 +94,7 @@ static int host_remove(void *p, enum sim_mem_kind kind, int unknown) {
     if (!host_range(p, &r)) return unknown;
     if (r.lo != (uintptr_t)p || r.kind != kind) return CUDA_ERROR_INVALID_VALUE;
     int result = sim_drain(NULL, r.context->device);
+    if (result) return result;
     pthread_mutex_unlock(&sim_lock);
     sim_mem_remove((uintptr_t)p);
     pthread_mutex_lock(&sim_lock);

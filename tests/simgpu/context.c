@@ -60,7 +60,7 @@ static void update_peers(struct sim_device *device) {
 void sim_context_kill(struct sim_context *c) {
     c->active = false;
     c->dying = true;
-    sim_drain(c, NULL);
+    sim_drain_to_end(c);
     while (c->streams.next != &c->streams) sim_stream_free(SIM_OWNER(sim_stream, c->streams.next));
     while (c->events.next != &c->events) sim_event_free(SIM_OWNER(sim_event, c->events.next));
     while (c->modules.next != &c->modules) sim_module_free(SIM_OWNER(sim_module, c->modules.next));

@@ -106,7 +106,7 @@ static void complete(struct sim_op *op);
 static bool begin(struct sim_op *op) {
     bool broken = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) != 0;
     op->started = true;
-    if (op->by_caller) {
+    if (op->by_caller && !broken) {
         if (waiters) pthread_cond_broadcast(&completed);
         return false;
     }
@@ -167,19 +167,21 @@ void sim_op_submit(struct sim_op *op) {
 
 /* ---- faults ---- */
 
-void sim_engine_cancel(int fault) {
+/* NULL: of all devices. */
+static void cancel(const struct sim_device *device, int fault) {
     for (struct sim_op *op = running; op; op = op->link)
-        sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
+        if (!device || op->grid->device == device) sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
 }
 
 char sim_fault_text[400];
 
-static void fail(int fault, const char *text) {
+/* What runs on other devices than the one that failed goes on to its end, unseen by the driver: its kernels may have something to tell. */
+static void fail(const struct sim_device *device, int fault, const char *text) {
     if (__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED)) return;
     snprintf(sim_fault_text, sizeof sim_fault_text, "%s", text);
     __atomic_store_n(&sim_sticky, fault, __ATOMIC_RELEASE);
     if (sim_settings.verbose) fprintf(stderr, "simgpu: %s\n", text);
-    sim_engine_cancel(fault);
+    cancel(device, fault);
 }
 
 /* ---- what workers do ---- */
@@ -226,7 +228,7 @@ static void run_move(struct sim_op *op) {
         pthread_mutex_lock(&sim_lock);
         if (ok && !moved(op)) { push(&op->one, true); return; }
     }
-    if (!ok) fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
+    if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
     complete(op);
 }
 
@@ -239,7 +241,7 @@ static void run_try(struct sim_op *op) {
         over = !at || op->attempt(op, at);
         sim_mem_unuse();
         pthread_mutex_lock(&sim_lock);
-        if (!at) fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a stream's wait or write of a value met memory that was freed before it ran");
+        if (!at) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a stream's wait or write of a value met memory that was freed before it ran");
     }
     idle_streak = over ? 0 : idle_streak + 1;
     if (over) complete(op); else push(&op->one, true);
@@ -250,7 +252,7 @@ static void finish_grid(struct sim_op *op) {
     while (*at != op) at = &(*at)->link;
     *at = op->link;
     int fault = __atomic_load_n(&op->grid->fault, __ATOMIC_ACQUIRE);
-    if (fault) fail(fault, op->grid->fault_text);
+    if (fault) fail(op->grid->device, fault, op->grid->fault_text);
     complete(op);
 }
 
@@ -334,7 +336,8 @@ static void *host_functions(void *unused) {
 
 /* ---- waiting ---- */
 
-int sim_op_wait(struct sim_op *op) {
+static int wait_for(struct sim_op *op, bool to_end) {
+    int fault = 0;
     op->refs++;
     while (!op->done) {
         if (op->by_caller && op->started && !op->moving) {           /* the first of several waiters moves the bytes */
@@ -345,18 +348,23 @@ int sim_op_wait(struct sim_op *op) {
                 while ((ok = move_slice(op)) && !moved(op)) { }
                 pthread_mutex_lock(&sim_lock);
             }
-            if (!ok) fail(CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
+            if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
             complete(op);
-        } else {
-            waiters++;
-            pthread_cond_wait(&completed, &sim_lock);
-            waiters--;
+            continue;
         }
+        if ((fault = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED)) && !to_end) break;
+        if (fault) cancel(NULL, fault);
+        waiters++;
+        pthread_cond_wait(&completed, &sim_lock);
+        waiters--;
     }
     sim_op_unref(op);
     sim_self.flush = true;
     return __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
 }
+
+int sim_op_wait(struct sim_op *op) { return wait_for(op, false); }
+void sim_op_wait_to_end(struct sim_op *op) { wait_for(op, true); }
 
 void sim_engine_fork(void) {
     pthread_mutex_init(&sim_lock, NULL);

@@ -225,7 +225,7 @@ SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     int result = sim_drain(m->context, NULL);
-    if ((m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);         /* another thread may have been faster */
+    if (!result && (m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);          /* another thread may have been faster */
     return result;
 }
 

@@ -324,9 +324,9 @@ void sim_op_ref(struct sim_op *op);                                      /* [loc
 void sim_op_unref(struct sim_op *op);                                    /* [lock] NULL is fine */
 void sim_op_after(struct sim_op *op, struct sim_op *before);             /* [lock] an edge; before may be NULL or done */
 void sim_op_submit(struct sim_op *op);                                   /* [lock] after its edges */
-int  sim_op_wait(struct sim_op *op);                                     /* [lock], released while it waits. Returns sim_sticky */
+int  sim_op_wait(struct sim_op *op);                                     /* [lock], released while it waits. Returns sim_sticky, as soon as it is set */
+void sim_op_wait_to_end(struct sim_op *op);                              /* [lock] likewise, but until op is done: after a fault all grids are stopped */
 void sim_engine_fork(void);                                              /* in a child: nothing runs there */
-void sim_engine_cancel(int fault);                                       /* [lock] stops every running grid */
 uint64_t sim_now_ns(void);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -472,6 +472,7 @@ void sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* edge
 bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now would be ready at once */
 int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the caller's thread does the work */
 int  sim_drain(struct sim_context *context, struct sim_device *device);  /* waits for all streams of a context, or of a device's contexts */
+void sim_drain_to_end(struct sim_context *context);                      /* likewise; after a fault nothing of it runs any more */
 void sim_stream_free(struct sim_stream *stream);
 void sim_event_free(struct sim_event *event);
 /* module.c, link.c, launch.c */

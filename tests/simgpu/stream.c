@@ -78,16 +78,19 @@ static void after_context(struct sim_op *op, struct sim_context *c) {
     for (int i = 0; i < 2; i++) sim_op_after(op, c->orphans[i]);
 }
 
-int sim_drain(struct sim_context *context, struct sim_device *device) {
+static int drain(struct sim_context *context, struct sim_device *device, bool to_end) {
     struct sim_op *all = sim_op_new(SIM_OP_MARKER);
+    int result = CUDA_SUCCESS;
     if (!all) return CUDA_ERROR_OUT_OF_MEMORY;
     if (context) after_context(all, context);
     if (device) SIM_EACH(sim_context, c, &sim_contexts) if (c->device == device) after_context(all, c);
     sim_op_submit(all);
-    int result = sim_op_wait(all);
+    if (to_end) sim_op_wait_to_end(all); else result = sim_op_wait(all);
     sim_op_unref(all);
     return result;
 }
+int sim_drain(struct sim_context *context, struct sim_device *device) { return drain(context, device, false); }
+void sim_drain_to_end(struct sim_context *context) { drain(context, NULL, true); }
 
 void sim_stream_free(struct sim_stream *s) {
     struct sim_op **orphan = &s->context->orphans[s->blocking], *both;

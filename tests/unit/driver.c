@@ -866,32 +866,56 @@ TEST_ALONE(a_device_that_never_arrives) {
     finish();
 }
 
-/* A kernel traps on the last device while the first one's spins: every call answers the error, and soon. What the host wrote stays. */
+/* A kernel traps on the last device while the first one's spins: every call answers the error, and soon. What the host wrote stays, and the
+   kernel that spins goes on. */
 TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
-    void  *gate, *broken, *c = NULL;
-    ptr    p = 0;
-    double begin;
-    int    last;
+    void    *patience, *broken, *c = NULL, *arguments[3];
+    uint64_t ns = 10000000000u;
+    ptr      p = 0, out;
+    double   begin;
+    int      last;
     START(1, 2);
     last = used - 1;
-    gate = kernel(0, "gate");
+    patience = kernel(0, "patience");
     broken = kernel(last, "broken");
     CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
     set_word(0, 5, 1234);
     CHECK_EQ(close_gate(broken, on[last].stream, last, 9), 0);
-    if (last) CHECK_EQ(close_gate(gate, on[0].stream, 0, 0), 0);
+    out = on[0].address + 4;
+    arguments[0] = &on[0].address; arguments[1] = &ns; arguments[2] = &out;
+    if (last) CHECK_EQ(launch(patience, on[0].stream, 1, 1, arguments), 0);
     test_sleep_ms(10);
     set_word(last, 9, 1);
     begin = test_seconds();
     CHECK_EQ(cu.cuStreamSynchronize(on[last].stream), LAUNCH_FAILED);
-    if (is_simgpu()) CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), LAUNCH_FAILED);
+    CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), LAUNCH_FAILED);
     CHECK_EQ(cu.cuMemFree(p), LAUNCH_FAILED);
     CHECK_EQ(cu.cuMemFreeHost(on[0].words), LAUNCH_FAILED);
     CHECK_EQ(cu.cuStreamQuery(on[0].stream), LAUNCH_FAILED);
     CHECK_EQ(cu.cuCtxGetCurrent(&c), 0);
     CHECK(test_seconds() - begin < 5);
     CHECK_EQ(word(0, 5), 1234);
+    CHECK_EQ(word(0, 1), 0);
     set_word(0, 0, 1);
+    if (last) CHECK(becomes(0, 1, 1));
+}
+
+/* On a GPU nobody asked. */
+TEST_ALONE(a_reset_after_a_trap_stops_what_still_spins) {
+    int  (*reset)(int);
+    void  *gate, *broken;
+    double begin = test_seconds();
+    setenv("SIMGPU_DEVICES", "2", 1);
+    START(2, 2);
+    if (!is_simgpu()) SKIP("not on the CPU device");
+    gate = kernel(0, "gate");
+    broken = kernel(1, "broken");
+    CHECK_EQ(close_gate(gate, on[0].stream, 0, 0), 0);
+    CHECK_EQ(close_gate(broken, on[1].stream, 1, 0), 0);
+    set_word(1, 0, 1);
+    CHECK_EQ(cu.cuStreamSynchronize(on[1].stream), LAUNCH_FAILED);
+    CHECK(find(&reset, "cuDevicePrimaryCtxReset", 11000) && reset(0) == 0);
+    CHECK(test_seconds() - begin < 5);
 }
 
 static void leave_a_kernel_spinning(void) {
