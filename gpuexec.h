@@ -4233,6 +4233,10 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
         const uint64_t report = gxi_barrier_report(b, i);
         if (!report) { silent |= 1u << i; continue; }
         gxi_add(t, told++ ? "; device %d " : "device %d ", b->ordinals[i]);
+        if ((report >> 32 & 0xFF) == 3) {
+            gxi_add(t, "has blocks of %u threads, but the barrier needs one thread in a block for each of its %u devices", (unsigned)report, b->count);
+            continue;
+        }
         if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
         else gxi_add(t, "was told to leave in round %u, where it waited for", (unsigned)(report >> 40));
         missed |= (unsigned)report;

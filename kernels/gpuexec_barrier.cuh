@@ -9,7 +9,7 @@
        }
 
    The host makes it with gpuexec_barrier_create and passes each device's gpuexec_barrier_address. All threads of all blocks must call it
-   equally often. It is reusable without end. It is broken when a device did not come within the timeout, or when the host or
+   equally often, in blocks of at least as many threads as there are devices. It is reusable without end. It is broken when a device did not come within the timeout, or when the host or
    another device aborted it; the host's next wait then says who did not come (GPUEXEC_BARRIER_BROKEN). Needs sm_70.
 
    Without CUDA C, link gpuexec_barrier.ptx: .visible .func (.param .b32 broken) gpuexec_barrier_sync(.param .b64 barrier).
@@ -26,26 +26,28 @@ struct gpuexec_barrier_device {
     unsigned            rank, count;             /* this device's place among all; how many there are, at most 32 */
     unsigned long long  timeout;                 /* nanoseconds */
     unsigned           *abort_word;              /* in host memory; not 0: leave */
-    unsigned long long *report;                  /* in host memory, this device's: round << 40 | state << 32 | who was missing, a bit each */
+    unsigned long long *report;                  /* in host memory, this device's: round << 40 | state << 32 | who was missing, a bit each; or, if the
+                                                    blocks are too small, their threads */
     unsigned           *arrived;                 /* blocks of this device in this round */
     unsigned           *words;                   /* [count], in this device's memory */
     unsigned           *relay;                   /* [count * 16], in host memory, where devices do not reach each other's memory; or NULL */
     unsigned           *mine[32];                /* this device's word in each device's words (with a relay: only its own) */
 };
-enum { GPUEXEC_BARRIER_TIMEOUT = 1, GPUEXEC_BARRIER_ABORTED = 2, GPUEXEC_BARRIER_POLLS = 64 /* between two looks at clock and abort word */ };
+enum { GPUEXEC_BARRIER_TIMEOUT = 1, GPUEXEC_BARRIER_ABORTED = 2, GPUEXEC_BARRIER_SMALL = 3, GPUEXEC_BARRIER_POLLS = 64 /* between two looks at clock and abort word */ };
 
+/* All of it is global memory: told so, since generic addresses cost time. */
 static __device__ __forceinline__ unsigned gpuexec_barrier_load(const unsigned *word) {
     unsigned value;
-    asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
     return value;
 }
 static __device__ __forceinline__ unsigned gpuexec_barrier_acquire(const unsigned *word) {
     unsigned value;
-    asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
     return value;
 }
 static __device__ __forceinline__ void gpuexec_barrier_release(unsigned *word, unsigned value) {
-    asm volatile("st.release.sys.u32 [%0], %1;" :: "l"(word), "r"(value) : "memory");
+    asm volatile("st.release.sys.global.u32 [%0], %1;" :: "l"(__cvta_generic_to_global(word)), "r"(value) : "memory");
 }
 
 /* Words [count], `stride` apart: this device's own, or those in host memory. */
@@ -80,34 +82,41 @@ static __device__ __forceinline__ int gpuexec_barrier_wait(const gpuexec_barrier
 static __device__ __forceinline__ int gpuexec_barrier_sync(const gpuexec_barrier_device *b) {
     const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), threads = blockDim.x * blockDim.y * blockDim.z;
     const unsigned blocks = gridDim.x * gridDim.y * gridDim.z, lanes = threads < 32 ? threads : 32;
-    unsigned count = 0, round = 0, r;
+    unsigned count = 0, rank = 0, round = 0, *words = 0, *relay = 0, *mine = 0;
     int broken = 0, last = 1;
     if (thread < lanes) {                        /* the first warp works for its block, each lane for one device */
-        count = b->count;
-        round = gpuexec_barrier_load(b->words + b->rank) + 1;        /* stays until the last block of this device is here */
+        count = b->count; rank = b->rank; words = b->words; relay = b->relay;      /* now, while others are still coming */
+        if (thread < count) mine = b->mine[thread];
+        round = gpuexec_barrier_load(words + rank) + 1;              /* stays until the last block of this device is here */
     }
     __syncthreads();
     if (thread < lanes) {
+        if (lanes < count) {
+            if (thread == 0) *(volatile unsigned long long *)b->report = (unsigned long long)round << 40 | (unsigned long long)GPUEXEC_BARRIER_SMALL << 32 | threads;
+            broken = 1;
+        }
         if (blocks > 1) {
             const unsigned warp = lanes == 32 ? 0xFFFFFFFFu : (1u << lanes) - 1;
             if (thread == 0) {
                 unsigned before;
-                asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(b->arrived) : "memory");
+                asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(__cvta_generic_to_global(b->arrived)) : "memory");
                 last = before == blocks - 1;
                 if (last) *(volatile unsigned *)b->arrived = 0;
             }
             last = __shfl_sync(warp, last, 0);
             __syncwarp(warp);
         }
-        const int through_host = last && b->relay != 0;              /* what has come there is passed on to this device's words */
-        if (through_host) { if (thread == 0) gpuexec_barrier_release(b->relay + b->rank * 16, round); }
-        else if (last) for (r = thread; r < count; r += lanes) gpuexec_barrier_release(b->mine[r], round);
-        for (int relayed = through_host; relayed >= 0 && !broken; relayed--) {
-            const gpuexec_barrier_words words = { relayed ? b->relay : b->words, relayed ? 16u : 1u };
-            for (r = thread; r < count && !broken; r += lanes) {
-                broken = gpuexec_barrier_wait(b, words, round, r);
-                if (relayed && !broken) gpuexec_barrier_release(b->words + r, round);
+        if (thread < count && !broken) {
+            if (last && relay) {                 /* through host memory; what has come there is passed on to this device's words */
+                if (thread == rank) gpuexec_barrier_release(relay + rank * 16, round);
+                broken = gpuexec_barrier_wait(b, { relay, 16 }, round, thread);
+                if (!broken) gpuexec_barrier_release(words + thread, round);
+            } else if (last && thread == rank) { /* nobody outside of this device reads this one */
+                asm volatile("st.release.gpu.global.u32 [%0], %1;" :: "l"(__cvta_generic_to_global(mine)), "r"(round) : "memory");
+            } else if (last) {
+                gpuexec_barrier_release(mine, round);
             }
+            if (!broken && (blocks > 1 || thread != rank)) broken = gpuexec_barrier_wait(b, { words, 1 }, round, thread);
         }
     }
     return __syncthreads_or(broken);

@@ -294,6 +294,79 @@ TEST_ALONE(devices_of_two_sizes)     { unlike("16=3", GPUEXEC_MULTI_FASTEST, WOR
 TEST_ALONE(devices_without_grids)    { unlike("95=0", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has no cooperative launches")); }
 TEST_ALONE(devices_without_the_call) { unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not take the driver's multi-device launch", "way 0")); }
 
+TEST(barrier_wrong_use) {
+    gpuexec_barrier_desc desc = { 0, 0, 0, 0 };
+    gpuexec_context contexts[3];
+    gpuexec_barrier barrier;
+    party p;
+    NEEDS(2);
+    contexts[0] = gpuexec_context_open(0, NULL);
+    contexts[1] = gpuexec_context_open(1, NULL);
+    contexts[2] = gpuexec_context_open(1, NULL);
+#define WRONG(made, result, ...) \
+    do { \
+        gpuexec_barrier it = made; \
+        CHECK(!gpuexec_ok(it)); \
+        CHECK_TEXT(gpuexec_why(it), __VA_ARGS__); \
+        CHECK_RESULT(gpuexec_take_error(), result); \
+    } while (0)
+    WRONG(gpuexec_barrier_create(contexts, 0, NULL), GPUEXEC_BAD_ARGUMENT, "a barrier over 0 contexts", "1 to 32");
+    WRONG(gpuexec_barrier_create(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
+    WRONG(gpuexec_barrier_create(contexts, 3, NULL), GPUEXEC_BAD_ARGUMENT, "contexts[1] and contexts[2] are both of device 1");
+    desc.timeout_seconds = -1;
+    WRONG(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "timeout_seconds is -1");
+    desc.end_canary = 7;
+    WRONG(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "not zero-initialised");
+    CHECK_OK(gpuexec_context_close(contexts[2]));
+    barrier = gpuexec_barrier_create(contexts, 2, NULL);
+    CHECK_EQ(gpuexec_barrier_address(barrier, 2), 0);
+    CHECK_TEXT(gpuexec_error_text(), "index 2 of a barrier over 2 devices");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_barrier_abort(barrier));
+    CHECK_RESULT(gpuexec_barrier_check(barrier), GPUEXEC_BARRIER_BROKEN);
+    CHECK_TEXT(gpuexec_error_text(), "it was aborted, and no device waited at it");
+    CHECK_OK(gpuexec_barrier_reset(barrier));
+    CHECK_OK(gpuexec_barrier_check(barrier));
+    CHECK_OK(gpuexec_context_close(contexts[1]));    /* the barrier ends with it */
+    CHECK_EQ(gpuexec_barrier_address(barrier, 0), 0);
+    CHECK_TEXT(gpuexec_error_text(), "stale");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_barrier_destroy((gpuexec_barrier){ 0 }));
+
+    desc.timeout_seconds = 0.2;                      /* blocks of fewer threads than there are devices */
+    desc.end_canary = 0;
+    if (!gather(&p, 2, &desc)) return;
+    p.dims[0] = p.dims[1] = gpuexec_grid(BLOCKS, 1, 0);
+    CHECK_OK(launch(&p, NULL));
+    CHECK_RESULT(gpuexec_stream_sync(p.stream[0]), GPUEXEC_BARRIER_BROKEN);
+    CHECK_TEXT(gpuexec_error_text(), "has blocks of 1 threads", "each of its 2 devices");
+    CHECK_RESULT(gpuexec_stream_sync(p.stream[1]), GPUEXEC_BARRIER_BROKEN);
+}
+
+/* The host tells waiting kernels to leave. */
+TEST(abort_from_the_host) {
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
+    gpuexec_device_launch list[MOST];
+    arguments a[MOST];
+    double begin;
+    party p;
+    NEEDS(2);
+    if (!gather(&p, 2, NULL)) return;
+    p.rounds = 1000000;
+    p.fault[1] = LEAVE;                              /* device 0 would wait for 10 seconds */
+    p.fault_round = 2;
+    list_of(&p, list, a);
+    desc.barrier = p.barrier;
+    CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
+    test_sleep_ms(50);
+    begin = test_seconds();
+    CHECK_OK(gpuexec_barrier_abort(p.barrier));
+    CHECK_RESULT(gpuexec_stream_sync(p.stream[0]), GPUEXEC_BARRIER_BROKEN);
+    CHECK_TEXT(gpuexec_error_text(), "device 0 was told to leave in round 3", "waited for device 1");
+    CHECK(test_seconds() - begin < 5);
+    CHECK_RESULT(gpuexec_context_sync(p.context[1]), GPUEXEC_BARRIER_BROKEN);
+}
+
 /* --- planted faults: the others end in time, and the text says which device and why ------------------------------------ */
 
 static int  failing_launch, launches_made;           /* the call that fails, counted from 0 */
