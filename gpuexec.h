@@ -14,6 +14,7 @@
         >>device      which GPUs there are
         >>context     opening a device, adopting somebody else's context
         >>module      PTX, cubin and fatbin images; kernels by name
+        >>link        several images made one
         >>memory      device and pinned memory, copies, fills
         >>stream      queues of work
         >>event       points in a stream: order and time
@@ -26,7 +27,7 @@
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, failures, latch, log
         >>object      handles and their slots, the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-module, impl-memory, impl-stream, impl-event, impl-launch, impl-multi
+        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream, impl-event, impl-launch, impl-multi
 
     ---------------------------------------------------------------------------------------------------------------------
     >>start
@@ -136,6 +137,20 @@
       from nvcc. When the compiler complains, its whole log is in the error text. Kernels are found by the name in the
       image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with the
       driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
+      Variables (__device__, __constant__) are each module's own. gpuexec_module_set and _get copy at once; to change one
+      between two launches of a stream, queue the copy there:
+          gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
+
+    LINKING (>>link)
+      Device code in several files, compiled with nvcc -rdc=true (or PTX with .extern and .visible), becomes one module:
+          gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
+          gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "main.ptx");
+          gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "libcudadevrt.a");
+          gpuexec_module mod = gpuexec_linker_load(linker);
+          gpuexec_linker_destroy(linker);
+      Inputs are PTX, cubins, fatbins, objects and libraries of nvcc, in any order; kernels that launch kernels need the
+      toolkit's libcudadevrt.a among them. Keep the result (gpuexec_linker_save) to load it next time without compiling:
+      it is a cubin, for this kind of GPU only. LTO-IR (nvcc -dlto) is for nvJitLink: load the cubin that it makes.
 
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. It
@@ -253,7 +268,7 @@ typedef enum gpuexec_result {
     GPUEXEC_STALE_HANDLE = 12,          /* its object was destroyed, or ended with its context or module */
     GPUEXEC_WRONG_KIND = 13,            /* an event where a stream is wanted */
     GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, of different contexts */
-    GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use */
+    GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use, an input for a linker that has linked */
     /* the machine */
     GPUEXEC_NO_DRIVER = 20,             /* no driver library could be loaded, or it is the toolkit's stub */
     GPUEXEC_OLD_DRIVER = 21,            /* the driver lacks what the call needs; the text says which version has it */
@@ -488,10 +503,22 @@ GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
 typedef struct gpuexec_module_desc {
     uint32_t    start_canary;
     const char *name;                            /* for messages; default: the file's name, or "PTX image" */
-    int         max_registers;                   /* per thread; CU_JIT_MAX_REGISTERS */
-    int         optimization;                    /* 1..4 as -O1..-O4; 0: the default, 4. CU_JIT_OPTIMIZATION_LEVEL */
+    /* How PTX is compiled; cubins are taken as they are. 0 is the driver's own choice. */
+    int         max_registers;                   /* at most so many per thread; CU_JIT_MAX_REGISTERS */
+    int         threads_per_block;               /* few enough registers for blocks of so many threads; CU_JIT_THREADS_PER_BLOCK */
+    int         optimization;                    /* 1..4 as -O1..-O4, -1 for -O0; 0: the default, 4. CU_JIT_OPTIMIZATION_LEVEL */
+    int         target;                          /* compute capability, 75 for 7.5 (as CUjit_target); 0: the context's device. CU_JIT_TARGET */
+    int         prefer_binary;                   /* 1: of a fatbin without code for exactly this device, take compatible code rather than PTX;
+                                                    not for linkers. CU_JIT_FALLBACK_STRATEGY */
+    int         cache_mode;                      /* 1: loads cached in L2 only, 2: in L1, too; CU_JIT_CACHE_MODE */
     int         debug_info, line_info;           /* 1: generate; CU_JIT_GENERATE_DEBUG_INFO, CU_JIT_GENERATE_LINE_INFO */
-    int         verbose;                         /* 1: the compiler tells registers and the like in gpuexec_module_log(). CU_JIT_LOG_VERBOSE */
+    int         verbose;                         /* 1: the compiler tells registers and the like in gpuexec_module_log(), unless the code
+                                                    comes from the driver's cache. CU_JIT_LOG_VERBOSE */
+    /* newer drivers only: */
+    int         position_independent;            /* 1: CU_JIT_POSITION_INDEPENDENT_CODE */
+    int         min_blocks, max_block_threads;   /* as .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM, CU_JIT_MAX_THREADS_PER_BLOCK */
+    int         override_directives;             /* 1: what is set here wins against PTX's own; CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
+    int         compile_threads;                 /* host threads for compiling, -1: one per CPU; CU_JIT_SPLIT_COMPILE */
     uint32_t    end_canary;
 } gpuexec_module_desc;
 
@@ -516,6 +543,9 @@ GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module);
 /* Milliseconds that the driver says it spent compiling; 0 if it took the image as it was or from its cache, negative if the handle
    is not ok. */
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
+
+/* Threads per block that the compiler targeted, when desc.threads_per_block asked for some; 0 if it did not; -1 if the handle is not ok. */
+GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module);
 
 /* Kernels in the image, and the name of each; -1 and NULL when unknown (a binary on a driver before 12.4). Names live as long as
    the module. */
@@ -556,6 +586,51 @@ GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int inde
 /* How many blocks of that size, with that much dynamic shared memory in bytes, run on one multiprocessor at a time; -1 if it fails.
    cuOccupancyMaxActiveBlocksPerMultiprocessor. */
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>link   Several images made one. A linker is used by one thread at a time. */
+
+typedef enum gpuexec_input_type {
+    GPUEXEC_INPUT_AUTO = 0,                      /* recognised by its content */
+    GPUEXEC_INPUT_PTX = 1, GPUEXEC_INPUT_CUBIN = 2, GPUEXEC_INPUT_FATBIN = 3,
+    GPUEXEC_INPUT_OBJECT = 4,                    /* a host object with device code in it: nvcc -dc x.cu -o x.o */
+    GPUEXEC_INPUT_LIBRARY = 5                    /* an archive of those: libcudadevrt.a */
+} gpuexec_input_type;
+
+/* A linker without inputs. The desc's options are for its PTX inputs; name is that of the linked module in messages, by default "the linked image". */
+#define gpuexec_linker_create(...) gpuexec_linker_create(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_linker (gpuexec_linker_create)(GXI_WHERE gpuexec_context context, const gpuexec_module_desc *desc);
+
+/* Adds an input, which is copied: it may be freed afterwards. bytes: its length; may be 0 for PTX that ends in NUL, cubins and fatbins. name: for logs
+   and messages, NULL: "input 1" and so on. PTX is compiled here. After a failure the linker is as it was before the call. After the
+   first gpuexec_linker_load, _image or _save that succeeded it is GPUEXEC_TOO_LATE. cuLinkAddData. */
+#define gpuexec_linker_add(...) gpuexec_linker_add(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_linker_add)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name);
+
+/* The same from a file, whose path is the name. */
+#define gpuexec_linker_add_file(...) gpuexec_linker_add_file(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_linker_add_file)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const char *path);
+
+/* Links, if that was not done yet, and loads the result; each call makes a module of its own. GPUEXEC_LINK_FAILED if symbols are missing,
+   there twice, or do not match: the text names them; inputs may still be added. cuLinkComplete, cuModuleLoadDataEx. */
+#define gpuexec_linker_load(...) gpuexec_linker_load(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker);
+
+/* Links, if that was not done yet, and gives the image, for gpuexec_module_load in this process or another. It lives as long as the linker.
+   _save writes it to a file, whole or not at all (written aside, then renamed). */
+#define gpuexec_linker_image(...) gpuexec_linker_image(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_linker_save(...)  gpuexec_linker_save(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_linker_image)(GXI_WHERE gpuexec_linker linker, const void **image, size_t *bytes);
+GPUEXEC_API gpuexec_result (gpuexec_linker_save)(GXI_WHERE gpuexec_linker linker, const char *path);
+
+/* What compiler and linker told so far without failing, much with desc.verbose; "" if nothing. Until the next call with this linker. */
+GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
+
+/* Milliseconds that the driver says it spent compiling and linking so far; negative if the handle is not ok. */
+GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
+
+/* Frees the linker and its inputs. Modules that it loaded stay. cuLinkDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_linker_destroy(gpuexec_linker linker);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>memory   All sizes in bytes unless a name says otherwise. */
@@ -1132,6 +1207,11 @@ static const char *const gxi_driver_places[] = {
     ROW(REQUIRED, cuModuleUnload,             2000, (struct CUmod_st *module)) \
     ROW(REQUIRED, cuModuleGetFunction,        2000, (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
     ROW(REQUIRED, cuModuleGetGlobal,          3020, (gpuexec_ptr *address, size_t *bytes, struct CUmod_st *module, const char *name)) \
+    ROW(REQUIRED, cuLinkCreate,               6050, (unsigned n, int *options, void **values, void **state)) \
+    ROW(REQUIRED, cuLinkAddData,              6050, (void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options, \
+                                                     void **values)) \
+    ROW(REQUIRED, cuLinkComplete,             5050, (void *state, void **image, size_t *bytes)) \
+    ROW(REQUIRED, cuLinkDestroy,              5050, (void *state)) \
     ROW(OPTIONAL, cuModuleGetFunctionCount,  12040, (unsigned *count, struct CUmod_st *module)) \
     ROW(OPTIONAL, cuModuleEnumerateFunctions,12040, (struct CUfunc_st **functions, unsigned n, struct CUmod_st *module)) \
     ROW(OPTIONAL, cuFuncGetName,             12030, (const char **name, struct CUfunc_st *function)) \
@@ -1210,7 +1290,9 @@ enum {
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
     GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6, GXI_JIT_OPTIMIZATION_LEVEL = 7,
-    GXI_JIT_GENERATE_DEBUG_INFO = 11, GXI_JIT_LOG_VERBOSE = 12, GXI_JIT_GENERATE_LINE_INFO = 13,
+    GXI_JIT_TARGET = 9, GXI_JIT_FALLBACK_STRATEGY = 10, GXI_JIT_GENERATE_DEBUG_INFO = 11, GXI_JIT_LOG_VERBOSE = 12, GXI_JIT_GENERATE_LINE_INFO = 13,
+    GXI_JIT_CACHE_MODE = 14, GXI_JIT_POSITION_INDEPENDENT_CODE = 30, GXI_JIT_MIN_CTA_PER_SM = 31, GXI_JIT_MAX_THREADS_PER_BLOCK = 32,
+    GXI_JIT_OVERRIDE_DIRECTIVE_VALUES = 33, GXI_JIT_SPLIT_COMPILE = 34, GXI_JIT_THREADS_PER_BLOCK = 1,
 
     GXI_FUNC_MAX_THREADS_PER_BLOCK = 0, GXI_FUNC_SHARED_SIZE_BYTES = 1, GXI_FUNC_CONST_SIZE_BYTES = 2, GXI_FUNC_LOCAL_SIZE_BYTES = 3,
     GXI_FUNC_NUM_REGS = 4, GXI_FUNC_PTX_VERSION = 5, GXI_FUNC_BINARY_VERSION = 6, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
@@ -2262,8 +2344,8 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-context   A context handle owns what was made through it: closing it ends all of that, in the order kernels, modules, events,
-   streams, memory. It owns one retain of the primary context, or the context that it created, or nothing of an adopted one. */
+   >>impl-context   A context handle owns what was made through it: closing it ends all of that, in the order kernels, modules, linkers,
+   events, streams, memory. It owns one retain of the primary context, or the context that it created, or nothing of an adopted one. */
 
 typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_CREATED } gxi_origin;
 typedef struct gxi_context { int ordinal, device; gxi_origin origin; int users /* guarded by gxi_tables */; uint64_t legacy; } gxi_context;
@@ -2479,6 +2561,7 @@ typedef struct gxi_barrier gxi_barrier;
 static void gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
 static void gxi_barriers_end(gxi_call *call, uint64_t context);
 static void gxi_multi_forget(gxi_call *call, uint64_t context);
+static void gxi_linker_free(void *more);
 static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     gxi_slot old = *slot;
     unsigned kind = (unsigned)old.id & 0x0F;
@@ -2491,6 +2574,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
                                                                   : GXI_TRY(cuDevicePrimaryCtxRelease, (((gxi_context *)old.more)->device));
             break;
         case GXI_MODULE:  cu = GXI_TRY(cuModuleUnload, ((struct CUmod_st *)old.native)); break;
+        case GXI_LINKER:  if (old.native) cu = GXI_TRY(cuLinkDestroy, (old.native)); break;
         case GXI_STREAM:  cu = GXI_TRY(cuStreamDestroy, ((struct CUstream_st *)old.native)); break;
         case GXI_EVENT:   cu = GXI_TRY(cuEventDestroy, ((struct CUevent_st *)old.native)); break;
         default: break;
@@ -2498,6 +2582,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     }
     if (kind == GXI_MODULE) gxi_module_free(old.more);
     else if (kind == GXI_BARRIER) gxi_barrier_free(call, (gxi_barrier *)old.more);
+    else if (kind == GXI_LINKER) gxi_linker_free(old.more);
     else if (kind == GXI_CONTEXT || kind == GXI_KERNEL) gxi_free(old.more);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
     return cu;
@@ -2508,7 +2593,7 @@ static int gxi_free_range(gxi_call *call, uint64_t lo, int kind) {
                                     : GXI_TRY(cuMemFree, (lo));
 }
 static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
-    static const unsigned order[] = { GXI_KERNEL, GXI_MODULE, GXI_EVENT, GXI_STREAM };
+    static const unsigned order[] = { GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
     const uint64_t id = slot->id;
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
@@ -2605,29 +2690,8 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-module   Images, what can be read from PTX text, kernels. */
-
-typedef struct gxi_module {
-    char  *name, *log;
-    char  *ptx;                                  /* a copy of the text, where the driver cannot tell kernels and parameters itself */
-    char **kernels;
-    int    nkernels;                             /* -1: not known */
-    double jit_ms;
-    uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
-    int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
-} gxi_module;
-
-static void gxi_module_free(void *p) {
-    gxi_module *m = (gxi_module *)p;
-    int i;
-    if (!m) return;
-    for (i = 0; i < m->nkernels; i++) gxi_free(m->kernels[i]);
-    gxi_free(m->kernels);
-    gxi_free(m->ptx);
-    gxi_free(m->name);
-    gxi_free(m->log);
-    gxi_free(m);
-}
+   >>impl-image   What loading and linking share: device code in memory, what it is and what it says of itself; the JIT options and logs;
+   the failures. Knows no handles but the context's. */
 
 /* --- reading PTX text: just enough for names and parameter lists ---------------------------------------------------- */
 
@@ -2660,6 +2724,26 @@ static const char *gxi_ptx_entry(const char *p, const char **name, const char **
             *name = gxi_ptx_space(end);
             *name_end = gxi_ptx_next(*name);
             return *name_end;
+        }
+        p = gxi_ptx_space(end);
+    }
+    return NULL;
+}
+/* Finds the next symbol with linkage from p on: its name, 'e' for .extern, 'v' for .visible and 'w' for .weak ones; the place behind it, NULL at the end. */
+static const char *gxi_ptx_symbol(const char *p, int *linkage, const char **name, const char **name_end) {
+    int depth = 0;
+    *linkage = 0;
+    for (p = gxi_ptx_space(p); *p; ) {
+        const char *end = gxi_ptx_next(p);
+        if (*p == '{' || *p == '(') depth++;
+        else if (*p == '}' || *p == ')') depth -= depth > 0;
+        else if (depth == 0) {
+            if (gxi_ptx_is(p, end, ".extern") || gxi_ptx_is(p, end, ".visible") || gxi_ptx_is(p, end, ".weak")) *linkage = p[1];
+            else if (gxi_ptx_is(p, end, ".align")) end = gxi_ptx_next(gxi_ptx_space(end));
+            else if (*linkage && gxi_is_name((unsigned char)*p)) {
+                *name = p;
+                return *name_end = end;
+            }
         }
         p = gxi_ptx_space(end);
     }
@@ -2728,45 +2812,221 @@ static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a *
     for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 0x100000001B3u;
     return hash;
 }
-/* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (nvcc --no-compress does not). */
-static int gxi_has_device_launches(const void *data, size_t bytes) {
-    static const char *const calls[] = { "cudaCDP2LaunchDevice", "cudaLaunchDevice", "cnpLaunch" };
-    const char *p = (const char *)data, *end = p + bytes;
-    size_t i;
-    for (; p < end && (p = (const char *)memchr(p, 'c', (size_t)(end - p))) != NULL; p++)
-        for (i = 0; i < sizeof calls / sizeof *calls; i++)
-            if ((size_t)(end - p) >= strlen(calls[i]) && memcmp(p, calls[i], strlen(calls[i])) == 0) return 1;
-    return 0;
-}
-
 static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little-endian number */
     uint64_t x = 0;
     while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
     return x;
 }
-/* How long a binary says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. */
+
+/* The first values are gpuexec_input_type's. */
+typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_LIBRARY, GXI_LTO, GXI_HOST_ELF } gxi_image_kind;
+static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin", "a fatbin", "a host object", "a library of host objects", "LTO-IR",
+                                               "an ELF file without device code" };
+
+static int gxi_starts(const void *image, size_t n, const char *magic) {      /* byte by byte: a text may end earlier; n 0: its length is not known */
+    const char *p = (const char *)image;
+    size_t i;
+    for (i = 0; magic[i]; i++) if ((n && i >= n) || p[i] != magic[i]) return 0;
+    return 1;
+}
+static const unsigned char *gxi_search(const unsigned char *p, const unsigned char *end, const char *what) {
+    for (; p < end && (p = (const unsigned char *)memchr(p, what[0], (size_t)(end - p))) != NULL; p++)
+        if ((size_t)(end - p) >= strlen(what) && memcmp(p, what, strlen(what)) == 0) return p;
+    return NULL;
+}
+#define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
+#define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
+
+/* What the fatbins in these bytes hold: 1 code, 2 LTO-IR (their parts' kind 8; 1 is PTX, 2 a cubin), 3 both, 0 if there is none. */
+static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
+    int found = 0;
+    while ((p = gxi_search(p, end, GXI_FATBIN_MAGIC)) != NULL && end - p >= 16) {
+        const unsigned char *part = p + 16;
+        uint64_t left = gxi_le(p + 8, 8), bytes;
+        if (gxi_le(p + 4, 4) == 0x100001 && left <= (uint64_t)(end - part))      /* version 1, and 16 bytes of header */
+            for (; left >= 16; left -= bytes, part += bytes) {
+                found |= gxi_le(part, 2) == 8 ? 2 : 1;
+                bytes = gxi_le(part + 4, 4) + gxi_le(part + 8, 8);
+                if (bytes < 16 || bytes > left) break;
+            }
+        p += 4;
+    }
+    return found;
+}
+
+/* What an image is, by its content. Text is only recognised as such. n is its length, 0 if not known. */
+static gxi_image_kind gxi_image_is(const void *image, size_t n) {
+    const unsigned char *p = (const unsigned char *)image, *end = p + n;
+    int parts;
+    if (gxi_starts(p, n, "\x7F" "ELF")) {
+        if (n && n < 20) return GXI_HOST_ELF;
+        if (gxi_le(p + 18, 2) == 190) return GXI_CUBIN;                  /* e_machine is EM_CUDA */
+        parts = gxi_fatbin_parts(p, end);
+        return parts == 0 ? GXI_HOST_ELF : parts == 2 ? GXI_LTO : GXI_OBJECT;
+    }
+    if (gxi_starts(p, n, "!<arch>\n")) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_LIBRARY;
+    if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_FATBIN;
+    if (gxi_starts(p, n, GXI_FATBIN_WRAPPER_MAGIC)) return GXI_FATBIN;
+    if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;      /* NVVM container, LLVM bitcode */
+    return GXI_TEXT;
+}
+static int gxi_is_text(const char *p, size_t n) {                        /* nothing but NULs may stand behind the first one */
+    size_t i = 0;
+    while (i < n && p[i]) i++;
+    while (i < n && !p[i]) i++;
+    return i == n;
+}
+
+/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. */
 static size_t gxi_image_bytes(const void *image) {
     const unsigned char *p = (const unsigned char *)image;
-    if (p[0] == 0xB1) { uint64_t data = gxi_le(p + 8, sizeof(void *)); p = (const unsigned char *)(uintptr_t)data; }   /* the wrapper's pointer */
-    if (p[0] == 0x50) return (size_t)(gxi_le(p + 6, 2) + gxi_le(p + 8, 8));
-    {
-        uint64_t segments = gxi_le(p + 32, 8) + gxi_le(p + 54, 2) * gxi_le(p + 56, 2);
-        uint64_t sections = gxi_le(p + 40, 8) + gxi_le(p + 58, 2) * gxi_le(p + 60, 2);
-        return (size_t)(segments > sections ? segments : sections);
+    uint64_t segments, sections;
+    if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) return (size_t)(gxi_le(p + 6, 2) + gxi_le(p + 8, 8));
+    segments = gxi_le(p + 32, 8) + gxi_le(p + 54, 2) * gxi_le(p + 56, 2);
+    sections = gxi_le(p + 40, 8) + gxi_le(p + 58, 2) * gxi_le(p + 60, 2);
+    return (size_t)(segments > sections ? segments : sections);
+}
+/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. */
+static const void *gxi_unwrap(const void *image, size_t *n) {
+    if (!gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n < 8 + sizeof image)) return image;
+    memcpy(&image, (const char *)image + 8, sizeof image);
+    *n = 0;
+    return image;
+}
+/* Refuses what is no image for the driver to look at. `n` gets the length that a binary of unknown length says it has. */
+static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const void *image, size_t *n, gxi_image_kind kind) {
+    size_t says;
+    if (kind == GXI_HOST_ELF)
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load PTX, or a cubin or fatbin made by nvcc",
+                        "%s is an ELF file, but no cubin: a host program or object?", name);
+    if (kind == GXI_LTO)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                        "compile without -dlto and lto_ architectures; or link it with nvJitLink, which makes a cubin to load",
+                        "%s is LTO-IR, which the driver's linker no longer takes since CUDA 12", name);
+    if (kind == GXI_TEXT) return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
+    if (kind != GXI_CUBIN && kind != GXI_FATBIN) return GPUEXEC_OK;
+    says = *n && *n < (kind == GXI_CUBIN ? 64 : 16) ? 64 : gxi_image_bytes(image);
+    if (!*n) *n = says;
+    if (*n >= says) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was the file copied whole, and is the length right?",
+                    "%s is %s that is cut off: it has %lu bytes, but says that it has at least %lu", name, gxi_image_kinds[kind], (unsigned long)*n, (unsigned long)says);
+}
+/* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (nvcc --no-compress does not). */
+static int gxi_has_device_launches(const void *data, size_t bytes) {
+    static const char *const calls[] = { "cudaCDP2LaunchDevice", "cudaLaunchDevice", "cnpLaunch" };
+    const unsigned char *p = (const unsigned char *)data;
+    size_t i;
+    for (i = 0; i < sizeof calls / sizeof *calls; i++) if (gxi_search(p, p + bytes, calls[i])) return 1;
+    return 0;
+}
+
+/* --- JIT options and logs ------------------------------------------------------------------------------------------- */
+
+/* Every member of the desc that is a JIT option. 0 is "not set" and passes nothing; -1, where it is allowed, passes 0. */
+typedef struct gxi_jit_row { const char *name; size_t at; int option, low, high; } gxi_jit_row;
+static const gxi_jit_row gxi_jit_rows[] = {
+#define GXI_ROW(member, option, low, high) { #member, offsetof(gpuexec_module_desc, member), option, low, high }
+    GXI_ROW(max_registers,       GXI_JIT_MAX_REGISTERS,              0, 65535),
+    GXI_ROW(threads_per_block,   GXI_JIT_THREADS_PER_BLOCK,          0, 65535),
+    GXI_ROW(optimization,        GXI_JIT_OPTIMIZATION_LEVEL,        -1, 4),
+    GXI_ROW(target,              GXI_JIT_TARGET,                     0, 0x7FFFFFFF),
+    GXI_ROW(prefer_binary,       GXI_JIT_FALLBACK_STRATEGY,          0, 1),
+    GXI_ROW(cache_mode,          GXI_JIT_CACHE_MODE,                 0, 2),
+    GXI_ROW(debug_info,          GXI_JIT_GENERATE_DEBUG_INFO,        0, 1),
+    GXI_ROW(line_info,           GXI_JIT_GENERATE_LINE_INFO,         0, 1),
+    GXI_ROW(verbose,             GXI_JIT_LOG_VERBOSE,                0, 1),
+    GXI_ROW(position_independent,GXI_JIT_POSITION_INDEPENDENT_CODE,  0, 1),
+    GXI_ROW(min_blocks,          GXI_JIT_MIN_CTA_PER_SM,             0, 65535),
+    GXI_ROW(max_block_threads,   GXI_JIT_MAX_THREADS_PER_BLOCK,      0, 65535),
+    GXI_ROW(override_directives, GXI_JIT_OVERRIDE_DIRECTIVE_VALUES,  0, 1),
+    GXI_ROW(compile_threads,     GXI_JIT_SPLIT_COMPILE,             -1, 65535)
+#undef GXI_ROW
+};
+enum { GXI_JIT_ROWS = sizeof gxi_jit_rows / sizeof gxi_jit_rows[0], GXI_JIT_NEW = GXI_JIT_POSITION_INDEPENDENT_CODE /* not in every driver from here on */ };
+static int gxi_jit_value(const gpuexec_module_desc *desc, const gxi_jit_row *row) {
+    int value;
+    memcpy(&value, (const char *)desc + row->at, sizeof value);
+    return value;
+}
+static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *desc, int linking) {
+    size_t i;
+    if (gxi_check_desc(call, "gpuexec_module_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
+    for (i = 0; i < GXI_JIT_ROWS; i++) {
+        const gxi_jit_row *row = &gxi_jit_rows[i];
+        int value = gxi_jit_value(desc, row);
+        if (value < row->low || value > row->high)
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_module_desc.%s is %d; it goes from %d to %d, and 0 is the default", row->name,
+                            value, row->low, row->high);
     }
+    if (desc->target && desc->threads_per_block)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set one of them; for another target, limit max_registers",
+                        "gpuexec_module_desc has both target (%d) and threads_per_block (%d), which CUDA cannot combine", desc->target, desc->threads_per_block);
+    if (linking && desc->prefer_binary)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_module_desc.prefer_binary is set, but a linker takes exact matches only");
+    return GPUEXEC_OK;
 }
 
-/* --- loading ------------------------------------------------------------------------------------------------------- */
+/* One compilation's or link's options. The driver cuts a log silently at the size given: who finds a full one does it again with more. */
+enum { GXI_LOG_MOST = 64 << 20 };
+typedef struct gxi_jit {
+    size_t size;                                 /* of each log; 0 before the first use */
+    char  *logs;                                 /* what it tells, then the errors */
+    int    options[5 + GXI_JIT_ROWS];
+    void  *values[5 + GXI_JIT_ROWS];             /* the driver writes into them, too */
+    unsigned n;
+} gxi_jit;
 
-static int gxi_image_is_binary(const unsigned char *p, size_t n) {   /* ELF cubin, fatbin, fatbin wrapper */
-    static const unsigned char elf[4] = { 0x7F, 'E', 'L', 'F' }, fatbin[4] = { 0x50, 0xED, 0x55, 0xBA },
-                               wrapper[4] = { 0xB1, 0x43, 0x62, 0x46 };
-    if (n > 0 && n < 4) return 0;
-    if (p[0] == 0 || p[1] == 0 || p[2] == 0) return 0;               /* a short text, when no length was given */
-    return memcmp(p, elf, 4) == 0 || memcmp(p, fatbin, 4) == 0 || memcmp(p, wrapper, 4) == 0;
+static void gxi_jit_option(gxi_jit *jit, int option, void *value) {
+    jit->options[jit->n] = option;
+    jit->values[jit->n++] = value;
+}
+/* Makes it, or makes it anew with larger logs. Told much on demand, the first guess is larger: a second compilation may come from the driver's cache, which
+   tells nothing. */
+static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_module_desc *desc) {
+    size_t i, size = jit->size ? jit->size * 4 : desc->verbose ? (size_t)1 << 20 : (size_t)16 << 10;
+    gxi_free(jit->logs);
+    memset(jit, 0, sizeof *jit);
+    jit->logs = (char *)gxi_realloc(NULL, 2 * size);
+    if (!jit->logs) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)", (unsigned long)(2 * size));
+    jit->size = size;
+    jit->logs[0] = jit->logs[size] = 0;
+    gxi_jit_option(jit, GXI_JIT_WALL_TIME, NULL);                    /* first: the driver writes it into values[0] */
+    gxi_jit_option(jit, GXI_JIT_INFO_LOG_BUFFER, jit->logs);
+    gxi_jit_option(jit, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)size);
+    gxi_jit_option(jit, GXI_JIT_ERROR_LOG_BUFFER, jit->logs + size);
+    gxi_jit_option(jit, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)size);
+    for (i = 0; i < GXI_JIT_ROWS; i++) {
+        int value = gxi_jit_value(desc, &gxi_jit_rows[i]);
+        if (value) gxi_jit_option(jit, gxi_jit_rows[i].option, (void *)(uintptr_t)(unsigned)(value > 0 ? value : 0));
+    }
+    return GPUEXEC_OK;
+}
+static int gxi_jit_is_cut(const gxi_jit *jit) {
+    jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0;
+    return jit->size < GXI_LOG_MOST && (strlen(jit->logs) >= jit->size - 2 || strlen(jit->logs + jit->size) >= jit->size - 2);
+}
+static double gxi_jit_ms(const gxi_jit *jit) {
+    float ms;
+    memcpy(&ms, &jit->values[0], sizeof ms);
+    return (double)ms;
+}
+static void gxi_keep_longer(char **kept, const char *text) {
+    if (*kept && strlen(text) <= strlen(*kept)) return;
+    gxi_free(*kept);
+    *kept = gxi_copy_string(text);
+}
+/* For the error text: the errors, then what else it told. */
+static char *gxi_jit_log(const gxi_jit *jit) {
+    gxi_text t = { 0, 0, 0, 0 };
+    const char *told = jit->logs, *errors = jit->logs + jit->size;
+    gxi_add(&t, "%s%s%s", errors, *errors && *told && errors[strlen(errors) - 1] != '\n' ? "\n" : "", told);
+    if (t.failed) gxi_text_free(&t);
+    return t.p;
 }
 
-static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const char *name, const char *ptx) {
+/* --- failures -------------------------------------------------------------------------------------------------------- */
+
+static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const char *name, const char *ptx) {
     char version[32] = "", target[32] = "";
     int device = gxi_context_of(context)->device;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
@@ -2812,170 +3072,14 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
             cure = "it has only a few bytes: was the length sizeof of a pointer? 0 takes PTX up to its NUL";
         gxi_fail_cu(call, cure, "%s is neither PTX nor a cubin or fatbin", name);
     } else {
-        gxi_fail_cu(call, NULL, "%s cannot be loaded", name);
+        gxi_text cure = { 0, 0, 0, 0 };
+        size_t i;
+        for (i = 0; i < GXI_JIT_ROWS && call->cu == GXI_INVALID_VALUE; i++)
+            if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
+                gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
+        gxi_fail_cu(call, cure.p, "%s cannot be loaded", name);
+        gxi_text_free(&cure);
     }
-}
-
-/* Both logs start with 16 KiB and grow until nothing is cut: the driver cuts silently at the size given. */
-static gpuexec_result gxi_jit(gxi_call *call, const gpuexec_module_desc *desc, const void *image, struct CUmod_st **module,
-                              gxi_module *m, char **error_log) {
-    size_t size = 16 << 10;
-    for (;; size *= 4) {
-        int options[12], n = 0;
-        void *values[12];
-        char *logs = (char *)gxi_realloc(NULL, 2 * size);
-        int cut;
-        float ms;
-        if (!logs)
-            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)",
-                            (unsigned long)(2 * size));
-        logs[0] = logs[size] = 0;
-#define GXI_OPTION(option, value) (options[n] = (option), values[n] = (value), n++)
-        GXI_OPTION(GXI_JIT_WALL_TIME, NULL);                         /* first: the driver writes it into values[0] */
-        GXI_OPTION(GXI_JIT_INFO_LOG_BUFFER, logs);
-        GXI_OPTION(GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)size);
-        GXI_OPTION(GXI_JIT_ERROR_LOG_BUFFER, logs + size);
-        GXI_OPTION(GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)size);
-        if (desc->verbose) GXI_OPTION(GXI_JIT_LOG_VERBOSE, (void *)(uintptr_t)1);
-        if (desc->max_registers) GXI_OPTION(GXI_JIT_MAX_REGISTERS, (void *)(uintptr_t)(unsigned)desc->max_registers);
-        if (desc->optimization) GXI_OPTION(GXI_JIT_OPTIMIZATION_LEVEL, (void *)(uintptr_t)(unsigned)desc->optimization);
-        if (desc->debug_info) GXI_OPTION(GXI_JIT_GENERATE_DEBUG_INFO, (void *)(uintptr_t)1);
-        if (desc->line_info) GXI_OPTION(GXI_JIT_GENERATE_LINE_INFO, (void *)(uintptr_t)1);
-#undef GXI_OPTION
-        GXI_TRY(cuModuleLoadDataEx, (module, image, (unsigned)n, options, values));
-        logs[size - 1] = logs[2 * size - 1] = 0;
-        cut = strlen(logs) >= size - 2 || strlen(logs + size) >= size - 2;
-        if (cut && size < ((size_t)16 << 20)) {
-            if (call->cu == 0) gxi.cu.cuModuleUnload(*module);
-            gxi_free(logs);
-            continue;
-        }
-        memcpy(&ms, &values[0], sizeof ms);
-        m->jit_ms = (double)ms;
-        if (call->cu == 0) m->log = gxi_copy_string(logs);
-        *error_log = gxi_copy_string(logs + size);
-        gxi_free(logs);
-        return GPUEXEC_OK;
-    }
-}
-
-/* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
-static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
-    unsigned count = 0, i;
-    m->nkernels = -1;
-    if (GXI_HAS(cuModuleGetFunctionCount) && GXI_HAS(cuModuleEnumerateFunctions) && GXI_HAS(cuFuncGetName)) {
-        struct CUfunc_st **functions;
-        if (GXI_TRY(cuModuleGetFunctionCount, (&count, module))) return;
-        functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
-        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
-        if (functions && m->kernels && (count == 0 || GXI_TRY(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
-            m->nkernels = 0;
-            for (i = 0; i < count; i++) {
-                const char *name = NULL;
-                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) == 0 && name &&
-                    (m->kernels[m->nkernels] = gxi_copy_string(name)) != NULL)
-                    m->nkernels++;
-            }
-        }
-        gxi_free(functions);
-    } else if (ptx) {
-        const char *p, *name, *end;
-        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
-        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
-        if (!m->kernels) return;
-        m->nkernels = 0;
-        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
-            char *copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
-            if (!copy) return;
-            memcpy(copy, name, (size_t)(end - name));
-            copy[end - name] = 0;
-            m->kernels[m->nkernels++] = copy;
-        }
-    }
-}
-
-static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const void *image, size_t bytes,
-                                     const gpuexec_module_desc *desc, const char *name) {
-    static const gpuexec_module_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0 };
-    gpuexec_module handle = { 0 };
-    gxi_slot *context, made;
-    gxi_module *m = NULL;
-    gxi_scope scope = { 0, 0 };
-    struct CUmod_st *native = NULL;
-    char *copy = NULL, *error_log = NULL;
-    const char *ptx;
-    int binary, entered = 0;
-    if (!desc) desc = &defaults;
-    if (gxi_check_desc(call, "gpuexec_module_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) goto failed;
-    if (!(context = gxi_get(call, context_id, GXI_CONTEXT, "the context"))) goto failed;
-    if (desc->name) name = desc->name;
-    if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
-    binary = gxi_image_is_binary((const unsigned char *)image, bytes);
-    if (binary && ((const unsigned char *)image)[0] == 0x7F && (!bytes || bytes > 20) && ((const unsigned char *)image)[18] != 190) {
-        gxi_fail(call, GPUEXEC_BAD_IMAGE, "load PTX, or a cubin or fatbin made by nvcc", "%s is an ELF file, but no cubin: a host program or object?", name);
-        goto failed;                             /* 190 is EM_CUDA, in e_machine */
-    }
-    if (bytes == 0 && !binary && *(const char *)image == 0) {
-        gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
-        goto failed;
-    }
-    if (desc->optimization < 0 || desc->optimization > 4) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                 "gpuexec_module_desc.optimization is %d; it goes from 1 to 4, or 0 for the default", desc->optimization);
-        goto failed;
-    }
-    if (desc->max_registers < 0) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to a number of registers per thread, or 0 for no limit",
-                 "gpuexec_module_desc.max_registers is %d", desc->max_registers);
-        goto failed;
-    }
-    m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
-    if (m) { memset(m, 0, sizeof *m); m->name = gxi_copy_string(name); }
-    if (m && bytes && !binary) {                                     /* the driver finds the end of a text by its NUL */
-        copy = (char *)gxi_realloc(NULL, bytes + 1);
-        if (copy) { memcpy(copy, image, bytes); copy[bytes] = 0; }
-    }
-    if (!m || !m->name || (bytes && !binary && !copy)) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to load %s", name);
-        goto failed;
-    }
-    ptx = binary ? NULL : copy ? copy : (const char *)image;
-    if (gxi_enter(call, context->cu_context, &scope)) goto failed;
-    entered = 1;
-    if (gxi_jit(call, desc, ptx ? ptx : image, &native, m, &error_log)) goto failed;
-    if (call->cu) {
-        call->log = error_log;
-        gxi_fail_load(call, context, name, ptx);
-        goto failed;
-    }
-    gxi_list_kernels(call, native, m, ptx);
-    call->cu = 0;
-    if (ptx || !bytes) bytes = ptx ? strlen(ptx) : gxi_image_bytes(image);
-    m->image_hash = gxi_hash(image, bytes);
-    m->device_launches = gxi_has_device_launches(image, bytes);
-    if (ptx && !GXI_HAS(cuFuncGetParamInfo)) {
-        if (copy) { m->ptx = copy; copy = NULL; }
-        else m->ptx = gxi_copy_string(ptx);
-    }
-    memset(&made, 0, sizeof made);
-    made.native = native;
-    made.cu_context = context->cu_context;
-    made.context = context_id;
-    made.more = m;
-    handle.id = gxi_new(call, GXI_MODULE, &made);
-    if (!handle.id) gxi.cu.cuModuleUnload(native);
-failed:
-    if (entered) gxi_leave(&scope);
-    gxi_free(copy);
-    gxi_free(error_log);
-    if (!handle.id) { gxi_module_free(m); handle.id = gxi_failed_id(GXI_MODULE); }
-    return handle;
-}
-
-GPUEXEC_API gpuexec_module(gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes,
-                                                const gpuexec_module_desc *desc) {
-    GXI_CALL(gpuexec_module_load, GXI_MAKES);
-    return gxi_load_image(call, context.id, image, bytes, desc, "the image");
 }
 
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
@@ -3015,6 +3119,164 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     gxi_free(data);
     fclose(file);
     return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-module   Modules, their variables, and their kernels. */
+
+typedef struct gxi_module {
+    char  *name, *log;
+    char  *ptx;                                  /* a copy of the text, where the driver cannot tell kernels and parameters itself */
+    char **kernels;
+    int    nkernels;                             /* -1: not known */
+    double jit_ms;
+    int    threads_per_block;                    /* that the compiler targeted; 0 if not asked to */
+    uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
+    int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
+} gxi_module;
+
+static void gxi_module_free(void *p) {
+    gxi_module *m = (gxi_module *)p;
+    int i;
+    if (!m) return;
+    for (i = 0; i < m->nkernels; i++) gxi_free(m->kernels[i]);
+    gxi_free(m->kernels);
+    gxi_free(m->ptx);
+    gxi_free(m->name);
+    gxi_free(m->log);
+    gxi_free(m);
+}
+
+static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+
+static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *desc, const void *image, struct CUmod_st **module, gxi_module *m, char **log) {
+    gxi_jit jit;
+    unsigned i;
+    int cut;
+    memset(&jit, 0, sizeof jit);
+    do {
+        if (gxi_jit_make(call, &jit, desc)) return GPUEXEC_OUT_OF_HOST_MEMORY;
+        GXI_TRY(cuModuleLoadDataEx, (module, image, jit.n, jit.options, jit.values));
+        cut = gxi_jit_is_cut(&jit);
+        if (call->cu == 0) {
+            gxi_keep_longer(&m->log, jit.logs);
+            if (cut) gxi.cu.cuModuleUnload(*module);
+        }
+    } while (cut);
+    m->jit_ms = gxi_jit_ms(&jit);
+    for (i = 0; i < jit.n; i++) if (jit.options[i] == GXI_JIT_THREADS_PER_BLOCK) m->threads_per_block = (int)(uintptr_t)jit.values[i];
+    if (call->cu) *log = gxi_jit_log(&jit);
+    gxi_free(jit.logs);
+    return GPUEXEC_OK;
+}
+
+/* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
+static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
+    unsigned count = 0, i;
+    m->nkernels = -1;
+    if (GXI_HAS(cuModuleGetFunctionCount) && GXI_HAS(cuModuleEnumerateFunctions) && GXI_HAS(cuFuncGetName)) {
+        struct CUfunc_st **functions;
+        if (GXI_TRY(cuModuleGetFunctionCount, (&count, module))) return;
+        functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
+        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+        if (functions && m->kernels && (count == 0 || GXI_TRY(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
+            m->nkernels = 0;
+            for (i = 0; i < count; i++) {
+                const char *name = NULL;
+                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) == 0 && name &&
+                    (m->kernels[m->nkernels] = gxi_copy_string(name)) != NULL)
+                    m->nkernels++;
+            }
+        }
+        gxi_free(functions);
+    } else if (ptx) {
+        const char *p, *name, *end;
+        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
+        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+        if (!m->kernels) return;
+        m->nkernels = 0;
+        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
+            char *copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
+            if (!copy) return;
+            memcpy(copy, name, (size_t)(end - name));
+            copy[end - name] = 0;
+            m->kernels[m->nkernels++] = copy;
+        }
+    }
+}
+
+static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const void *image, size_t bytes,
+                                     const gpuexec_module_desc *desc, const char *name) {
+    gpuexec_module handle = { 0 };
+    gxi_slot *context, made;
+    gxi_module *m = NULL;
+    gxi_scope scope = { 0, 0 };
+    struct CUmod_st *native = NULL;
+    char *copy = NULL, *error_log = NULL;
+    const char *ptx;
+    gxi_image_kind kind;
+    int binary, entered = 0;
+    if (!desc) desc = &gxi_module_defaults;
+    if (gxi_check_jit(call, desc, 0) || gxi_begin(call)) goto failed;
+    if (!(context = gxi_get(call, context_id, GXI_CONTEXT, "the context"))) goto failed;
+    if (desc->name) name = desc->name;
+    if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
+    image = gxi_unwrap(image, &bytes);
+    kind = gxi_image_is(image, bytes);
+    if (gxi_check_image(call, name, image, &bytes, kind)) goto failed;
+    if (kind == GXI_OBJECT || kind == GXI_LIBRARY) {
+        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file takes it as it is", "%s is %s, which cannot be loaded as it is", name,
+                 gxi_image_kinds[kind]);
+        goto failed;
+    }
+    binary = kind != GXI_TEXT || !gxi_is_text((const char *)image, bytes);
+    m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
+    if (m) { memset(m, 0, sizeof *m); m->name = gxi_copy_string(name); }
+    if (m && bytes && !binary) {                                     /* the driver finds the end of a text by its NUL */
+        copy = (char *)gxi_realloc(NULL, bytes + 1);
+        if (copy) { memcpy(copy, image, bytes); copy[bytes] = 0; }
+    }
+    if (!m || !m->name || (bytes && !binary && !copy)) {
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to load %s", name);
+        goto failed;
+    }
+    ptx = binary ? NULL : copy ? copy : (const char *)image;
+    if (gxi_enter(call, context->cu_context, &scope)) goto failed;
+    entered = 1;
+    if (gxi_compile(call, desc, ptx ? ptx : image, &native, m, &error_log)) goto failed;
+    if (call->cu) {
+        call->log = error_log;
+        gxi_fail_load(call, context, desc, name, ptx);
+        goto failed;
+    }
+    gxi_list_kernels(call, native, m, ptx);
+    call->cu = 0;
+    if (ptx) bytes = strlen(ptx);
+    m->image_hash = gxi_hash(image, bytes);
+    m->device_launches = gxi_has_device_launches(image, bytes);
+    if (ptx && !GXI_HAS(cuFuncGetParamInfo)) {
+        if (copy) { m->ptx = copy; copy = NULL; }
+        else m->ptx = gxi_copy_string(ptx);
+    }
+    memset(&made, 0, sizeof made);
+    made.native = native;
+    made.cu_context = context->cu_context;
+    made.context = context_id;
+    made.more = m;
+    handle.id = gxi_new(call, GXI_MODULE, &made);
+    if (!handle.id) gxi.cu.cuModuleUnload(native);
+failed:
+    if (entered) gxi_leave(&scope);
+    gxi_free(copy);
+    gxi_free(error_log);
+    if (!handle.id) { gxi_module_free(m); handle.id = gxi_failed_id(GXI_MODULE); }
+    return handle;
+}
+
+GPUEXEC_API gpuexec_module(gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes,
+                                                const gpuexec_module_desc *desc) {
+    GXI_CALL(gpuexec_module_load, GXI_MAKES);
+    return gxi_load_image(call, context.id, image, bytes, desc, "the image");
 }
 
 GPUEXEC_API gpuexec_module(gpuexec_module_load_file)(GXI_WHERE gpuexec_context context, const char *path,
@@ -3071,6 +3333,11 @@ GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module) {
     gxi_slot *slot = gxi_ask_module(call, module);
     return slot ? ((gxi_module *)slot->more)->jit_ms : -1.0;
 }
+GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module) {
+    GXI_CALL_NO_PLACE(gpuexec_module_threads_per_block, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_module(call, module);
+    return slot ? ((gxi_module *)slot->more)->threads_per_block : -1;
+}
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module) {
     GXI_CALL_NO_PLACE(gpuexec_module_kernel_count, GXI_ASKS);
     gxi_slot *slot = gxi_ask_module(call, module);
@@ -3090,7 +3357,8 @@ GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module,
     if (gxi_begin(call) || !(slot = gxi_ask_module(call, module))) return 0;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
     if (GXI_TRY(cuModuleGetGlobal, (&address, &size, (struct CUmod_st *)slot->native, name))) {
-        gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it",
+        gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
+                          "and make sure that a kernel uses it",
                     "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
         return 0;
     }
@@ -3291,6 +3559,374 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
     gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
                 ((gxi_kernel *)slot->more)->name, block_threads, (unsigned long)shared_bytes);
     return -1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-link   A linker keeps copies of its inputs, so that the driver's link state (the slot's native; NULL: none now) can be thrown away and made
+   anew: after each failure, as nobody says what a state is good for then, and when a log was cut. */
+
+typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;    /* data ends in a NUL that bytes does not count */
+typedef struct gxi_linker {
+    gpuexec_module_desc desc;
+    gxi_jit    jit;                              /* the state's, which writes into it as long as it lives */
+    gxi_input *inputs;
+    size_t     count, cap, given;                /* of which the state has got `given` */
+    char      *name, *log;
+    double     ms;
+    void      *image;                            /* the state's; NULL before it is complete */
+    size_t     bytes;
+} gxi_linker;
+
+static void gxi_input_free(gxi_input *input) { gxi_free(input->name); gxi_free(input->data); }
+static void gxi_linker_free(void *p) {
+    gxi_linker *l = (gxi_linker *)p;
+    while (l->count) gxi_input_free(&l->inputs[--l->count]);
+    gxi_free(l->inputs);
+    gxi_free(l->jit.logs);
+    gxi_free(l->name);
+    gxi_free(l->log);
+    gxi_free(l);
+}
+
+/* --- why it does not link -------------------------------------------------------------------------------------------- */
+
+static int gxi_ptx_names(const char *text, const char *name, size_t n, int *linkage) {       /* how often it stands there; *linkage: 0 without one */
+    const char *p, *start, *end;
+    int times = 0;
+    *linkage = 0;
+    for (p = gxi_ptx_space(text); *p; p = gxi_ptx_space(end)) {
+        end = gxi_ptx_next(p);
+        times += (size_t)(end - p) == n && memcmp(p, name, n) == 0;
+    }
+    for (p = text; times; ) {
+        int found;
+        if ((p = gxi_ptx_symbol(p, &found, &start, &end)) == NULL) break;
+        if ((size_t)(end - start) == n && memcmp(start, name, n) == 0 && (found != 'e' || !*linkage)) *linkage = found;
+    }
+    return times;
+}
+static int gxi_ptx_is_system(const char *name, size_t n) {           /* what the driver itself brings */
+    static const char *const names[] = { "vprintf", "__assertfail", "malloc", "free" };
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof *names; i++) if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) return 1;
+    return 0;
+}
+/* The driver's log says it in nvlink's words. */
+static int gxi_link_log(gxi_text *t, const char *log) {
+    static const char *const words[] = { "Undefined reference to", "Multiple definition of", "doesn't match for" };
+    int found = 0, more = 0;
+    size_t n, i;
+    for (; *log; log += n + (log[n] == '\n')) {
+        const char *from = strstr(log, ": ");
+        int is = 0;
+        n = strcspn(log, "\n");
+        for (i = 0; i < sizeof words / sizeof *words; i++) {
+            const char *at = strstr(log, words[i]);
+            is |= at != NULL && at < log + n;
+        }
+        if (!is) continue;
+        from = from && from < log + n ? from + 2 : log;
+        if (found++ < 20) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)), from);
+        else more++;
+    }
+    if (more) gxi_add(t, " and %d more", more);
+    return found;
+}
+/* Where it says nothing, the PTX inputs are searched in its place. What other inputs define is not known: "missing" is then only said of PTX alone. */
+static int gxi_link_search(gxi_text *t, const gxi_linker *l) {
+    size_t i, k, others = 0;
+    int found = 0;
+    for (i = 0; i < l->count; i++) others += l->inputs[i].kind != GXI_PTX;
+    for (i = 0; i < l->count; i++) {
+        const char *p = l->inputs[i].kind == GXI_PTX ? l->inputs[i].data : "", *name, *end;
+        int linkage, other;
+        while ((p = gxi_ptx_symbol(p, &linkage, &name, &end)) != NULL) {
+            size_t n = (size_t)(end - name), defined = 0, first = i;
+            if (linkage == 'w' || gxi_ptx_is_system(name, n)) continue;
+            for (k = 0; k < l->count; k++) {
+                if (l->inputs[k].kind != GXI_PTX) continue;
+                gxi_ptx_names(l->inputs[k].data, name, n, &other);
+                defined += other == 'v' || (linkage == 'e' && other == 'w');
+                if (other == 'v' && first == i && k < i) first = k;
+            }
+            if (linkage == 'e' && !defined && !others && gxi_ptx_names(l->inputs[i].data, name, n, &other) > 1)
+                gxi_add(t, "%sUndefined reference to '%.*s' in '%s'", found++ ? "; " : "", (int)n, name, l->inputs[i].name);
+            else if (linkage == 'v' && defined > 1 && first < i)
+                gxi_add(t, "%sMultiple definition of '%.*s' in '%s', first defined in '%s'", found++ ? "; " : "", (int)n, name,
+                        l->inputs[i].name, l->inputs[first].name);
+        }
+    }
+    return found;
+}
+/* `failed` is the input that was refused, NULL when all are there and linking failed. */
+static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const gxi_input *failed) {
+    const gxi_linker *l = (const gxi_linker *)slot->more;
+    const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
+    gxi_text what = { 0, 0, 0, 0 };
+    char *log = gxi_jit_log(&l->jit);
+    int found = gxi_link_log(&what, l->jit.logs + l->jit.size);
+    call->log = log;
+    if (!found && !failed) found = gxi_link_search(&what, l);
+    if (found)
+        gxi_fail(call, GPUEXEC_LINK_FAILED,
+                 !what.p ? NULL
+                 : strstr(what.p, "cudaCDP") || strstr(what.p, "cudaLaunchDevice") || strstr(what.p, "cudaGetParameterBuffer")
+                     ? "kernels that launch kernels need the device runtime: add the toolkit's libcudadevrt.a"
+                 : strstr(what.p, "Undefined") ? "add the input that defines it, .visible; C++ names must be the same on both sides (extern \"C\")"
+                 : strstr(what.p, "Multiple")  ? "leave one definition and declare it .extern elsewhere (CUDA C: extern), or make it static, or .weak"
+                                               : "declare it alike in all inputs",
+                 "%s cannot be linked: %s", l->name, what.p ? what.p : "");
+    else if (failed && context) gxi_fail_load(call, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL);
+    else if (gxi_is_sticky(call->cu) || call->cu == GXI_OUT_OF_MEMORY || gxi_result_of(call->cu) == GPUEXEC_STALE_HANDLE)
+        gxi_fail_cu(call, NULL, "%s cannot be linked", l->name);
+    else gxi_fail(call, GPUEXEC_LINK_FAILED, l->count ? NULL : "add inputs first: gpuexec_linker_add", "%s cannot be linked, from %lu inputs", l->name,
+                  (unsigned long)l->count);
+    call->log = NULL;
+    gxi_free(log);
+    gxi_text_free(&what);
+}
+
+/* --- linking --------------------------------------------------------------------------------------------------------- */
+
+static void gxi_link_drop(gxi_slot *slot) {
+    gxi_linker *l = (gxi_linker *)slot->more;
+    if (slot->native) gxi.cu.cuLinkDestroy(slot->native);
+    slot->native = l->image = NULL;
+    l->given = 0;
+}
+static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInputType */
+    return kind == GXI_PTX ? 1 : kind == GXI_CUBIN ? 0 : kind == GXI_FATBIN ? 2 : kind == GXI_OBJECT ? 3 : 4;
+}
+/* Gives the state all inputs that it has not got yet, and completes it if asked to. */
+static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
+    gxi_linker *l = (gxi_linker *)slot->more;
+    const gxi_input *failed = NULL;
+    gxi_scope scope = { 0, 0 };
+    gpuexec_result result = gxi_enter(call, slot->cu_context, &scope);
+    int cut = 0;
+    if (result) return result;
+    do {
+        if (cut) gxi_link_drop(slot);
+        if (!slot->native) {
+            if (!cut) l->jit.size = 0;           /* a new one begins small */
+            if ((result = gxi_jit_make(call, &l->jit, &l->desc)) != GPUEXEC_OK) break;
+            if (GXI_TRY(cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->native))) {
+                slot->native = NULL;
+                result = gxi_fail_cu(call, NULL, "the driver makes no linker");
+                break;
+            }
+        }
+        call->cu = 0;
+        for (failed = NULL; l->given < l->count && !failed; ) {
+            gxi_input *input = &l->inputs[l->given];
+            if (GXI_TRY(cuLinkAddData, (slot->native, gxi_input_type(input->kind), input->data, input->bytes + (input->kind == GXI_PTX), input->name, 0,
+                                        NULL, NULL)))
+                failed = input;
+            else l->given++;
+        }
+        if (!failed && complete && !l->image) GXI_TRY(cuLinkComplete, (slot->native, &l->image, &l->bytes));
+        if (call->cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
+        l->ms = gxi_jit_ms(&l->jit);
+        cut = gxi_jit_is_cut(&l->jit);
+    } while (cut);
+    if (!result && call->cu) {
+        gxi_fail_link(call, slot, failed);
+        result = gpuexec_error_detail()->result;
+    }
+    if (result) gxi_link_drop(slot);
+    gxi_leave(&scope);
+    return result;
+}
+
+static gxi_slot *gxi_ask_linker(gxi_call *call, gpuexec_linker linker) { return gxi_get(call, linker.id, GXI_LINKER, "the linker"); }
+
+GPUEXEC_API gpuexec_linker (gpuexec_linker_create)(GXI_WHERE gpuexec_context context, const gpuexec_module_desc *desc) {
+    gpuexec_linker handle = { 0 };
+    gxi_linker *l = NULL;
+    gxi_slot *owner, made;
+    GXI_CALL(gpuexec_linker_create, GXI_MAKES);
+    if (!desc) desc = &gxi_module_defaults;
+    if (gxi_check_jit(call, desc, 1) || gxi_begin(call) || !(owner = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
+    l = (gxi_linker *)gxi_realloc(NULL, sizeof *l);
+    if (l) {
+        memset(l, 0, sizeof *l);
+        l->desc = *desc;
+        l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the linked image");
+    }
+    if (!l || !l->name) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a linker"); goto failed; }
+    memset(&made, 0, sizeof made);
+    made.cu_context = owner->cu_context; made.context = context.id; made.more = l;
+    handle.id = gxi_new(call, GXI_LINKER, &made);
+    if (handle.id) {                             /* the state is made now, so that what its options lack is said here */
+        gxi_slot *slot = gxi_peek(handle.id, GXI_LINKER);
+        if (gxi_link(call, slot, 0) == GPUEXEC_OK) return handle;
+        gxi_end(handle.id);
+    }
+failed:
+    if (l) gxi_linker_free(l);
+    handle.id = gxi_failed_id(GXI_LINKER);
+    return handle;
+}
+
+/* Takes over `data`, which ends in a NUL that n does not count. */
+static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n, const char *name) {
+    gxi_linker *l = (gxi_linker *)slot->more;
+    gxi_input input = { GXI_TEXT, 0, 0, 0 };
+    gxi_text numbered = { 0, 0, 0, 0 };
+    gpuexec_result result = GPUEXEC_OK;
+    if (name) gxi_add(&numbered, "%s", name);
+    else gxi_add(&numbered, "input %lu", (unsigned long)l->count + 1);
+    input.name = numbered.p; input.data = data; input.bytes = n;
+    if (numbered.failed || !name) name = input.name;
+    input.kind = gxi_image_is(data, n);
+    if (input.kind == GXI_TEXT && gxi_is_text(data, n)) {
+        const char *first = gxi_ptx_space(data);
+        if (gxi_ptx_is(first, gxi_ptx_next(first), ".version")) input.kind = GXI_PTX;
+        input.bytes = strlen(data);
+    }
+    if (numbered.failed) result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for an input");
+    else if (input.kind != GXI_PTX) result = gxi_check_image(call, name, data, &n, input.kind);
+    if (!result && input.kind == GXI_TEXT) {
+        if (type == GPUEXEC_INPUT_AUTO)
+            result = gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
+                                  ? "it looks like CUDA C source: compile it first, nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
+                                  : "PTX begins with .version; state its type if you know better",
+                              "%s is none of PTX text, cubin, fatbin, object with device code, library", name);
+        else input.kind = (gxi_image_kind)type;
+    } else if (!result && type != GPUEXEC_INPUT_AUTO && (int)type != (int)input.kind)
+        result = gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO recognises it", "%s was said to be %s, but it is %s", name, gxi_image_kinds[type],
+                          gxi_image_kinds[input.kind]);
+    if (!result && l->count == l->cap) {
+        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, (l->cap ? l->cap * 2 : 8) * sizeof *more);
+        if (more) { l->inputs = more; l->cap = l->cap ? l->cap * 2 : 8; }
+        else result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %s", name);
+    }
+    if (!result) {
+        l->inputs[l->count++] = input;
+        result = gxi_link(call, slot, 0);
+        if (result) l->count--;
+    }
+    if (result) gxi_input_free(&input);
+    return result;
+}
+/* Whether it takes inputs, and this type. */
+static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_input_type type) {
+    gxi_slot *slot;
+    if (gxi_begin(call) || !(slot = gxi_ask_linker(call, linker))) return NULL;
+    if ((int)type < 0 || type > GPUEXEC_INPUT_LIBRARY) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is no gpuexec_input_type", (int)type); return NULL; }
+    if (!((gxi_linker *)slot->more)->image) return slot;
+    gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or make another linker", "%s has been linked: it takes no more inputs",
+             ((gxi_linker *)slot->more)->name);
+    return NULL;
+}
+GPUEXEC_API gpuexec_result (gpuexec_linker_add)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name) {
+    gxi_slot *slot;
+    gxi_image_kind kind;
+    char *copy;
+    GXI_CALL(gpuexec_linker_add, GXI_MAKES);
+    if (!(slot = gxi_open_linker(call, linker, type))) return gpuexec_error_detail()->result;
+    if (!data) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", name ? name : "the input");
+    data = gxi_unwrap(data, &bytes);
+    kind = gxi_image_is(data, bytes);
+    if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length", "%s is %s, which does not say its length itself", name ? name : "the input",
+                        kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
+    if (!bytes) bytes = kind == GXI_TEXT ? strlen((const char *)data) : gxi_image_bytes(data);
+    copy = (char *)gxi_realloc(NULL, bytes + 1);
+    if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %lu bytes of input", (unsigned long)bytes);
+    memcpy(copy, data, bytes);
+    copy[bytes] = 0;
+    return gxi_linker_give(call, slot, type, copy, bytes, name);
+}
+GPUEXEC_API gpuexec_result (gpuexec_linker_add_file)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const char *path) {
+    gxi_slot *slot;
+    size_t bytes = 0;
+    char *data;
+    GXI_CALL(gpuexec_linker_add_file, GXI_MAKES);
+    if (!(slot = gxi_open_linker(call, linker, type))) return gpuexec_error_detail()->result;
+    if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
+    data = gxi_read_file(call, path, &bytes);
+    return data ? gxi_linker_give(call, slot, type, data, bytes, path) : gpuexec_error_detail()->result;
+}
+
+/* The linker with its image, NULL after a failure. */
+static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
+    gxi_slot *slot;
+    if (gxi_begin(call) || !(slot = gxi_ask_linker(call, linker))) return NULL;
+    return ((gxi_linker *)slot->more)->image || gxi_link(call, slot, 1) == GPUEXEC_OK ? (gxi_linker *)slot->more : NULL;
+}
+GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker) {
+    gpuexec_module handle = { 0 };
+    gpuexec_module_desc desc = gxi_module_defaults;                  /* it is compiled */
+    gxi_linker *l;
+    size_t i;
+    GXI_CALL(gpuexec_linker_load, GXI_MAKES);
+    if (!(l = gxi_linked(call, linker))) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
+    desc.name = l->name;
+    handle = gxi_load_image(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
+    for (i = 0; i < l->count && gpuexec_id_ok(handle.id); i++)       /* names of calls may be stripped from the image; a library has them always */
+        if (l->inputs[i].kind != GXI_LIBRARY && gxi_has_device_launches(l->inputs[i].data, l->inputs[i].bytes))
+            ((gxi_module *)gxi_peek(handle.id, GXI_MODULE)->more)->device_launches = 1;
+    return handle;
+}
+GPUEXEC_API gpuexec_result (gpuexec_linker_image)(GXI_WHERE gpuexec_linker linker, const void **image, size_t *bytes) {
+    gxi_linker *l;
+    GXI_CALL(gpuexec_linker_image, GXI_MAKES);
+    if (!image || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", image ? "bytes" : "image");
+    *image = NULL;
+    *bytes = 0;
+    if (!(l = gxi_linked(call, linker))) return gpuexec_error_detail()->result;
+    *image = l->image;
+    *bytes = l->bytes;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_linker_save)(GXI_WHERE gpuexec_linker linker, const char *path) {
+    gxi_linker *l;
+    gxi_text aside = { 0, 0, 0, 0 };
+    FILE *file;
+    int ok = 0;
+    GXI_CALL(gpuexec_linker_save, GXI_MAKES);
+    if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
+    if (!(l = gxi_linked(call, linker))) return gpuexec_error_detail()->result;
+    gxi_add(&aside, "%s.%ld", path, gxi_pid());
+    if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to write \"%s\"", path);
+    file = fopen(aside.p, "wb");
+    if (file) {
+        ok = fwrite(l->image, 1, l->bytes, file) == l->bytes;
+        ok = fclose(file) == 0 && ok;
+#ifdef _WIN32
+        if (ok) remove(path);                    /* rename does not replace there */
+#endif
+        ok = ok && rename(aside.p, path) == 0;
+    }
+    if (!ok) {
+        gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot write \"%s\": %s", path, strerror(errno));
+        if (file) remove(aside.p);
+    }
+    gxi_text_free(&aside);
+    return ok ? GPUEXEC_OK : GPUEXEC_FILE_ERROR;
+}
+
+GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker) {
+    GXI_CALL_NO_PLACE(gpuexec_linker_log, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_linker(call, linker);
+    return slot && ((gxi_linker *)slot->more)->log ? ((gxi_linker *)slot->more)->log : "";
+}
+GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker) {
+    GXI_CALL_NO_PLACE(gpuexec_linker_ms, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_linker(call, linker);
+    return slot ? ((gxi_linker *)slot->more)->ms : -1.0;
+}
+GPUEXEC_API gpuexec_result gpuexec_linker_destroy(gpuexec_linker linker) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL_NO_PLACE(gpuexec_linker_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(linker.id, GXI_LINKER)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_linker(call, linker)) || gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    call->cu = 0;
+    gxi_destroy(call, slot);
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "the linker cannot be destroyed") : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -295,3 +295,208 @@ TEST(extern_without_a_linker_stays_an_error) {
     begin();
     CHECK(cu.load(&native, main_ptx) != 0);
 }
+
+/* --- the same by this library ------------------------------------------------------------------------------------------ */
+
+static gpuexec_linker linker_of(gpuexec_context ctx, int main_too, int part_too) {
+    gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
+    if (main_too) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main"));
+    if (part_too) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, part_ptx, sizeof part_ptx, "part"));
+    return l;
+}
+static uint64_t image_hash(gpuexec_module mod) { return ((gxi_module *)gxi_peek(mod.id, GXI_MODULE)->more)->image_hash; }
+
+TEST(library_links_and_loads) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = linker_of(ctx, 1, 1);
+    gpuexec_module  mod = gpuexec_linker_load(l), again = gpuexec_linker_load(l);
+    const void *image = NULL;
+    size_t      bytes = 0;
+    uint32_t    word = 0;
+    CHECK_MADE(mod);
+    CHECK_OK(gpuexec_linker_image(l, &image, &bytes));
+    CHECK(image != NULL && bytes > 0 && image_hash(mod) == gxi_hash(image, bytes) && image_hash(again) == image_hash(mod));
+    CHECK(gpuexec_linker_log(l) != NULL);
+    CHECK(gpuexec_linker_ms(l) >= 0 && gpuexec_linker_ms(l) < 60000);
+    CHECK_OK(gpuexec_linker_destroy(l));                         /* loaded modules stay */
+    CHECK(!gpuexec_ok(l));
+    CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
+    CHECK_EQ(run_kernel(ctx, mod, "peek"), 6);
+    CHECK_EQ(run_kernel(ctx, again, "peek"), 5);                 /* each module has variables of its own */
+    CHECK_OK(gpuexec_copy_out_now(ctx, &word, gpuexec_module_global(mod, "shared_word", NULL), 4));
+    CHECK_EQ(word, 6);
+    CHECK_RESULT(gpuexec_linker_destroy(l), GPUEXEC_STALE_HANDLE);
+    CHECK_OK(gpuexec_take_error());
+}
+
+TEST(library_saves_and_reads) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    char part[] = "/tmp/gpuexec-part-XXXXXX", saved[] = "/tmp/gpuexec-saved-XXXXXX", aside[64];
+    int  part_file = mkstemp(part), saved_file = mkstemp(saved);
+    gpuexec_linker l = linker_of(ctx, 1, 0);
+    gpuexec_module mod;
+    CHECK(write(part_file, part_ptx, sizeof part_ptx - 1) == (ssize_t)sizeof part_ptx - 1);
+    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, part));
+    CHECK_OK(gpuexec_linker_save(l, saved));
+    snprintf(aside, sizeof aside, "%s.%ld", saved, (long)getpid());
+    CHECK(access(aside, F_OK) != 0);                             /* renamed */
+    CHECK_RESULT(gpuexec_linker_save(l, "/no/such/folder/x.cubin"), GPUEXEC_FILE_ERROR);
+    CHECK_TEXT(gpuexec_error_text(), "cannot write", "/no/such/folder/x.cubin", "No such file");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
+    mod = gpuexec_module_load_file(ctx, saved, NULL);
+    CHECK(image_hash(mod) == image_hash(gpuexec_linker_load(l)));
+    CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
+    close(part_file); unlink(part);
+    close(saved_file); unlink(saved);
+}
+
+TEST(library_names_what_is_missing_and_links_when_it_came) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = linker_of(ctx, 1, 0);
+    gpuexec_module  mod = gpuexec_linker_load(l);
+    CHECK(!gpuexec_ok(mod));
+    CHECK_TEXT(gpuexec_why(mod), "the linked image cannot be linked", "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'", "GPUEXEC_LINK_FAILED",
+               "log:", "cure: add the input that defines it");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
+    mod = gpuexec_linker_load(l);
+    CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
+    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, weak_ptx, 0, "late"), GPUEXEC_TOO_LATE);
+    CHECK_TEXT(gpuexec_error_text(), "the linked image has been linked: it takes no more inputs", "make another linker");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_TOO_LATE);
+    CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
+}
+
+TEST(library_names_what_is_there_twice) {
+    gpuexec_context     ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc desc = { 0 };
+    gpuexec_linker      l;
+    desc.name = "the physics";
+    l = gpuexec_linker_create(ctx, &desc);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "one"));
+    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "two") == GPUEXEC_OK) gpuexec_linker_load(l);     /* said here or at the end */
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "the physics cannot be linked", "Multiple definition of", "'twist'", "'one'", "'two'", "cure: leave one definition");
+}
+
+TEST(library_names_kernels_that_need_the_device_runtime) {
+    static const char ptx[] = HEAD
+        ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"
+        ".visible .entry parent(.param .u64 out) { .reg .b64 %d<3>; mov.u64 %d1, __cudaCDP2GetParameterBufferV2; ld.param.u64 %d2, [out];\n"
+        "st.global.u64 [%d2], %d1; ret; }\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK && gpuexec_ok(gpuexec_linker_load(l)) && is_cpu_device())
+        SKIP("this CPU device brings a device runtime of its own");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "__cudaCDP2GetParameterBufferV2", "libcudadevrt.a");
+}
+
+/* What the log does not tell is found in the texts. */
+TEST(library_finds_symbols_itself) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = linker_of(ctx, 1, 0);
+    gxi_linker     *in  = (gxi_linker *)gxi_peek(l.id, GXI_LINKER)->more;
+    gxi_text        t   = { 0, 0, 0, 0 };
+    CHECK_EQ(gxi_link_search(&t, in), 3);
+    CHECK_STRING(t.p, "Undefined reference to 'twist' in 'main'; Undefined reference to 'shared_word' in 'main'; Undefined reference to 'table' in 'main'");
+    gxi_text_free(&t);
+    l  = linker_of(ctx, 1, 1);
+    in = (gxi_linker *)gxi_peek(l.id, GXI_LINKER)->more;
+    CHECK_EQ(gxi_link_search(&t, in), 0);
+    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "more") == GPUEXEC_OK) {
+        CHECK_EQ(gxi_link_search(&t, in), 5);
+        CHECK_TEXT(t.p, "Multiple definition of 'twist' in 'more', first defined in 'part'", "'peek'", "'where'", "'shared_word'");
+    }
+    gxi_text_free(&t);
+    gpuexec_take_error();
+}
+
+TEST(library_names_a_broken_input_and_goes_on) {
+    static char many[40000] = HEAD ".visible .entry e() {\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = linker_of(ctx, 1, 0);
+    const char *log;
+    int i;
+    for (i = 0; i < 600; i++) sprintf(many + strlen(many), "  no_such_instruction_%d;\n", i);
+    strcat(many, "  ret;\n}\n");
+    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, many, 0, "bad one"), GPUEXEC_BAD_IMAGE);
+    CHECK_TEXT(gpuexec_error_text(), "bad one is PTX that does not compile", "no_such_instruction", "line 5");
+    log = gpuexec_error_detail()->log;
+    if (is_cpu_device() && CHECK(log != NULL)) CHECK_TEXT(log, "no_such_instruction_599");       /* grown until nothing was cut */
+    gpuexec_take_error();
+    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ".version 99.9\n.target sm_70\n.address_size 64\n", 0, NULL), GPUEXEC_IMAGE_TOO_NEW);
+    CHECK_TEXT(gpuexec_error_text(), "input 2 is PTX of .version 99.9", "takes at most .version");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));            /* the broken ones are not part of it */
+    CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
+}
+
+TEST(library_misuse) {
+    static const char zeros[64] = { 0 }, lto[64] = "\xED\x43\x4E\x7F\x01";
+    gpuexec_context     ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc desc = { 0 };
+    gpuexec_linker      none = { 0 }, l = linker_of(ctx, 0, 0);
+    const void *image = zeros;
+    size_t      bytes = 1;
+#define REFUSED(call, wanted, ...) do { CHECK_RESULT(call, wanted); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); CHECK_RESULT(gpuexec_take_error(), wanted); } while (0)
+    REFUSED(gpuexec_linker_add(none, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL), GPUEXEC_BAD_HANDLE, "the linker was never made");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, NULL, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the input is NULL");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "", 0, "nothing"), GPUEXEC_BAD_IMAGE, "nothing is empty");
+    REFUSED(gpuexec_linker_add(l, (gpuexec_input_type)9, main_ptx, 0, NULL), GPUEXEC_BAD_ARGUMENT, "9 is no gpuexec_input_type");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_CUBIN, main_ptx, 0, "main"), GPUEXEC_BAD_IMAGE, "main was said to be a cubin, but it is PTX text", "AUTO");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "__global__ void f() {}", 0, "f.cu"), GPUEXEC_BAD_IMAGE, "f.cu is none of PTX text", "CUDA C", "nvcc");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "hello", 0, NULL), GPUEXEC_BAD_IMAGE, "input 1 is none of", ".version");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\n", 0, "x.a"), GPUEXEC_BAD_ARGUMENT, "x.a is a library", "does not say its length");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED, "x.ltoir is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
+    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
+    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/file.ptx"), GPUEXEC_FILE_ERROR, "/no/such/file.ptx", "No such file");
+    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "cannot read \"/tmp\"", "directory");
+    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"), GPUEXEC_BAD_IMAGE, "ELF file, but no cubin");
+    REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
+    REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED, "from 0 inputs", "add inputs first");
+    CHECK(image == NULL && bytes == 0);
+    REFUSED(gpuexec_linker_save(l, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
+    desc.prefer_binary = 1;
+    CHECK(!gpuexec_ok(gpuexec_linker_create(ctx, &desc)));
+    CHECK_TEXT(gpuexec_error_text(), "prefer_binary is set, but a linker");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_linker_destroy(none));
+    CHECK_STRING(gpuexec_linker_log(none), "");
+    CHECK(gpuexec_linker_ms(none) < 0);
+}
+
+static char leaks[2000];
+static void keep_leaks(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    if (level == GPUEXEC_LOG_WARNING && strlen(leaks) + strlen(text) < sizeof leaks) strcat(leaks, text);
+}
+TEST(library_linkers_end_with_their_context) {
+    gpuexec_setup_desc setup = { 0 };
+    gpuexec_context    ctx;
+    gpuexec_linker     l;
+    setup.report_leaks = 1;
+    setup.log = keep_leaks;
+    CHECK_OK(gpuexec_setup(&setup));
+    ctx = gpuexec_context_open(0, NULL);
+    l   = linker_of(ctx, 1, 1);
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(!gpuexec_ok(l));
+    CHECK(!gpuexec_ok(gpuexec_linker_load(l)));
+    CHECK_TEXT(gpuexec_error_text(), "stale handle");
+    gpuexec_take_error();
+    linker_of(gpuexec_context_open(0, NULL), 1, 0);
+    CHECK_OK(gpuexec_shutdown());
+    CHECK_TEXT(leaks, "leak: a linker, made at ", "link.c:");
+}
+
+/* A failed linker holds its reason; what it should have made is never launched. */
+TEST(library_failed_linkers) {
+    gpuexec_context ctx = gpuexec_context_open(99, NULL);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    CHECK(!gpuexec_ok(l));
+    CHECK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL) == GPUEXEC_NO_DEVICE);
+    CHECK_TEXT(gpuexec_why(gpuexec_linker_load(l)), "the linker could not be made", "99");
+    CHECK_OK(gpuexec_linker_destroy(l));
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NO_DEVICE);
+}
