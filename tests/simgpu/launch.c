@@ -41,7 +41,7 @@ static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
     if (!min_grid || !best || limit < 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     struct sim_module *m = f->module;
-    int most = sim_occupancy(f, 32, 0).max_threads, top = 0;
+    int most = sim_most_threads(f), top = 0;
     if (limit && limit < most) most = limit;
     *best = *min_grid = 0;
     m->refs++;

@@ -278,7 +278,7 @@ SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle), 
     struct sim_function *f = sim_get(SIM_H_FUNCTION, handle); \
     if (!f) return CUDA_ERROR_INVALID_HANDLE
 
-static int most_threads(const struct sim_function *f) {
+int sim_most_threads(const struct sim_function *f) {
     const uint32_t *m = f->func->reqntid[0] ? f->func->reqntid : f->func->maxntid;
     int most = sim_occupancy(f, 32, 0).max_threads;
     uint64_t given = m[0] ? (uint64_t)m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1) : SIM_BLOCK_THREADS;
@@ -290,7 +290,7 @@ SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, a
     const struct sim_code_info *info = sim_code_info(f->code);
     if (!value || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = most_threads(f); break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = sim_most_threads(f); break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->const_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;

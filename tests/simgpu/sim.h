@@ -488,6 +488,7 @@ int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, s
 void sim_module_free(struct sim_module *module);                         /* the handle and its reference go */
 struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads per block that registers allow */
 struct sim_occupancy sim_occupancy(const struct sim_function *function, unsigned threads, uint64_t dynamic_shared);
+int sim_most_threads(const struct sim_function *f);      /* in a block: registers, .maxntid, .reqntid */
 void sim_workspaces_free(struct sim_context *context);
 /* device.c */
 bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* one's kernels can be given access to the other's memory */
