@@ -556,6 +556,13 @@ GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int in
 #define gpuexec_module_global(...) gpuexec_module_global(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module, const char *name, size_t *bytes);
 
+/* Copies bytes from the host into that variable's beginning, or from there to the host: the variable's size, or less. Finished when they
+   return, and ordered on the legacy stream. Refused while a failure is latched. cuMemcpyHtoD, cuMemcpyDtoH. */
+#define gpuexec_module_set(...) gpuexec_module_set(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_get(...) gpuexec_module_get(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_module_set)(GXI_WHERE gpuexec_module module, const char *name, const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result (gpuexec_module_get)(GXI_WHERE gpuexec_module module, const char *name, void *to, size_t bytes);
+
 /* Unloads; the handles of its kernels end. Waits for running work as the driver needs it. cuModuleUnload. */
 GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module);
 
@@ -575,6 +582,12 @@ typedef struct gpuexec_kernel_info {
     int         registers;                       /* per thread */
     int         ptx_version, binary_version;     /* 75 for compute capability 7.5 */
     size_t      static_shared, local_bytes, constant_bytes;
+    size_t      max_dynamic_shared;              /* bytes it may be launched with now; launches raise it by themselves, up to the device's limit */
+    int         cache_mode_ca;                   /* 1: compiled to cache global loads in L1 */
+    int         preferred_carveout;              /* of L1 for shared memory, in percent; -1: the driver's choice */
+    /* clusters; 0 on drivers and devices without them: */
+    int         cluster_must_be_set, required_cluster[3], non_portable_cluster_allowed;
+    int         cluster_scheduling_policy;       /* CUclusterSchedulingPolicy */
 } gpuexec_kernel_info;
 
 /* cuFuncGetAttribute. A question. */
@@ -586,6 +599,10 @@ GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int inde
 /* How many blocks of that size, with that much dynamic shared memory in bytes, run on one multiprocessor at a time; -1 if it fails.
    cuOccupancyMaxActiveBlocksPerMultiprocessor. */
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
+
+/* The threads per block with which most threads run at a time, with that much dynamic shared memory per block; -1 if it fails. In *blocks,
+   unless NULL, the smallest grid that then fills the device. cuOccupancyMaxPotentialBlockSize. */
+GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>link   Several images made one. A linker is used by one thread at a time. */
@@ -1219,6 +1236,8 @@ static const char *const gxi_driver_places[] = {
     ROW(REQUIRED, cuFuncGetAttribute,         2020, (int *value, int attribute, struct CUfunc_st *function)) \
     ROW(REQUIRED, cuFuncSetAttribute,         9000, (struct CUfunc_st *function, int attribute, int value)) \
     ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, (int *blocks, struct CUfunc_st *function, int threads, size_t shared)) \
+    ROW(REQUIRED, cuOccupancyMaxPotentialBlockSize, 6050, (int *blocks, int *threads, struct CUfunc_st *function, size_t (GXI_CUDA *shared_of)(int), \
+                                                     size_t shared, int limit)) \
     ROW(REQUIRED, cuLaunchKernel,             4000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
                                                      unsigned bz, unsigned shared, struct CUstream_st *stream, void **params, void **extra)) \
     ROW(REQUIRED, cuLaunchCooperativeKernel,  9000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
@@ -1296,6 +1315,8 @@ enum {
 
     GXI_FUNC_MAX_THREADS_PER_BLOCK = 0, GXI_FUNC_SHARED_SIZE_BYTES = 1, GXI_FUNC_CONST_SIZE_BYTES = 2, GXI_FUNC_LOCAL_SIZE_BYTES = 3,
     GXI_FUNC_NUM_REGS = 4, GXI_FUNC_PTX_VERSION = 5, GXI_FUNC_BINARY_VERSION = 6, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+    GXI_FUNC_CACHE_MODE_CA = 7, GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT = 9, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET = 10,
+    GXI_FUNC_REQUIRED_CLUSTER_WIDTH = 11, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14, GXI_FUNC_CLUSTER_SCHEDULING_POLICY = 15,
 
     GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2, GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8,
     GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
@@ -2987,7 +3008,8 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
     gxi_free(jit->logs);
     memset(jit, 0, sizeof *jit);
     jit->logs = (char *)gxi_realloc(NULL, 2 * size);
-    if (!jit->logs) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)", (unsigned long)(2 * size));
+    if (!jit->logs)
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)", (unsigned long)(2 * size));
     jit->size = size;
     jit->logs[0] = jit->logs[size] = 0;
     gxi_jit_option(jit, GXI_JIT_WALL_TIME, NULL);                    /* first: the driver writes it into values[0] */
@@ -3348,22 +3370,51 @@ GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int in
     gxi_slot *slot = gxi_ask_module(call, module);
     return slot && index >= 0 && index < ((gxi_module *)slot->more)->nkernels ? ((gxi_module *)slot->more)->kernels[index] : NULL;
 }
-GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module, const char *name, size_t *bytes) {
+static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name, size_t *bytes) {
     gpuexec_ptr address = 0;
-    size_t size = 0;
+    *bytes = 0;
+    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
+    if (GXI_TRY(cuModuleGetGlobal, (&address, bytes, (struct CUmod_st *)slot->native, name)) == 0) return address;
+    gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
+                      "and make sure that a kernel uses it",
+                "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
+    *bytes = 0;
+    return 0;
+}
+GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module, const char *name, size_t *bytes) {
+    size_t unused;
     gxi_slot *slot;
     GXI_CALL(gpuexec_module_global, GXI_MAKES);
-    if (bytes) *bytes = 0;
-    if (gxi_begin(call) || !(slot = gxi_ask_module(call, module))) return 0;
-    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
-    if (GXI_TRY(cuModuleGetGlobal, (&address, &size, (struct CUmod_st *)slot->native, name))) {
-        gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
-                          "and make sure that a kernel uses it",
-                    "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
-        return 0;
-    }
-    if (bytes) *bytes = size;
-    return address;
+    if (!bytes) bytes = &unused;
+    *bytes = 0;
+    return gxi_begin(call) || !(slot = gxi_ask_module(call, module)) ? 0 : gxi_variable(call, slot, name, bytes);
+}
+static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, const char *name, const void *from, void *to, size_t bytes) {
+    size_t has;
+    gxi_slot *slot;
+    gxi_scope scope;
+    gpuexec_ptr address;
+    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_module(call, module)) || !(address = gxi_variable(call, slot, name, &has))) return gpuexec_error_detail()->result;
+    if (!from && !to) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
+    if (bytes > has)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the size of what the variable is declared as in the device code, not a pointer's",
+                        "variable \"%s\" of %s has %lu bytes, but %lu were to be copied", name, ((gxi_module *)slot->more)->name, (unsigned long)has,
+                        (unsigned long)bytes);
+    if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    call->cu = 0;
+    if (bytes && from) GXI_TRY(cuMemcpyHtoD, (address, from, bytes));
+    else if (bytes) GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, ((gxi_module *)slot->more)->name) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_module_set)(GXI_WHERE gpuexec_module module, const char *name, const void *from, size_t bytes) {
+    GXI_CALL(gpuexec_module_set, GXI_WORKS);
+    return gxi_copy_variable(call, module, name, from, NULL, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_module_get)(GXI_WHERE gpuexec_module module, const char *name, void *to, size_t bytes) {
+    GXI_CALL(gpuexec_module_get, GXI_WORKS);
+    return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module) {
     gxi_slot *slot, *kernel;
@@ -3442,9 +3493,33 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint
     return handle;
 }
 
+/* How many letters must be put in, left out or changed to make b of a; 99 for very long names. */
+static int gxi_edits(const char *a, const char *b) {
+    int row[65], i, k, before, old, n = (int)strlen(b);
+    if (strlen(a) > 64 || n > 64) return 99;
+    for (k = 0; k <= n; k++) row[k] = k;
+    for (i = 1; a[i - 1]; i++) {
+        before = row[0];
+        row[0] = i;
+        for (k = 1; k <= n; k++) {
+            old = row[k];
+            row[k] = before + (a[i - 1] != b[k - 1]);
+            if (old + 1 < row[k]) row[k] = old + 1;
+            if (row[k - 1] + 1 < row[k]) row[k] = row[k - 1] + 1;
+            before = old;
+        }
+    }
+    return row[n];
+}
 static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, const char *name) {
     gxi_text names = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
-    int i, shown = 0;
+    int i, shown = 0, length = (int)strlen(name), least = length / 3 < 2 ? length / 3 + 2 : 4;        /* more is no typing error */
+    const char *near = NULL;
+    for (i = 0; i < m->nkernels; i++) {
+        int edits = gxi_edits(name, m->kernels[i]);
+        if (edits < least && edits < length) { least = edits; near = m->kernels[i]; }
+    }
+    if (near) gxi_add(&cure, "did you mean \"%s\"?", near);
     for (i = 0; i < m->nkernels; i++) {
         const char *at = strstr(m->kernels[i], name);
         if (at && *name && m->kernels[i][0] == '_' && m->kernels[i][1] == 'Z' && !cure.p)
@@ -3518,6 +3593,7 @@ static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int at
     return GXI_TRY(cuFuncGetAttribute, (&value, attribute, (struct CUfunc_st *)kernel->native)) ? 0 : value;
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexec_kernel_info *info) {
+    int values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY + 1] = { 0 }, i;
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_kernel_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
@@ -3525,14 +3601,26 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexe
     if (!(slot = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
     info->name = ((gxi_kernel *)slot->more)->name;
     info->parameters = slot->sizes ? slot->sizes[0] : -1;
-    info->max_threads_per_block = gxi_function_attribute(call, slot, GXI_FUNC_MAX_THREADS_PER_BLOCK);
-    info->registers = gxi_function_attribute(call, slot, GXI_FUNC_NUM_REGS);
-    info->ptx_version = gxi_function_attribute(call, slot, GXI_FUNC_PTX_VERSION);
-    info->binary_version = gxi_function_attribute(call, slot, GXI_FUNC_BINARY_VERSION);
-    info->static_shared = (size_t)gxi_function_attribute(call, slot, GXI_FUNC_SHARED_SIZE_BYTES);
-    info->local_bytes = (size_t)gxi_function_attribute(call, slot, GXI_FUNC_LOCAL_SIZE_BYTES);
-    info->constant_bytes = (size_t)gxi_function_attribute(call, slot, GXI_FUNC_CONST_SIZE_BYTES);
-    return call->cu ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name) : GPUEXEC_OK;
+    for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++)
+        if (GXI_TRY(cuFuncGetAttribute, (&values[i], i, (struct CUfunc_st *)slot->native))) {
+            values[i] = 0;                       /* clusters came with CUDA 11.8 */
+            if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
+        }
+    info->max_threads_per_block = values[GXI_FUNC_MAX_THREADS_PER_BLOCK];
+    info->registers = values[GXI_FUNC_NUM_REGS];
+    info->ptx_version = values[GXI_FUNC_PTX_VERSION];
+    info->binary_version = values[GXI_FUNC_BINARY_VERSION];
+    info->static_shared = (size_t)values[GXI_FUNC_SHARED_SIZE_BYTES];
+    info->local_bytes = (size_t)values[GXI_FUNC_LOCAL_SIZE_BYTES];
+    info->constant_bytes = (size_t)values[GXI_FUNC_CONST_SIZE_BYTES];
+    info->max_dynamic_shared = (size_t)values[GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES];
+    info->cache_mode_ca = values[GXI_FUNC_CACHE_MODE_CA];
+    info->preferred_carveout = values[GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT];
+    info->cluster_must_be_set = values[GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET];
+    for (i = 0; i < 3; i++) info->required_cluster[i] = values[GXI_FUNC_REQUIRED_CLUSTER_WIDTH + i];
+    info->non_portable_cluster_allowed = values[GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED];
+    info->cluster_scheduling_policy = values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY];
+    return GPUEXEC_OK;
 }
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_size, GXI_ASKS);
@@ -3558,6 +3646,24 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
     if (call->cu == 0) return blocks;
     gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
                 ((gxi_kernel *)slot->more)->name, block_threads, (unsigned long)shared_bytes);
+    return -1;
+}
+GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    int threads = 0, grid = 0;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_best_block, GXI_ASKS);
+    if (blocks) *blocks = 0;
+    if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
+    GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, (struct CUfunc_st *)slot->native, NULL, shared_bytes, 0));
+    gxi_leave(&scope);
+    if (call->cu == 0 && threads > 0) {
+        if (blocks) *blocks = grid;
+        return threads;
+    }
+    if (call->cu == 0) call->cu = GXI_INVALID_VALUE;                 /* no block size at all fits */
+    gxi_fail_cu(call, NULL, "no block size is known for kernel \"%s\" with %lu bytes of shared memory", ((gxi_kernel *)slot->more)->name,
+                (unsigned long)shared_bytes);
     return -1;
 }
 

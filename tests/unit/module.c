@@ -303,3 +303,276 @@ TEST(kernels_that_launch_kernels_are_seen) {
     CHECK_EQ(((gxi_module *)gxi_peek(gpuexec_module_load(ctx, plain, 0, NULL).id, GXI_MODULE)->more)->device_launches, 0);
     CHECK_EQ(((gxi_module *)gxi_peek(gpuexec_module_load(ctx, launches, 0, NULL).id, GXI_MODULE)->more)->device_launches, 1);
 }
+
+/* --- variables by value ------------------------------------------------------------------------------------------------ */
+
+#define REFUSED(call, wanted, ...) do { CHECK_RESULT(call, wanted); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); CHECK_RESULT(gpuexec_take_error(), wanted); } while (0)
+#define NOT_LOADED(call, wanted, ...) do { gpuexec_module not_loaded = call; CHECK(!gpuexec_ok(not_loaded)); CHECK_TEXT(gpuexec_why(not_loaded), __VA_ARGS__); \
+                                           CHECK_RESULT(gpuexec_take_error(), wanted); } while (0)
+
+TEST(variables_of_two_modules_side_by_side) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  a = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), b = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    uint32_t        table[4] = { 20, 30, 50, 70 }, seen[4] = { 0 }, word = 1000, more = 0;
+    CHECK_OK(gpuexec_module_set(a, "table", table, sizeof table));           /* a constant */
+    CHECK_OK(gpuexec_module_set(a, "counter", &word, sizeof word));
+    CHECK_OK(gpuexec_module_get(a, "table", seen, sizeof seen));
+    CHECK(memcmp(seen, table, sizeof seen) == 0);
+    CHECK_OK(gpuexec_module_get(b, "table", seen, sizeof seen));             /* the other one's is as it was */
+    CHECK(seen[0] == 2 && seen[3] == 7);
+    gpuexec_launch(gpuexec_kernel_get(a, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+    gpuexec_launch(gpuexec_kernel_get(b, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_OK(gpuexec_module_get(a, "counter", &word, sizeof word));
+    CHECK_OK(gpuexec_module_get(b, "counter", &more, sizeof more));
+    CHECK_EQ(word, 1000 + 20 + 70);
+    CHECK_EQ(more, 40 + 2 + 7);
+    seen[0] = 5;
+    CHECK_OK(gpuexec_module_set(b, "table", seen, 4));                       /* less than all: its beginning */
+    CHECK_OK(gpuexec_module_get(b, "table", seen, sizeof seen));
+    CHECK(seen[0] == 5 && seen[1] == 3);
+    CHECK_OK(gpuexec_module_set(b, "table", seen, 0));
+}
+
+TEST(variables_that_do_not_fit) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), none = { 0 };
+    uint32_t        words[8] = { 0 };
+    REFUSED(gpuexec_module_set(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT, "variable \"table\"", "unit.ptx", "has 16 bytes", "but 32");
+    REFUSED(gpuexec_module_get(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes", "but 17");
+    REFUSED(gpuexec_module_set(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
+    REFUSED(gpuexec_module_set(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT, "host memory for variable \"table\" is NULL");
+    REFUSED(gpuexec_module_get(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT, "host memory for variable \"table\" is NULL");
+    REFUSED(gpuexec_module_get(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
+    REFUSED(gpuexec_module_set(none, "table", words, 4), GPUEXEC_BAD_HANDLE, "the module was never made");
+    gpuexec_kernel_get(mod, "no_such_kernel");
+    CHECK_RESULT(gpuexec_module_set(mod, "table", words, 4), GPUEXEC_NOT_FOUND);     /* work is refused while a failure is latched */
+    CHECK_TEXT(gpuexec_error_text(), "no_such_kernel", "this call was refused: gpuexec_module_set");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_module_get(mod, "table", words, 16));
+    CHECK_EQ(words[0], 2);
+}
+
+/* --- more about kernels ------------------------------------------------------------------------------------------------ */
+
+TEST(did_you_mean) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "cuont")), "no kernel \"cuont\"", "cure: did you mean \"count\"?");
+    CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "with_static_share")), "did you mean \"with_static_shared\"?");
+    CHECK(strstr(gpuexec_why(gpuexec_kernel_get(mod, "multiply")), "did you mean") == NULL);
+    CHECK_EQ(gxi_edits("kitten", "sitting"), 3);
+    CHECK_EQ(gxi_edits("", "abc"), 3);
+    CHECK_EQ(gxi_edits("same", "same"), 0);
+    gpuexec_take_error();
+}
+
+TEST(more_kernel_information) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_kernel_info k;
+    gpuexec_device_info d;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(mod, "with_static_shared"), &k));
+    CHECK_EQ(k.max_dynamic_shared, d.shared_per_block - 1024);
+    CHECK(k.cache_mode_ca == 0 || k.cache_mode_ca == 1);
+    CHECK_EQ(k.preferred_carveout, -1);
+    CHECK_EQ(k.cluster_must_be_set, 0);
+    CHECK_EQ(k.required_cluster[0] + k.required_cluster[1] + k.required_cluster[2], 0);
+    CHECK_EQ(k.non_portable_cluster_allowed, 0);
+}
+
+TEST(the_best_block) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  faults = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL);
+    gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "count"), none = { 0 };
+    gpuexec_device_info d;
+    int blocks = 0, threads = gpuexec_kernel_best_block(fn, 0, &blocks);
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    CHECK(threads >= d.warp_size && threads <= d.max_threads_per_block && threads % d.warp_size == 0);
+    CHECK_EQ(gpuexec_kernel_occupancy(fn, (unsigned)threads, 0) * threads, d.max_threads_per_multiprocessor);
+    CHECK_EQ(blocks, gpuexec_kernel_occupancy(fn, (unsigned)threads, 0) * d.multiprocessors);
+    threads = gpuexec_kernel_best_block(gpuexec_kernel_get(faults, "count_at_most_64"), 0, NULL);
+    CHECK(threads > 0 && threads <= 64);
+    CHECK_EQ(gpuexec_kernel_best_block(none, 0, &blocks), -1);
+    CHECK_EQ(blocks, 0);
+}
+
+/* --- options and logs -------------------------------------------------------------------------------------------------- */
+
+TEST(every_option_is_checked) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    char wanted[100];
+    int  i;
+    for (i = 0; i < GXI_JIT_ROWS; i++) {
+        const gxi_jit_row  *row = &gxi_jit_rows[i];
+        gpuexec_module_desc desc = { 0 };
+        int value = row->low - 1;
+        memcpy((char *)&desc + row->at, &value, sizeof value);
+        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to", row->name, value, row->low);
+        NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
+        if (row->high == 0x7FFFFFFF) continue;
+        value = row->high + 1;
+        memcpy((char *)&desc + row->at, &value, sizeof value);
+        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to %d", row->name, value, row->low, row->high);
+        NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
+    }
+}
+
+TEST(options_that_compile) {
+    gpuexec_context     ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc desc = { 0 };
+    gpuexec_device_info d;
+    gpuexec_module      mod;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    desc.threads_per_block = 256;
+    desc.optimization = -1;
+    desc.cache_mode = 2;
+    desc.prefer_binary = 1;
+    desc.debug_info = desc.line_info = 1;
+    mod = gpuexec_module_load_file(ctx, UNIT_PTX, &desc);
+    check_that_it_runs(ctx, mod);
+    CHECK(gpuexec_module_threads_per_block(mod) >= 256);
+    desc.target = d.compute_capability;
+    NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, "both target", "threads_per_block (256)");
+    memset(&desc, 0, sizeof desc);
+    desc.target = d.compute_capability;
+    mod = gpuexec_module_load_file(ctx, UNIT_PTX, &desc);
+    check_that_it_runs(ctx, mod);
+    CHECK_EQ(gpuexec_module_threads_per_block(mod), 0);
+    if (gpuexec_driver_version() < 13000) SKIP("some options need a driver of CUDA 13");
+    memset(&desc, 0, sizeof desc);
+    desc.position_independent = 1;
+    desc.min_blocks = 2;
+    desc.max_block_threads = 128;
+    desc.override_directives = 1;
+    desc.compile_threads = -1;
+    check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, &desc));
+}
+
+/* Longer than the first buffer, whichever that was: nothing is cut. */
+TEST(a_long_verbose_log_is_complete) {
+    enum { kernels = 400 };
+    static char ptx[60000], line[64];
+    gpuexec_context     ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc desc = { 0 };
+    gpuexec_module      mod;
+    int i, found = 0;
+    size_t at = (size_t)sprintf(ptx, "// %ld %ld\n.version 7.0\n.target sm_70\n.address_size 64\n", (long)time(NULL), (long)getpid());
+    for (i = 0; i < kernels; i++) at += (size_t)sprintf(ptx + at, ".visible .entry kernel_with_a_long_name_%d() { ret; }\n", i);
+    desc.verbose = 1;                                            /* never compiled before: a cache tells nothing */
+    mod = gpuexec_module_load(ctx, ptx, 0, &desc);
+    CHECK_MADE(mod);
+    for (i = 0; i < kernels; i++) {
+        snprintf(line, sizeof line, "'kernel_with_a_long_name_%d'", i);
+        if (strstr(gpuexec_module_log(mod), line)) found++;
+    }
+    CHECK_EQ(found, kernels);
+    CHECK(strlen(gpuexec_module_log(mod)) > 16384);
+}
+
+/* The growing itself: a buffer that is full is made four times as large, up to the most. */
+TEST(full_logs_are_seen) {
+    gpuexec_context     ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc desc = { 0 };
+    gxi_jit             jit;
+    gxi_call            call = { "test", NULL, GXI_MAKES, NULL, 0, NULL };
+    CHECK_MADE(ctx);
+    memset(&jit, 0, sizeof jit);
+    CHECK_OK(gxi_jit_make(&call, &jit, &desc));
+    CHECK_EQ(jit.size, 16384);
+    CHECK(!gxi_jit_is_cut(&jit));
+    memset(jit.logs + jit.size, 'x', jit.size);
+    CHECK(gxi_jit_is_cut(&jit));
+    CHECK_OK(gxi_jit_make(&call, &jit, &desc));
+    CHECK_EQ(jit.size, 65536);
+    CHECK(!gxi_jit_is_cut(&jit));
+    memset(jit.logs, 'x', jit.size);
+    CHECK(gxi_jit_is_cut(&jit));
+    gxi_free(jit.logs);
+}
+
+/* --- wrong images ------------------------------------------------------------------------------------------------------ */
+
+TEST(wrong_images) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    unsigned char cubin[128] = "\x7F" "ELF\2\1\1", fatbin[128] = "\x50\xED\x55\xBA\1\0\x10";
+    cubin[18] = 190;                                             /* EM_CUDA */
+    cubin[41] = 0x10;                                            /* sections at 4096 */
+    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "the image is a cubin that is cut off: it has 128 bytes, but", "4096", "cure:");
+    NOT_LOADED(gpuexec_module_load(ctx, cubin, 30, NULL), GPUEXEC_BAD_IMAGE, "is a cubin that is cut off: it has 30 bytes");
+    NOT_LOADED(gpuexec_module_load(ctx, cubin, 10, NULL), GPUEXEC_BAD_IMAGE, "ELF file");
+    cubin[18] = 62;                                              /* EM_X86_64 */
+    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "an ELF file, but no cubin", "nvcc");
+    fatbin[8] = 200;
+    NOT_LOADED(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE, "is a fatbin that is cut off: it has 128 bytes, but", "216");
+    fatbin[8] = 64;                                              /* one part of LTO-IR */
+    fatbin[16] = 8; fatbin[20] = 64;
+    NOT_LOADED(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR", "-dlto", "nvJitLink");
+    NOT_LOADED(gpuexec_module_load(ctx, "!<arch>\nabc", 11, NULL), GPUEXEC_BAD_IMAGE, "a library of host objects", "gpuexec_linker_add_file");
+    NOT_LOADED(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    memcpy(cubin + 64, fatbin, 64);                              /* a host object with a fatbin in it */
+    cubin[72] = 40; cubin[80] = 2; cubin[84] = 40;
+    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "a host object", "gpuexec_linker_add_file");
+    check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, NULL));
+}
+
+/* Binaries as nvcc makes them of kernels/saxpy.cu, into a file that is gone when the test has loaded it. */
+static int nvcc_made(char file[], const char *how, int capability) {
+    char command[300], arch[16];
+    int  fd = mkstemp(file), ok;
+    snprintf(arch, sizeof arch, "%d", capability);
+    snprintf(command, sizeof command, "nvcc --version >/dev/null 2>&1 && nvcc %s%s -o %s kernels/saxpy.cu >/dev/null 2>&1", how, arch, file);
+    if (fd >= 0) close(fd);
+    ok = fd >= 0 && system(command) == 0;
+    if (!ok) unlink(file);
+    return ok;
+}
+
+TEST(binaries_of_nvcc_run) {
+    static const char *const how[] = { "-cubin -arch=sm_", "-fatbin -arch=sm_", "-fatbin -rdc=true -arch=sm_" };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     x   = gpuexec_alloc(ctx, 400), y = gpuexec_alloc(ctx, 400);
+    gpuexec_device_info d;
+    size_t i;
+    if (strstr(gpuexec_driver_path(), "libsimgpu")) SKIP("the CPU device runs PTX, no machine code");
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    for (i = 0; i < sizeof how / sizeof *how; i++) {
+        char  file[] = "/tmp/gpuexec-binary-XXXXXX";
+        float ones[100], a = 2.0f, result[100];
+        int   n = 100, k;
+        gpuexec_module mod;
+        if (!nvcc_made(file, how[i], d.compute_capability)) SKIP("no nvcc here that compiles for this device");
+        mod = gpuexec_module_load_file(ctx, file, NULL);
+        for (k = 0; k < n; k++) ones[k] = (float)k;
+        gpuexec_copy_in(s, x, ones, sizeof ones);
+        gpuexec_copy_in(s, y, ones, sizeof ones);
+        gpuexec_launch(gpuexec_kernel_get(mod, "saxpy"), s, gpuexec_grid_for(100, 64), GPUEXEC_ARGS(a, x, y, n));
+        gpuexec_copy_out(s, result, y, sizeof result);
+        CHECK_OK(gpuexec_stream_sync(s));
+        for (k = 0; k < n; k++) CHECK(result[k] == 3.0f * (float)k);
+        unlink(file);
+    }
+}
+
+TEST(binaries_of_nvcc_that_cannot_be_loaded) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_device_info d;
+    char cut[] = "/tmp/gpuexec-binary-XXXXXX", other[] = "/tmp/gpuexec-binary-XXXXXX", object[] = "/tmp/gpuexec-binary-XXXXXX", lto[] = "/tmp/gpuexec-binary-XXXXXX";
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc here that compiles for sm_90");
+    CHECK(truncate(cut, 2000) == 0);
+    NOT_LOADED(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE, "is a cubin that is cut off: it has 2000 bytes", cut);
+    unlink(cut);
+    if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75)))      /* no PTX in it */
+        NOT_LOADED(gpuexec_module_load_file(ctx, other, NULL), GPUEXEC_IMAGE_TOO_NEW, "has no code for device 0 of compute capability", "nvcc -gencode", other);
+    unlink(other);
+    if (CHECK(nvcc_made(object, "-dc -arch=sm_", 90)))
+        NOT_LOADED(gpuexec_module_load_file(ctx, object, NULL), GPUEXEC_BAD_IMAGE, "is a host object", "gpuexec_linker_add_file");
+    unlink(object);
+    if (CHECK(nvcc_made(lto, "-fatbin -rdc=true -gencode arch=compute_80,code=lto_", 80)))
+        NOT_LOADED(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_NOT_SUPPORTED, "is LTO-IR", "nvJitLink");
+    unlink(lto);
+}
