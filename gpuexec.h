@@ -1496,7 +1496,7 @@ static void gxi_thread_ends(void *p) {
 static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
     gxi_thread_record *record = gxi_thread.record;
     if (record && gxi_thread.epoch == gxi.epoch) return record;
-    gxi_thread.latched = GPUEXEC_OK;
+    if (gxi_thread.epoch != gxi.epoch) gxi_thread.latched = GPUEXEC_OK;
     gxi_thread.record = NULL;
     record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
     if (!record) return NULL;
