@@ -500,3 +500,123 @@ TEST(library_failed_linkers) {
     CHECK_OK(gpuexec_linker_destroy(l));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NO_DEVICE);
 }
+
+/* --- the classic example of cuLink: many texts, both logs, the wall time ------------------------------------------------ */
+
+enum { parts = 20 };
+/* Each has a function that adds its number and calls the next one; the first has the kernel. */
+static const char *chain_ptx(int i) {
+    static char text[1200];
+    char call[200] = "";
+    if (i + 1 < parts) snprintf(call, sizeof call, CALL("%%r1", "%%r1", "part%d"), i + 1);
+    strcpy(text, HEAD);
+    if (i + 1 < parts) sprintf(text + strlen(text), ".extern .func (.param .b32 r) part%d(.param .b32 a);\n", i + 1);
+    sprintf(text + strlen(text), ".visible .func (.param .b32 r) part%d(.param .b32 a) { .reg .b32 %%r<2>; ld.param.b32 %%r1, [a];\nadd.s32 %%r1, %%r1, %d;\n%s"
+                                 "st.param.b32 [r], %%r1; ret; }\n", i, i, call);
+    if (i == 0) strcat(text, ".visible .entry run(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d<2>; ld.param.u64 %d1, [out]; mov.u32 %r1, 1000;\n"
+                             CALL("%r1", "%r2", "part0") "st.global.u32 [%d1], %r2; ret; }\n");
+    return text;
+}
+TEST(many_texts_by_the_driver) {
+    enum { BUFFER_SIZE = 8192 };
+    static char error_log[BUFFER_SIZE], info_log[BUFFER_SIZE];
+    gpuexec_context ctx = begin();
+    int    options[6] = { WALL_TIME, INFO_LOG, INFO_LOG_BYTES, ERROR_LOG, ERROR_LOG_BYTES, 12 /* CU_JIT_LOG_VERBOSE */ }, i;
+    void  *values[6], *state = NULL, *cubin = NULL, *native = NULL;
+    size_t bytes = 0;
+    float  ms = -1;
+    values[0] = NULL;
+    values[1] = info_log;  values[2] = (void *)(uintptr_t)BUFFER_SIZE;
+    values[3] = error_log; values[4] = (void *)(uintptr_t)BUFFER_SIZE;
+    values[5] = (void *)(uintptr_t)1;
+    CHECK_EQ(cu.create(6, options, values, &state), 0);          /* values and logs live as long as the state */
+    for (i = 0; i < parts; i++) {
+        char *text = strdup(chain_ptx(i));
+        CHECK_EQ(cu.add(state, INPUT_PTX, text, strlen(text) + 1, NULL, 0, NULL, NULL), 0);
+        free(text);
+    }
+    CHECK_EQ(cu.complete(state, &cubin, &bytes), 0);
+    CHECK_STRING(error_log, "");
+    memcpy(&ms, &values[0], sizeof ms);                          /* not a float of ours: the slot itself */
+    CHECK(ms >= 0 && ms < 60000);
+    CHECK_EQ(cu.load(&native, cubin), 0);                        /* before the state, whose image it is, goes */
+    CHECK_EQ(cu.destroy(state), 0);
+    CHECK_EQ(run_kernel(ctx, gpuexec_module_from_native(ctx, (struct CUmod_st *)native), "run"), 1000 + parts * (parts - 1) / 2);
+}
+TEST(many_texts_by_the_library) {
+    gpuexec_context     ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc desc = { 0 };
+    gpuexec_linker      l;
+    gpuexec_module      mod;
+    int i;
+    desc.verbose = 1;
+    l = gpuexec_linker_create(ctx, &desc);
+    for (i = 0; i < parts; i++) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, chain_ptx(i), 0, NULL));
+    mod = gpuexec_linker_load(l);
+    CHECK(gpuexec_linker_ms(l) >= 0 && gpuexec_linker_ms(l) < 60000);
+    CHECK_OK(gpuexec_linker_destroy(l));
+    CHECK_EQ(run_kernel(ctx, mod, "run"), 1000 + parts * (parts - 1) / 2);
+}
+
+/* --- whatever fails, at whichever call ---------------------------------------------------------------------------------- */
+
+static int allocations_left;
+static void *running_dry(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (!bytes) { free(p); return NULL; }
+    return allocations_left-- > 0 ? realloc(p, bytes) : NULL;
+}
+TEST(library_without_host_memory) {
+    gpuexec_setup_desc setup = { 0 };
+    int i, failures = 0;
+    setup.realloc_function = running_dry;
+    for (i = 0; i < 300; i++) {
+        gpuexec_context ctx;
+        gpuexec_linker  l;
+        gpuexec_module  mod;
+        gpuexec_result  made;
+        allocations_left = i;
+        if (gpuexec_setup(&setup)) { gpuexec_shutdown(); failures++; continue; }
+        ctx = gpuexec_context_open(0, NULL);
+        l   = gpuexec_linker_create(ctx, NULL);
+        gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL);
+        gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part");
+        mod = gpuexec_linker_load(l);
+        made = gpuexec_take_error();
+        if (made) CHECK(gpuexec_error_text()[0]);
+        else CHECK_MADE(mod);
+        failures += made != GPUEXEC_OK;
+        CHECK_OK(gpuexec_linker_destroy(l));
+        gpuexec_shutdown();
+        if (!made) break;
+    }
+    CHECK(failures > 10 && i < 300);
+}
+
+static void check_driver_failing(const char *fail, const char *text) {
+    gpuexec_context ctx;
+    gpuexec_linker  l;
+    gpuexec_result  main_result, part_result;
+    CHECK(setenv("SIMGPU_FAIL", fail, 1) == 0);
+    ctx = gpuexec_context_open(0, NULL);
+    if (!is_cpu_device()) SKIP("only the CPU device fails to order");
+    l = gpuexec_linker_create(ctx, NULL);
+    main_result = gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main");
+    part_result = gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part");
+    if (!main_result && !part_result) gpuexec_linker_load(l);
+    CHECK(gpuexec_take_error() != GPUEXEC_OK);
+    CHECK_TEXT(gpuexec_error_text(), text);
+    if (gpuexec_ok(l)) {                                         /* and after that it works */
+        if (main_result) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main"));
+        if (part_result) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
+        CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
+    }
+    CHECK_OK(gpuexec_linker_destroy(l));
+    gpuexec_take_error();
+}
+TEST_ALONE(library_when_the_driver_makes_no_linker) { check_driver_failing("cuLinkCreate:1:2", "the driver makes no linker"); }
+TEST_ALONE(library_when_the_driver_refuses_the_first) { check_driver_failing("cuLinkAddData:1:2", "main cannot be loaded"); }
+TEST_ALONE(library_when_the_driver_refuses_the_second) { check_driver_failing("cuLinkAddData:2:1", "part cannot be loaded"); }
+TEST_ALONE(library_when_linking_fails_unexplained) { check_driver_failing("cuLinkComplete:1:999", "the linked image cannot be linked, from 2 inputs"); }
+TEST_ALONE(library_when_linking_lacks_memory) { check_driver_failing("cuLinkComplete:1:2", "GPUEXEC_OUT_OF_DEVICE_MEMORY"); }
+TEST_ALONE(library_when_loading_fails) { check_driver_failing("cuModuleLoadDataEx:1:2", "the linked image cannot be loaded"); }
