@@ -3964,15 +3964,22 @@ static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
 GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker) {
     gpuexec_module handle = { 0 };
     gpuexec_module_desc desc = gxi_module_defaults;                  /* it is compiled */
+    gxi_text ptx = { 0, 0, 0, 0 };
+    gxi_module *m;
     gxi_linker *l;
     size_t i;
     GXI_CALL(gpuexec_linker_load, GXI_MAKES);
     if (!(l = gxi_linked(call, linker))) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
     desc.name = l->name;
     handle = gxi_load_image(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
-    for (i = 0; i < l->count && gpuexec_id_ok(handle.id); i++)       /* names of calls may be stripped from the image; a library has them always */
-        if (l->inputs[i].kind != GXI_LIBRARY && gxi_has_device_launches(l->inputs[i].data, l->inputs[i].bytes))
-            ((gxi_module *)gxi_peek(handle.id, GXI_MODULE)->more)->device_launches = 1;
+    if (!gpuexec_id_ok(handle.id)) return handle;
+    m = (gxi_module *)gxi_peek(handle.id, GXI_MODULE)->more;
+    for (i = 0; i < l->count; i++) {             /* what the image may not show: calls of the device runtime, and to old drivers parameters */
+        const gxi_input *input = &l->inputs[i];
+        if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
+        if (input->kind == GXI_PTX && !GXI_HAS(cuFuncGetParamInfo)) gxi_add(&ptx, "%s\n", input->data);
+    }
+    m->ptx = ptx.p;
     return handle;
 }
 GPUEXEC_API gpuexec_result (gpuexec_linker_image)(GXI_WHERE gpuexec_linker linker, const void **image, size_t *bytes) {

@@ -14,7 +14,8 @@ for sm in 75 80 90; do
     ln -s "$root/tests" "$out/$sm/tests"
     cp kernels/faults.ptx "$out/$sm/kernels/"
     for source in kernels/*.cu; do
-        "$nvcc" -ptx -arch=sm_$sm -fmad=false "$source" -o "$out/$sm/kernels/$(basename "$source" .cu).ptx" >"$out/log" 2>&1 || { echo "failed: $source for sm_$sm"; cat "$out/log"; failed=$((failed + 1)); }
+        own=$(sed -n 's|^// nvcc: ||p' "$source")
+        "$nvcc" -ptx -arch=sm_$sm -fmad=false $own "$source" -o "$out/$sm/kernels/$(basename "$source" .cu).ptx" >"$out/log" 2>&1 || { echo "failed: $source for sm_$sm"; cat "$out/log"; failed=$((failed + 1)); }
     done
     (cd "$out/$sm" && "$build/unit/kernels") >"$out/log" 2>&1
     line=$(tail -n 1 "$out/log")

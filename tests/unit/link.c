@@ -1,5 +1,6 @@
 /* link.c - PTX texts linked by the driver (cuLink), called as it is: no cuda.h, and nothing of gpuexec but the context and the launch. */
 #include "../test.h"
+#include <math.h>
 
 typedef int (*link_create_fn)(unsigned n, int *options, void **values, void **state);
 typedef int (*link_add_data_fn)(void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options, void **values);
@@ -556,6 +557,43 @@ TEST(many_texts_by_the_library) {
     CHECK(gpuexec_linker_ms(l) >= 0 && gpuexec_linker_ms(l) < 60000);
     CHECK_OK(gpuexec_linker_destroy(l));
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1000 + parts * (parts - 1) / 2);
+}
+
+/* nvcc's own: kernels/link_main.cu calls what is in kernels/link_curve.cu. */
+TEST(kernels_of_two_files) {
+    enum { n = 1000 };
+    static float x[n], y[n];
+    float c[4] = { 0 };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     dx  = gpuexec_alloc(ctx, sizeof x), dy = gpuexec_alloc(ctx, sizeof y);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    gpuexec_module  mod;
+    gpuexec_kernel  draw;
+    uint32_t random = 7;
+    int i, count = n, right = 0;
+    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
+    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));
+    mod = gpuexec_linker_load(l);
+    draw = gpuexec_kernel_get(mod, "draw");
+    CHECK_OK(gpuexec_module_get(mod, "coefficients", c, sizeof c));
+    for (i = 0; i < n; i++) x[i] = (float)(int32_t)test_random(&random) * 1e-6f;
+    gpuexec_copy_in(s, dx, x, sizeof x);
+    gpuexec_launch(draw, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(dx, dy, count));
+    gpuexec_copy_out(s, y, dy, sizeof y);
+    CHECK_OK(gpuexec_stream_sync(s));
+    for (i = 0; i < n; i++) right += y[i] == fmaf(fmaf(fmaf(c[3], x[i], c[2]), x[i], c[1]), x[i], c[0]);
+    CHECK_EQ(right, n);
+    CHECK_EQ(gpuexec_kernel_parameter_size(draw, 2), 4);
+    CHECK_RESULT(gpuexec_launch(draw, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(dx, dy)), GPUEXEC_BAD_PARAMETERS);
+    gpuexec_take_error();
+}
+TEST_ALONE(an_old_driver_does_not_tell_parameters) {
+    CHECK(setenv("SIMGPU_DRIVER_VERSION", "11040", 1) == 0);
+    gpuexec_context_open(0, NULL);
+    if (!is_cpu_device()) SKIP("only the CPU device plays old drivers");
+    gpuexec_shutdown();
+    kernels_of_two_files();
 }
 
 /* --- whatever fails, at whichever call ---------------------------------------------------------------------------------- */

@@ -1,0 +1,10 @@
+// y[i] = curve(x[i]): what curve is, another file says (link_curve.cu). Compiled with nvcc -rdc=true, and of no use before it is linked.
+// nvcc: -rdc=true
+
+extern "C" __device__ float curve(float x);
+
+extern "C" __global__ void draw(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = curve(x[i]);
+}
