@@ -1300,7 +1300,8 @@ enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
     GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
     GXI_PEER_ACCESS_UNSUPPORTED = 217, GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705,
-    GXI_NO_BINARY_FOR_GPU = 209, GXI_INVALID_PTX = 218, GXI_UNSUPPORTED_PTX_VERSION = 222,
+    GXI_NO_BINARY_FOR_GPU = 209, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221, GXI_UNSUPPORTED_PTX_VERSION = 222,
+    GXI_JIT_COMPILATION_DISABLED = 223,
     GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600, GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701,
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
@@ -2875,6 +2876,16 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
     return found;
 }
 
+/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. */
+static size_t gxi_image_bytes(const void *image) {
+    const unsigned char *p = (const unsigned char *)image;
+    uint64_t segments, sections;
+    if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) return (size_t)(gxi_le(p + 6, 2) + gxi_le(p + 8, 8));
+    if (p[4] != 2) return 52;                    /* a 32-bit cubin, of long ago */
+    segments = gxi_le(p + 32, 8) + gxi_le(p + 54, 2) * gxi_le(p + 56, 2);
+    sections = gxi_le(p + 40, 8) + gxi_le(p + 58, 2) * gxi_le(p + 60, 2);
+    return (size_t)(segments > sections ? segments : sections);
+}
 /* What an image is, by its content. Text is only recognised as such. n is its length, 0 if not known. */
 static gxi_image_kind gxi_image_is(const void *image, size_t n) {
     const unsigned char *p = (const unsigned char *)image, *end = p + n;
@@ -2886,7 +2897,7 @@ static gxi_image_kind gxi_image_is(const void *image, size_t n) {
         return parts == 0 ? GXI_HOST_ELF : parts == 2 ? GXI_LTO : GXI_OBJECT;
     }
     if (gxi_starts(p, n, "!<arch>\n")) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_LIBRARY;
-    if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_FATBIN;
+    if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) return gxi_fatbin_parts(p, n ? end : p + gxi_image_bytes(p)) == 2 ? GXI_LTO : GXI_FATBIN;
     if (gxi_starts(p, n, GXI_FATBIN_WRAPPER_MAGIC)) return GXI_FATBIN;
     if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;      /* NVVM container, LLVM bitcode */
     return GXI_TEXT;
@@ -2898,15 +2909,6 @@ static int gxi_is_text(const char *p, size_t n) {                        /* noth
     return i == n;
 }
 
-/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. */
-static size_t gxi_image_bytes(const void *image) {
-    const unsigned char *p = (const unsigned char *)image;
-    uint64_t segments, sections;
-    if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) return (size_t)(gxi_le(p + 6, 2) + gxi_le(p + 8, 8));
-    segments = gxi_le(p + 32, 8) + gxi_le(p + 54, 2) * gxi_le(p + 56, 2);
-    sections = gxi_le(p + 40, 8) + gxi_le(p + 58, 2) * gxi_le(p + 60, 2);
-    return (size_t)(segments > sections ? segments : sections);
-}
 /* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. */
 static const void *gxi_unwrap(const void *image, size_t *n) {
     if (!gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n < 8 + sizeof image)) return image;
@@ -3061,7 +3063,10 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
         gxi_ptx_directive(ptx, ".target", target, sizeof target);
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
-    if (call->cu == GXI_UNSUPPORTED_PTX_VERSION) {
+    if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {         /* ptxas' words, nvlink's */
+        gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch kernels need libcudadevrt.a",
+                    "%s uses symbols that are defined elsewhere", name);
+    } else if (call->cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
                     "compile it with a toolkit not newer than the driver, or lower its .version line if the code needs nothing "
                     "newer, or update the driver",
@@ -3096,6 +3101,10 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
     } else {
         gxi_text cure = { 0, 0, 0, 0 };
         size_t i;
+        if (call->cu == GXI_JIT_COMPILER_NOT_FOUND)
+            gxi_add(&cure, "the driver's compiler, libnvidia-ptxjitcompiler.so, is missing: install the driver whole (in a container, "
+                           "NVIDIA_DRIVER_CAPABILITIES needs compute), or load a cubin");
+        if (call->cu == GXI_JIT_COMPILATION_DISABLED) gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
         for (i = 0; i < GXI_JIT_ROWS && call->cu == GXI_INVALID_VALUE; i++)
             if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
                 gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);

@@ -478,6 +478,7 @@ TEST(full_logs_are_seen) {
     gpuexec_module_desc desc = { 0 };
     gxi_jit             jit;
     gxi_call            call = { "test", NULL, GXI_MAKES, NULL, 0, NULL };
+    char               *text;
     CHECK_MADE(ctx);
     memset(&jit, 0, sizeof jit);
     CHECK_OK(gxi_jit_make(&call, &jit, &desc));
@@ -490,6 +491,11 @@ TEST(full_logs_are_seen) {
     CHECK(!gxi_jit_is_cut(&jit));
     memset(jit.logs, 'x', jit.size);
     CHECK(gxi_jit_is_cut(&jit));
+    strcpy(jit.logs, "told\n");
+    strcpy(jit.logs + jit.size, "an error");
+    text = gxi_jit_log(&jit);                                    /* a failure's text has both */
+    CHECK_STRING(text, "an error\ntold\n");
+    gxi_free(text);
     gxi_free(jit.logs);
 }
 
@@ -516,6 +522,46 @@ TEST(wrong_images) {
     cubin[72] = 40; cubin[80] = 2; cubin[84] = 40;
     NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "a host object", "gpuexec_linker_add_file");
     check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, NULL));
+}
+
+/* nvcc's host code has fatbins behind a small struct with a pointer. */
+TEST(wrapped_images) {
+    static unsigned char fatbin[80] = "\x50\xED\x55\xBA\1\0\x10";
+    struct { unsigned magic, version; const void *data; void *unused; } wrapper = { 0x466243B1u, 1, NULL, NULL };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    wrapper.data = fatbin;
+    fatbin[8] = 64; fatbin[16] = 8; fatbin[20] = 64;             /* one part of LTO-IR: seen through the pointer, and the length is the fatbin's own */
+    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE, "is a fatbin that is cut off: it has 6 bytes");
+}
+
+TEST(symbols_that_are_elsewhere) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, "kernels/link_main.ptx", NULL);
+    CHECK(!gpuexec_ok(mod));
+    CHECK_TEXT(gpuexec_why(mod), "link_main.ptx", "curve", "gpuexec_linker_create");
+    gpuexec_take_error();
+}
+
+static void check_load_answer(const char *fail, const char *cure) {
+    gpuexec_context ctx;
+    CHECK(setenv("SIMGPU_FAIL", fail, 1) == 0);
+    ctx = gpuexec_context_open(0, NULL);
+    if (!strstr(gpuexec_driver_path(), "libsimgpu")) SKIP("only the CPU device fails to order");
+    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, NULL)), "cannot be loaded", "cure:", cure);
+    gpuexec_take_error();
+}
+TEST_ALONE(no_compiler_in_the_driver) { check_load_answer("cuModuleLoadDataEx:1:221", "libnvidia-ptxjitcompiler.so"); }
+TEST_ALONE(compiling_is_disabled) { check_load_answer("cuModuleLoadDataEx:1:223", "CUDA_DISABLE_PTX_JIT"); }
+TEST_ALONE(options_that_an_old_driver_does_not_know) {
+    gpuexec_module_desc desc = { 0 };
+    desc.position_independent = desc.min_blocks = 1;
+    CHECK(setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:1", 1) == 0);
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    if (!strstr(gpuexec_driver_path(), "libsimgpu")) SKIP("only the CPU device fails to order");
+    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, &desc)), "driver of CUDA 12 or later", "position_independent, min_blocks");
+    gpuexec_take_error();
 }
 
 /* Binaries as nvcc makes them of kernels/saxpy.cu, into a file that is gone when the test has loaded it. */
