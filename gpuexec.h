@@ -2932,7 +2932,8 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     if (!*n) *n = says;
     if (*n >= says) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was the file copied whole, and is the length right?",
-                    "%s is %s that is cut off: it has %lu bytes, but says that it has at least %lu", name, gxi_image_kinds[kind], (unsigned long)*n, (unsigned long)says);
+                    "%s is %s that is cut off: it has %lu bytes, but says that it has at least %lu", name, gxi_image_kinds[kind], (unsigned long)*n,
+                    (unsigned long)says);
 }
 /* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (nvcc --no-compress does not). */
 static int gxi_has_device_launches(const void *data, size_t bytes) {
@@ -2983,7 +2984,8 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
     }
     if (desc->target && desc->threads_per_block)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set one of them; for another target, limit max_registers",
-                        "gpuexec_module_desc has both target (%d) and threads_per_block (%d), which CUDA cannot combine", desc->target, desc->threads_per_block);
+                        "gpuexec_module_desc has both target (%d) and threads_per_block (%d), which CUDA cannot combine", desc->target,
+                        desc->threads_per_block);
     if (linking && desc->prefer_binary)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_module_desc.prefer_binary is set, but a linker takes exact matches only");
     return GPUEXEC_OK;
