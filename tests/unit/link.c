@@ -560,22 +560,15 @@ TEST(many_texts_by_the_library) {
 }
 
 /* nvcc's own: kernels/link_main.cu calls what is in kernels/link_curve.cu. */
-TEST(kernels_of_two_files) {
+static void check_drawing(gpuexec_context ctx, gpuexec_module mod) {
     enum { n = 1000 };
     static float x[n], y[n];
     float c[4] = { 0 };
-    gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     dx  = gpuexec_alloc(ctx, sizeof x), dy = gpuexec_alloc(ctx, sizeof y);
-    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
-    gpuexec_module  mod;
-    gpuexec_kernel  draw;
+    gpuexec_stream s    = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr    dx   = gpuexec_alloc(ctx, sizeof x), dy = gpuexec_alloc(ctx, sizeof y);
+    gpuexec_kernel draw = gpuexec_kernel_get(mod, "draw");
     uint32_t random = 7;
     int i, count = n, right = 0;
-    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
-    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));
-    mod = gpuexec_linker_load(l);
-    draw = gpuexec_kernel_get(mod, "draw");
     CHECK_OK(gpuexec_module_get(mod, "coefficients", c, sizeof c));
     for (i = 0; i < n; i++) x[i] = (float)(int32_t)test_random(&random) * 1e-6f;
     gpuexec_copy_in(s, dx, x, sizeof x);
@@ -588,6 +581,53 @@ TEST(kernels_of_two_files) {
     CHECK_RESULT(gpuexec_launch(draw, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(dx, dy)), GPUEXEC_BAD_PARAMETERS);
     gpuexec_take_error();
 }
+TEST(kernels_of_two_files) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
+    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));
+    check_drawing(ctx, gpuexec_linker_load(l));
+}
+
+/* Every kind of input that nvcc makes is recognised; a GPU links them. */
+TEST(binaries_of_nvcc) {
+    static const struct { gxi_image_kind kind; const char *how, *is; } made[] = {
+        { GXI_CUBIN,   "-cubin -rdc=true -arch=sm_", "is a cubin" },
+        { GXI_FATBIN,  "-fatbin -rdc=true -arch=sm_", "is a fatbin" },
+        { GXI_OBJECT,  "-dc -arch=sm_", "is an object" },
+        { GXI_LIBRARY, "-lib -rdc=true -arch=sm_", "is a library" },
+        { GXI_LTO,     "-dc -gencode arch=compute_90,code=lto_", "is LTO-IR" } };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_device_info d;
+    size_t i;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    for (i = 0; i < sizeof made / sizeof *made; i++) {
+        char file[] = "/tmp/gpuexec-input-XXXXXX", command[300], capability[16];
+        int  fd = mkstemp(file), added;
+        gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
+        close(fd);
+        snprintf(capability, sizeof capability, "%d", made[i].kind == GXI_LTO ? 90 : d.compute_capability);
+        snprintf(command, sizeof command, "nvcc %s%s -fmad=false -o %s kernels/link_main.cu >/dev/null 2>&1", made[i].how, capability, file);
+        if (system(command) != 0) { unlink(file); SKIP("no nvcc here that compiles for this device"); }
+        added = gpuexec_linker_add_file(l, made[i].kind == GXI_LTO ? GPUEXEC_INPUT_AUTO : (gpuexec_input_type)made[i].kind, file);
+        if (made[i].kind == GXI_LTO) {
+            CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);
+            CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
+        } else if (is_cpu_device()) {
+            CHECK_EQ(added, GPUEXEC_IMAGE_TOO_NEW);              /* so it was recognised, and the driver asked */
+            CHECK_TEXT(gpuexec_error_text(), file, "has no code for device 0", "simgpu links PTX text only", made[i].is);
+        } else if (CHECK_EQ(added, GPUEXEC_OK)) {
+            CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "kernels/link_curve.ptx"));
+            check_drawing(ctx, gpuexec_linker_load(l));
+        }
+        gpuexec_take_error();
+        CHECK_RESULT(gpuexec_linker_add_file(l, GPUEXEC_INPUT_PTX, file), made[i].kind == GXI_LTO ? GPUEXEC_NOT_SUPPORTED
+                                                                          : added == GPUEXEC_OK   ? GPUEXEC_TOO_LATE : GPUEXEC_BAD_IMAGE);
+        gpuexec_take_error();
+        unlink(file);
+    }
+}
+
 TEST_ALONE(an_old_driver_does_not_tell_parameters) {
     CHECK(setenv("SIMGPU_DRIVER_VERSION", "11040", 1) == 0);
     gpuexec_context_open(0, NULL);

@@ -577,7 +577,7 @@ static int nvcc_made(char file[], const char *how, int capability) {
 }
 
 TEST(binaries_of_nvcc_run) {
-    static const char *const how[] = { "-cubin -arch=sm_", "-fatbin -arch=sm_", "-fatbin -rdc=true -arch=sm_" };
+    static const char *const how[] = { "-cubin -arch=sm_", "-fatbin -arch=sm_" };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     x   = gpuexec_alloc(ctx, 400), y = gpuexec_alloc(ctx, 400);
