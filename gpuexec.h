@@ -3052,6 +3052,19 @@ static char *gxi_jit_log(const gxi_jit *jit) {
 
 /* --- failures -------------------------------------------------------------------------------------------------------- */
 
+/* What may help against an answer that is about the compiler, not about its input; NULL for others. */
+static GXI_COLD char *gxi_jit_cure(const gxi_call *call, const gpuexec_module_desc *desc) {
+    gxi_text cure = { 0, 0, 0, 0 };
+    size_t i;
+    if (call->cu == GXI_JIT_COMPILER_NOT_FOUND)
+        gxi_add(&cure, "the driver's compiler, libnvidia-ptxjitcompiler.so, is missing: install the driver whole (in a container, "
+                       "NVIDIA_DRIVER_CAPABILITIES needs compute), or load a cubin");
+    if (call->cu == GXI_JIT_COMPILATION_DISABLED) gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
+    for (i = 0; i < GXI_JIT_ROWS && call->cu == GXI_INVALID_VALUE; i++)
+        if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
+            gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
+    return cure.p;
+}
 static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const char *name, const char *ptx) {
     char version[32] = "", target[32] = "";
     int device = gxi_context_of(context)->device;
@@ -3101,17 +3114,9 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
             cure = "it has only a few bytes: was the length sizeof of a pointer? 0 takes PTX up to its NUL";
         gxi_fail_cu(call, cure, "%s is neither PTX nor a cubin or fatbin", name);
     } else {
-        gxi_text cure = { 0, 0, 0, 0 };
-        size_t i;
-        if (call->cu == GXI_JIT_COMPILER_NOT_FOUND)
-            gxi_add(&cure, "the driver's compiler, libnvidia-ptxjitcompiler.so, is missing: install the driver whole (in a container, "
-                           "NVIDIA_DRIVER_CAPABILITIES needs compute), or load a cubin");
-        if (call->cu == GXI_JIT_COMPILATION_DISABLED) gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
-        for (i = 0; i < GXI_JIT_ROWS && call->cu == GXI_INVALID_VALUE; i++)
-            if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
-                gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
-        gxi_fail_cu(call, cure.p, "%s cannot be loaded", name);
-        gxi_text_free(&cure);
+        char *cure = gxi_jit_cure(call, desc);
+        gxi_fail_cu(call, cure, "%s cannot be loaded", name);
+        gxi_free(cure);
     }
 }
 
@@ -3828,8 +3833,10 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
             if (!cut) l->jit.size = 0;           /* a new one begins small */
             if ((result = gxi_jit_make(call, &l->jit, &l->desc)) != GPUEXEC_OK) break;
             if (GXI_TRY(cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->native))) {
+                char *cure = gxi_jit_cure(call, &l->desc);
                 slot->native = NULL;
-                result = gxi_fail_cu(call, NULL, "the driver makes no linker");
+                result = gxi_fail_cu(call, cure, "the driver makes no linker");
+                gxi_free(cure);
                 break;
             }
         }

@@ -693,6 +693,7 @@ static void check_driver_failing(const char *fail, const char *text) {
     gpuexec_take_error();
 }
 TEST_ALONE(library_when_the_driver_makes_no_linker) { check_driver_failing("cuLinkCreate:1:2", "the driver makes no linker"); }
+TEST_ALONE(library_when_the_driver_has_no_compiler) { check_driver_failing("cuLinkCreate:1:221", "libnvidia-ptxjitcompiler.so"); }
 TEST_ALONE(library_when_the_driver_refuses_the_first) { check_driver_failing("cuLinkAddData:1:2", "main cannot be loaded"); }
 TEST_ALONE(library_when_the_driver_refuses_the_second) { check_driver_failing("cuLinkAddData:2:1", "part cannot be loaded"); }
 TEST_ALONE(library_when_linking_fails_unexplained) { check_driver_failing("cuLinkComplete:1:999", "the linked image cannot be linked, from 2 inputs"); }
