@@ -652,6 +652,14 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy(gpuexec_linker linker);
 /* ---------------------------------------------------------------------------------------------------------------------
    >>memory   All sizes in bytes unless a name says otherwise. */
 
+typedef enum gpuexec_memory_kind {
+    GPUEXEC_MEMORY_PAGEABLE = 0,                 /* not known to CUDA: ordinary host memory, or no memory at all, which CUDA cannot tell apart */
+    GPUEXEC_MEMORY_DEVICE = 1,
+    GPUEXEC_MEMORY_PINNED = 2,                   /* host memory that CUDA allocated page-locked, or that another library registered */
+    GPUEXEC_MEMORY_REGISTERED = 3,               /* host memory that gpuexec_register page-locked */
+    GPUEXEC_MEMORY_MANAGED = 4                   /* moves between host and devices on demand (cuMemAllocManaged) */
+} gpuexec_memory_kind;
+
 /* Device memory, uninitialised, aligned to 256 bytes at least; 0 if it fails. cuMemAlloc. */
 #define gpuexec_alloc(...) gpuexec_alloc(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_t bytes);
@@ -1364,10 +1372,9 @@ typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 typedef struct gxi_range {                       /* an allocation of ours */
     uint64_t    lo, bytes, context;              /* context: handle id */
     const char *where;
-    int         pinned;                          /* GXI_RANGE_* */
+    gpuexec_memory_kind kind;
 } gxi_range;
-enum { GXI_RANGE_DEVICE = 0, GXI_RANGE_PINNED = 1, GXI_RANGE_REGISTERED = 2 };
-static const char *const gxi_range_kinds[] = { "device", "pinned", "registered" };
+static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 
 struct gxi_slot;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; see >>object for how ids address them */
@@ -2148,10 +2155,10 @@ static size_t gxi_range_after(uint64_t lo) {                         /* index of
     }
     return a;
 }
-static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, int pinned) {    /* 0: no memory */
+static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {    /* 0: no memory */
     gxi_range range;
     int ok = 1;
-    range.lo = lo; range.bytes = bytes; range.context = context; range.where = where; range.pinned = pinned;
+    range.lo = lo; range.bytes = bytes; range.context = context; range.where = where; range.kind = kind;
     gxi_lock(&gxi_tables);
     if (gxi.nranges == gxi.ranges_cap) {
         size_t cap = gxi.ranges_cap ? gxi.ranges_cap * 2 : 64;
@@ -2179,12 +2186,12 @@ static int gxi_range_find(uint64_t address, gxi_range *out) {
     gxi_unlock(&gxi_tables);
     return found;
 }
-static int gxi_range_remove(uint64_t lo, int pinned) {
+static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind) {
     size_t at;
     int found;
     gxi_lock(&gxi_tables);
     at = gxi_range_after(lo);
-    found = at > 0 && gxi.ranges[at - 1].lo == lo && gxi.ranges[at - 1].pinned == pinned;
+    found = at > 0 && gxi.ranges[at - 1].lo == lo && gxi.ranges[at - 1].kind == kind;
     if (found) {
         memmove(gxi.ranges + at - 1, gxi.ranges + at, (gxi.nranges - at) * sizeof *gxi.ranges);
         gxi.nranges--;
@@ -2610,8 +2617,8 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     return cu;
 }
 
-static int gxi_free_range(gxi_call *call, uint64_t lo, int kind) {
-    return kind == GXI_RANGE_PINNED ? GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)lo)) : kind == GXI_RANGE_REGISTERED ? GXI_TRY(cuMemHostUnregister, ((void *)(uintptr_t)lo))
+static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind) {
+    return kind == GPUEXEC_MEMORY_PINNED ? GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)lo)) : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, ((void *)(uintptr_t)lo))
                                     : GXI_TRY(cuMemFree, (lo));
 }
 static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
@@ -2646,7 +2653,7 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
             }
         gxi_unlock(&gxi_tables);
         if (!found) break;
-        gxi_free_range(call, range.lo, range.pinned);
+        gxi_free_range(call, range.lo, range.kind);
     }
     if (entered) gxi_leave(&scope);
     call->cu = 0;
@@ -2675,7 +2682,7 @@ static void gxi_report_leaks(void) {
     }
     for (k = 0; k < gxi.nranges; k++) {
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n",
-                 (unsigned long long)gxi.ranges[k].bytes, gxi_range_kinds[gxi.ranges[k].pinned],
+                 (unsigned long long)gxi.ranges[k].bytes, gxi_memory_kinds[gxi.ranges[k].kind],
                  (unsigned long long)gxi.ranges[k].lo, gxi.ranges[k].where ? gxi.ranges[k].where : "?");
         gxi_log(GPUEXEC_LOG_WARNING, line);
     }
@@ -4113,7 +4120,7 @@ GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_
     if (GXI_TRY(cuMemAlloc, (&address, bytes))) {
         gxi_fail_alloc(call, slot, bytes, 0);
         address = 0;
-    } else if (!gxi_range_add(address, bytes, context.id, where, 0)) {
+    } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_DEVICE)) {
         gxi.cu.cuMemFree(address);
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)bytes);
         address = 0;
@@ -4137,7 +4144,7 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
     if (GXI_TRY(cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
         gxi_fail_alloc(call, slot, bytes, 1);
         memory = NULL;
-    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, 1)) {
+    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
         gxi.cu.cuMemFreeHost(memory);
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)bytes);
         memory = NULL;
@@ -4146,9 +4153,9 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
     return memory;
 }
 
-static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int kind) {
-    static const char *const makers[] = { "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
-    static const char *const cures[] = { "free it with gpuexec_free", "free it with gpuexec_free_pinned", "end it with gpuexec_unregister" };
+static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
+    static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
+    static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned", "end it with gpuexec_unregister" };
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope = { 0, 0 };
@@ -4158,9 +4165,9 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int kind) {
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "free it once, with the function of the pair that allocated it; other libraries' memory is theirs to free",
                         "0x%llx is not from %s, or was freed before", (unsigned long long)address, makers[kind]);
-    if (range.pinned != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.pinned], "0x%llx is %s memory, made at %s", (unsigned long long)address,
-                        gxi_range_kinds[range.pinned], range.where ? range.where : "?");
+    if (range.kind != kind)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory, made at %s", (unsigned long long)address,
+                        gxi_memory_kinds[range.kind], range.where ? range.where : "?");
     if (range.lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with",
                         "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s", (unsigned long long)address,
@@ -4179,15 +4186,15 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, int kind) {
 }
 GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address) {
     GXI_CALL(gpuexec_free, GXI_CLEANS);
-    return gxi_release(call, address, GXI_RANGE_DEVICE);
+    return gxi_release(call, address, GPUEXEC_MEMORY_DEVICE);
 }
 GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory) {
     GXI_CALL(gpuexec_free_pinned, GXI_CLEANS);
-    return gxi_release(call, (uintptr_t)memory, GXI_RANGE_PINNED);
+    return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_PINNED);
 }
 GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory) {
     GXI_CALL(gpuexec_unregister, GXI_CLEANS);
-    return gxi_release(call, (uintptr_t)memory, GXI_RANGE_REGISTERED);
+    return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
 }
 GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context, void *memory, size_t bytes) {
     gxi_range range;
@@ -4197,10 +4204,10 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
     if (!memory || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes, memory);
     if (gxi_range_find((uintptr_t)memory, &range))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering", "%p is %s memory already, made at %s", memory, gxi_range_kinds[range.pinned], range.where ? range.where : "?");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering", "%p is %s memory already, made at %s", memory, gxi_memory_kinds[range.kind], range.where ? range.where : "?");
     if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
     if (GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
-    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GXI_RANGE_REGISTERED)) {
+    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         gxi.cu.cuMemHostUnregister(memory);
         call->cu = GXI_OUT_OF_MEMORY;
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
@@ -4241,7 +4248,7 @@ GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory) {
     gxi_scope scope;
     GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
     if (gxi_begin(call)) return 0;
-    if (!gxi_range_find((uintptr_t)memory, &range) || !range.pinned || !(slot = gxi_peek(range.context, GXI_CONTEXT))) {
+    if (!gxi_range_find((uintptr_t)memory, &range) || range.kind == GPUEXEC_MEMORY_DEVICE || !(slot = gxi_peek(range.context, GXI_CONTEXT))) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_pinned", "%p is not pinned memory of this library",
                  memory);
         return 0;
