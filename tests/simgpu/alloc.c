@@ -60,7 +60,7 @@ SIM_API(cuMemGetInfo_v2, (size_t *available, size_t *total), (available, total),
 
 SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr address), (base, bytes, address), SIM_CTX) {
     struct sim_range r;
-    if (!sim_mem_find(NULL, address, 1, &r)) return CUDA_ERROR_NOT_FOUND;
+    if (!sim_mem_find(sim_self.context->device, address, 1, &r)) return CUDA_ERROR_NOT_FOUND;
     if (base) *base = r.lo;
     if (bytes) *bytes = r.hi - r.lo;
     return CUDA_SUCCESS;
@@ -218,7 +218,12 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         *(void **)out = r && r->context ? SIM_HANDLE(r->context->handle) : NULL; break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)out = !r ? 0 : device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST; break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)out = r ? address : 0; break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {                      /* as the current context may access it */
+        struct sim_context *current = sim_context_current();
+        struct sim_range seen;
+        *(CUdeviceptr *)out = r && current && sim_mem_find(current->device, address, 1, &seen) ? address : 0;
+        break;
+    }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         *(void **)out = !device ? SIM_HANDLE(address) : NULL;
         if (device) return CUDA_ERROR_INVALID_VALUE;

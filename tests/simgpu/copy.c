@@ -2,11 +2,12 @@
    host memory, whatever the name of the call says; a call may insist that a side is known to the device.
 
    Synchronous ones are operations on the default stream that the calling thread carries out itself. Asynchronous ones are queued; from
-   pageable memory the source is taken at the call, and into pageable memory the call waits, as documented for a GPU. */
+   pageable memory the source is taken at the call, and into pageable memory the call waits, as documented for a GPU; so does one from
+   host to host memory. A range that is only partly page-locked is refused, as measured. */
 #include "sim.h"
 #include "cudadefs.h"
 
-struct side { struct sim_end end; bool pageable; };
+struct side { struct sim_end end; bool pageable, host; };
 struct block { size_t width, height; };
 
 static bool look(struct side *side, struct block b, bool must_be_known) {
@@ -16,7 +17,9 @@ static bool look(struct side *side, struct block b, bool must_be_known) {
     if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes)) return false;
     side->end.in_table = sim_mem_find(NULL, address, bytes, &r);
     side->pageable = !side->end.in_table;
+    side->host = side->pageable || !r.device;
     if (side->end.in_table) return true;
+    if (sim_mem_find(NULL, address, 1, &r) || sim_mem_find(NULL, address + bytes - 1, 1, &r)) return false;
     return !must_be_known && address && !sim_mem_in_window(address) && address + bytes > address;
 }
 
@@ -28,7 +31,7 @@ static int copy(struct sim_stream *s, struct side to, struct side from, struct b
     if (async && from.pageable && !to.pageable && !sim_stream_idle(s) && (op->staged = malloc(b.width * b.height)))
         for (size_t i = 0; i < b.height; i++)
             memcpy((char *)op->staged + i * b.width, (char *)(uintptr_t)from.end.address + i * from.end.pitch, b.width);
-    if (!async || to.pageable || (from.pageable && !op->staged)) return sim_stream_run(s, op);
+    if (!async || to.pageable || (to.host && from.host) || (from.pageable && !op->staged)) return sim_stream_run(s, op);
     sim_stream_submit(s, op);
     return CUDA_SUCCESS;
 }
@@ -38,7 +41,7 @@ enum { TO_KNOWN = 1, FROM_KNOWN = 2, ASYNC = 4 };
 static int copy_1d(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
     struct sim_stream *s;
     struct block b = { bytes, 1 };
-    struct side dst = { { .address = to }, false }, src = { { .address = from }, false };
+    struct side dst = { .end = { .address = to } }, src = { .end = { .address = from } };
     int result = sim_stream_find(stream, &s);
     if (result || !bytes) return result;
     if (!look(&dst, b, how & TO_KNOWN) || !look(&src, b, how & FROM_KNOWN)) return CUDA_ERROR_INVALID_VALUE;
@@ -125,7 +128,7 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
     if (result || !count || !rows) return result;
     struct block b = { 0, rows };
     if (__builtin_mul_overflow(count, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
-    struct side side = { { .address = to, .pitch = pitch }, false };
+    struct side side = { .end = { .address = to, .pitch = pitch } };
     if (to % size || (rows > 1 && (pitch % size || pitch < b.width)) || !look(&side, b, true)) return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_FILL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -177,7 +180,7 @@ static bool write_value(const struct sim_op *op, void *at) {
 
 static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, unsigned how, bool wait) {
     struct sim_stream *s;
-    struct side side = { { .address = address }, false };
+    struct side side = { .end = { .address = address } };
     int result = sim_stream_find(stream, &s);
     if (result) return result;
     if (wait && how & CU_STREAM_WAIT_VALUE_FLUSH) return CUDA_ERROR_NOT_SUPPORTED;     /* as attribute 98 says */
