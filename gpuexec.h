@@ -158,6 +158,11 @@
       and return at once (host to device, device to host, device to device); the host memory must stay unchanged until
       the stream has passed them. They are truly asynchronous only for pinned host memory (gpuexec_alloc_pinned);
       pageable memory works too, but the driver stages it. The _now variants have finished when they return.
+      gpuexec_pointer_get_info says what an address is: the CUDA runtime's pointers are the same, in both directions.
+      Rows of a matrix with gaps between them: gpuexec_alloc_pitched, gpuexec_copy_in_2d and its like.
+      Between devices, gpuexec_copy works always; with gpuexec_peer_enable it does not go through host memory, and
+      kernels can read the other device's memory in place. Pinned and registered memory is so for every device.
+      A copy past the end of an allocation of gpuexec's, or onto itself, is refused before the driver sees it.
       gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
       when memory is short:
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_take_error() == GPUEXEC_OUT_OF_DEVICE_MEMORY) bytes /= 2;
@@ -664,7 +669,12 @@ typedef enum gpuexec_memory_kind {
 #define gpuexec_alloc(...) gpuexec_alloc(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_t bytes);
 
-/* Frees what gpuexec_alloc gave; 0 is ignored. Waits for work that may use it. cuMemFree. */
+/* Device memory for `height` rows of `width_bytes` each. The rows begin *pitch bytes apart, which the driver chooses so that each begins aligned for
+   accesses of `element_bytes` (4, 8 or 16). gpuexec_free. 0 if it fails. cuMemAllocPitch. */
+#define gpuexec_alloc_pitched(...) gpuexec_alloc_pitched(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_ptr (gpuexec_alloc_pitched)(GXI_WHERE gpuexec_context context, size_t width_bytes, size_t height, unsigned element_bytes, size_t *pitch);
+
+/* Frees what gpuexec_alloc or gpuexec_alloc_pitched gave; 0 is ignored. Waits for work that may use it. cuMemFree. */
 #define gpuexec_free(...) gpuexec_free(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address);
 
@@ -677,8 +687,9 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
 #define gpuexec_free_pinned(...) gpuexec_free_pinned(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory);
 
-/* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, until gpuexec_unregister(memory), which must come before it is
-   freed. Any address and size; dear, as it locks pages. cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
+/* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, for all devices, until gpuexec_unregister(memory), which must come before
+   it is freed. Any address and size; dear, as it locks pages. Memory that is page-locked already, all or in part, is BAD_ARGUMENT.
+   cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
 #define gpuexec_register(...)   gpuexec_register(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_unregister(...) gpuexec_unregister(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context, void *memory, size_t bytes);
@@ -691,12 +702,14 @@ GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory);
 GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
 GPUEXEC_API gpuexec_result (gpuexec_peer_disable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
 
-/* The device address of pinned memory (or of a place inside), for kernels; 0 if it is not pinned. cuMemHostGetDevicePointer. */
+/* The device address of pinned, registered or managed memory, whoever made it (or of a place inside), for kernels; 0 if it is none.
+   cuPointerGetAttributes. */
 #define gpuexec_pinned_address(...) gpuexec_pinned_address(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory);
 
 /* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0 bytes do
-   nothing. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
+   nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either. Source and destination must not
+   overlap, nor go past the end of an allocation. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
 #define gpuexec_copy_in(...)  gpuexec_copy_in(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_out(...) gpuexec_copy_out(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy(...)     gpuexec_copy(GPUEXEC_HERE, __VA_ARGS__)
@@ -704,15 +717,39 @@ GPUEXEC_API gpuexec_result (gpuexec_copy_in)(GXI_WHERE gpuexec_stream stream, gp
 GPUEXEC_API gpuexec_result (gpuexec_copy_out)(GXI_WHERE gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes);
 GPUEXEC_API gpuexec_result (gpuexec_copy)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
 
-/* Fills with a byte, or with `count` 32-bit words (the address must be a multiple of 4), on a stream. cuMemsetD8Async,
-   cuMemsetD32Async. */
+/* The same with the contexts named that the memory was made in, as cuMemcpyPeerAsync wants them: needed only for memory that is not in the
+   unified address space. */
+#define gpuexec_copy_peer(...) gpuexec_copy_peer(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_copy_peer)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
+                                               gpuexec_context from_context, size_t bytes);
+
+/* `height` rows of `width_bytes` each, on a stream. A pitch is the distance of two rows' begins in bytes: at least the width, at most the
+   device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. Width or height 0 does nothing. To begin at column x (bytes) of row y, add y * pitch + x to the
+   address. cuMemcpy2DAsync, cuMemsetD2D8Async. */
+#define gpuexec_copy_in_2d(...)  gpuexec_copy_in_2d(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_out_2d(...) gpuexec_copy_out_2d(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_2d(...)     gpuexec_copy_2d(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill_2d(...)     gpuexec_fill_2d(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_copy_in_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
+                                                size_t width_bytes, size_t height);
+GPUEXEC_API gpuexec_result (gpuexec_copy_out_2d)(GXI_WHERE gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+                                                 size_t width_bytes, size_t height);
+GPUEXEC_API gpuexec_result (gpuexec_copy_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+                                             size_t width_bytes, size_t height);
+GPUEXEC_API gpuexec_result (gpuexec_fill_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
+                                             size_t height);
+
+/* Fills with a byte, or with `count` 16-bit or 32-bit words (the address must be a multiple of 2 or 4), on a stream. cuMemsetD8Async,
+   cuMemsetD16Async, cuMemsetD32Async. */
 #define gpuexec_fill(...)   gpuexec_fill(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill16(...) gpuexec_fill16(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill32(...) gpuexec_fill32(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes);
+GPUEXEC_API gpuexec_result (gpuexec_fill16)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint16_t value, size_t count);
 GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint32_t value, size_t count);
 
 /* The same without a stream: finished when they return (ordered on the legacy stream). Refused while a failure is latched, which
-   they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8. */
+   they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
 #define gpuexec_copy_in_now(...)  gpuexec_copy_in_now(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_out_now(...) gpuexec_copy_out_now(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_now(...)     gpuexec_copy_now(GPUEXEC_HERE, __VA_ARGS__)
@@ -721,6 +758,21 @@ GPUEXEC_API gpuexec_result (gpuexec_copy_in_now)(GXI_WHERE gpuexec_context conte
 GPUEXEC_API gpuexec_result (gpuexec_copy_out_now)(GXI_WHERE gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes);
 GPUEXEC_API gpuexec_result (gpuexec_copy_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
 GPUEXEC_API gpuexec_result (gpuexec_fill_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes);
+
+typedef struct gpuexec_pointer_info {
+    gpuexec_memory_kind kind;
+    int         device;                          /* ordinal: where it is, or for whom host memory was made; -1 if pageable */
+    gpuexec_ptr base;                            /* where its allocation begins, and that one's bytes; 0 if not known */
+    size_t      bytes;
+    gpuexec_ptr device_address;                  /* of the byte asked for, on that device; 0 if it cannot access it */
+    void       *host_address;                    /* likewise, on the host; NULL if that cannot access it, or it is pageable */
+    int         ours;                            /* 1: gpuexec made or registered it ... */
+    const char *where;                           /* ... here: "main.c:12"; else NULL */
+} gpuexec_pointer_info;
+
+/* What CUDA knows of any address, whoever made it (the CUDA runtime's pointers are the same): a device address, or a host pointer as
+   (uintptr_t)pointer. A question. cuPointerGetAttributes, cuMemGetAddressRange. */
+GPUEXEC_API gpuexec_result gpuexec_pointer_get_info(gpuexec_ptr address, gpuexec_pointer_info *info);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>stream   Queues of work. */
@@ -1205,6 +1257,12 @@ static const char *const gxi_driver_places[] = {
    parameters. Resolved through cuGetProcAddress with that version, never by symbol name: the plain symbol can be an
    older ABI. A missing required one fails the start; a missing optional one is NULL, and GXI_HAS tells. */
 
+typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
+    size_t from_x, from_y; unsigned from_type; const void *from_host; gpuexec_ptr from_device; void *from_array; size_t from_pitch;
+    size_t to_x, to_y; unsigned to_type; void *to_host; gpuexec_ptr to_device; void *to_array; size_t to_pitch;
+    size_t width, height;
+} gxi_memcpy2d;
+
 #define GXI_DRIVER(ROW) \
     ROW(REQUIRED, cuInit,                     2000, (unsigned flags)) \
     ROW(REQUIRED, cuDriverGetVersion,         2020, (int *version)) \
@@ -1254,6 +1312,7 @@ static const char *const gxi_driver_places[] = {
     ROW(REQUIRED, cuLaunchHostFunc,          10000, (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
     ROW(REQUIRED, cuStreamGetPriority,        5050, (struct CUstream_st *stream, int *priority)) \
     ROW(REQUIRED, cuMemAlloc,                 3020, (gpuexec_ptr *address, size_t bytes)) \
+    ROW(REQUIRED, cuMemAllocPitch,            3020, (gpuexec_ptr *address, size_t *pitch, size_t width, size_t height, unsigned element)) \
     ROW(REQUIRED, cuMemFree,                  3020, (gpuexec_ptr address)) \
     ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
     ROW(REQUIRED, cuMemHostAlloc,             2020, (void **memory, size_t bytes, unsigned flags)) \
@@ -1263,15 +1322,22 @@ static const char *const gxi_driver_places[] = {
     ROW(REQUIRED, cuCtxEnablePeerAccess,      4000, (struct CUctx_st *peer, unsigned flags)) \
     ROW(REQUIRED, cuCtxDisablePeerAccess,     4000, (struct CUctx_st *peer)) \
     ROW(REQUIRED, cuMemHostGetDevicePointer,  3020, (gpuexec_ptr *address, void *memory, unsigned flags)) \
+    ROW(REQUIRED, cuMemGetAddressRange,       3020, (gpuexec_ptr *base, size_t *bytes, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuPointerGetAttributes,     7000, (unsigned n, int *attributes, void **values, gpuexec_ptr address)) \
     ROW(REQUIRED, cuMemcpyHtoD,               3020, (gpuexec_ptr to, const void *from, size_t bytes)) \
     ROW(REQUIRED, cuMemcpyDtoH,               3020, (void *to, gpuexec_ptr from, size_t bytes)) \
     ROW(REQUIRED, cuMemcpyDtoD,               3020, (gpuexec_ptr to, gpuexec_ptr from, size_t bytes)) \
-    ROW(REQUIRED, cuMemsetD8,                 3020, (gpuexec_ptr to, unsigned char value, size_t bytes)) \
     ROW(REQUIRED, cuMemcpyHtoDAsync,          3020, (gpuexec_ptr to, const void *from, size_t bytes, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemcpyDtoHAsync,          3020, (void *to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemcpyDtoDAsync,          3020, (gpuexec_ptr to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpy2DAsync,            3020, (const gxi_memcpy2d *copy, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpyPeerAsync,          4000, (gpuexec_ptr to, struct CUctx_st *to_context, gpuexec_ptr from, struct CUctx_st *from_context, \
+                                                     size_t bytes, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemsetD8Async,            3020, (gpuexec_ptr to, unsigned char value, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD16Async,           3020, (gpuexec_ptr to, unsigned short value, size_t count, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemsetD32Async,           3020, (gpuexec_ptr to, unsigned value, size_t count, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD2D8Async,          3020, (gpuexec_ptr to, size_t pitch, unsigned char value, size_t width, size_t height, \
+                                                     struct CUstream_st *stream)) \
     ROW(REQUIRED, cuStreamCreateWithPriority, 5050, (struct CUstream_st **stream, unsigned flags, int priority)) \
     ROW(REQUIRED, cuStreamDestroy,            4000, (struct CUstream_st *stream)) \
     ROW(REQUIRED, cuStreamSynchronize,        2000, (struct CUstream_st *stream)) \
@@ -1328,13 +1394,17 @@ enum {
     GXI_FUNC_REQUIRED_CLUSTER_WIDTH = 11, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14, GXI_FUNC_CLUSTER_SCHEDULING_POLICY = 15,
 
     GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2, GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8,
-    GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
+    GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_PITCH = 11, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
     GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39, GXI_DEV_ASYNC_ENGINE_COUNT = 40,
     GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76, GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
 
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
-    GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2
+    GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
+    GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
+    GXI_POINTER_CONTEXT = 1, GXI_POINTER_MEMORY_TYPE = 2, GXI_POINTER_DEVICE_POINTER = 3, GXI_POINTER_HOST_POINTER = 4, GXI_POINTER_IS_MANAGED = 8,
+    GXI_POINTER_DEVICE_ORDINAL = 9,
+    GXI_HOST_MEMORY_ALREADY_REGISTERED = 712
 };
 #define GXI_STREAM_LEGACY ((struct CUstream_st *)1)      /* CU_STREAM_LEGACY */
 
@@ -2175,17 +2245,19 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     gxi_unlock(&gxi_tables);
     return ok;
 }
-/* The range that holds the address, if there is one. */
-static int gxi_range_find(uint64_t address, gxi_range *out) {
+/* A range that has bytes in common with these, the last if there are several. */
+static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) {
     size_t at;
     int found;
     gxi_lock(&gxi_tables);
-    at = gxi_range_after(address);
-    found = at > 0 && address - gxi.ranges[at - 1].lo < gxi.ranges[at - 1].bytes;
+    at = gxi_range_after(address + (bytes - 1));
+    found = at > 0 && (address < gxi.ranges[at - 1].lo || address - gxi.ranges[at - 1].lo < gxi.ranges[at - 1].bytes);
     if (found) *out = gxi.ranges[at - 1];
     gxi_unlock(&gxi_tables);
     return found;
 }
+/* The range that holds the address, if there is one. */
+static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
 static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind) {
     size_t at;
     int found;
@@ -4105,28 +4177,50 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, siz
     gxi_text_free(&t);
 }
 
-GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_t bytes) {
+/* With `pitch`, rows of `width` bytes each, as far apart as the driver likes; without, one row. */
+static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t width, size_t rows, unsigned element, size_t *pitch) {
     gpuexec_ptr address = 0;
     gxi_slot *slot;
     gxi_scope scope;
-    GXI_CALL(gpuexec_alloc, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
-    if (bytes == 0) {
+    if (width == 0 || rows == 0) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold",
                  "0 bytes asked for; an allocation has at least 1");
         return 0;
     }
+    if (pitch && element != 4 && element != 8 && element != 16) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give 4 for smaller elements, and the widest access of a kernel for larger ones",
+                 "element_bytes is %u; it must be 4, 8 or 16", element);
+        return 0;
+    }
+    if (rows > (uint64_t)1 << 60 || width > ((uint64_t)1 << 60) / rows) {
+        gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes are more than any device has", (unsigned long)rows, (unsigned long)width);
+        return 0;
+    }
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    if (GXI_TRY(cuMemAlloc, (&address, bytes))) {
-        gxi_fail_alloc(call, slot, bytes, 0);
+    if (pitch ? GXI_TRY(cuMemAllocPitch, (&address, pitch, width, rows, element)) : GXI_TRY(cuMemAlloc, (&address, width))) {
+        gxi_fail_alloc(call, slot, width * rows, 0);
         address = 0;
-    } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_DEVICE)) {
+    } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
         gxi.cu.cuMemFree(address);
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)bytes);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)(width * rows));
         address = 0;
     }
     gxi_leave(&scope);
     return address;
+}
+GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_t bytes) {
+    GXI_CALL(gpuexec_alloc, GXI_MAKES);
+    return gxi_alloc(call, context, bytes, 1, 0, NULL);
+}
+GPUEXEC_API gpuexec_ptr (gpuexec_alloc_pitched)(GXI_WHERE gpuexec_context context, size_t width_bytes, size_t height, unsigned element_bytes, size_t *pitch) {
+    GXI_CALL(gpuexec_alloc_pitched, GXI_MAKES);
+    if (!pitch) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give the address of a size_t", "pitch is NULL: without the pitch, the rows cannot be found");
+        return 0;
+    }
+    *pitch = 0;
+    return gxi_alloc(call, context, width_bytes, height, element_bytes, pitch);
 }
 
 GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size_t bytes) {
@@ -4202,11 +4296,23 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
     gxi_scope scope;
     GXI_CALL(gpuexec_register, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
-    if (!memory || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes, memory);
-    if (gxi_range_find((uintptr_t)memory, &range))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering", "%p is %s memory already, made at %s", memory, gxi_memory_kinds[range.kind], range.where ? range.where : "?");
+    if (!memory || !bytes || (uintptr_t)memory + bytes < bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes, memory);
+    if (gxi_range_touching((uintptr_t)memory, bytes, &range)) {
+        if ((uintptr_t)memory >= range.lo && bytes <= range.bytes - ((uintptr_t)memory - range.lo))
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering", "%p is %s memory already, made at %s", memory, gxi_memory_kinds[range.kind],
+                            range.where ? range.where : "?");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "register the whole buffer once, and unregister memory before it is freed",
+                        "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx, made at %s", (unsigned long)bytes, memory, (unsigned long long)range.bytes,
+                        gxi_memory_kinds[range.kind], (unsigned long long)range.lo, range.where ? range.where : "?");
+    }
     if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
-    if (GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
+    if (GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
+        if (call->cu == GXI_HOST_MEMORY_ALREADY_REGISTERED)
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
+                     "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
+        else gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
+    }
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         gxi.cu.cuMemHostUnregister(memory);
         call->cu = GXI_OUT_OF_MEMORY;
@@ -4230,7 +4336,8 @@ static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_
     if (call->cu == GXI_PEER_ACCESS_UNSUPPORTED)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "copy instead: gpuexec_copy works between any two devices",
                         "device %d cannot access the memory of device %d", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal);
-    return gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be %s", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal, enable ? "enabled" : "disabled");
+    return gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be %s", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal,
+                       enable ? "enabled" : "disabled");
 }
 GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer) {
     GXI_CALL(gpuexec_peer_enable, GXI_MAKES);
@@ -4241,162 +4348,303 @@ GPUEXEC_API gpuexec_result (gpuexec_peer_disable)(GXI_WHERE gpuexec_context cont
     return gxi_peer(call, context, peer, 0);
 }
 
-GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory) {
-    gpuexec_ptr address = 0;
+/* --- what an address is: our table first, then the driver ------------------------------------------------------------ */
+
+/* Nonzero if the driver cannot tell. What the memory is, the driver knows without a current context; where it can be accessed, only in one that may:
+   its own, or (memory of a pool has none) any of ours on its device. */
+static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info) {
+    int what[] = { GXI_POINTER_MEMORY_TYPE, GXI_POINTER_IS_MANAGED, GXI_POINTER_DEVICE_ORDINAL, GXI_POINTER_CONTEXT };
+    int where[] = { GXI_POINTER_DEVICE_POINTER, GXI_POINTER_HOST_POINTER }, type = 0, managed = 0, device = -1;
+    struct CUctx_st *native = NULL;
+    void *values[4];
+    unsigned index = 0;
     gxi_range range;
+    gxi_scope scope = { 0, 0 };
     gxi_slot *slot;
-    gxi_scope scope;
+    memset(info, 0, sizeof *info);
+    info->device = -1;
+    values[0] = &type; values[1] = &managed; values[2] = &device; values[3] = &native;
+    if (GXI_TRY(cuPointerGetAttributes, (4, what, values, address))) return call->cu;
+    if (!type) return 0;
+    info->kind = managed ? GPUEXEC_MEMORY_MANAGED : type == GXI_MEMORYTYPE_HOST ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
+    info->device = device;
+    while (!native && (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL) if (gxi_context_of(slot)->ordinal == device) native = slot->cu_context;
+    if (native && gxi_enter(call, native, &scope)) return call->cu;
+    values[0] = &info->device_address; values[1] = &info->host_address;
+    if (GXI_TRY(cuPointerGetAttributes, (2, where, values, address)) == 0 &&
+        GXI_TRY(cuMemGetAddressRange, (&info->base, &info->bytes, info->device_address ? info->device_address : address))) {
+        info->base = 0;                          /* not every memory has one */
+        info->bytes = 0;
+        call->cu = 0;
+    }
+    gxi_leave(&scope);
+    if ((info->ours = gxi_range_find(address, &range)) != 0) {
+        info->kind = range.kind;
+        info->base = range.lo;
+        info->bytes = (size_t)range.bytes;
+        info->where = range.where;
+    }
+    return call->cu;
+}
+GPUEXEC_API gpuexec_result gpuexec_pointer_get_info(gpuexec_ptr address, gpuexec_pointer_info *info) {
+    GXI_CALL_NO_PLACE(gpuexec_pointer_get_info, GXI_ASKS);
+    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    memset(info, 0, sizeof *info);
+    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    return gxi_pointer(call, address, info) ? gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address) : GPUEXEC_OK;
+}
+
+GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory) {
+    gpuexec_pointer_info info;
     GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
     if (gxi_begin(call)) return 0;
-    if (!gxi_range_find((uintptr_t)memory, &range) || range.kind == GPUEXEC_MEMORY_DEVICE || !(slot = gxi_peek(range.context, GXI_CONTEXT))) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_pinned", "%p is not pinned memory of this library",
-                 memory);
-        return 0;
-    }
-    if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    if (GXI_TRY(cuMemHostGetDevicePointer, (&address, (void *)(uintptr_t)range.lo, 0))) {
-        gxi_fail_cu(call, NULL, "pinned memory %p has no device address", memory);
-        address = 0;
-    } else address += (uintptr_t)memory - range.lo;
-    gxi_leave(&scope);
-    return address;
+    if (gxi_pointer(call, (uintptr_t)memory, &info)) gxi_fail_cu(call, NULL, "pinned memory %p has no device address", memory);
+    else if (info.kind >= GPUEXEC_MEMORY_PINNED && info.device_address) return info.device_address;
+    else
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_pinned, or make it page-locked with gpuexec_register",
+                 "%p is %s memory, not pinned", memory, gxi_memory_kinds[info.kind]);
+    return 0;
 }
 
-/* --- copies and fills: one function for all, with or without a stream ------------------------------------------------ */
+/* --- copies and fills: one function for all, with or without a stream, of one row or several ------------------------- */
 
-typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_FILL, GXI_FILL32 } gxi_transfer_kind;
+typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16, GXI_FILL32 } gxi_transfer_kind;
+typedef struct gxi_side {
+    const char *is;
+    int         host;                            /* 1: a host pointer, 0: a device address */
+    uint64_t    address, pitch, context;         /* context: handle id, of a peer copy */
+} gxi_side;
 typedef struct gxi_transfer {
     gxi_transfer_kind kind;
-    gpuexec_ptr       to, from;                  /* device addresses, where they are */
-    void             *host_to;
-    const void       *host_from;
+    gxi_side          sides[2];                  /* to, from; a fill has no second one */
     uint32_t          value;
-    uint64_t          bytes;
+    uint64_t          bytes, rows;               /* bytes of a row */
 } gxi_transfer;
+enum { GXI_TO = 0, GXI_FROM = 1 };
+static const uint64_t gxi_too_many = (uint64_t)1 << 60;              /* bytes: a negative or overflown size */
 
-/* Names the allocation of ours that an address lies in, if the bytes go past its end or, with `unknown`, if there is none. Returns 1 if it said something. */
-static int gxi_describe(gxi_text *t, const char *which, uint64_t address, uint64_t bytes, int unknown) {
-    gxi_range range;
-    int found = gxi_range_find(address, &range);
-    if (unknown && !found)
-        gxi_add(t,
-                "; %s 0x%llx is in no allocation of gpuexec (another library's memory is fine; freed memory or a host pointer is "
-                "not)",
-                which, (unsigned long long)address);
-    else if (!unknown && found && bytes > range.bytes - (address - range.lo))
-        gxi_add(t, "; %s 0x%llx has %llu bytes left in its allocation of %llu bytes made at %s", which, (unsigned long long)address,
-                (unsigned long long)(range.bytes - (address - range.lo)), (unsigned long long)range.bytes,
-                range.where ? range.where : "?");
-    else return 0;
-    return 1;
+static gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint32_t value, uint64_t bytes) {
+    gxi_transfer x;
+    memset(&x, 0, sizeof x);
+    x.kind = kind; x.value = value; x.bytes = bytes; x.rows = 1;
+    x.sides[GXI_TO].is = "the destination"; x.sides[GXI_TO].address = to; x.sides[GXI_TO].host = kind == GXI_COPY_OUT;
+    x.sides[GXI_FROM].is = "the source"; x.sides[GXI_FROM].address = from; x.sides[GXI_FROM].host = kind == GXI_COPY_IN;
+    x.sides[GXI_TO].pitch = x.sides[GXI_FROM].pitch = bytes;
+    return x;
 }
-static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x) {
-    static const char cure[] = "check the byte counts against the allocations, that addresses are gpuexec_alloc's and still live, "
-                               "and the direction: copy_in writes the device, copy_out reads it";
+static unsigned gxi_sides(const gxi_transfer *x) { return x->kind >= GXI_FILL ? 1 : 2; }
+static uint64_t gxi_span(const gxi_transfer *x, const gxi_side *side) { return (x->rows - 1) * side->pitch + x->bytes; }
+
+/* What is odd about a side that the driver refused, seen by what it says of the address. */
+static void gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer *x, const gxi_side *side) {
+    gxi_call own = *caller, *const call = &own;  /* its answers must not stand in the caller's place */
+    gpuexec_pointer_info info;
+    uint64_t left;
+    call->kind = GXI_ASKS;
+    if (gxi_pointer(call, side->address, &info)) return;
+    left = info.bytes - (side->address - info.base);
+    if (info.kind == GPUEXEC_MEMORY_PAGEABLE) {
+        if (!side->host)
+            gxi_add(t, "; %s 0x%llx is in no device memory: it was freed, or is a host pointer", side->is, (unsigned long long)side->address);
+    } else if (side->host && info.kind == GPUEXEC_MEMORY_DEVICE)
+        gxi_add(t, "; %s 0x%llx is memory of device %d, where a host pointer is wanted", side->is, (unsigned long long)side->address, info.device);
+    else if (info.bytes && gxi_span(x, side) > left)
+        gxi_add(t, "; %s 0x%llx has %llu bytes left in %llu bytes of %s memory that %s made", side->is, (unsigned long long)side->address,
+                (unsigned long long)left, (unsigned long long)info.bytes, gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library");
+}
+/* With `format`: we refuse it, and say why. Without: the driver did. */
+static gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure, const char *format, ...) GXI_PRINTF(4);
+static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure, const char *format, ...) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
-    int unknown, said = 0;
+    unsigned i;
+    va_list list;
+    if (x->rows > 1) gxi_add(&t, "%llu rows of ", (unsigned long long)x->rows);
     gxi_add_bytes(&t, x->bytes);
     gxi_add(&t, " cannot be %s", x->kind >= GXI_FILL ? "filled" : "copied");
-    for (unknown = 0; unknown < 2 && !said; unknown++) {
-        if (x->kind != GXI_COPY_OUT) said |= gxi_describe(&t, "the destination", x->to, x->bytes, unknown);
-        if (x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) said |= gxi_describe(&t, "the source", x->from, x->bytes, unknown);
+    if (format) {
+        gxi_add(&t, ": ");
+        va_start(list, format);
+        gxi_add_v(&t, format, list);
+        va_end(list);
+        result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", t.p ? t.p : "");
+    } else {
+        for (i = 0; i < gxi_sides(x); i++) gxi_describe(&t, call, x, &x->sides[i]);
+        result = gxi_fail_cu(call, cure, "%s", t.p ? t.p : "");
     }
-    if (x->kind == GXI_FILL32 && x->to % 4) gxi_add(&t, "; the destination 0x%llx is not a multiple of 4", (unsigned long long)x->to);
-    result = call->cu ? gxi_fail_cu(call, cure, "%s", t.p ? t.p : "")
-                      : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
 
+/* Everything that can be known before the driver is asked. Our own table tells what a driver may let pass: it rounds allocations up. */
+static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, const gxi_side *side, int max_pitch) {
+    const unsigned element = x->kind == GXI_FILL32 ? 4 : x->kind == GXI_FILL16 ? 2 : 1;
+    const unsigned long long address = side->address;
+    const gxi_slot *made, *named;
+    gxi_range range;
+    if (!address && side->host) return gxi_fail_transfer(call, x, NULL, "%s is NULL", side->is);
+    if (!address) return gxi_fail_transfer(call, x, "look at what gpuexec_alloc returned", "%s is the device address 0", side->is);
+    if (address % element) return gxi_fail_transfer(call, x, NULL, "%s 0x%llx is not a multiple of %u", side->is, address, element);
+    if (side->pitch < x->bytes)
+        return gxi_fail_transfer(call, x, "the pitch counts bytes from one row's begin to the next; without gaps it is the width in bytes",
+                                 "the pitch of %s is %llu, less than the %llu bytes of a row", side->is, (unsigned long long)side->pitch,
+                                 (unsigned long long)x->bytes);
+    if (max_pitch && side->pitch > (unsigned)max_pitch)
+        return gxi_fail_transfer(call, x, "copy row by row", "the pitch of %s is %llu, and the device allows %d at most (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
+                                 side->is, (unsigned long long)side->pitch, max_pitch);
+    if (x->rows > gxi_too_many / side->pitch) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
+    if (!gxi_range_find(address, &range)) {
+        if (!side->host || !gxi_range_touching(address, gxi_span(x, side), &range)) return GPUEXEC_OK;
+        return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts one by one",
+                                 "%s 0x%llx is page-locked only from byte %llu on: %s memory made at %s begins there", side->is, address,
+                                 (unsigned long long)(range.lo - address), gxi_memory_kinds[range.kind], range.where ? range.where : "?");
+    }
+    if (side->host && range.kind == GPUEXEC_MEMORY_DEVICE)
+        return gxi_fail_transfer(call, x, "copy_in reads host memory, copy_out writes it; from device to device it is gpuexec_copy",
+                                 "%s 0x%llx is device memory made at %s, where a host pointer is wanted", side->is, address, range.where ? range.where : "?");
+    made = gxi_peek(range.context, GXI_CONTEXT);
+    named = gxi_peek(side->context, GXI_CONTEXT);
+    if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
+        return gxi_fail_transfer(call, x, "name the context that each allocation was made in",
+                                 "%s 0x%llx is memory of device %d, made at %s, but its context is of device %d", side->is, address,
+                                 gxi_context_of(made)->ordinal, range.where ? range.where : "?", gxi_context_of(named)->ordinal);
+    if (gxi_span(x, side) > range.bytes - (address - range.lo))
+        return gxi_fail_transfer(call, x, "check the byte counts: copy less, or allocate more",
+                                 "%s 0x%llx must have %llu bytes, but has %llu left in its %s allocation of %llu bytes made at %s", side->is, address,
+                                 (unsigned long long)gxi_span(x, side), (unsigned long long)(range.bytes - (address - range.lo)), gxi_memory_kinds[range.kind],
+                                 (unsigned long long)range.bytes, range.where ? range.where : "?");
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
+    const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
+    const uint64_t apart = to->address > from->address ? to->address - from->address : from->address - to->address;
+    const uint64_t span = gxi_span(x, to->address > from->address ? from : to), column = apart % to->pitch;
+    /* rows of another pitch may meet or miss each other: that is the caller's to know */
+    if (to->pitch != from->pitch || apart >= span || (column >= x->bytes && to->pitch - column >= x->bytes)) return GPUEXEC_OK;
+    return gxi_fail_transfer(call, x, "copy through a third buffer", "the source 0x%llx and the destination 0x%llx overlap", (unsigned long long)from->address,
+                             (unsigned long long)to->address);
+}
+
+static int gxi_transfer_rows(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s) {
+    const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
+    gxi_memcpy2d c;
+    if (x->kind == GXI_FILL)
+        return GXI_TRY(cuMemsetD2D8Async, (to->address, (size_t)to->pitch, (unsigned char)x->value, (size_t)x->bytes, (size_t)x->rows, s));
+    memset(&c, 0, sizeof c);
+    c.to_type = to->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
+    c.from_type = from->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
+    c.to_device = to->address; c.to_host = (void *)(uintptr_t)to->address; c.to_pitch = (size_t)to->pitch;
+    c.from_device = from->address; c.from_host = (const void *)(uintptr_t)from->address; c.from_pitch = (size_t)from->pitch;
+    c.width = (size_t)x->bytes; c.height = (size_t)x->rows;
+    return GXI_TRY(cuMemcpy2DAsync, (&c, s));
+}
+
 static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t context, const gxi_transfer *x) {
-    const uintptr_t host = (uintptr_t)(x->kind == GXI_COPY_IN ? x->host_from : x->host_to);
-    gxi_slot *slot;
+    const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
+    void *const host_to = (void *)(uintptr_t)to;
+    const void *const host_from = (const void *)(uintptr_t)from;
+    const size_t bytes = (size_t)x->bytes;
+    gxi_slot *slot, *home, *peers[2] = { NULL, NULL };
     gxi_scope scope = { 0, 0 };
-    gxi_range pinned;
     struct CUstream_st *s;
+    int max_pitch = 0;
+    unsigned i;
     if (gxi_begin(call)) return gpuexec_error_detail()->result;
     slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, stream, GXI_STREAM, "the stream");
     if (!slot) return gpuexec_error_detail()->result;
-    if (x->bytes == 0) return GPUEXEC_OK;
-    if (x->bytes > (uint64_t)1 << 60) return gxi_fail_transfer(call, x);         /* a negative or overflown size */
-    if ((x->kind == GXI_COPY_IN && !x->host_from) || (x->kind == GXI_COPY_OUT && !x->host_to))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host pointer is NULL, with %llu bytes to copy",
-                        (unsigned long long)x->bytes);
-    if ((x->kind != GXI_COPY_OUT && !x->to) || ((x->kind == GXI_COPY_OUT || x->kind == GXI_COPY) && !x->from))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "look at what gpuexec_alloc returned",
-                        "the device address is 0, with %llu bytes to %s", (unsigned long long)x->bytes,
-                        x->kind >= GXI_FILL ? "fill" : "copy");
-    if (x->kind <= GXI_COPY_OUT && gxi_range_find(host, &pinned) && x->bytes > pinned.bytes - (host - pinned.lo))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "copy less, or allocate more",
-                        "%llu bytes to copy, but %s %p has %llu left in its pinned allocation of %llu bytes made at %s",
-                        (unsigned long long)x->bytes, x->kind == GXI_COPY_IN ? "the source" : "the destination", (void *)host,
-                        (unsigned long long)(pinned.bytes - (host - pinned.lo)), (unsigned long long)pinned.bytes,
-                        pinned.where ? pinned.where : "?");
+    for (i = 0; i < 2 && x->kind == GXI_COPY_PEER; i++)
+        if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context" : "the source's context")))
+            return gpuexec_error_detail()->result;
+    if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
+    if (x->bytes > gxi_too_many) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
+    if (x->rows > 1 && (home = gxi_peek(slot->context, GXI_CONTEXT)) != NULL) max_pitch = gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH);
+    for (i = 0; i < gxi_sides(x); i++) if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_sides(x) == 2 && gxi_check_overlap(call, x)) return GPUEXEC_BAD_ARGUMENT;
     if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
     s = context ? GXI_STREAM_LEGACY : (struct CUstream_st *)slot->native;
-    switch (x->kind) {
-    case GXI_COPY_IN:
-        context ? GXI_TRY(cuMemcpyHtoD, (x->to, x->host_from, (size_t)x->bytes))
-                : GXI_TRY(cuMemcpyHtoDAsync, (x->to, x->host_from, (size_t)x->bytes, s));
-        break;
-    case GXI_COPY_OUT:
-        context ? GXI_TRY(cuMemcpyDtoH, (x->host_to, x->from, (size_t)x->bytes))
-                : GXI_TRY(cuMemcpyDtoHAsync, (x->host_to, x->from, (size_t)x->bytes, s));
-        break;
-    case GXI_COPY:
-        context ? GXI_TRY(cuMemcpyDtoD, (x->to, x->from, (size_t)x->bytes))
-                : GXI_TRY(cuMemcpyDtoDAsync, (x->to, x->from, (size_t)x->bytes, s));
-        break;
-    case GXI_FILL:
-        context ? GXI_TRY(cuMemsetD8, (x->to, (unsigned char)x->value, (size_t)x->bytes))
-                : GXI_TRY(cuMemsetD8Async, (x->to, (unsigned char)x->value, (size_t)x->bytes, s));
-        break;
-    case GXI_FILL32:   GXI_TRY(cuMemsetD32Async, (x->to, x->value, (size_t)(x->bytes / 4), s)); break;
+    if (x->rows > 1) gxi_transfer_rows(call, x, s);
+    else switch (x->kind) {
+    case GXI_COPY_IN:   context ? GXI_TRY(cuMemcpyHtoD, (to, host_from, bytes)) : GXI_TRY(cuMemcpyHtoDAsync, (to, host_from, bytes, s)); break;
+    case GXI_COPY_OUT:  context ? GXI_TRY(cuMemcpyDtoH, (host_to, from, bytes)) : GXI_TRY(cuMemcpyDtoHAsync, (host_to, from, bytes, s)); break;
+    case GXI_COPY:      context ? GXI_TRY(cuMemcpyDtoD, (to, from, bytes)) : GXI_TRY(cuMemcpyDtoDAsync, (to, from, bytes, s)); break;
+    case GXI_COPY_PEER: GXI_TRY(cuMemcpyPeerAsync, (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s)); break;
+    case GXI_FILL:      GXI_TRY(cuMemsetD8Async, (to, (unsigned char)x->value, bytes, s)); break;
+    case GXI_FILL16:    GXI_TRY(cuMemsetD16Async, (to, (unsigned short)x->value, bytes / 2, s)); break;
+    case GXI_FILL32:    GXI_TRY(cuMemsetD32Async, (to, x->value, bytes / 4, s)); break;
     }
-    /* the driver's synchronous calls may return before the device is done (device to device, fill, small pageable sources) */
+    /* the driver's synchronous calls may return before the device is done (device to device, small pageable sources) */
     if (context && call->cu == 0 && x->kind != GXI_COPY_OUT) GXI_TRY(cuStreamSynchronize, (s));
     gxi_leave(&scope);
-    return call->cu ? gxi_fail_transfer(call, x) : GPUEXEC_OK;
+    if (call->cu == 0) return GPUEXEC_OK;
+    return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: copy_in writes the device, copy_out reads it", NULL);
 }
 
-static gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, gpuexec_ptr to, gpuexec_ptr from, void *host_to, const void *host_from,
-                                    uint32_t value, uint64_t bytes) {
-    gxi_transfer x;
-    x.kind = kind; x.to = to; x.from = from; x.host_to = host_to; x.host_from = host_from; x.value = value; x.bytes = bytes;
-    return x;
-}
-#define GXI_TRANSFER(name, stream, context, kind, to, from, host_to, host_from, value, bytes) \
+#define GXI_TRANSFER(name, stream, context, kind, to, from, value, bytes) \
     GXI_CALL(name, GXI_WORKS); \
-    gxi_transfer x = gxi_transfer_of(kind, to, from, host_to, host_from, value, bytes); \
+    const gxi_transfer x = gxi_transfer_of(kind, to, from, value, bytes); \
     return gxi_transfer_on(call, stream, context, &x)
+static uint64_t gxi_times(uint64_t count, unsigned size) { return count > gxi_too_many ? UINT64_MAX : count * size; }
 GPUEXEC_API gpuexec_result (gpuexec_copy_in)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_in, stream.id, 0, GXI_COPY_IN, to, 0, NULL, from, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy_in, stream.id, 0, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result (gpuexec_copy_out)(GXI_WHERE gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_out, stream.id, 0, GXI_COPY_OUT, 0, from, to, NULL, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy_out, stream.id, 0, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result (gpuexec_copy)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy, stream.id, 0, GXI_COPY, to, from, NULL, NULL, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy, stream.id, 0, GXI_COPY, to, from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
-    GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, NULL, NULL, value, bytes);
+    GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, value, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_fill16)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint16_t value, size_t count) {
+    GXI_TRANSFER(gpuexec_fill16, stream.id, 0, GXI_FILL16, to, 0, value, gxi_times(count, 2));
 }
 GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint32_t value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, NULL, NULL, value,
-                 count > (uint64_t)1 << 60 ? UINT64_MAX : (uint64_t)count * 4);
+    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, value, gxi_times(count, 4));
 }
 GPUEXEC_API gpuexec_result (gpuexec_copy_in_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_in_now, 0, context.id, GXI_COPY_IN, to, 0, NULL, from, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy_in_now, 0, context.id, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result (gpuexec_copy_out_now)(GXI_WHERE gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_out_now, 0, context.id, GXI_COPY_OUT, 0, from, to, NULL, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy_out_now, 0, context.id, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result (gpuexec_copy_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_now, 0, context.id, GXI_COPY, to, from, NULL, NULL, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy_now, 0, context.id, GXI_COPY, to, from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result (gpuexec_fill_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes) {
-    GXI_TRANSFER(gpuexec_fill_now, 0, context.id, GXI_FILL, to, 0, NULL, NULL, value, bytes);
+    GXI_TRANSFER(gpuexec_fill_now, 0, context.id, GXI_FILL, to, 0, value, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_copy_peer)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
+                                               gpuexec_context from_context, size_t bytes) {
+    GXI_CALL(gpuexec_copy_peer, GXI_WORKS);
+    gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, 0, bytes);
+    x.sides[GXI_TO].context = to_context.id;
+    x.sides[GXI_FROM].context = from_context.id;
+    return gxi_transfer_on(call, stream.id, 0, &x);
+}
+
+#define GXI_TRANSFER_2D(name, kind, to, to_pitch, from, from_pitch, value) \
+    GXI_CALL(name, GXI_WORKS); \
+    gxi_transfer x = gxi_transfer_of(kind, to, from, value, width_bytes); \
+    x.sides[GXI_TO].pitch = to_pitch; \
+    x.sides[GXI_FROM].pitch = from_pitch; \
+    x.rows = height; \
+    return gxi_transfer_on(call, stream.id, 0, &x)
+GPUEXEC_API gpuexec_result (gpuexec_copy_in_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
+                                                size_t width_bytes, size_t height) {
+    GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch, 0);
+}
+GPUEXEC_API gpuexec_result (gpuexec_copy_out_2d)(GXI_WHERE gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+                                                 size_t width_bytes, size_t height) {
+    GXI_TRANSFER_2D(gpuexec_copy_out_2d, GXI_COPY_OUT, (uintptr_t)to, to_pitch, from, from_pitch, 0);
+}
+GPUEXEC_API gpuexec_result (gpuexec_copy_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+                                             size_t width_bytes, size_t height) {
+    GXI_TRANSFER_2D(gpuexec_copy_2d, GXI_COPY, to, to_pitch, from, from_pitch, 0);
+}
+GPUEXEC_API gpuexec_result (gpuexec_fill_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
+                                             size_t height) {
+    GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, 0, 0, value);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -86,11 +86,12 @@ TEST(fills) {
     gpuexec_fill(s, p, 0x5a, 1024);
     gpuexec_fill(s, p + 3, 0x01, 10);                            /* bytes 3 .. 12 */
     gpuexec_fill32(s, p + 512, 0xdeadbeef, 100);                 /* bytes 512 .. 911 */
+    gpuexec_fill16(s, p + 914, 0x1234, 5);                       /* bytes 914 .. 923 */
     gpuexec_copy_out(s, host, p, sizeof host);
     CHECK_OK(gpuexec_stream_sync(s));
     for (i = 0; i < 512; i++) CHECK_EQ(host[i], i >= 3 && i < 13 ? 0x01 : 0x5a);
     for (i = 512; i < 912; i += 4) { memcpy(&word, host + i, 4); CHECK_EQ(word, 0xdeadbeef); }
-    for (i = 912; i < 1024; i++) CHECK_EQ(host[i], 0x5a);
+    for (i = 912; i < 1024; i++) CHECK_EQ(host[i], i < 914 || i >= 924 ? 0x5a : i % 2 ? 0x12 : 0x34);
     CHECK_OK(gpuexec_fill_now(ctx, p + 1, 0xff, 2));
     CHECK_OK(gpuexec_copy_out_now(ctx, host, p, 4));
     CHECK_EQ(host[0], 0x5a);
@@ -104,7 +105,10 @@ TEST(misaligned_fill32) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
     CHECK_RESULT(gpuexec_fill32(s, p + 2, 1, 4), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_fill32", "4");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_fill32", "not a multiple of 4");
+    gpuexec_take_error();
+    CHECK_RESULT(gpuexec_fill16(s, p + 1, 1, 4), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_fill16", "not a multiple of 2");
     gpuexec_take_error();
 }
 
@@ -121,7 +125,15 @@ TEST(zero_bytes_do_nothing) {
     CHECK_OK(gpuexec_fill(s, p, 9, 0));
     CHECK_OK(gpuexec_fill32(s, p, 9, 0));
     CHECK_OK(gpuexec_copy_in_now(ctx, p, NULL, 0));
+    CHECK_OK(gpuexec_copy_out_now(ctx, NULL, p, 0));
+    CHECK_OK(gpuexec_copy_now(ctx, p, p, 0));
     CHECK_OK(gpuexec_fill_now(ctx, p, 9, 0));
+    CHECK_OK(gpuexec_fill16(s, p, 9, 0));
+    CHECK_OK(gpuexec_copy_peer(s, p, ctx, p, ctx, 0));
+    CHECK_OK(gpuexec_copy_in_2d(s, p, 0, &host, 0, 0, 5));
+    CHECK_OK(gpuexec_copy_out_2d(s, &host, 4, p, 4, 4, 0));
+    CHECK_OK(gpuexec_copy_2d(s, p, 4, p, 4, 0, 1));
+    CHECK_OK(gpuexec_fill_2d(s, p, 4, 9, 4, 0));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(host, 6);
     CHECK_OK(gpuexec_copy_out_now(ctx, &host, p, 4));
@@ -262,4 +274,500 @@ TEST(memory_of_a_peer) {
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_OK(gpuexec_peer_disable(a, b));
     CHECK_OK(gpuexec_peer_disable(a, b));
+}
+
+/* A copy that is refused; the texts say why. */
+#define REFUSED(call, ...) do { \
+    CHECK_RESULT(call, GPUEXEC_BAD_ARGUMENT); \
+    CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
+    gpuexec_take_error(); \
+} while (0)
+
+static const char *number(unsigned long long n) {                    /* for texts; each of the last eight stays */
+    static char texts[8][24];
+    static int  next;
+    char *t = texts[next++ % 8];
+    snprintf(t, sizeof texts[0], "%llu", n);
+    return t;
+}
+
+/* What another library allocates, behind gpuexec's back: as cudaMalloc and cudaMallocHost do. */
+static gpuexec_ptr foreign_alloc(gpuexec_context ctx, size_t bytes) {
+    union { void *p; int (*f)(gpuexec_ptr *, size_t); } u;
+    gpuexec_ptr p = 0;
+    u.p = gpuexec_driver_symbol("cuMemAlloc", 3020);
+    CHECK_OK(gpuexec_context_push(ctx));
+    CHECK_EQ(u.f(&p, bytes), 0);
+    CHECK_OK(gpuexec_context_pop(ctx));
+    return p;
+}
+static void *foreign_alloc_pinned(gpuexec_context ctx, size_t bytes) {
+    union { void *p; int (*f)(void **, size_t); } u;
+    void *h = NULL;
+    u.p = gpuexec_driver_symbol("cuMemAllocHost", 3020);
+    CHECK_OK(gpuexec_context_push(ctx));
+    CHECK_EQ(u.f(&h, bytes), 0);
+    CHECK_OK(gpuexec_context_pop(ctx));
+    return h;
+}
+static void foreign_free(gpuexec_ptr p) {
+    union { void *p; int (*f)(gpuexec_ptr); } u;
+    u.p = gpuexec_driver_symbol("cuMemFree", 3020);
+    CHECK_EQ(u.f(p), 0);
+}
+static void foreign_free_pinned(void *h) {
+    union { void *p; int (*f)(void *); } u;
+    u.p = gpuexec_driver_symbol("cuMemFreeHost", 2000);
+    CHECK_EQ(u.f(h), 0);
+}
+
+/* ---- rows ---- */
+
+TEST(pitched_allocations) {
+    static const size_t widths[] = { 1, 4, 100, 511, 512, 513, 4096, 10001 };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    unsigned element;
+    size_t i, pitch;
+    for (i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        for (element = 4; element <= 16; element *= 2) {
+            gpuexec_ptr p;
+            pitch = 0;
+            p = gpuexec_alloc_pitched(ctx, widths[i], 7, element, &pitch);
+            CHECK(p != 0);
+            CHECK(pitch >= widths[i]);
+            CHECK_EQ(pitch % element, 0);
+            CHECK_EQ(p % element, 0);
+            CHECK_OK(gpuexec_fill_now(ctx, p, 1, pitch * 7));        /* all of the rows are there ... */
+            REFUSED(gpuexec_fill_now(ctx, p, 1, pitch * 7 + 1), number(pitch * 7), number(pitch * 7 + 1), "memory.c:");
+            CHECK_OK(gpuexec_free(p));
+        }
+}
+
+TEST(pitched_allocations_that_are_refused) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    size_t pitch = 9;
+    CHECK_EQ(gpuexec_alloc_pitched(ctx, 100, 10, 1, &pitch), 0);
+    CHECK_EQ(pitch, 0);
+    CHECK_TEXT(gpuexec_error_text(), "element_bytes is 1", "4, 8 or 16", "cure:");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_EQ(gpuexec_alloc_pitched(ctx, 0, 10, 4, &pitch), 0);
+    CHECK_TEXT(gpuexec_error_text(), "0 bytes asked for");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_EQ(gpuexec_alloc_pitched(ctx, 10, 0, 4, &pitch), 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_EQ(gpuexec_alloc_pitched(ctx, 10, 10, 4, NULL), 0);
+    CHECK_TEXT(gpuexec_error_text(), "pitch is NULL");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_EQ(gpuexec_alloc_pitched(ctx, (size_t)1 << 40, (size_t)1 << 40, 4, &pitch), 0);        /* the product wraps around */
+    CHECK_TEXT(gpuexec_error_text(), "1099511627776 rows of 1099511627776 bytes");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    CHECK_EQ(gpuexec_alloc_pitched(ctx, (size_t)1 << 30, (size_t)1 << 20, 4, &pitch), 0);
+    CHECK_TEXT(gpuexec_error_text(), "1125899906842624 bytes", "device memory");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+}
+
+/* Host rows without gaps, to a pitched allocation, to rows of an odd pitch at an odd address, to host rows with gaps: the gaps keep what they had. */
+static void rows_round_trip(gpuexec_context ctx, unsigned char *from, unsigned char *to, size_t width, size_t height) {
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    size_t         pitch = 0, odd = width + 5, gapped = width + 3, x, y, wrong = 0;
+    gpuexec_ptr    a = gpuexec_alloc_pitched(ctx, width, height, 4, &pitch), b = gpuexec_alloc(ctx, odd * height + 1);
+    fill_random(from, width * height, (uint32_t)width);
+    memset(to, 0xee, gapped * height);
+    gpuexec_fill(s, b, 0x77, odd * height + 1);
+    gpuexec_copy_in_2d(s, a, pitch, from, width, width, height);
+    gpuexec_copy_2d(s, b + 1, odd, a, pitch, width, height);
+    gpuexec_copy_out_2d(s, to, gapped, b + 1, odd, width, height);
+    CHECK_OK(gpuexec_stream_sync(s));
+    for (y = 0; y < height; y++) {
+        wrong += memcmp(to + y * gapped, from + y * width, width) != 0;
+        for (x = width; x < gapped; x++) wrong += to[y * gapped + x] != 0xee;
+    }
+    CHECK_EQ(wrong, 0);
+    gpuexec_copy_out(s, to, b, odd * height + 1);                    /* the gaps of b */
+    CHECK_OK(gpuexec_stream_sync(s));
+    wrong = to[0] != 0x77;
+    for (y = 0; y < height; y++) for (x = width; x < odd; x++) wrong += to[1 + y * odd + x] != 0x77;
+    CHECK_EQ(wrong, 0);
+    CHECK_OK(gpuexec_free(a));
+    CHECK_OK(gpuexec_free(b));
+    CHECK_OK(gpuexec_stream_destroy(s));
+}
+TEST(rows_of_many_sizes) {
+    static const size_t sizes[][2] = { { 1, 1 }, { 1, 100 }, { 33, 1 }, { 33, 10 }, { 512, 16 }, { 1000, 77 }, { 4099, 5 } };
+    enum { most = 100000 };
+    gpuexec_context ctx    = gpuexec_context_open(0, NULL);
+    unsigned char  *page   = (unsigned char *)malloc(most * 2), *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, most * 2);
+    size_t i;
+    if (!CHECK(pinned != NULL)) return;
+    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        rows_round_trip(ctx, page, page + most, sizes[i][0], sizes[i][1]);
+        rows_round_trip(ctx, pinned, pinned + most, sizes[i][0], sizes[i][1]);
+        rows_round_trip(ctx, page, pinned, sizes[i][0], sizes[i][1]);
+    }
+    free(page);
+}
+
+TEST(fill_of_rows) {
+    enum { pitch = 20, height = 6 };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, pitch * height);
+    unsigned char   host[pitch * height];
+    size_t i;
+    gpuexec_fill(s, p, 1, sizeof host);
+    gpuexec_fill_2d(s, p + 3, pitch, 0x5a, 7, 4);                    /* columns 3 .. 9 of rows 0 .. 3 */
+    gpuexec_fill_2d(s, p + 5 * pitch, pitch, 9, pitch, 1);           /* the last row, to its end */
+    CHECK_OK(gpuexec_stream_sync(s));
+    gpuexec_fill_2d(legacy, p + 4 * pitch, pitch, 8, 2, 1);
+    gpuexec_copy_out(legacy, host, p, sizeof host);
+    CHECK_OK(gpuexec_stream_sync(legacy));
+    for (i = 0; i < sizeof host; i++) {
+        size_t x = i % pitch, y = i / pitch;
+        CHECK_EQ(host[i], y < 4 && x >= 3 && x < 10 ? 0x5a : y == 5 ? 9 : y == 4 && x < 2 ? 8 : 1);
+    }
+}
+
+TEST(rows_that_are_refused) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     a   = gpuexec_alloc(ctx, 1000), b = gpuexec_alloc(ctx, 1000);
+    unsigned char   host[1000], *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, 500);
+    int             max_pitch = 0;
+    memset(host, 0, sizeof host);
+    REFUSED(gpuexec_copy_in_2d(s, a, 32, host, 40, 33, 2), "2 rows of 33 bytes", "pitch of the destination is 32", "33 bytes of a row", "cure:");
+    REFUSED(gpuexec_copy_in_2d(s, a, 40, host, 32, 33, 2), "pitch of the source is 32", "33 bytes of a row");
+    REFUSED(gpuexec_copy_out_2d(s, host, 0, a, 40, 33, 2), "pitch of the destination is 0");
+    REFUSED(gpuexec_fill_2d(s, a, 7, 0, 8, 2), "cannot be filled", "pitch of the destination is 7", "8 bytes of a row");
+    REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "must have 1050 bytes", "1000 left", "device allocation of 1000 bytes", "memory.c:");
+    CHECK_OK(gpuexec_copy_in_2d(s, a, 100, host, 50, 100 - 50, 10)); /* the last row needs no gap behind it */
+    CHECK_OK(gpuexec_fill_2d(s, a + 50, 100, 0, 50, 10));
+    REFUSED(gpuexec_fill_2d(s, a + 51, 100, 0, 50, 10), "must have 950 bytes", "949 left");
+    REFUSED(gpuexec_copy_2d(s, b, 100, a + 600, 100, 100, 5), "the source", "must have 500 bytes", "400 left");
+    REFUSED(gpuexec_copy_out_2d(s, pinned, 60, a, 50, 50, 9), "the destination", "must have 530 bytes", "500 left", "pinned allocation");
+    CHECK_OK(gpuexec_device_get_attribute(0, 11, &max_pitch));
+    REFUSED(gpuexec_copy_2d(s, a, (size_t)max_pitch + 1, b, 50, 50, 2), "pitch of the destination", number((unsigned)max_pitch),
+            number((unsigned)max_pitch + 1u), "MAX_PITCH");
+    REFUSED(gpuexec_copy_2d(s, a, 50, b, 50, 50, SIZE_MAX), "more than any memory has");
+    REFUSED(gpuexec_copy_in_2d(s, a, 50, NULL, 50, 50, 2), "source is NULL");
+    REFUSED(gpuexec_copy_in_2d(s, 0, 50, host, 50, 50, 2), "device address 0");
+    CHECK_OK(gpuexec_stream_sync(s));
+}
+
+TEST(rows_past_the_end_of_foreign_memory) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = foreign_alloc(ctx, 2 << 20);
+    static char     host[8192];
+    REFUSED(gpuexec_copy_in_2d(s, p + (2 << 20) - 4096, 4096, host, 4096, 4096, 2), "2 rows", "4096 bytes left in 2097152 bytes of device memory",
+            "another library", "cuMemcpy2DAsync");
+    foreign_free(p);
+}
+
+/* ---- copies onto themselves ---- */
+
+TEST(copies_that_overlap) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 1000);
+    gpuexec_fill(s, p, 0, 1000);
+    REFUSED(gpuexec_copy(s, p, p, 1), "overlap", "third buffer");
+    REFUSED(gpuexec_copy(s, p + 99, p, 100), "overlap");
+    REFUSED(gpuexec_copy(s, p, p + 99, 100), "overlap");
+    REFUSED(gpuexec_copy_now(ctx, p, p + 99, 100), "overlap");
+    REFUSED(gpuexec_copy_peer(s, p, ctx, p + 99, ctx, 100), "overlap");
+    CHECK_OK(gpuexec_copy(s, p + 100, p, 100));
+    CHECK_OK(gpuexec_copy(s, p, p + 100, 100));
+    CHECK_OK(gpuexec_copy_2d(s, p + 50, 100, p, 100, 50, 10));       /* the left half of a picture to its right half */
+    CHECK_OK(gpuexec_copy_2d(s, p, 100, p + 50, 100, 50, 10));
+    REFUSED(gpuexec_copy_2d(s, p + 49, 100, p, 100, 50, 10), "overlap");
+    REFUSED(gpuexec_copy_2d(s, p, 100, p + 51, 100, 50, 9), "overlap");           /* meets the next row's begin */
+    CHECK_OK(gpuexec_copy_2d(s, p, 100, p + 500, 100, 50, 5));
+    REFUSED(gpuexec_copy_2d(s, p, 100, p + 400, 100, 50, 5), "overlap");
+    CHECK_OK(gpuexec_stream_sync(s));
+}
+
+TEST(counts_over_4_GiB) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
+    const size_t    five_gib = (size_t)5 << 30;
+    REFUSED(gpuexec_copy(s, p, q, five_gib), "5.0 GiB (5368709120 bytes)", "4096 left");
+    REFUSED(gpuexec_fill(s, p, 0, five_gib), "5368709120 bytes", "4096 left");
+    REFUSED(gpuexec_fill16(s, p, 0, five_gib), "10737418240 bytes");
+    REFUSED(gpuexec_fill32(s, p, 0, five_gib), "21474836480 bytes");
+    REFUSED(gpuexec_fill32(s, p, 0, (size_t)1 << 30), "4294967296 bytes");        /* 0 in 32 bits */
+    REFUSED(gpuexec_fill16(s, p, 0, SIZE_MAX / 2 + 2), "more than any memory has");
+    REFUSED(gpuexec_fill_2d(s, p, 1 << 20, 0, 1, 4097), "must have 4294967297 bytes");
+    CHECK_OK(gpuexec_stream_sync(s));
+}
+
+/* ---- two devices ---- */
+
+/* Copies of each kind from one device's memory to the other's, on streams of both. */
+static void copies_between(gpuexec_context a, gpuexec_context b) {
+    enum { bytes = 300000 };
+    gpuexec_stream streams[4];
+    gpuexec_ptr    p = gpuexec_alloc(a, bytes), q = gpuexec_alloc(b, bytes);
+    unsigned char *from = (unsigned char *)malloc(bytes), *to = (unsigned char *)malloc(bytes);
+    int i, k;
+    streams[0] = gpuexec_stream_create(a, NULL); streams[1] = gpuexec_stream_create(b, NULL);
+    streams[2] = gpuexec_stream_legacy(a);       streams[3] = gpuexec_stream_legacy(b);
+    for (i = 0; i < 4; i++) for (k = 0; k < 3; k++) {
+        gpuexec_stream s = streams[i];
+        fill_random(from, bytes, (uint32_t)(i * 3 + k + 1));
+        memset(to, 0, bytes);
+        CHECK_OK(gpuexec_copy_in_now(a, p, from, bytes));
+        CHECK_OK(gpuexec_fill_now(b, q, 0, bytes));
+        if (k == 0) CHECK_OK(gpuexec_copy_peer(s, q, b, p, a, bytes));
+        if (k == 1) CHECK_OK(gpuexec_copy(s, q, p, bytes));
+        if (k == 2) CHECK_OK(gpuexec_copy_2d(s, q, 1000, p, 1000, 1000, bytes / 1000));
+        CHECK_OK(gpuexec_stream_sync(s));
+        CHECK_OK(gpuexec_copy_out_now(b, to, q, bytes));
+        CHECK(memcmp(from, to, bytes) == 0);
+    }
+    REFUSED(gpuexec_copy_peer(streams[0], q, a, p, a, 100), "the destination", "memory of device 1", "memory.c:", "its context is of device 0");
+    REFUSED(gpuexec_copy_peer(streams[0], q, b, p, b, 100), "the source", "memory of device 0", "its context is of device 1");
+    REFUSED(gpuexec_copy_peer(streams[0], q, b, p + 1, a, bytes), "299999 left");
+    free(from);
+    free(to);
+}
+TEST(copies_between_devices) {
+    gpuexec_context a, b;
+    gpuexec_stream  s;
+    gpuexec_ptr     p, q;
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
+    s = gpuexec_stream_create(a, NULL);
+    p = gpuexec_alloc(a, 4096), q = gpuexec_alloc(b, 4096);
+    copies_between(a, b);
+    if (!gpuexec_device_can_access_peer(0, 1)) SKIP("the second half needs devices with peer access");
+    CHECK_OK(gpuexec_peer_enable(a, b));
+    CHECK_OK(gpuexec_peer_enable(b, a));
+    copies_between(a, b);
+    CHECK_OK(gpuexec_peer_disable(a, b));
+    CHECK_OK(gpuexec_peer_disable(b, a));
+}
+TEST_ALONE(copies_between_devices_that_are_no_peers) {
+    gpuexec_context a, b;
+    setenv("SIMGPU_DEVICES", "2", 1);
+    setenv("SIMGPU_PEERS", "none", 1);
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    if (gpuexec_device_can_access_peer(0, 1)) SKIP("these devices are peers");
+    a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
+    copies_between(a, b);
+}
+
+/* Pinned and registered memory belongs to every device, whichever context it was made through. */
+TEST(host_memory_of_all_devices) {
+    enum { bytes = 50000 };
+    gpuexec_context a, b;
+    gpuexec_kernel  add;
+    gpuexec_stream  s;
+    gpuexec_ptr     q, address;
+    unsigned char  *h, *r;
+    uint32_t        by = 1, n = 100, i;
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
+    add = gpuexec_kernel_get(gpuexec_module_load_file(b, UNIT_PTX, NULL), "add");
+    s = gpuexec_stream_create(b, NULL);
+    q = gpuexec_alloc(b, bytes);
+    h = (unsigned char *)gpuexec_alloc_pinned(a, bytes);
+    r = (unsigned char *)malloc(bytes);
+    if (!CHECK(h != NULL)) return;
+    CHECK_OK(gpuexec_register(a, r, bytes));
+    fill_random(h, bytes, 4);
+    memset(r, 0, bytes);
+    gpuexec_copy_in(s, q, h, bytes);
+    gpuexec_copy_out(s, r, q, bytes);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK(memcmp(h, r, bytes) == 0);
+    memset(r, 0, bytes);
+    address = gpuexec_pinned_address(r);                             /* a kernel of the other device writes it */
+    CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), GPUEXEC_ARGS(address, by, n)));
+    CHECK_OK(gpuexec_stream_sync(s));
+    for (i = 0; i < n; i++) CHECK_EQ(((uint32_t *)(void *)r)[i], 1);
+    CHECK_OK(gpuexec_unregister(r));
+    free(r);
+}
+
+/* ---- what is this pointer ---- */
+
+static gpuexec_pointer_info info_of(uint64_t address) {
+    gpuexec_pointer_info info;
+    memset(&info, 0x55, sizeof info);
+    CHECK_OK(gpuexec_pointer_get_info(address, &info));
+    return info;
+}
+
+TEST(what_an_address_is) {
+    int             last   = gpuexec_device_count() - 1, line;
+    gpuexec_context ctx    = gpuexec_context_open(last, NULL);       /* the last device: its ordinal is not always 0 */
+    gpuexec_ptr     p      = gpuexec_alloc(ctx, 5000);
+    char           *pinned = (char *)gpuexec_alloc_pinned(ctx, 6000), *page = (char *)malloc(20000);
+    gpuexec_pointer_info i;
+    char where[64];
+    line = __LINE__ + 1;
+    gpuexec_ptr here = gpuexec_alloc(ctx, 5000);
+    snprintf(where, sizeof where, "memory.c:%d", line);
+    i = info_of(here + 5);
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_DEVICE);
+    CHECK_EQ(i.device, last);
+    CHECK_EQ(i.base, here);
+    CHECK_EQ(i.bytes, 5000);
+    CHECK_EQ(i.device_address, here + 5);
+    CHECK(i.host_address == NULL);
+    CHECK_EQ(i.ours, 1);
+    CHECK_TEXT(i.where, where);
+    i = info_of((uintptr_t)pinned + 100);
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_PINNED);
+    CHECK_EQ(i.device, last);
+    CHECK_EQ(i.base, (uintptr_t)pinned);
+    CHECK_EQ(i.bytes, 6000);
+    CHECK(i.host_address == pinned + 100);
+    CHECK_EQ(i.device_address, gpuexec_pinned_address(pinned + 100));
+    CHECK_EQ(i.ours, 1);
+    CHECK_OK(gpuexec_register(ctx, page, 10000));
+    i = info_of((uintptr_t)page + 9999);
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_REGISTERED);
+    CHECK_EQ(i.base, (uintptr_t)page);
+    CHECK_EQ(i.bytes, 10000);
+    CHECK(i.host_address == page + 9999);
+    CHECK(i.device_address != 0);
+    CHECK_TEXT(i.where, "memory.c:");
+    CHECK_OK(gpuexec_unregister(page));
+    i = info_of((uintptr_t)page + 9999);
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_PAGEABLE);
+    CHECK_EQ(i.device, -1);
+    CHECK(i.base == 0 && i.bytes == 0 && i.device_address == 0 && i.host_address == NULL && !i.ours && i.where == NULL);
+    CHECK_OK(gpuexec_free(p));
+    CHECK_EQ(info_of(0).kind, GPUEXEC_MEMORY_PAGEABLE);
+    CHECK_RESULT(gpuexec_pointer_get_info(here, NULL), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "info is NULL");
+    CHECK_OK(gpuexec_take_error());                                  /* a question: nothing is latched */
+    free(page);
+}
+
+/* Memory of another library, such as the CUDA runtime: told, used in copies and kernels, and named when a copy is wrong. */
+TEST(memory_of_another_library) {
+    enum { bytes = 2 << 20 };
+    int             last   = gpuexec_device_count() - 1;
+    gpuexec_context ctx    = gpuexec_context_open(last, NULL);
+    gpuexec_stream  s      = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p      = foreign_alloc(ctx, bytes), address;
+    uint32_t       *h      = (uint32_t *)foreign_alloc_pinned(ctx, 4096);
+    gpuexec_pointer_info i = info_of(p + 5);
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_DEVICE);
+    CHECK_EQ(i.device, last);
+    CHECK_EQ(i.base, p);
+    CHECK_EQ(i.bytes, bytes);
+    CHECK_EQ(i.device_address, p + 5);
+    CHECK(!i.ours && i.where == NULL);
+    i = info_of((uintptr_t)h);
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_PINNED);
+    CHECK_EQ(i.base, (uintptr_t)h);
+    CHECK(i.bytes >= 4096);
+    CHECK(i.host_address == h && !i.ours);
+    address = gpuexec_pinned_address(h);
+    CHECK_EQ(address, i.device_address);
+    *h = 7;
+    CHECK_OK(gpuexec_copy_in(s, p, h, 4));
+    CHECK_OK(gpuexec_copy_out(s, h + 1, p, 4));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(h[1], 7);
+    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 11), "10 bytes left in 2097152 bytes of device memory", "another library", "cuMemsetD8Async");
+    REFUSED(gpuexec_copy_out(s, h, p + bytes, 4), "the source", "in no device memory");
+    CHECK_RESULT(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_alloc");
+    CHECK_RESULT(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "page-locked already", "another library", "4096 bytes");
+    gpuexec_take_error();
+    foreign_free_pinned(h);
+    foreign_free(p);
+}
+
+TEST(the_wrong_kind_of_address) {
+    gpuexec_context ctx  = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p    = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
+    char           *page = (char *)malloc(4096);
+    REFUSED(gpuexec_copy_in(s, (uintptr_t)page, page + 2048, 100), "the destination", "in no device memory", "host pointer", "cuMemcpyHtoDAsync");
+    REFUSED(gpuexec_copy(s, p, (uintptr_t)page, 100), "the source", "in no device memory");
+    REFUSED(gpuexec_copy_in(s, p, (void *)(uintptr_t)q, 100), "the source", "device memory made at", "host pointer is wanted", "gpuexec_copy");
+    REFUSED(gpuexec_copy_out_now(ctx, (void *)(uintptr_t)(p + 8), q, 100), "the destination", "device memory made at", "memory.c:");
+    CHECK_EQ(gpuexec_pinned_address((void *)(uintptr_t)p), 0);
+    CHECK_TEXT(gpuexec_error_text(), "device memory, not pinned", "gpuexec_register");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_free(q));
+    REFUSED(gpuexec_copy(s, p, q, 4), "the source", "freed");
+    CHECK_OK(gpuexec_stream_sync(s));
+    free(page);
+}
+
+/* ---- registering ---- */
+
+TEST(registrations_that_overlap) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 65536);
+    char           *h   = NULL, *pinned = (char *)gpuexec_alloc_pinned(ctx, 8192);
+    if (!CHECK(posix_memalign((void **)&h, 4096, 65536) == 0)) return;
+    memset(h, 0, 65536);
+    CHECK_OK(gpuexec_register(ctx, h + 16384, 16384));
+    REFUSED(gpuexec_register(ctx, h + 20480, 4096), "registered memory already", "memory.c:", "needs no registering");
+    REFUSED(gpuexec_register(ctx, h, 20480), "20480 bytes", "overlap 16384 bytes of registered memory", "memory.c:", "register the whole buffer once");
+    REFUSED(gpuexec_register(ctx, h + 20480, 32768), "overlap 16384 bytes");
+    REFUSED(gpuexec_register(ctx, h, 65536), "overlap 16384 bytes");
+    REFUSED(gpuexec_register(ctx, pinned + 100, 4096), "pinned memory already");
+    REFUSED(gpuexec_register(ctx, NULL, 4096), "cannot be registered");
+    REFUSED(gpuexec_register(ctx, h, 0), "0 bytes");
+    REFUSED(gpuexec_register(ctx, h + 40960, SIZE_MAX), "cannot be registered");
+    CHECK_OK(gpuexec_register(ctx, h, 16384));                       /* beside it is fine */
+    CHECK_OK(gpuexec_unregister(h));
+    /* copies that leave it, in front and behind */
+    REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source", "4096 left in its registered allocation of 16384 bytes", "memory.c:");
+    REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination", "page-locked only from byte 4096 on", "registered memory made at", "memory.c:");
+    CHECK_OK(gpuexec_copy_in(s, p, h, 16384));                       /* up to it is pageable */
+    CHECK_OK(gpuexec_copy_in(s, p, h + 16384, 16384));
+    CHECK_OK(gpuexec_stream_sync(s));
+    REFUSED(gpuexec_unregister(h + 16385), "1 bytes into the allocation of 16384 bytes", "memory.c:");
+    REFUSED(gpuexec_unregister(h + 4), "not from gpuexec_register");
+    REFUSED(gpuexec_unregister(pinned), "is pinned memory", "gpuexec_free_pinned");
+    CHECK_OK(gpuexec_unregister(h + 16384));
+    CHECK_RESULT(gpuexec_unregister(h + 16384), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_register, or was freed before");
+    CHECK_EQ(gpuexec_pinned_address(h + 16384), 0);
+    CHECK_TEXT(gpuexec_error_text(), "pageable memory, not pinned");
+    gpuexec_take_error();
+    free(h);
+}
+
+/* Only GPUs have it. */
+TEST(managed_memory) {
+    union { void *p; int (*f)(gpuexec_ptr *, size_t, unsigned); } u;
+    gpuexec_context      ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream       s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr          m = 0, p = gpuexec_alloc(ctx, 4096);
+    gpuexec_pointer_info i;
+    int                  result;
+    u.p = gpuexec_driver_symbol("cuMemAllocManaged", 6000);
+    if (!u.p) SKIP("the driver has no managed memory");
+    CHECK_OK(gpuexec_context_push(ctx));
+    result = u.f(&m, 4096, 1);
+    CHECK_OK(gpuexec_context_pop(ctx));
+    if (result == 801) SKIP("the device has no managed memory");
+    CHECK_EQ(result, 0);
+    i = info_of(m + 8);
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_MANAGED);
+    CHECK_EQ(i.base, m);
+    CHECK_EQ(i.bytes, 4096);
+    CHECK_EQ(i.device_address, m + 8);
+    CHECK(i.host_address == (void *)(uintptr_t)(m + 8) && !i.ours);
+    memset((void *)(uintptr_t)m, 3, 4096);
+    CHECK_OK(gpuexec_copy(s, p, m, 4096));
+    CHECK_OK(gpuexec_fill(s, m, 0, 4096));
+    CHECK_OK(gpuexec_copy_out(s, (char *)(uintptr_t)m + 1, p, 1));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(*(unsigned char *)(uintptr_t)m, 0);
+    CHECK_EQ(((unsigned char *)(uintptr_t)m)[1], 3);
+    foreign_free(m);
 }
