@@ -158,7 +158,8 @@
       and return at once (host to device, device to host, device to device); the host memory must stay unchanged until
       the stream has passed them. They are truly asynchronous only for pinned host memory (gpuexec_alloc_pinned);
       pageable memory works too, but the driver stages it. The _now variants have finished when they return.
-      gpuexec_pointer_get_info says what an address is: the CUDA runtime's pointers are the same, in both directions.
+      gpuexec_copy_explain says of any two addresses whether a copy would be asynchronous, and if not, why; and
+      gpuexec_pointer_get_info what an address is: the CUDA runtime's pointers are the same, in both directions.
       Rows of a matrix with gaps between them: gpuexec_alloc_pitched, gpuexec_copy_in_2d and its like.
       Between devices, gpuexec_copy works always; with gpuexec_peer_enable it does not go through host memory, and
       kernels can read the other device's memory in place. Pinned and registered memory is so for every device.
@@ -773,6 +774,16 @@ typedef struct gpuexec_pointer_info {
 /* What CUDA knows of any address, whoever made it (the CUDA runtime's pointers are the same): a device address, or a host pointer as
    (uintptr_t)pointer. A question. cuPointerGetAttributes, cuMemGetAddressRange. */
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info(gpuexec_ptr address, gpuexec_pointer_info *info);
+
+typedef struct gpuexec_copy_info {
+    int  asynchronous;                           /* 1: the call returns at once; 0: it may wait for earlier work of the stream, or for the copy itself */
+    int  overlaps;                               /* 1: the copy can run beside kernels of other streams */
+    char why[400];                               /* in one sentence, with the cure if there is one */
+} gpuexec_copy_info;
+
+/* Whether a copy on `stream` would be asynchronous, and if not, why: what CUDA documents as its synchronisation behaviour, for these two addresses
+   (host pointers as (uintptr_t)pointer) as they are now. Copies nothing. A question. */
+GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>stream   Queues of work. */
@@ -4645,6 +4656,89 @@ GPUEXEC_API gpuexec_result (gpuexec_copy_2d)(GXI_WHERE gpuexec_stream stream, gp
 GPUEXEC_API gpuexec_result (gpuexec_fill_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
                                              size_t height) {
     GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, 0, 0, value);
+}
+
+/* --- will a copy be asynchronous ------------------------------------------------------------------------------------- */
+
+/* 1 if a device has peer access to memory of another: then its context knows an address for it. */
+static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address) {
+    int what = GXI_POINTER_DEVICE_POINTER;
+    gpuexec_ptr seen = 0;
+    void *value = &seen;
+    gxi_scope scope;
+    if (gxi_enter(call, context->cu_context, &scope)) return 0;
+    if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address))) seen = 0;
+    gxi_leave(&scope);
+    return seen != 0;
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info) {
+    static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
+    const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, 0, bytes);
+    gpuexec_pointer_info what[2];
+    gxi_range range;
+    gxi_text t = { 0, 0, 0, 0 };
+    gxi_slot *slot, *home;
+    int i, odd = -1, host = 0, managed = 0, engines, device, other, can = 0;
+    GXI_CALL_NO_PLACE(gpuexec_copy_explain, GXI_ASKS);
+    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    memset(info, 0, sizeof *info);
+    if (gxi_begin(call) || !(slot = gxi_get(call, stream.id, GXI_STREAM, "the stream")) ||
+        !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
+        return gpuexec_error_detail()->result;
+    device = other = gxi_context_of(home)->ordinal;
+    engines = gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT);
+    for (i = 0; i < 2; i++) {
+        const uint64_t address = x.sides[i].address;
+        if (gxi_pointer(call, address, &what[i])) return gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address);
+        if (what[i].kind == GPUEXEC_MEMORY_MANAGED) managed = 1;
+        else if (what[i].kind != GPUEXEC_MEMORY_DEVICE) host++;
+        else if (what[i].device != device) other = what[i].device;
+        if (what[i].kind == GPUEXEC_MEMORY_PAGEABLE ? gxi_range_touching(address, bytes ? bytes : 1, &range)
+                                                    : what[i].bytes && bytes > what[i].bytes - (address - what[i].base))
+            odd = i;
+    }
+    info->asynchronous = 1;
+    if (bytes == 0) gxi_add(&t, "0 bytes: nothing is copied");
+    else if (odd >= 0) {
+        info->asynchronous = 0;
+        gxi_add(&t, "%s 0x%llx and the %lu bytes from there are not within one allocation or registration: such a copy is refused", x.sides[odd].is,
+                (unsigned long long)x.sides[odd].address, (unsigned long)bytes);
+    } else if (host == 2) {
+        info->asynchronous = 0;
+        gxi_add(&t, "source and destination are host memory: the driver waits for the stream and copies on the host; cure: memcpy");
+    } else if (what[GXI_FROM].kind == GPUEXEC_MEMORY_PAGEABLE) {
+        info->asynchronous = 0;
+        gxi_add(&t, "the source 0x%llx is pageable host memory: the driver stages it, may wait for the stream, and returns when it has read all bytes; %s",
+                (unsigned long long)from, cure);
+    } else if (what[GXI_TO].kind == GPUEXEC_MEMORY_PAGEABLE) {
+        info->asynchronous = 0;
+        gxi_add(&t, "the destination 0x%llx is pageable host memory: the call returns when the copy is done, after all earlier work of the stream; %s",
+                (unsigned long long)to, cure);
+    } else if (managed) gxi_add(&t, "managed memory is copied asynchronously, but its pages may have to move between host and device first");
+    else if (host) {
+        info->overlaps = engines > 0;
+        gxi_add(&t, "between page-locked host memory and device %d, %s", what[what[GXI_TO].kind == GPUEXEC_MEMORY_DEVICE ? GXI_TO : GXI_FROM].device,
+                engines ? "by a copy engine beside the kernels" : "but this device has no copy engine that works beside kernels");
+    } else {
+        info->overlaps = 1;
+        if (what[GXI_TO].device == what[GXI_FROM].device) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
+        else if (gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address))
+            gxi_add(&t, "from device %d straight to device %d, by peer access", what[GXI_FROM].device, what[GXI_TO].device);
+        else {
+            int peer = 0;
+            if (gxi_device(call, other, &peer) == GPUEXEC_OK) GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(home)->device, peer));
+            gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device, what[GXI_TO].device);
+            if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
+            else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
+        }
+    }
+    if (slot->legacy && info->asynchronous) {
+        info->overlaps = 0;
+        gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; cure: a stream of gpuexec_stream_create");
+    }
+    snprintf(info->why, sizeof info->why, "%s", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -531,6 +531,14 @@ static void copies_between(gpuexec_context a, gpuexec_context b) {
     free(from);
     free(to);
 }
+static void expect_explained(gpuexec_stream s, uint64_t to, uint64_t from, size_t bytes, int asynchronous, int overlaps, const char *why, const char *more) {
+    gpuexec_copy_info info;
+    if (!CHECK_OK(gpuexec_copy_explain(s, to, from, bytes, &info))) return;
+    CHECK_EQ(info.asynchronous, asynchronous);
+    CHECK_EQ(info.overlaps, overlaps);
+    CHECK_TEXT(info.why, why, more);
+}
+
 TEST(copies_between_devices) {
     gpuexec_context a, b;
     gpuexec_stream  s;
@@ -541,9 +549,12 @@ TEST(copies_between_devices) {
     p = gpuexec_alloc(a, 4096), q = gpuexec_alloc(b, 4096);
     copies_between(a, b);
     if (!gpuexec_device_can_access_peer(0, 1)) SKIP("the second half needs devices with peer access");
+    expect_explained(s, p, q, 4096, 1, 1, "from device 1 to device 0 through host memory", "gpuexec_peer_enable");
     CHECK_OK(gpuexec_peer_enable(a, b));
     CHECK_OK(gpuexec_peer_enable(b, a));
     copies_between(a, b);
+    expect_explained(s, p, q, 4096, 1, 1, "from device 1 straight to device 0", "peer access");
+    expect_explained(s, q, p, 4096, 1, 1, "from device 0 straight to device 1", "peer access");
     CHECK_OK(gpuexec_peer_disable(a, b));
     CHECK_OK(gpuexec_peer_disable(b, a));
 }
@@ -555,6 +566,8 @@ TEST_ALONE(copies_between_devices_that_are_no_peers) {
     if (gpuexec_device_can_access_peer(0, 1)) SKIP("these devices are peers");
     a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
     copies_between(a, b);
+    expect_explained(gpuexec_stream_create(a, NULL), gpuexec_alloc(a, 4096), gpuexec_alloc(b, 4096), 4096, 1, 1, "through host memory",
+                     "device 0 cannot access the memory of device 1");
 }
 
 /* Pinned and registered memory belongs to every device, whichever context it was made through. */
@@ -577,6 +590,8 @@ TEST(host_memory_of_all_devices) {
     CHECK_OK(gpuexec_register(a, r, bytes));
     fill_random(h, bytes, 4);
     memset(r, 0, bytes);
+    expect_explained(s, q, (uintptr_t)h, bytes, 1, 1, "page-locked", "device 1");
+    expect_explained(s, (uintptr_t)r, q, bytes, 1, 1, "page-locked", "device 1");
     gpuexec_copy_in(s, q, h, bytes);
     gpuexec_copy_out(s, r, q, bytes);
     CHECK_OK(gpuexec_stream_sync(s));
@@ -726,6 +741,8 @@ TEST(registrations_that_overlap) {
     /* copies that leave it, in front and behind */
     REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source", "4096 left in its registered allocation of 16384 bytes", "memory.c:");
     REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination", "page-locked only from byte 4096 on", "registered memory made at", "memory.c:");
+    expect_explained(s, p, (uintptr_t)h + 28672, 8192, 0, 0, "the source", "not within one allocation or registration");
+    expect_explained(s, (uintptr_t)h + 12288, p, 8192, 0, 0, "the destination", "not within one allocation or registration");
     CHECK_OK(gpuexec_copy_in(s, p, h, 16384));                       /* up to it is pageable */
     CHECK_OK(gpuexec_copy_in(s, p, h + 16384, 16384));
     CHECK_OK(gpuexec_stream_sync(s));
@@ -741,12 +758,90 @@ TEST(registrations_that_overlap) {
     free(h);
 }
 
+/* ---- will a copy be asynchronous ---- */
+
+TEST(explained_copies) {
+    gpuexec_context   ctx    = gpuexec_context_open(0, NULL);
+    gpuexec_stream    s      = gpuexec_stream_create(ctx, NULL), legacy = gpuexec_stream_legacy(ctx), never = { 0 };
+    gpuexec_ptr       p      = gpuexec_alloc(ctx, 10000), q = gpuexec_alloc(ctx, 10000);
+    char             *pinned = (char *)gpuexec_alloc_pinned(ctx, 10000), *page = (char *)malloc(10000), at[32];
+    uint64_t          h      = (uintptr_t)page, l = (uintptr_t)pinned;
+    gpuexec_device_info device;
+    gpuexec_copy_info info;
+    int               beside;
+    CHECK_OK(gpuexec_device_get_info(0, &device));
+    beside = device.async_engines > 0;
+    snprintf(at, sizeof at, "0x%llx", (unsigned long long)h);
+    expect_explained(s, p, h, 10000, 0, 0, "the source", "pageable");
+    expect_explained(s, p, h, 10000, 0, 0, at, "gpuexec_alloc_pinned");
+    expect_explained(s, h, p, 10000, 0, 0, "the destination", "pageable");
+    expect_explained(s, h, p, 10000, 0, 0, "returns when the copy is done", "gpuexec_register");
+    expect_explained(s, l, p, 10000, 1, beside, "page-locked", "device 0");
+    expect_explained(s, p, l, 10000, 1, beside, "page-locked", beside ? "copy engine beside the kernels" : "no copy engine");
+    expect_explained(s, p, q, 10000, 1, 1, "within device 0", "bandwidth");
+    expect_explained(s, h, h + 5000, 5000, 0, 0, "host memory", "memcpy");
+    expect_explained(s, l, l + 5000, 5000, 0, 0, "host memory", "memcpy");
+    expect_explained(s, p, l, 10001, 0, 0, "10001 bytes", "refused");
+    expect_explained(s, p + 1, q, 10000, 0, 0, "the destination", "refused");
+    expect_explained(s, h, p, 0, 1, 0, "0 bytes", "nothing");
+    expect_explained(legacy, p, l, 10000, 1, 0, "page-locked", "legacy stream");
+    expect_explained(legacy, p, h, 10000, 0, 0, "pageable", "cure:");
+    CHECK_OK(gpuexec_register(ctx, page, 10000));
+    expect_explained(s, p, h, 10000, 1, beside, "page-locked", "device 0");
+    CHECK_OK(gpuexec_unregister(page));
+    expect_explained(s, p, h, 10000, 0, 0, "pageable", "cure:");
+    CHECK_RESULT(gpuexec_copy_explain(never, p, h, 4, &info), GPUEXEC_BAD_HANDLE);
+    CHECK_RESULT(gpuexec_copy_explain(s, p, h, 4, NULL), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "info is NULL");
+    CHECK_OK(gpuexec_take_error());                                  /* a question: nothing is latched */
+    free(page);
+}
+
+/* What is explained is what happens: with the stream held back, a call that should return at once returns, and its bytes have not come yet. */
+static void hold_back(void *gate) { while (!__atomic_load_n((int *)gate, __ATOMIC_ACQUIRE)) test_sleep_ms(1); }
+static void *open_later(void *gate) {
+    test_sleep_ms(100);
+    __atomic_store_n((int *)gate, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+TEST(explained_as_it_happens) {
+    enum { bytes = 4096 };
+    gpuexec_context ctx    = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s      = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p      = gpuexec_alloc(ctx, bytes), q = gpuexec_alloc(ctx, bytes);
+    char           *pinned = (char *)gpuexec_alloc_pinned(ctx, bytes), *page = (char *)malloc(bytes), *registered = (char *)malloc(bytes);
+    const uint64_t  pairs[][2] = { { p, q }, { p, (uintptr_t)pinned }, { (uintptr_t)pinned, p }, { (uintptr_t)registered, p }, { (uintptr_t)page, p } };
+    gpuexec_copy_info info;
+    pthread_t thread;
+    size_t i;
+    CHECK_OK(gpuexec_register(ctx, registered, bytes));
+    CHECK_OK(gpuexec_fill_now(ctx, q, 0, bytes));
+    for (i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        static int gate;
+        const uint64_t to = pairs[i][0], from = pairs[i][1];
+        __atomic_store_n(&gate, 0, __ATOMIC_RELEASE);
+        CHECK_OK(gpuexec_copy_explain(s, to, from, bytes, &info));
+        CHECK_OK(gpuexec_stream_host_function(s, hold_back, &gate));
+        if (pthread_create(&thread, NULL, open_later, &gate)) return;
+        if (to == p && from == q) CHECK_OK(gpuexec_copy(s, to, from, bytes));
+        else if (to == p) CHECK_OK(gpuexec_copy_in(s, to, (void *)(uintptr_t)from, bytes));
+        else CHECK_OK(gpuexec_copy_out(s, (void *)(uintptr_t)to, from, bytes));
+        CHECK_EQ(__atomic_load_n(&gate, __ATOMIC_ACQUIRE), !info.asynchronous);
+        pthread_join(thread, NULL);
+        CHECK_OK(gpuexec_stream_sync(s));
+    }
+    CHECK_OK(gpuexec_unregister(registered));
+    free(registered);
+    free(page);
+}
+
 /* Only GPUs have it. */
 TEST(managed_memory) {
     union { void *p; int (*f)(gpuexec_ptr *, size_t, unsigned); } u;
     gpuexec_context      ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream       s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr          m = 0, p = gpuexec_alloc(ctx, 4096);
+    gpuexec_copy_info    copy;
     gpuexec_pointer_info i;
     int                  result;
     u.p = gpuexec_driver_symbol("cuMemAllocManaged", 6000);
@@ -763,6 +858,9 @@ TEST(managed_memory) {
     CHECK_EQ(i.device_address, m + 8);
     CHECK(i.host_address == (void *)(uintptr_t)(m + 8) && !i.ours);
     memset((void *)(uintptr_t)m, 3, 4096);
+    CHECK_OK(gpuexec_copy_explain(s, p, m, 4096, &copy));
+    CHECK_EQ(copy.overlaps, 0);
+    CHECK_TEXT(copy.why, "managed memory");
     CHECK_OK(gpuexec_copy(s, p, m, 4096));
     CHECK_OK(gpuexec_fill(s, m, 0, 4096));
     CHECK_OK(gpuexec_copy_out(s, (char *)(uintptr_t)m + 1, p, 1));
