@@ -690,14 +690,14 @@ TEST(memory_of_another_library) {
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(h[1], 7);
     REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 11), "10 bytes left in 2097152 bytes of device memory", "another library", "cuMemsetD8Async");
-    REFUSED(gpuexec_copy_out(s, h, p + bytes, 4), "the source", "in no device memory");
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_alloc");
     CHECK_RESULT(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "page-locked already", "another library", "4096 bytes");
     gpuexec_take_error();
-    foreign_free_pinned(h);
     foreign_free(p);
+    REFUSED(gpuexec_copy_out(s, h, p, 4), "the source", "in no device memory", "freed");
+    foreign_free_pinned(h);
 }
 
 TEST(the_wrong_kind_of_address) {
