@@ -85,6 +85,7 @@ for cc in $ccs; do
     for cuda in "${CUDA_HOME:-/usr/local/cuda}/include" ''; do [ -f "$cuda/cuda.h" ] && break; done
     if [ -n "$cuda" ]; then
         for where in CUDA_FIRST CUDA_LAST; do quiet "$cc: real cuda.h, $where" $c -isystem "$cuda" -DREAL_CUDA_H -D$where -fsyntax-only $here/cuda_types.c; done
+        quiet "$cc: real cuda.h, versions, values and layouts" $c -std=gnu11 -isystem "$cuda" -fsyntax-only $here/cuda_values.c
     else
         skip "$cc: real cuda.h: not on this machine"
     fi
