@@ -869,3 +869,49 @@ TEST(managed_memory) {
     CHECK_EQ(((unsigned char *)(uintptr_t)m)[1], 3);
     foreign_free(m);
 }
+
+/* What the driver may refuse though nothing is wrong with the call. */
+TEST_ALONE(a_driver_that_fails) {
+    gpuexec_context      ctx;
+    gpuexec_stream       s;
+    gpuexec_ptr          p, q;
+    gpuexec_pointer_info info;
+    gpuexec_copy_info    copy;
+    size_t               pitch;
+    char                *h = (char *)malloc(8192);
+    setenv("SIMGPU_FAIL", "cuPointerGetAttributes:1:999,cuPointerGetAttributes:2:999,cuPointerGetAttributes:3:999,cuMemAllocPitch:1:2,"
+                          "cuMemHostRegister:1:2,cuMemHostUnregister:1:713,cuMemcpy2DAsync:1:999,cuMemcpyPeerAsync:1:999,cuMemGetAddressRange:1:1", 1);
+    if (strstr(gpuexec_driver_path(), "simgpu") == NULL) SKIP("needs the CPU device's failures");
+    ctx = gpuexec_context_open(0, NULL);
+    s = gpuexec_stream_create(ctx, NULL);
+    p = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
+    CHECK_RESULT(gpuexec_pointer_get_info(p, &info), GPUEXEC_DRIVER_ERROR);
+    CHECK_TEXT(gpuexec_error_text(), "cannot tell what 0x", "cuPointerGetAttributes", "999");
+    CHECK_RESULT(gpuexec_copy_explain(s, p, q, 4, &copy), GPUEXEC_DRIVER_ERROR);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_copy_explain", "cannot tell what 0x");
+    CHECK_EQ(gpuexec_pinned_address(h), 0);
+    CHECK_TEXT(gpuexec_error_text(), "no device address");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR);
+    CHECK_EQ(gpuexec_alloc_pitched(ctx, 100, 10, 4, &pitch), 0);
+    CHECK_TEXT(gpuexec_error_text(), "1000 bytes", "of device memory", "cuMemAllocPitch");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    CHECK_EQ(pitch, 0);
+    CHECK(gpuexec_register(ctx, h, 8192) != GPUEXEC_OK);
+    CHECK_TEXT(gpuexec_error_text(), "8192 bytes at", "cannot be page-locked", "cuMemHostRegister");
+    gpuexec_take_error();
+    CHECK_RESULT(gpuexec_copy_2d(s, p, 64, q, 64, 64, 2), GPUEXEC_DRIVER_ERROR);
+    CHECK_TEXT(gpuexec_error_text(), "2 rows of 64 bytes cannot be copied", "cuMemcpy2DAsync");
+    gpuexec_take_error();
+    CHECK_RESULT(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR);
+    CHECK_TEXT(gpuexec_error_text(), "64 bytes cannot be copied", "cuMemcpyPeerAsync");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_register(ctx, h, 8192));                        /* the failures are used up: all of it works */
+    CHECK(gpuexec_unregister(h) != GPUEXEC_OK);
+    CHECK_TEXT(gpuexec_error_text(), "cuMemHostUnregister");
+    CHECK_OK(gpuexec_pointer_get_info(q, &info));
+    CHECK_EQ(info.base, q);
+    CHECK((p = gpuexec_alloc_pitched(ctx, 100, 10, 4, &pitch)) != 0);
+    CHECK_OK(gpuexec_copy_2d(s, p, pitch, q, 64, 64, 2));
+    CHECK_OK(gpuexec_stream_sync(s));
+    free(h);
+}
