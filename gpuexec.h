@@ -1770,6 +1770,10 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
         }
         gxi_add_last_launches(&message);
         gxi_add_barriers(&message);
+        gxi_add(&message, "; met when ");
+        va_start(list, format);
+        gxi_add_v(&message, format, list);
+        va_end(list);
         result = gxi_fail(call, result,
                           "look at what that kernel is given: its index checked against the element count, allocations as large as "
                           "it thinks and still alive, dims.shared_bytes for extern __shared__; "
@@ -2026,9 +2030,11 @@ typedef struct gxi_slot {                        /* 64 bytes */
     const char           *where;                 /* it was made */
     const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes; NULL: not known */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
-#define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none */
-    uint32_t              generation : 22, adopted : 1 /* someone else destroys it */, legacy : 1 /* legacy stream */, no_timing : 1, recorded : 1;
+#define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none; and GXI_JOINED */
+    uint32_t              generation : 22, adopted : 1 /* someone else destroys it */, legacy : 1 /* legacy stream */, no_timing : 1, recorded : 1,
+                          handed_out : 1 /* stream: others may queue work on it unseen */;
 } gxi_slot;
+#define GXI_JOINED 0x80000000u                   /* nothing was queued here since a multi-device launch joined its streams; which one: sizes, a number */
 
 static uint64_t gxi_tag(void) {                  /* differs between copies in one process: it is made of this copy's address */
     uint64_t x = (uint64_t)(uintptr_t)&gxi;
@@ -2197,6 +2203,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_slot *slot = gxi_peek(id, kind);
     if (GXI_UNLIKELY(!slot)) gxi_fail_handle(call, id, kind, is);
+    else if (kind == GXI_STREAM && call->kind == GXI_WORKS && (slot->GXI_LAST_KERNEL & GXI_JOINED))
+        GXI_STORE(&slot->GXI_LAST_KERNEL, slot->GXI_LAST_KERNEL & ~GXI_JOINED);
     return slot;
 }
 /* For clean-up: 1 if there is nothing to clean up because the object was never made. */
@@ -2215,7 +2223,7 @@ static void gxi_add_last_launches(gxi_text *t) {
     const gxi_slot *stream, *kernel;
     while (shown < 4 && (stream = gxi_next(&index, GXI_STREAM, 0)) != NULL) {
         const char *where = (const char *)GXI_LOAD(&stream->more);
-        uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL);
+        uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL) & ~GXI_JOINED;
         if (!last) continue;
         kernel = gxi_slot_at(last - 1);
         gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
@@ -4832,6 +4840,7 @@ static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) { return 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     GXI_CALL_NO_PLACE(gpuexec_stream_native, GXI_ASKS);
     gxi_slot *slot = gxi_ask_stream(call, stream);
+    if (slot) slot->handed_out = 1;
     return slot ? (struct CUstream_st *)slot->native : NULL;
 }
 
@@ -5289,7 +5298,8 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-multi   A barrier owns a piece of memory on each of its devices and one of host memory. A launch that passed all checks is kept in gxi_multi_launches, with
-   the events that order its streams, so that the same launch again costs only the driver's calls. */
+   the events that order its streams, so that the same launch again costs only the driver's calls. Streams that one launch has joined at its end, and that nothing
+   was queued on since, need no joining before the next: known for streams whose native handle nobody else has. */
 
 enum { GXI_MULTI_MOST = 32, GXI_BARRIER_WORDS = 512, GXI_BARRIER_ARRIVED = 768, GXI_BARRIER_BYTES = 1024,            /* on a device */
        GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024, GXI_BARRIER_RELAY_STRIDE = 64, GXI_BARRIER_HOST_BYTES = 4096 };
@@ -5575,10 +5585,12 @@ typedef struct gxi_multi_launch {                /* one that passed all checks *
     uint64_t            contexts[GXI_MULTI_MOST];
     struct CUctx_st    *cu_contexts[GXI_MULTI_MOST];
     struct CUevent_st  *events[GXI_MULTI_MOST];  /* one for each stream */
+    uintptr_t           joined;                  /* the number of its last synchronisation after a launch, unique; 0: none */
 } gxi_multi_launch;
 enum { GXI_MULTI_KEPT = 8 };
 static gxi_multi_launch gxi_multi_launches[GXI_MULTI_KEPT];
 static unsigned gxi_multi_next;
+static uintptr_t gxi_multi_joins;                        /* counts synchronisations */
 static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;       /* one multi-device launch at a time: two that are mixed up would wait for each other */
 
 static void gxi_multi_drop(gxi_call *call, gxi_multi_launch *m) {
@@ -5602,7 +5614,7 @@ static void gxi_multi_forget(gxi_call *call, uint64_t context) {
     gxi_unlock(&gxi_multi_mutex);
 }
 
-typedef struct gxi_multi_device { gxi_slot *kernel, *stream; int ordinal, device; } gxi_multi_device;
+typedef struct gxi_multi_device { gxi_slot *kernel, *stream; int ordinal, device; uintptr_t joined; } gxi_multi_device;
 
 /* The rules between devices `0` and i, once each part is right by itself. */
 static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, unsigned i) {
@@ -5804,6 +5816,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
     gxi_multi_launch *m = NULL;
     gpuexec_result result = GPUEXEC_OK;
     gxi_slot *barrier = NULL;
+    uintptr_t joined;
     unsigned i, k;
     GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
     if (!desc) desc = &defaults;
@@ -5818,9 +5831,12 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
     for (i = 0; i < count; i++) {
         const gxi_slot *kernel;
         char is[48];
+        d[i].joined = 0;
         snprintf(is, sizeof is, "launches[%u].kernel", i);
         if (!(d[i].kernel = gxi_get(call, list[i].kernel.id, GXI_KERNEL, is))) return gpuexec_error_detail()->result;
         snprintf(is, sizeof is, "launches[%u].stream", i);
+        if ((d[i].stream = gxi_peek(list[i].stream.id, GXI_STREAM)) != NULL && !d[i].stream->adopted && !d[i].stream->handed_out &&
+            (d[i].stream->GXI_LAST_KERNEL & GXI_JOINED)) d[i].joined = (uintptr_t)d[i].stream->sizes;
         if (!(d[i].stream = gxi_get(call, list[i].stream.id, GXI_STREAM, is))) return gpuexec_error_detail()->result;
         kernel = d[i].kernel;
         if (!gxi_args_fit(kernel->sizes, &list[i].args)) return gxi_fail_args(call, ((gxi_kernel *)kernel->more)->name, kernel->sizes, &list[i].args);
@@ -5846,7 +5862,8 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
     if (!result && desc->way == GPUEXEC_MULTI_DRIVER) {
         result = gxi_multi_by_driver(call, list, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
     } else if (!result) {
-        if (!desc->no_pre_sync && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
+        for (joined = m->joined, i = 0; i < count; i++) if (d[i].joined != m->joined) joined = 0;
+        if (!desc->no_pre_sync && !joined && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
         for (i = 0; i < count && !result; i++) {
             gxi_note_launch(d[i].stream, list[i].kernel.id, where);
             call->driver_call = "cuLaunchCooperativeKernel";
@@ -5854,7 +5871,13 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
             if (gxi.trace) gxi_traced(call);
             if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
         }
-        if (!result && !desc->no_post_sync && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
+        if (!result && !desc->no_post_sync) {
+            if (gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
+            else for (m->joined = ++gxi_multi_joins, i = 0; i < count; i++) {
+                d[i].stream->sizes = (const unsigned short *)m->joined;
+                GXI_STORE(&d[i].stream->GXI_LAST_KERNEL, d[i].stream->GXI_LAST_KERNEL | GXI_JOINED);
+            }
+        }
     }
     gxi_unlock(&gxi_multi_mutex);
     return result;

@@ -343,6 +343,43 @@ TEST(barrier_wrong_use) {
     CHECK_RESULT(gpuexec_stream_sync(p.stream[1]), GPUEXEC_BARRIER_BROKEN);
 }
 
+/* Both synchronisations, told by what is written when. Device 0's gate keeps its earlier work back: no kernel may start. And later work on any
+   stream comes after all kernels. Three times, the second without and the third with other work between the launches. */
+TEST(synchronisations) {
+    gpuexec_module unit[2];
+    gpuexec_ptr after[2];
+    uint32_t *seen;
+    test_gate gate;
+    unsigned i, k;
+    party p;
+    NEEDS(2);
+    if (!gather(&p, 2, NULL)) return;
+    p.rounds = 2;
+    for (i = 0; i < 2; i++) unit[i] = gpuexec_module_load_file(p.context[i], "tests/unit/unit.ptx", NULL);
+    gate = gate_make(p.context[0], unit[0]);
+    seen = (uint32_t *)gpuexec_alloc_pinned(p.context[0], 64);
+    for (i = 0; i < 2; i++) after[i] = gpuexec_alloc(p.context[i], 4);
+    if (!CHECK(seen != NULL) || !CHECK_OK(gpuexec_take_error())) return;
+    CHECK_OK(launch(&p, NULL));                      /* loads everything */
+    all_done(&p, 1);
+    for (k = 0; k < 3; k++) {
+        memset(seen, 0, 64);
+        gate_close(gate, p.stream[0]);
+        CHECK_OK(launch(&p, NULL));
+        if (k == 2) gpuexec_fill(p.stream[1], after[1], 0, 4);
+        if (k > 0) CHECK_OK(launch(&p, NULL));
+        gpuexec_copy_out(p.stream[1], seen, p.counts[1] + 4, 4);     /* what device 1 has done when its stream goes on: all or nothing */
+        test_sleep_ms(30);
+        CHECK_EQ(((volatile uint32_t *)seen)[0], 0);
+        CHECK_RESULT(gpuexec_stream_query(p.stream[1]), GPUEXEC_NOT_READY);
+        gate_open(gate);
+        for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(p.stream[i]));
+        CHECK_EQ(seen[0] % BLOCKS, 0);
+        CHECK(seen[0] > 0);
+    }
+    all_done(&p, 6);
+}
+
 /* The host tells waiting kernels to leave. */
 TEST(abort_from_the_host) {
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
@@ -387,6 +424,7 @@ static void planted(void) {
     const unsigned n = devices_here(), bad = planned.device % n;
     char device[64];
     double begin;
+    int seen_at_launch = 0;
     unsigned i;
     party p;
     barrier.host_memory = planned.host_memory;
@@ -408,13 +446,20 @@ static void planted(void) {
         CHECK_TEXT(gpuexec_error_text(), device, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "cuLaunchCooperativeKernel");
         if (bad > 0) CHECK_TEXT(gpuexec_error_text(), "started before, and told to stop through the barrier");
         gpuexec_take_error();
-    } else CHECK_OK(launch(&p, &desc));
+    } else if (planned.fault == LEAVE) {
+        CHECK_OK(launch(&p, &desc));
+    } else if (launch(&p, &desc) != GPUEXEC_OK) {    /* the trap can come before the last of the launch's calls */
+        snprintf(device, sizeof device, "device %u", bad);
+        CHECK_TEXT(gpuexec_error_text(), device, "trap", "kernel \"ring_exchange\"");
+        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
+        seen_at_launch = 1;
+    }
     for (i = 0; i < n; i++) {
         gpuexec_result result = gpuexec_stream_sync(p.stream[i]);
         if (planned.fault == TRAP) CHECK_RESULT(result, GPUEXEC_KERNEL_FAILED);
         else if (planned.fault == LEAVE || bad > 0) CHECK_RESULT(result, GPUEXEC_BARRIER_BROKEN);
         else CHECK_OK(result);
-        if (i == 0 && planned.fault) {               /* the first text says which device */
+        if (i == 0 && planned.fault && !seen_at_launch) {               /* the first text says which device */
             snprintf(device, sizeof device, "device %u has reported nothing", bad);
             CHECK_TEXT(gpuexec_error_text(), device, "round");
             if (planned.fault == TRAP) CHECK_TEXT(gpuexec_error_text(), "trap", "kernel \"ring_exchange\"");
