@@ -1,6 +1,6 @@
 /* multi.c - what a launch over several devices costs, and their barrier. Run it on GPUs, from the repository's root; on the CPU device the
-   figures say nothing. For each number of devices from 2 on: microseconds for one barrier (the whole kernel's time over its rounds), and for one
-   launch with both synchronisations, back to back, by the driver's own call and by launches for each device, pairs of them in turn; medians. */
+   figures say nothing. For each number of devices from 2 on: microseconds for one barrier, as blocks x threads (a whole kernel's time over its rounds; median, and the extremes over
+   eight barriers), and for one launch with both synchronisations, back to back, by the driver's own call and by gpuexec, pairs of them in turn; medians. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200112L
 #endif
@@ -12,7 +12,7 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 
-enum { MOST = 32, PAIRS = 15 };
+enum { MOST = 32, PAIRS = 15, BARRIERS = 8 };
 static unsigned        n;
 static gpuexec_context context[MOST];
 static gpuexec_stream  stream[MOST];
@@ -91,36 +91,47 @@ int main(int argc, char **argv) {
         printf("%u x %s\n", n, info.name);
     }
     for (count = 2; count <= n; count += count < 4 ? 1 : 2) {
-        int host;
+        static const unsigned shapes[][2] = { { 1, 32 }, { 1, 256 }, { 132, 32 }, { 132, 256 } };
+        int host, seen;
         for (host = 0; host < 2; host++) {
             gpuexec_barrier_desc desc = { 0, 0, 0, 0 };
-            gpuexec_barrier barrier;
-            static const unsigned shapes[][2] = { { 1, 32 }, { 1, 256 }, { 132, 32 }, { 132, 256 } };
+            gpuexec_barrier barrier[BARRIERS];
+            int k, r = host ? rounds / 4 : rounds;
             desc.host_memory = host;
-            barrier = gpuexec_barrier_create(context, count, &desc);
+            for (k = 0; k < BARRIERS; k++) barrier[k] = gpuexec_barrier_create(context, count, &desc);
             check(gpuexec_take_error());
-            printf("%u devices, barrier %s:", count, gpuexec_barrier_is_direct(barrier) ? "by peer access    " : "through host memory");
+            printf("%u devices, barrier %s:", count, gpuexec_barrier_is_direct(barrier[0]) ? "by peer access    " : "through host memory");
             for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-                double t[5];
-                int k, r = host ? rounds / 4 : rounds;
+                double t[BARRIERS];
                 if ((int)shapes[i][0] > gpuexec_kernel_cooperative_blocks(rounds_kernel[0], shapes[i][1], 0)) continue;
-                for (k = 0; k < 5; k++) t[k] = run(count, barrier, GPUEXEC_MULTI_PER_DEVICE, r, 1, shapes[i][0], shapes[i][1]) / r;
-                printf("  %u blocks of %u: %.2f us", shapes[i][0], shapes[i][1], median(t, 5));
+                for (k = 0; k < BARRIERS; k++) {     /* at different addresses, which are nearer to or farther from the block that polls them */
+                    double some[3];
+                    int m;
+                    for (m = 0; m < 3; m++) some[m] = run(count, barrier[k], GPUEXEC_MULTI_PER_DEVICE, r, 1, shapes[i][0], shapes[i][1]) / r;
+                    t[k] = median(some, 3);
+                }
+                printf("  %u x %u: %.2f us", shapes[i][0], shapes[i][1], median(t, BARRIERS));
+                printf(" (%.2f to %.2f)", t[0], t[BARRIERS - 1]);
             }
             printf("\n");
             fflush(stdout);
-            check(gpuexec_barrier_destroy(barrier));
+            for (k = 0; k < BARRIERS; k++) check(gpuexec_barrier_destroy(barrier[k]));
         }
-        {
+        /* Streams that only gpuexec knows need no joining before a launch right after another; those whose native handle is out do. */
+        for (seen = 0; seen < 2; seen++) {
             double driver[PAIRS], ours[PAIRS], ratio[PAIRS];
             gpuexec_barrier barrier = gpuexec_barrier_create(context, count, NULL);
+            for (i = 0; i < count; i++) {
+                stream[i] = gpuexec_stream_create(context[i], NULL);
+                if (seen) gpuexec_stream_native(stream[i]);
+            }
             for (i = 0; i < PAIRS; i++) {
                 driver[i] = run(count, barrier, GPUEXEC_MULTI_DRIVER, 0, launches, 1, 32) / launches;
                 ours[i] = run(count, barrier, GPUEXEC_MULTI_FASTEST, 0, launches, 1, 32) / launches;
                 ratio[i] = ours[i] / driver[i];
             }
-            printf("%u devices, launch with both synchronisations: the driver's call %.2f us, gpuexec %.2f us, ratio %.3f\n", count, median(driver, PAIRS),
-                   median(ours, PAIRS), median(ratio, PAIRS));
+            printf("%u devices, launch with both synchronisations%s: the driver's call %.2f us, gpuexec %.2f us, ratio %.3f\n", count,
+                   seen ? ", streams shared with others" : "", median(driver, PAIRS), median(ours, PAIRS), median(ratio, PAIRS));
             fflush(stdout);
             check(gpuexec_barrier_destroy(barrier));
         }
