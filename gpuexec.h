@@ -184,6 +184,18 @@
       nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory
       (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears at the next call that waits.
 
+    MANY DEVICES (>>multi)
+      Contexts of several devices are open at the same time, and any thread may use all of them: gpuexec_stream_wait_event and
+      gpuexec_stream_wait_stream order streams of different devices, gpuexec_copy and gpuexec_copy_peer copy between them,
+      and after gpuexec_peer_enable kernels read and write each other's memory where the hardware can.
+      gpuexec_launch_multi_device starts one cooperative grid on each device, which run at the same time and may wait for
+      each other at a gpuexec_barrier. To use one: make contexts, modules, kernels and streams for all devices first (with
+      lazy loading, a kernel that is first asked for beside a spinning one waits for it), then the barrier, and pass each
+      kernel its gpuexec_barrier_address. In the kernel, gpuexec_barrier_sync(barrier) of kernels/gpuexec_barrier.cuh waits
+      for all blocks of all devices; what any of them wrote before, all can read after. If one device fails, the others leave
+      the barrier after its timeout, and the call that waits says who was waited for. Between launches that wait for each
+      other, do not allocate, free, load or synchronise on another thread: such calls can wait for the kernels.
+
     IN A PLUGIN, which is given a context and a stream by its host program
       Open: gpuexec_context_from_native, gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on
       the host's stream, with the host's own device pointers; end each entry with gpuexec_take_error() if nothing
@@ -196,7 +208,7 @@
       the same object, except that nobody may destroy an object while another thread uses it. gpuexec_shutdown must be
       the only call running.
 
-    NOT SUPPORTED in this version: graphs, linking several images, multi-device launches, managed memory, textures; reach
+    NOT SUPPORTED in this version: graphs, linking several images, managed memory, textures; reach
     them with gpuexec_driver_symbol() and the native handles.
 */
 #ifndef GPUEXEC_H
