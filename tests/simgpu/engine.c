@@ -2,7 +2,7 @@
 
    sim_lock guards everything here and is released around whatever takes time: a quantum of a block, a slice of a copy, a host
    function. Ready work is a set of tasks in one queue per priority: a task is a seat for one resident block of a grid at a
-   time, or a copy, a fill, a call. A worker takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but every
+   time, or a copy, a fill, a call, a try. A worker takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but every
    eighth turn goes round all queues: a spinning grid of high priority may be waiting for one of low priority.
    An operation that is submitted holds a reference to itself until it completes. */
 #include "sim.h"

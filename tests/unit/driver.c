@@ -120,15 +120,15 @@ static int launch(void *f, void *stream, unsigned grid, unsigned block, void **a
     return cu.cuLaunchKernel(f, grid, 1, 1, block, 1, 1, 0, stream, arguments, NULL);
 }
 
-static int close_gate(void *f, void *stream, int i, int word) {
-    ptr address = on[i].address + 4u * (unsigned)word;
+static void set_word(int i, int k, uint32_t value) { __atomic_store_n(&on[i].words[k], value, __ATOMIC_SEQ_CST); }
+static uint32_t word(int i, int k) { return __atomic_load_n(&on[i].words[k], __ATOMIC_SEQ_CST); }
+static int close_gate(void *f, void *stream, int i, int k) {
+    ptr address = on[i].address + 4u * (unsigned)k;
     void *a[1];
     a[0] = &address;
-    ((volatile uint32_t *)on[i].words)[word] = 0;
+    set_word(i, k, 0);
     return launch(f, stream, 1, 1, a);
 }
-static void set_word(int i, int k, uint32_t value) { ((volatile uint32_t *)on[i].words)[k] = value; }
-static uint32_t word(int i, int k) { return ((volatile uint32_t *)on[i].words)[k]; }
 static int becomes(int i, int k, uint32_t value) {
     double end = test_seconds() + 10;
     while (word(i, k) != value && test_seconds() < end) test_sleep_ms(1);
@@ -344,7 +344,7 @@ TEST(what_streams_tell) {
 }
 
 static void set_from_callback(void *stream, int error, void *user) {
-    ((volatile uint32_t *)user)[0] = stream == on[0].stream && error == 0 ? 1 : 2;
+    *(uint32_t *)user = stream == on[0].stream && error == 0 ? 1 : 2;
 }
 
 TEST(callbacks) {
