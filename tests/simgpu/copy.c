@@ -1,5 +1,6 @@
-/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address is a device's, or that of pinned or registered host memory, or else pageable
-   host memory, whatever the name of the call says; a call may insist that a side is known to the device.
+/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address is a device's, or that of
+   pinned or registered host memory, or else pageable host memory, whatever the name of the call says; a call may insist that a
+   side is known to the device.
 
    Synchronous ones are operations on the default stream that the calling thread carries out itself. Asynchronous ones are queued; from
    pageable memory the source is taken at the call, and into pageable memory the call waits, as documented for a GPU; so does one from
