@@ -380,6 +380,47 @@ TEST(synchronisations) {
     all_done(&p, 6);
 }
 
+/* The barrier as a function to link: a kernel in PTX that knows nothing of it but its declaration. */
+TEST(linked_barrier) {
+    static const char meet[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".extern .func (.param .b32 broken) gpuexec_barrier_sync(.param .b64 barrier);\n"
+        ".visible .entry meet(.param .u64 barrier, .param .u32 rounds, .param .u64 done) {\n"
+        "    .reg .pred %p; .reg .u32 %r, %n, %t; .reg .u64 %b, %d;\n"
+        "    ld.param.u64 %b, [barrier]; ld.param.u32 %n, [rounds]; ld.param.u64 %d, [done];\n"
+        "AGAIN: { .param .b64 to; .param .b32 broken; st.param.b64 [to], %b; call.uni (broken), gpuexec_barrier_sync, (to); ld.param.b32 %r, [broken]; }\n"
+        "    setp.ne.u32 %p, %r, 0; @%p ret;\n"
+        "    sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra AGAIN;\n"
+        "    mov.u32 %t, %tid.x; setp.ne.u32 %p, %t, 0; @%p ret;\n"
+        "    red.global.add.u32 [%d], 1; ret;\n}\n";
+    gpuexec_device_launch list[MOST];
+    gpuexec_ptr part[MOST], done[MOST];
+    const void *in_order[MOST][3];
+    uint32_t rounds = 50;
+    unsigned i;
+    party p;
+    NEEDS(2);
+    if (!gather(&p, devices_here(), NULL)) return;
+    memset(list, 0, sizeof list);
+    for (i = 0; i < p.n; i++) {
+        gpuexec_linker linker = gpuexec_linker_create(p.context[i], NULL);
+        gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, meet, 0, "meet.ptx");
+        gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/gpuexec_barrier.ptx");
+        part[i] = gpuexec_barrier_address(p.barrier, i);
+        done[i] = p.counts[i] + 4;
+        in_order[i][0] = &part[i]; in_order[i][1] = &rounds; in_order[i][2] = &done[i];
+        list[i].kernel = gpuexec_kernel_get(gpuexec_linker_load(linker), "meet");
+        list[i].stream = p.stream[i];
+        list[i].dims = p.dims[i];
+        list[i].args.addresses = in_order[i];
+        list[i].args.count = 3;
+        if (!CHECK_MADE(list[i].kernel)) return;
+        CHECK_OK(gpuexec_linker_destroy(linker));
+    }
+    CHECK_OK(gpuexec_launch_multi_device(list, p.n, NULL));
+    all_done(&p, 1);
+}
+
 /* The host tells waiting kernels to leave. */
 TEST(abort_from_the_host) {
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
