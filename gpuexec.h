@@ -5421,7 +5421,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
         const gxi_barrier *b = (const gxi_barrier *)slot->more;
         gxi_text said = { 0, 0, 0, 0 };
         *gxi_barrier_abort_word(b) = 1;
-        for (tries = 0; tries < 100; tries++) {          /* 100 ms at most: all but one will have spoken, if they still can */
+        for (tries = 0; tries < 500; tries++) {          /* milliseconds: all but one will have spoken, if they still can */
             unsigned silent = 0;
             for (i = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
             if (silent <= 1) break;
