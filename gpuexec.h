@@ -479,6 +479,13 @@ GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int device, const
 #define gpuexec_context_from_native(...) gpuexec_context_from_native(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native);
 
+/* Adopts a context and takes a usage count of its own, so that the context lives until the last of its users has left, whoever that is: of three libraries
+   that share one, each attaches, and each closes its handle when it is done. NULL is the calling thread's current one. Closing the handle
+   of gpuexec_context_create likewise only gives back its count. NOT_SUPPORTED if the driver does not count. cuCtxAttach and cuCtxDetach (deprecated by
+   CUDA, but there in every driver so far), or for a device's primary context cuDevicePrimaryCtxRetain and cuDevicePrimaryCtxRelease. No driver tells the count itself. */
+#define gpuexec_context_attach(...) gpuexec_context_attach(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_context (gpuexec_context_attach)(GXI_WHERE struct CUctx_st *native);
+
 /* The CUcontext; NULL if the handle is not ok. */
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context);
 
@@ -1308,6 +1315,9 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     ROW(REQUIRED, cuCtxGetDevice,             2000, (int *device)) \
     ROW(REQUIRED, cuCtxCreate,                3020, (struct CUctx_st **context, unsigned flags, int device)) \
     ROW(REQUIRED, cuCtxDestroy,               4000, (struct CUctx_st *context)) \
+    ROW(OPTIONAL, cuCtxAttach,                2000, (struct CUctx_st **context, unsigned flags)) \
+    ROW(OPTIONAL, cuCtxDetach,                2000, (struct CUctx_st *context)) \
+    ROW(REQUIRED, cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active)) \
     ROW(REQUIRED, cuCtxSynchronize,           2000, (void)) \
     ROW(REQUIRED, cuModuleLoadDataEx,         2010, (struct CUmod_st **module, const void *image, unsigned n, int *options, void **values)) \
     ROW(REQUIRED, cuModuleUnload,             2000, (struct CUmod_st *module)) \
@@ -2477,9 +2487,10 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-context   A context handle owns what was made through it: closing it ends all of that, in the order kernels, modules, linkers,
-   events, streams, memory. It owns one retain of the primary context, or the context that it created, or nothing of an adopted one. */
+   events, streams, memory. It owns one retain of the primary context, or one count of a context that somebody made with cuCtxCreate, or
+   nothing of an adopted one. */
 
-typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_CREATED } gxi_origin;
+typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
 typedef struct gxi_context { int ordinal, device; gxi_origin origin; int users /* guarded by gxi_tables */; uint64_t legacy; } gxi_context;
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
 
@@ -2488,94 +2499,114 @@ static int gxi_ordinal_of(const gxi_slot *slot) {                    /* of the o
     return context ? gxi_context_of(context)->ordinal : -1;
 }
 
+/* An API call that makes or asks something in a context begins: its slot, with the context current until gxi_leave; NULL after a failure. */
+static gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
+    gxi_slot *slot;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, scope)) return NULL;
+    return slot;
+}
+
+/* Leaves to the others what a handle owns: a retain of the primary context, or one count of a made one. The driver wants to see the latter current,
+   and when it was the last count, it takes the context off the thread's stack itself. */
+static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_st *native, int device) {
+    struct CUctx_st *current = NULL;
+    gxi_scope scope;
+    if (origin == GXI_ADOPTED) return 0;
+    if (origin == GXI_PRIMARY) return GXI_TRY(cuDevicePrimaryCtxRelease, (device));
+    if (!GXI_HAS(cuCtxDetach)) return GXI_TRY(cuCtxDestroy, (native));
+    if (gxi_enter(call, native, &scope)) return call->cu;
+    GXI_TRY(cuCtxDetach, (native));
+    if (gxi.cu.cuCtxGetCurrent(&current) == 0 && current == native) gxi_leave(&scope);
+    return call->cu;
+}
+
+/* The handle of a context that was opened, made or adopted just now; after a failure of this or of that, a failed one. */
 static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
     gpuexec_context handle = { 0 };
-    gxi_slot made;
-    gxi_context *more = (gxi_context *)gxi_realloc(NULL, sizeof *more);
-    memset(&made, 0, sizeof made);
-    made.native = made.cu_context = native;
-    made.more = more;
-    made.adopted = origin == GXI_ADOPTED;
-    if (!more) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context"); return handle; }
-    more->ordinal = ordinal; more->device = device; more->origin = origin; more->users = 1; more->legacy = 0;
-    handle.id = gxi_new(call, GXI_CONTEXT, &made);
-    if (!handle.id) gxi_free(more);
-    return handle;
-}
-
-GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {
-    gpuexec_context handle = { 0 };
-    struct CUctx_st *native = NULL;
-    int device = 0;
-    GXI_CALL(gpuexec_context_open, GXI_MAKES);
-    if ((desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) || gxi_begin(call) ||
-        gxi_device(call, ordinal, &device))
-        goto failed;
-    if (desc && desc->flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (device, desc->flags))) {
-        gxi_fail_cu(call, NULL, "the flags %u cannot be set on device %d's primary context", desc->flags, ordinal);
-        goto failed;
-    }
-    if (GXI_TRY(cuDevicePrimaryCtxRetain, (&native, device))) {
-        gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL,
-                    "the primary context of device %d cannot be opened", ordinal);
-        goto failed;
-    }
-    handle = gxi_context_new(call, native, ordinal, device, GXI_PRIMARY);
+    gxi_context *more = native ? (gxi_context *)gxi_realloc(NULL, sizeof *more) : NULL;
+    if (more) {
+        gxi_slot made;
+        memset(&made, 0, sizeof made);
+        made.native = made.cu_context = native;
+        made.more = more;
+        made.adopted = origin == GXI_ADOPTED;
+        more->ordinal = ordinal; more->device = device; more->origin = origin; more->users = 1; more->legacy = 0;
+        handle.id = gxi_new(call, GXI_CONTEXT, &made);
+        if (!handle.id) gxi_free(more);
+    } else if (native) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context");
     if (handle.id) return handle;
-    gxi.cu.cuDevicePrimaryCtxRelease(device);
-failed:
     handle.id = gxi_failed_id(GXI_CONTEXT);
+    if (native) gxi_context_release(call, origin, native, device);
     return handle;
 }
 
-GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native) {
-    gpuexec_context handle = { 0 };
-    gxi_scope scope = { 0, 0 };
-    int device = 0, ordinal;
-    GXI_CALL(gpuexec_context_from_native, GXI_MAKES);
-    if (gxi_begin(call)) goto failed;
-    if (!native) {
-        if (GXI_TRY(cuCtxGetCurrent, (&native)) || !native) {
-            gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                     "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
-                     "no context is current on this thread that could be adopted");
-            goto failed;
-        }
-    }
-    if (gxi_enter(call, native, &scope)) goto failed;
-    if (GXI_TRY(cuCtxGetDevice, (&device))) gxi_fail_cu(call, NULL, "the context %p cannot be asked for its device", (void *)native);
-    gxi_leave(&scope);
-    if (call->cu) goto failed;
-    for (ordinal = 0; ; ordinal++) {                                 /* CUdevice to ordinal */
-        int other = 0;
-        if (GXI_TRY(cuDeviceGet, (&other, ordinal))) { ordinal = device; break; }
-        if (other == device) break;
-    }
-    call->cu = 0;
-    handle = gxi_context_new(call, native, ordinal, device, GXI_ADOPTED);
-    if (handle.id) return handle;
-failed:
-    handle.id = gxi_failed_id(GXI_CONTEXT);
-    return handle;
-}
-
-GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {
-    gpuexec_context handle = { 0 };
+static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuexec_context_desc *desc, gxi_origin origin) {
+    const unsigned flags = desc ? desc->flags : 0;
     struct CUctx_st *native = NULL, *popped = NULL;
     int device = 0;
+    if ((desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) || gxi_begin(call) ||
+        gxi_device(call, ordinal, &device))
+        ;
+    else if (origin == GXI_PRIMARY && flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (device, flags)))
+        gxi_fail_cu(call, NULL, "the flags %u cannot be set on device %d's primary context", flags, ordinal);
+    else if (origin == GXI_PRIMARY ? GXI_TRY(cuDevicePrimaryCtxRetain, (&native, device)) : GXI_TRY(cuCtxCreate, (&native, flags, device))) {
+        native = NULL;
+        gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL,
+                    origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
+    } else if (origin == GXI_COUNTED) GXI_TRY(cuCtxPopCurrent, (&popped));       /* the driver has made it current */
+    return gxi_context_new(call, native, ordinal, device, origin);
+}
+GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {
+    GXI_CALL(gpuexec_context_open, GXI_MAKES);
+    return gxi_context_make(call, ordinal, desc, GXI_PRIMARY);
+}
+GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {
     GXI_CALL(gpuexec_context_create, GXI_MAKES);
-    if ((desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) || gxi_begin(call) || gxi_device(call, ordinal, &device)) goto failed;
-    if (GXI_TRY(cuCtxCreate, (&native, desc ? desc->flags : 0, device))) {
-        gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL, "a context cannot be made on device %d", ordinal);
-        goto failed;
+    return gxi_context_make(call, ordinal, desc, GXI_COUNTED);
+}
+
+/* Takes a count of its own on the current context, which is somebody else's. Gives GXI_ADOPTED after a failure. */
+static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int device) {
+    struct CUctx_st *other = NULL;
+    unsigned flags = 0;
+    int active = 0;
+    if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) == 0 && active && GXI_TRY(cuDevicePrimaryCtxRetain, (&other, device)) == 0) {
+        if (other == native) return GXI_PRIMARY;
+        GXI_TRY(cuDevicePrimaryCtxRelease, (device));
     }
-    GXI_TRY(cuCtxPopCurrent, (&popped));                             /* the driver has made it current */
-    handle = gxi_context_new(call, native, ordinal, device, GXI_CREATED);
-    if (handle.id) return handle;
-    gxi.cu.cuCtxDestroy(native);
-failed:
-    handle.id = gxi_failed_id(GXI_CONTEXT);
-    return handle;
+    call->cu = 0;
+    if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach))
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "adopt it with gpuexec_context_from_native, and close that handle before the context's owner destroys it",
+                 "the driver of CUDA %d.%d does not count the users of a context: it has no cuCtxAttach", gxi.version / 1000, gxi.version % 1000 / 10);
+    else if (GXI_TRY(cuCtxAttach, (&other, 0))) gxi_fail_cu(call, NULL, "the context %p cannot be shared", (void *)native);
+    else return GXI_COUNTED;
+    return GXI_ADOPTED;
+}
+static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native, int share) {
+    gxi_origin origin = GXI_ADOPTED;
+    gxi_scope scope = { 0, 0 };
+    int device = 0, other = 0, ordinal = 0, ok = 0;
+    if (gxi_begin(call)) ;
+    else if (!native && (GXI_TRY(cuCtxGetCurrent, (&native)) || !native))
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
+                 "no context is current on this thread that could be adopted");
+    else if (gxi_enter(call, native, &scope) == GPUEXEC_OK) {
+        if (GXI_TRY(cuCtxGetDevice, (&device))) gxi_fail_cu(call, NULL, "the context %p cannot be asked for its device", (void *)native);
+        else ok = !share || (origin = gxi_context_share(call, native, device)) != GXI_ADOPTED;
+        gxi_leave(&scope);
+    }
+    while (ok && GXI_TRY(cuDeviceGet, (&other, ordinal)) == 0 && other != device) ordinal++;      /* CUdevice to ordinal */
+    if (ok && call->cu) ordinal = device;
+    call->cu = 0;
+    return gxi_context_new(call, ok ? native : NULL, ordinal, device, origin);
+}
+GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native) {
+    GXI_CALL(gpuexec_context_from_native, GXI_MAKES);
+    return gxi_context_adopt(call, native, 0);
+}
+GPUEXEC_API gpuexec_context (gpuexec_context_attach)(GXI_WHERE struct CUctx_st *native) {
+    GXI_CALL(gpuexec_context_attach, GXI_MAKES);
+    return gxi_context_adopt(call, native, 1);
 }
 
 static int gxi_context_count(gxi_slot *slot, int change) {
@@ -2653,13 +2684,10 @@ GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
     return slot ? gxi_context_of(slot)->ordinal : -1;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, size_t *available, size_t *total) {
-    gxi_slot *slot;
     gxi_scope scope;
     size_t a = 0, t = 0;
     GXI_CALL_NO_PLACE(gpuexec_context_get_memory, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
-        gxi_enter(call, slot->cu_context, &scope))
-        return gpuexec_error_detail()->result;
+    if (!gxi_begin_in(call, context, &scope)) return gpuexec_error_detail()->result;
     GXI_TRY(cuMemGetInfo, (&a, &t));
     gxi_leave(&scope);
     if (available) *available = a;
@@ -2679,9 +2707,7 @@ GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context cont
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
-        gxi_enter(call, slot->cu_context, &scope))
-        return gxi_take();
+    if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
     GXI_TRY(cuCtxSynchronize, ());
     gxi_leave(&scope);
     return gxi_waited(call, slot, "the context");
@@ -2702,8 +2728,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     if (!old.adopted) {
         switch (kind) {
         case GXI_CONTEXT:
-            cu = ((gxi_context *)old.more)->origin == GXI_CREATED ? GXI_TRY(cuCtxDestroy, ((struct CUctx_st *)old.native))
-                                                                  : GXI_TRY(cuDevicePrimaryCtxRelease, (((gxi_context *)old.more)->device));
+            cu = gxi_context_release(call, gxi_context_of(&old)->origin, old.cu_context, gxi_context_of(&old)->device);
             break;
         case GXI_MODULE:  cu = GXI_TRY(cuModuleUnload, ((struct CUmod_st *)old.native)); break;
         case GXI_LINKER:  if (old.native) cu = GXI_TRY(cuLinkDestroy, (old.native)); break;
@@ -4781,21 +4806,14 @@ GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context con
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_create, GXI_MAKES);
-    if (desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) goto failed;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
-        gxi_enter(call, slot->cu_context, &scope))
-        goto failed;
-    GXI_TRY(cuStreamCreateWithPriority,
-            (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
-    gxi_leave(&scope);
-    if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
-    else {
-        handle = gxi_stream_new(call, slot, context.id, native, 0, 0);
-        if (handle.id) return handle;
-        gxi.cu.cuStreamDestroy(native);
+    if (!(desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) && (slot = gxi_begin_in(call, context, &scope)) != NULL) {
+        GXI_TRY(cuStreamCreateWithPriority, (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
+        gxi_leave(&scope);
+        if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
+        else handle = gxi_stream_new(call, slot, context.id, native, 0, 0);
+        if (!handle.id && native) gxi.cu.cuStreamDestroy(native);
     }
-failed:
-    handle.id = gxi_failed_id(GXI_STREAM);
+    if (!handle.id) handle.id = gxi_failed_id(GXI_STREAM);
     return handle;
 }
 
@@ -4959,28 +4977,25 @@ static gpuexec_event gxi_event_new(gxi_call *call, const gxi_slot *context, uint
     return handle;
 }
 
+/* Makes an event in the current context. 0 after a failure. */
+static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, uint64_t context_id, const gpuexec_event_desc *desc) {
+    const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0, blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
+    struct CUevent_st *native = NULL;
+    gpuexec_event handle = { 0 };
+    if (GXI_TRY(cuEventCreate, (&native, no_timing | blocking))) gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(context)->ordinal);
+    else if (!(handle = gxi_event_new(call, context, context_id, native, 0, no_timing != 0)).id) gxi.cu.cuEventDestroy(native);
+    return handle.id;
+}
 GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context context, const gpuexec_event_desc *desc) {
     gpuexec_event handle = { 0 };
-    struct CUevent_st *native = NULL;
     gxi_slot *slot;
     gxi_scope scope;
-    const int no_timing = desc && desc->no_timing;
     GXI_CALL(gpuexec_event_create, GXI_MAKES);
-    if (desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) goto failed;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
-        gxi_enter(call, slot->cu_context, &scope))
-        goto failed;
-    GXI_TRY(cuEventCreate, (&native, (no_timing ? (unsigned)GXI_EVENT_DISABLE_TIMING : 0u) |
-                                         (desc && desc->blocking_sync ? (unsigned)GXI_EVENT_BLOCKING_SYNC : 0u)));
-    gxi_leave(&scope);
-    if (call->cu) gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(slot)->ordinal);
-    else {
-        handle = gxi_event_new(call, slot, context.id, native, 0, no_timing);
-        if (handle.id) return handle;
-        gxi.cu.cuEventDestroy(native);
+    if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) && (slot = gxi_begin_in(call, context, &scope)) != NULL) {
+        handle.id = gxi_event_make(call, slot, context.id, desc);
+        gxi_leave(&scope);
     }
-failed:
-    handle.id = gxi_failed_id(GXI_EVENT);
+    if (!handle.id) handle.id = gxi_failed_id(GXI_EVENT);
     return handle;
 }
 

@@ -270,6 +270,94 @@ TEST(users_of_a_context) {
     CHECK_RESULT(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE);
 }
 
+/* A host program's own calls, as another library's would be. */
+#define HOST(name, version, ...) union { void *object; int (*call)(__VA_ARGS__); } name = { gpuexec_driver_symbol(#name, version) }
+
+/* Of three users of one context, each leaves when it likes; the last one's leaving destroys it. */
+TEST(the_last_user_destroys) {
+    static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    int i, k;
+    HOST(cuCtxAttach, 2000, struct CUctx_st **, unsigned);
+    if (!cuCtxAttach.object) SKIP("this driver does not count a context's users");
+    for (i = 0; i < 6; i++) {
+        gpuexec_context user[3];
+        struct CUctx_st *native;
+        user[0] = gpuexec_context_create(0, NULL);
+        native  = gpuexec_context_native(user[0]);
+        user[1] = gpuexec_context_attach(native);
+        user[2] = gpuexec_context_attach(native);
+        CHECK(user[0].id != user[1].id && user[1].id != user[2].id);
+        for (k = 0; k < 3; k++) {
+            gpuexec_ptr p;
+            uint32_t    word = 0, wanted = (uint32_t)(10 * i + k);
+            CHECK_MADE(user[orders[i][k]]);
+            p = gpuexec_alloc(user[orders[i][k]], 64);
+            CHECK_OK(gpuexec_copy_in_now(user[orders[i][k]], p, &wanted, 4));
+            CHECK_OK(gpuexec_copy_out_now(user[orders[i][k]], &word, p, 4));
+            CHECK_EQ(word, wanted);
+            CHECK_EQ(gpuexec_context_users(user[orders[i][k]]), 1);   /* of its own handle */
+            CHECK_OK(gpuexec_context_close(user[orders[i][k]]));
+            CHECK(!gpuexec_ok(user[orders[i][k]]));
+            CHECK(get_current() == NULL);
+        }
+        CHECK_RESULT(gpuexec_context_sync(user[orders[i][2]]), GPUEXEC_STALE_HANDLE);
+    }
+}
+
+/* The host counts with the driver's own calls, and its context is current while ours comes and goes. */
+TEST(a_count_beside_the_host_s) {
+    struct CUctx_st *native = NULL, *popped = NULL;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
+    HOST(cuCtxAttach, 2000, struct CUctx_st **, unsigned);
+    HOST(cuCtxDetach, 2000, struct CUctx_st *);
+    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    if (!cuCtxAttach.object) SKIP("this driver does not count a context's users");
+    CHECK_EQ(cuCtxCreate.call(&native, 0, 0), 0);                    /* the host: 1, and current */
+    ctx = gpuexec_context_attach(NULL);                              /* we: 2 */
+    CHECK_MADE(ctx);
+    CHECK(gpuexec_context_native(ctx) == native && get_current() == native);
+    CHECK_OK(gpuexec_context_close(ctx));                            /* 1 */
+    CHECK(get_current() == native);
+    ctx = gpuexec_context_attach(native);
+    s = gpuexec_stream_create(ctx, NULL);
+    CHECK_EQ(cuCtxDetach.call(native), 0);                           /* the host leaves: ours lives on */
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK(gpuexec_alloc(ctx, 64) != 0);
+    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+    CHECK_OK(gpuexec_context_close(ctx));                            /* 0 */
+    CHECK(get_current() == NULL);
+    CHECK(!gpuexec_ok(s));
+}
+
+/* The last close of a context that is current takes it off the stack, as cuCtxDestroy does. */
+TEST(closing_the_current_context) {
+    gpuexec_context below = gpuexec_context_open(0, NULL), ctx = gpuexec_context_create(0, NULL);
+    CHECK_OK(gpuexec_context_push(below));
+    CHECK_OK(gpuexec_context_push(ctx));
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(gpuexec_context_is_current(below));
+    CHECK_OK(gpuexec_context_pop(below));
+    CHECK(get_current() == NULL);
+}
+
+/* Attaching to the primary context retains it. */
+TEST(a_count_of_the_primary_context) {
+    gpuexec_context owner = gpuexec_context_open(0, NULL), user = gpuexec_context_attach(gpuexec_context_native(owner));
+    gpuexec_ptr p;
+    CHECK_MADE(user);
+    CHECK_OK(gpuexec_context_close(owner));
+    p = gpuexec_alloc(user, 64);
+    CHECK(p != 0);
+    CHECK_OK(gpuexec_fill_now(user, p, 1, 64));
+    CHECK_OK(gpuexec_context_close(user));
+    CHECK_EQ(set_current(NULL), 0);
+    CHECK(!gpuexec_ok(gpuexec_context_attach(NULL)));
+    CHECK_TEXT(gpuexec_error_text(), "no context is current");
+    gpuexec_take_error();
+}
+
 TEST(push_and_pop) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
     CHECK_OK(gpuexec_context_push(a));
