@@ -475,7 +475,9 @@ GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int device, const
 
 /* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling thread's current
    one. Adopting one twice gives two handles, each with what was made through it; kernels and streams of both can be mixed. It must
-   come from the same driver library. */
+   come from the same driver library. If its owner destroys it first, the next call on the handle, or on anything made through it, is a
+   STALE_HANDLE, and all these handles end; only a call that runs at the same moment as the destruction is not safe. cuCtxGetId (before CUDA 12.0
+   cuCtxGetApiVersion, which takes a primary context that was released and retained anew for the same). */
 #define gpuexec_context_from_native(...) gpuexec_context_from_native(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native);
 
@@ -1315,6 +1317,8 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     ROW(REQUIRED, cuCtxGetDevice,             2000, (int *device)) \
     ROW(REQUIRED, cuCtxCreate,                3020, (struct CUctx_st **context, unsigned flags, int device)) \
     ROW(REQUIRED, cuCtxDestroy,               4000, (struct CUctx_st *context)) \
+    ROW(REQUIRED, cuCtxGetApiVersion,         3020, (struct CUctx_st *context, unsigned *version)) \
+    ROW(OPTIONAL, cuCtxGetId,                12000, (struct CUctx_st *context, unsigned long long *id)) \
     ROW(OPTIONAL, cuCtxAttach,                2000, (struct CUctx_st **context, unsigned flags)) \
     ROW(OPTIONAL, cuCtxDetach,                2000, (struct CUctx_st *context)) \
     ROW(REQUIRED, cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active)) \
@@ -2053,8 +2057,10 @@ typedef struct gxi_slot {                        /* 64 bytes */
     const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes; NULL: not known */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
 #define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none; and GXI_JOINED */
-    uint32_t              generation : 22, adopted : 1 /* someone else destroys it */, legacy : 1 /* legacy stream */, no_timing : 1, recorded : 1,
-                          handed_out : 1 /* stream: others may queue work on it unseen */;
+    uint32_t              generation : 22, adopted : 1 /* someone else destroys it */,
+                          legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1, recorded : 1,
+                          handed_out : 1 /* stream: others may queue work on it unseen */,
+                          borrowed : 1;          /* its context is somebody else's, who may have destroyed it: ask */
 } gxi_slot;
 #define GXI_JOINED 0x80000000u                   /* nothing was queued here since a multi-device launch joined its streams; which one: sizes, a number */
 
@@ -2077,6 +2083,7 @@ static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3
 /* Makes an object; the caller has filled everything else of *made. Returns its id, 0 after a failure. */
 static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
     gxi_slot *slot = NULL;
+    const gxi_slot *context;
     unsigned index = 0;
     uint64_t id = 0;
     gxi_lock(&gxi_tables);
@@ -2105,6 +2112,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
         memcpy((char *)slot + sizeof slot->id, (const char *)made + sizeof made->id, sizeof *slot - sizeof slot->id);
         slot->generation = generation & 0x3FFFFF;
         slot->where = call->where;
+        slot->borrowed = kind == GXI_CONTEXT ? made->adopted : (context = gxi_peek(made->context, GXI_CONTEXT)) != NULL && context->adopted;
         id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | kind;
         GXI_STORE(&slot->id, id);
     }
@@ -2222,10 +2230,52 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                     : kind == GXI_CONTEXT ? "the context was closed"
                                           : "it was destroyed, or its context was closed");
 }
+
+/* A context that somebody else destroyed: the driver crashes over what lived in it (measured: streams, events and launches; made current, it corrupts the
+   heap), but these two questions are safe, and an id is never given again, also not to a primary context that is retained anew. Older drivers
+   have only the second one. */
+typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
+typedef struct gxi_context {
+    int ordinal, device;
+    gxi_origin origin;
+    int users;                                   /* guarded by gxi_tables */
+    uint64_t legacy;
+    unsigned long long id;                       /* the driver's; 0 not known */
+} gxi_context;
+static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
+
+static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned long long *id) {      /* *id: what it was, and is now; 0 for unknown */
+    unsigned long long now = 0;
+    unsigned version = 0;
+    if (GXI_HAS(cuCtxGetId)) GXI_TRY(cuCtxGetId, (native, &now));
+    else GXI_TRY(cuCtxGetApiVersion, (native, &version));
+    if (call->cu) return call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED;
+    if (*id && now != *id) return 1;
+    *id = now;
+    return 0;
+}
+
+/* The living object of a handle. Whether its context still lives is asked for adopted contexts and before clean-up; elsewhere somebody would have to
+   destroy what gpuexec holds. */
+static void gxi_context_end(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
-    gxi_slot *slot = gxi_peek(id, kind);
-    if (GXI_UNLIKELY(!slot)) gxi_fail_handle(call, id, kind, is);
-    else if (kind == GXI_STREAM && call->kind == GXI_WORKS && (slot->GXI_LAST_KERNEL & GXI_JOINED))
+    gxi_slot *slot = gxi_peek(id, kind), *context;
+    if (GXI_UNLIKELY(!slot)) {
+        gxi_fail_handle(call, id, kind, is);
+        return NULL;
+    }
+    if (slot->borrowed || call->kind == GXI_CLEANS) {
+        context = kind == GXI_CONTEXT ? slot : gxi_peek(slot->context, GXI_CONTEXT);
+        if (context && gxi_is_destroyed(call, context->cu_context, &gxi_context_of(context)->id)) {
+            gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or hold the context with gpuexec_context_attach",
+                     "%s is stale: context %p was destroyed by somebody else, and with it ended all handles of what lived in it", is,
+                     (void *)context->cu_context);
+            gxi_context_end(call, context);
+            return NULL;
+        }
+        call->cu = 0;
+    }
+    if (kind == GXI_STREAM && call->kind == GXI_WORKS && (slot->GXI_LAST_KERNEL & GXI_JOINED))
         GXI_STORE(&slot->GXI_LAST_KERNEL, slot->GXI_LAST_KERNEL & ~GXI_JOINED);
     return slot;
 }
@@ -2490,10 +2540,6 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
    events, streams, memory. It owns one retain of the primary context, or one count of a context that somebody made with cuCtxCreate, or
    nothing of an adopted one. */
 
-typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
-typedef struct gxi_context { int ordinal, device; gxi_origin origin; int users /* guarded by gxi_tables */; uint64_t legacy; } gxi_context;
-static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
-
 static int gxi_ordinal_of(const gxi_slot *slot) {                    /* of the object's device; -1 if its context was closed meanwhile */
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     return context ? gxi_context_of(context)->ordinal : -1;
@@ -2530,7 +2576,9 @@ static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, 
         made.native = made.cu_context = native;
         made.more = more;
         made.adopted = origin == GXI_ADOPTED;
-        more->ordinal = ordinal; more->device = device; more->origin = origin; more->users = 1; more->legacy = 0;
+        memset(more, 0, sizeof *more);
+        more->ordinal = ordinal; more->device = device; more->origin = origin; more->users = 1;
+        gxi_is_destroyed(call, native, &more->id);
         handle.id = gxi_new(call, GXI_CONTEXT, &made);
         if (!handle.id) gxi_free(more);
     } else if (native) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context");
@@ -2585,11 +2633,14 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
 static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native, int share) {
     gxi_origin origin = GXI_ADOPTED;
     gxi_scope scope = { 0, 0 };
+    unsigned long long id = 0;
     int device = 0, other = 0, ordinal = 0, ok = 0;
     if (gxi_begin(call)) ;
     else if (!native && (GXI_TRY(cuCtxGetCurrent, (&native)) || !native))
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
                  "no context is current on this thread that could be adopted");
+    else if (gxi_is_destroyed(call, native, &id))
+        gxi_fail_cu(call, NULL, "%p is no context, or one that was destroyed", (void *)native);
     else if (gxi_enter(call, native, &scope) == GPUEXEC_OK) {
         if (GXI_TRY(cuCtxGetDevice, (&device))) gxi_fail_cu(call, NULL, "the context %p cannot be asked for its device", (void *)native);
         else ok = !share || (origin = gxi_context_share(call, native, device)) != GXI_ADOPTED;
@@ -2755,9 +2806,10 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
     unsigned i, index;
-    int entered;
     gxi_range range;
-    entered = gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
+    /* destroyed by somebody else, or by the end of the process: everything in it is gone already */
+    const int gone = gxi_is_destroyed(call, slot->cu_context, &gxi_context_of(slot)->id) || call->cu == GXI_DEINITIALIZED;
+    const int entered = !gone && gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
     if (entered && !slot->adopted) {
         if (GXI_TRY(cuCtxSynchronize, ())) gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
     } else if (entered) {                        /* somebody else's context: wait for our streams only */
@@ -2767,7 +2819,10 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     gxi_multi_forget(call, id);
     gxi_barriers_end(call, id);
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
-        for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) gxi_destroy(call, child);
+        for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) {
+            if (gone) child->adopted = 1;
+            gxi_destroy(call, child);
+        }
     for (;;) {
         size_t k;
         int found = 0;
@@ -2781,9 +2836,11 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
             }
         gxi_unlock(&gxi_tables);
         if (!found) break;
-        gxi_free_range(call, range.lo, range.kind);
+        if (!gone) gxi_free_range(call, range.lo, range.kind);
     }
     if (entered) gxi_leave(&scope);
+    if (gone && gxi_context_of(slot)->origin == GXI_PRIMARY) gxi.cu.cuDevicePrimaryCtxRelease(gxi_context_of(slot)->device);
+    if (gone) slot->adopted = 1;
     call->cu = 0;
     gxi_destroy(call, slot);
 }
@@ -4795,7 +4852,7 @@ static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, ui
     gxi_slot made;
     memset(&made, 0, sizeof made);
     made.native = native; made.cu_context = context->cu_context; made.context = context_id;
-    made.adopted = adopted != 0; made.legacy = legacy != 0;
+    made.adopted = adopted != 0; made.legacy = (unsigned)legacy & 3;
     handle.id = gxi_new(call, GXI_STREAM, &made);
     return handle;
 }

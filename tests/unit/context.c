@@ -331,6 +331,84 @@ TEST(a_count_beside_the_host_s) {
     CHECK(!gpuexec_ok(s));
 }
 
+/* The owner destroys a context that we adopted, and everything in it: whatever is asked of it next is an error, and no driver call. */
+typedef struct lost { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel fn; gpuexec_stream s; gpuexec_event e, e2; gpuexec_ptr p; } lost;
+static gpuexec_result lost_sync(lost *l)    { return gpuexec_stream_sync(l->s); }
+static gpuexec_result lost_query(lost *l)   { return gpuexec_stream_query(l->s); }
+static gpuexec_result lost_context(lost *l) { return gpuexec_context_sync(l->ctx); }
+static gpuexec_result lost_record(lost *l)  { return gpuexec_event_record(l->e, l->s); }
+static gpuexec_result lost_event(lost *l)   { return gpuexec_event_query(l->e); }
+static gpuexec_result lost_wait(lost *l)    { return gpuexec_stream_wait_event(l->s, l->e); }
+static gpuexec_result lost_elapsed(lost *l) { return gpuexec_event_elapsed_ms(l->e, l->e2) < 0 ? gpuexec_error_detail()->result : GPUEXEC_OK; }
+static gpuexec_result lost_fill(lost *l)    { return gpuexec_fill(l->s, l->p, 0, 64); }
+static gpuexec_result lost_alloc(lost *l)   { return gpuexec_alloc(l->ctx, 64) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
+static gpuexec_result lost_stream(lost *l)  { return gpuexec_ok(gpuexec_stream_create(l->ctx, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
+static gpuexec_result lost_kernel(lost *l)  { return gpuexec_ok(gpuexec_kernel_get(l->mod, "add")) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
+static gpuexec_result lost_push(lost *l)    { return gpuexec_context_push(l->ctx); }
+static gpuexec_result lost_unload(lost *l)  { return gpuexec_module_unload(l->mod); }
+static gpuexec_result lost_stream_destroy(lost *l) { return gpuexec_stream_destroy(l->s); }
+static gpuexec_result lost_event_destroy(lost *l)  { return gpuexec_event_destroy(l->e); }
+static gpuexec_result lost_close(lost *l)   { return gpuexec_context_close(l->ctx); }
+
+TEST(an_adopted_context_that_its_owner_destroyed) {
+    static gpuexec_result (*const next[])(lost *) = { lost_sync, lost_query, lost_context, lost_record, lost_event, lost_wait, lost_elapsed, lost_fill, lost_alloc,
+                                                      lost_stream, lost_kernel, lost_push, lost_unload, lost_stream_destroy, lost_event_destroy, lost_close };
+    struct CUctx_st *native = NULL, *popped = NULL, *later = NULL;
+    size_t i;
+    HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
+    HOST(cuCtxDestroy, 4000, struct CUctx_st *);
+    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    for (i = 0; i < sizeof next / sizeof next[0]; i++) {
+        lost l;
+        CHECK_EQ(cuCtxCreate.call(&native, 0, 0), 0);
+        CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+        l.ctx = gpuexec_context_from_native(native);
+        l.mod = gpuexec_module_load_file(l.ctx, UNIT_PTX, NULL);
+        l.fn  = gpuexec_kernel_get(l.mod, "nothing");
+        l.s   = gpuexec_stream_create(l.ctx, NULL);
+        l.e   = gpuexec_event_create(l.ctx, NULL);
+        l.e2  = gpuexec_event_create(l.ctx, NULL);
+        l.p   = gpuexec_alloc(l.ctx, 64);
+        CHECK_OK(gpuexec_event_record(l.e, l.s));
+        CHECK_OK(gpuexec_event_record(l.e2, l.s));
+        CHECK_OK(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+        CHECK_OK(gpuexec_stream_sync(l.s));
+        CHECK_EQ(cuCtxDestroy.call(native), 0);
+        if (i % 2) { CHECK_EQ(cuCtxCreate.call(&later, 0, 0), 0); CHECK_EQ(cuCtxPopCurrent.call(&popped), 0); }    /* in its place, maybe */
+        CHECK_RESULT(next[i](&l), GPUEXEC_STALE_HANDLE);
+        CHECK_TEXT(gpuexec_error_text(), "destroyed by somebody else", "gpuexec_context_attach");
+        CHECK(!gpuexec_ok(l.ctx) && !gpuexec_ok(l.mod) && !gpuexec_ok(l.fn) && !gpuexec_ok(l.s) && !gpuexec_ok(l.e));
+        gpuexec_take_error();
+        CHECK_RESULT(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE);
+        gpuexec_take_error();
+        CHECK_RESULT(gpuexec_context_close(l.ctx), GPUEXEC_STALE_HANDLE);
+        CHECK(gpuexec_free(l.p) != GPUEXEC_OK);
+        if (i % 2) CHECK_EQ(cuCtxDestroy.call(later), 0);
+        CHECK(get_current() == NULL);
+    }
+    CHECK(!gpuexec_ok(gpuexec_context_from_native(native)));         /* and it cannot be adopted any more */
+    CHECK_TEXT(gpuexec_error_text(), "is no context, or one that was destroyed");
+    gpuexec_take_error();
+}
+
+/* The runtime API resets the device, and with it the primary context that we opened too. */
+TEST_ALONE(the_primary_context_was_reset) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL), again;
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_event   e = gpuexec_event_create(ctx, NULL);
+    HOST(cuDevicePrimaryCtxReset, 11000, int);
+    CHECK(gpuexec_alloc(ctx, 64) != 0);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(cuDevicePrimaryCtxReset.call(0), 0);
+    CHECK_RESULT(gpuexec_event_destroy(e), GPUEXEC_STALE_HANDLE);
+    CHECK_TEXT(gpuexec_error_text(), "destroyed by somebody else");
+    CHECK(!gpuexec_ok(s) && !gpuexec_ok(ctx));
+    again = gpuexec_context_open(0, NULL);
+    CHECK(gpuexec_alloc(again, 64) != 0);
+    CHECK_EQ(cuDevicePrimaryCtxReset.call(0), 0);
+    CHECK_OK(gpuexec_shutdown());                                    /* nothing of ours is left to destroy */
+}
+
 /* The last close of a context that is current takes it off the stack, as cuCtxDestroy does. */
 TEST(closing_the_current_context) {
     gpuexec_context below = gpuexec_context_open(0, NULL), ctx = gpuexec_context_create(0, NULL);
