@@ -483,8 +483,9 @@ GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx
 
 /* Adopts a context and takes a usage count of its own, so that the context lives until the last of its users has left, whoever that is: of three libraries
    that share one, each attaches, and each closes its handle when it is done. NULL is the calling thread's current one. Closing the handle
-   of gpuexec_context_create likewise only gives back its count. NOT_SUPPORTED if the driver does not count. cuCtxAttach and cuCtxDetach (deprecated by
-   CUDA, but there in every driver so far), or for a device's primary context cuDevicePrimaryCtxRetain and cuDevicePrimaryCtxRelease. No driver tells the count itself. */
+   of gpuexec_context_create likewise only gives back its count. NOT_SUPPORTED if the driver does not count. No driver tells the count itself.
+   cuCtxAttach and cuCtxDetach (deprecated by CUDA, but there in every driver so far); for a device's primary context
+   cuDevicePrimaryCtxRetain and cuDevicePrimaryCtxRelease. */
 #define gpuexec_context_attach(...) gpuexec_context_attach(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_context (gpuexec_context_attach)(GXI_WHERE struct CUctx_st *native);
 
@@ -509,19 +510,47 @@ GPUEXEC_API gpuexec_result (gpuexec_context_retain)(GXI_WHERE gpuexec_context co
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
 
 /* The calling thread's stack of current contexts, which gpuexec itself does not need, but the CUDA runtime and driver calls of your own do. Push makes
-   the context current; pop takes it off again and restores the one below. Any thread may push a context, also several at a time.
-   Pop refuses (WRONG_CONTEXT, with both places) when the current context is not the one that this thread pushed last through gpuexec: someone pushed
-   or popped in between and did not undo it. cuCtxPushCurrent, cuCtxPopCurrent. */
+   the context current; pop takes it off again and restores the one below. Any thread may push a context, also several at a time, and a
+   context that no thread has pushed floats: hand it to any.
+   Pop refuses (WRONG_CONTEXT) when another context is current: the text says where this one was pushed, and whether it was a pop out of order, or somebody
+   else who popped ours or pushed theirs in between. Up to 32 pushes of a thread are remembered. cuCtxPushCurrent, cuCtxPopCurrent. */
 #define gpuexec_context_push(...) gpuexec_context_push(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_pop(...)  gpuexec_context_pop(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_context_push)(GXI_WHERE gpuexec_context context);
 GPUEXEC_API gpuexec_result (gpuexec_context_pop)(GXI_WHERE gpuexec_context context);
 
+/* GPUEXEC_CONTEXT_SCOPE(context) { ... } has the context current in the block and pops it at the end, also when the block is left by return, break, goto or
+   (C++) an exception; break and continue leave this block, not a loop around it. If the push fails, the block is skipped and the failure latched, as
+   that of the pop is. It is a `for` around gpuexec_context_scope_begin and _end. A C compiler without __attribute__((cleanup)), which is
+   MSVC's, pops at the end of the block only: do not leave it otherwise there. Scopes nest, in a line each. */
+#define GPUEXEC_CONTEXT_SCOPE(context) \
+    for (GXI_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) GXI_SCOPE_INIT((gpuexec_context_scope_begin)(GPUEXEC_HERE, context)); \
+         GXI_CAT(gxi_scope_, __LINE__).entered; gpuexec_context_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+typedef struct gpuexec_context_scope { gpuexec_context context; const char *where; int entered; } gpuexec_context_scope;
+#define gpuexec_context_scope_begin(...) gpuexec_context_scope_begin(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_context_scope (gpuexec_context_scope_begin)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /* once it has ended: does nothing */
+#ifdef __cplusplus
+#  define GXI_SCOPE_TYPE gxi_context_scope
+#  define GXI_SCOPE_INIT(scope) (scope)
+#elif defined(__GNUC__)
+#  define GXI_SCOPE_TYPE __attribute__((cleanup(gpuexec_context_scope_end))) gpuexec_context_scope
+#  define GXI_SCOPE_INIT(scope) = scope
+#else
+#  define GXI_SCOPE_TYPE gpuexec_context_scope
+#  define GXI_SCOPE_INIT(scope) = scope
+#endif
+
+/* Writes the calling thread's stack of contexts into text[bytes], as far as it is known, a line each, the current one first: which device, and where it was
+   pushed through gpuexec. Gives the length of the whole text, as snprintf does; 0 if it fails. A question. cuCtxGetCurrent. */
+GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes);
+
 /* 1 if the context is the calling thread's current one, else 0. A question. cuCtxGetCurrent. */
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
-/* Destroys everything made through this handle (memory, modules, streams, events), then releases the context. An adopted context itself stays. With several users
-   (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDestroy. */
+/* Destroys everything made through this handle (memory, modules, streams, events), then leaves the context, which ends when nobody else holds it; an
+   adopted one stays. With several users of the handle (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDetach, or
+   cuCtxDestroy where the driver does not count. */
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1036,6 +1065,13 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
 /* ---------------------------------------------------------------------------------------------------------------------
    >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too. The sizes are checked like
    GPUEXEC_ARGS's: pass 1u or 1.0f where the kernel wants unsigned or float. */
+
+struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUEXEC_CONTEXT_SCOPE */
+    explicit gxi_context_scope(const gpuexec_context_scope &begun) : gpuexec_context_scope(begun) {}
+    gxi_context_scope(const gxi_context_scope &) = delete;
+    gxi_context_scope &operator=(const gxi_context_scope &) = delete;
+    ~gxi_context_scope() { gpuexec_context_scope_end(this); }
+};
 
 template <class T> struct gxi_is_handle : std::false_type {};
 template <> struct gxi_is_handle<gpuexec_context> : std::true_type {};
@@ -2680,39 +2716,128 @@ GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
     return (slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) != NULL ? gxi_context_count(slot, 0) : 0;
 }
 
-/* The audit: what this thread pushed through us, and where. Deeper pushes than it holds are not audited. */
-enum { GXI_AUDIT_DEPTH = 32 };
-typedef struct gxi_push { struct CUctx_st *native; const char *where; } gxi_push;
-static GXI_THREAD struct { unsigned depth, epoch; gxi_push pushes[GXI_AUDIT_DEPTH]; } gxi_audit;
+/* The audit: what this thread pushed through us, where, and what was current below it. Deeper pushes than it holds are counted, not described. */
+#define GXI_AUDIT_DEPTH 32u
+typedef struct gxi_pushed { uint64_t context; struct CUctx_st *native, *below; const char *where; } gxi_pushed;
+static GXI_THREAD struct { unsigned depth, epoch; gxi_pushed pushes[GXI_AUDIT_DEPTH]; } gxi_audit;
 
-GPUEXEC_API gpuexec_result (gpuexec_context_push)(GXI_WHERE gpuexec_context context) {
-    gxi_slot *slot;
-    GXI_CALL(gpuexec_context_push, GXI_MAKES);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
-    if (GXI_TRY(cuCtxPushCurrent, (slot->cu_context))) return gxi_fail_cu(call, NULL, "the context cannot be made current");
+static unsigned gxi_audit_depth(void) {
     if (gxi_audit.epoch != gxi.epoch) { gxi_audit.epoch = gxi.epoch; gxi_audit.depth = 0; }
-    if (gxi_audit.depth < GXI_AUDIT_DEPTH) {
-        gxi_audit.pushes[gxi_audit.depth].native = slot->cu_context;
-        gxi_audit.pushes[gxi_audit.depth].where = where;
+    return gxi_audit.depth;
+}
+
+static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
+    struct CUctx_st *below = NULL;
+    gxi_slot *slot;
+    unsigned depth;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    if (GXI_TRY(cuCtxGetCurrent, (&below)) || GXI_TRY(cuCtxPushCurrent, (slot->cu_context)))
+        return gxi_fail_cu(call, NULL, "the context cannot be made current");
+    depth = gxi_audit_depth();
+    if (depth < GXI_AUDIT_DEPTH) {
+        gxi_pushed *p = &gxi_audit.pushes[depth];
+        p->context = context.id; p->native = slot->cu_context; p->below = below; p->where = call->where;
     }
-    gxi_audit.depth++;
+    gxi_audit.depth = depth + 1;
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_context_pop)(GXI_WHERE gpuexec_context context) {
-    struct CUctx_st *current = NULL;
-    gxi_slot *slot;
-    const gxi_push *last;
-    GXI_CALL(gpuexec_context_pop, GXI_CLEANS);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
-    last = gxi_audit.epoch == gxi.epoch && gxi_audit.depth > 0 && gxi_audit.depth <= GXI_AUDIT_DEPTH ? &gxi_audit.pushes[gxi_audit.depth - 1] : NULL;
+
+/* Who took or put what, when the current context is not the one that is to be popped. */
+static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_st *native, const struct CUctx_st *current) {
+    const unsigned depth = gxi_audit_depth();
+    const gxi_pushed *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_audit.pushes[depth - 1] : NULL;
+    const char *at = last && last->where ? last->where : "?";
+    char now[64] = "no context is current";
+    if (current) snprintf(now, sizeof now, "the current one is %p", (const void *)current);
+    if (depth == 0)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop on the thread that pushed, once for each push",
+                        "context %p is not current: %s, and this thread has pushed none through gpuexec that was not popped", (const void *)native, now);
+    if (!last)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes; somebody may have pushed or popped without undoing it",
+                        "context %p is not current: %s; this thread has pushed %u through gpuexec, of which only %u are remembered",
+                        (const void *)native, now, depth, GXI_AUDIT_DEPTH);
+    if (last->native != native)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes",
+                        "context %p is not current: %s, and the last push through gpuexec was of %p, at %s", (const void *)native, now,
+                        (void *)last->native, at);
+    if (current == last->below) {
+        gxi_audit.depth--;                       /* told once */
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "between the two places, look for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)",
+                        "context %p, pushed at %s, is not there any more: somebody else popped it since, and %s", (const void *)native, at, now);
+    }
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "between the two places, look for a cuCtxPushCurrent, cuCtxSetCurrent, cuCtxCreate or cudaSetDevice",
+                    "context %p, pushed at %s, is not current any more: somebody else pushed or set another one since, and %s", (const void *)native, at, now);
+}
+static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
+    struct CUctx_st *current = NULL, *native;
+    const gxi_slot *slot = gxi_peek(context.id, GXI_CONTEXT);
+    unsigned depth, at;
+    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    depth = gxi_audit_depth();
+    for (at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; at > 0 && gxi_audit.pushes[at - 1].context != context.id; at--) {}
+    if (!slot && !at) { gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context"); return gpuexec_error_detail()->result; }
+    native = slot ? slot->cu_context : gxi_audit.pushes[at - 1].native;            /* one that was closed since can still be taken off */
     if (GXI_TRY(cuCtxGetCurrent, (&current))) return gxi_fail_cu(call, NULL, "the current context cannot be asked for");
-    if (current != slot->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes, on the same thread; somebody may have pushed or popped without undoing it",
-                        "context %p is not the current one: that is %p%s%s", (void *)slot->cu_context, (void *)current,
-                        last ? ", and what was pushed last through gpuexec was pushed at " : "", last ? last->where ? last->where : "?" : "");
+    if (current != native) {
+        if (slot) return gxi_fail_pop(call, native, current);
+        gxi_audit.depth = at - 1;                                    /* its destruction has taken it off */
+        gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
+        return gpuexec_error_detail()->result;
+    }
     if (GXI_TRY(cuCtxPopCurrent, (&current))) return gxi_fail_cu(call, NULL, "the context cannot be popped");
-    if (gxi_audit.epoch == gxi.epoch && gxi_audit.depth > 0) gxi_audit.depth--;
+    if (depth > GXI_AUDIT_DEPTH) gxi_audit.depth = depth - 1;
+    else if (at) gxi_audit.depth = at - 1;                           /* pushes above it that were popped by others are forgotten */
     return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_context_push)(GXI_WHERE gpuexec_context context) {
+    GXI_CALL(gpuexec_context_push, GXI_MAKES);
+    return gxi_push(call, context);
+}
+GPUEXEC_API gpuexec_result (gpuexec_context_pop)(GXI_WHERE gpuexec_context context) {
+    GXI_CALL(gpuexec_context_pop, GXI_CLEANS);
+    return gxi_pop(call, context);
+}
+GPUEXEC_API gpuexec_context_scope (gpuexec_context_scope_begin)(GXI_WHERE gpuexec_context context) {
+    gpuexec_context_scope scope;
+    GXI_CALL(GPUEXEC_CONTEXT_SCOPE, GXI_MAKES);
+    scope.context = context;
+    scope.where = where;
+    scope.entered = gxi_push(call, context) == GPUEXEC_OK;
+    return scope;
+}
+GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope) {
+    const char *where = scope->where;
+    GXI_CALL(GPUEXEC_CONTEXT_SCOPE, GXI_MAKES);  /* nobody sees what it returns, so its failure is latched */
+    if (scope->entered) gxi_pop(call, scope->context);
+    scope->entered = 0;
+}
+GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
+    struct CUctx_st *current = NULL;
+    gxi_text t = { 0, 0, 0, 0 };
+    unsigned depth, i;
+    size_t n;
+    GXI_CALL_NO_PLACE(gpuexec_context_stack_text, GXI_ASKS);
+    if (text && bytes) *text = 0;
+    if (gxi_begin(call)) return 0;
+    if (GXI_TRY(cuCtxGetCurrent, (&current))) { gxi_fail_cu(call, NULL, "the current context cannot be asked for"); return 0; }
+    depth = gxi_audit_depth();
+    if (depth > GXI_AUDIT_DEPTH) gxi_add(&t, "the last %u pushes through gpuexec are not remembered\n", depth - GXI_AUDIT_DEPTH);
+    else if (!depth || current != gxi_audit.pushes[depth - 1].native)
+        gxi_add(&t, current ? "context %p, current, not pushed through gpuexec\n" : "no context is current\n", (void *)current);
+    for (i = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; i-- > 0; ) {
+        const gxi_pushed *p = &gxi_audit.pushes[i];
+        const gxi_slot *slot = gxi_peek(p->context, GXI_CONTEXT);
+        gxi_add(&t, "context %p", (void *)p->native);
+        if (slot) gxi_add(&t, " of device %d", gxi_context_of(slot)->ordinal);
+        else gxi_add(&t, ", closed since");
+        gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "", p->where ? p->where : "?");
+        if (p->below && (!i || p->below != p[-1].native)) gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
+    }
+    if (t.failed) { gxi_text_free(&t); gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the text"); return 0; }
+    if (text && bytes) snprintf(text, bytes, "%s", t.p);
+    n = t.n;
+    gxi_text_free(&t);
+    return n;
 }
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
     struct CUctx_st *current = NULL;

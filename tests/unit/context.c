@@ -445,7 +445,7 @@ TEST(push_and_pop) {
     CHECK(gpuexec_alloc(a, 64) != 0);                                /* works in a, and leaves b current */
     CHECK(gpuexec_context_is_current(b));
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* not in this order */
-    CHECK_TEXT(gpuexec_error_text(), "not the current one", "context.c:", "reverse order");
+    CHECK_TEXT(gpuexec_error_text(), "is not current", "the last push through gpuexec was of", "context.c:", "reverse order");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(gpuexec_context_is_current(a));
     CHECK_OK(gpuexec_context_pop(a));
@@ -453,35 +453,200 @@ TEST(push_and_pop) {
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* nothing left */
 }
 
+/* A context handed round: made here, current on four threads in turn and two at a time, closed on the last. */
+typedef struct relay { gpuexec_context ctx; gpuexec_ptr p; pthread_barrier_t *both; uint32_t number; int last; } relay;
 static void *takes_the_context_over(void *arg) {
-    gpuexec_context ctx = *(gpuexec_context *)arg;
-    CHECK(!gpuexec_context_is_current(ctx));                         /* a new thread has none */
-    CHECK_OK(gpuexec_context_push(ctx));
-    CHECK(gpuexec_context_is_current(ctx));
-    CHECK_OK(gpuexec_context_pop(ctx));
+    relay *r = (relay *)arg;
+    uint32_t got = 0;
+    HOST(cuMemcpyDtoH, 3020, void *, gpuexec_ptr, size_t);
+    HOST(cuMemcpyHtoD, 3020, gpuexec_ptr, const void *, size_t);
+    CHECK(!gpuexec_context_is_current(r->ctx));                      /* a new thread has none */
+    CHECK_RESULT(gpuexec_context_pop(r->ctx), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(), "this thread has pushed none through gpuexec", "pop on the thread that pushed");
+    CHECK_OK(gpuexec_context_push(r->ctx));
+    CHECK(gpuexec_context_is_current(r->ctx));
+    if (r->both) pthread_barrier_wait(r->both);                      /* current on two threads now */
+    CHECK_EQ(cuMemcpyHtoD.call(r->p + 4 * r->number, &r->number, 4), 0);
+    CHECK_EQ(cuMemcpyDtoH.call(&got, r->p + 4 * r->number, 4), 0);   /* the driver's own calls work here */
+    CHECK_EQ(got, r->number);
+    if (r->both) pthread_barrier_wait(r->both);
+    CHECK_OK(gpuexec_context_pop(r->ctx));
+    if (r->last) CHECK_OK(gpuexec_context_close(r->ctx));
     return NULL;
 }
 
-TEST(a_floating_context_goes_to_another_thread) {
+TEST(a_floating_context_goes_from_thread_to_thread) {
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
-    pthread_t thread;
+    gpuexec_ptr p = gpuexec_alloc(ctx, 64);
+    pthread_barrier_t both;
+    pthread_t thread[2];
+    relay r[2];
+    uint32_t i;
     CHECK_OK(gpuexec_context_push(ctx));
     CHECK_OK(gpuexec_context_pop(ctx));                              /* now it floats */
-    CHECK_EQ(pthread_create(&thread, NULL, takes_the_context_over, &ctx), 0);
-    pthread_join(thread, NULL);
-    CHECK_OK(gpuexec_context_close(ctx));
+    for (i = 0; i < 4; i++) {
+        r[0] = (relay){ ctx, p, NULL, i, 0 };
+        CHECK_EQ(pthread_create(&thread[0], NULL, takes_the_context_over, &r[0]), 0);
+        pthread_join(thread[0], NULL);
+    }
+    pthread_barrier_init(&both, NULL, 2);
+    for (i = 0; i < 2; i++) {
+        r[i] = (relay){ ctx, p, &both, 4 + i, 0 };
+        CHECK_EQ(pthread_create(&thread[i], NULL, takes_the_context_over, &r[i]), 0);
+    }
+    for (i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+    pthread_barrier_destroy(&both);
+    r[0] = (relay){ ctx, p, NULL, 6, 1 };
+    CHECK_EQ(pthread_create(&thread[0], NULL, takes_the_context_over, &r[0]), 0);
+    pthread_join(thread[0], NULL);
+    CHECK(!gpuexec_ok(ctx));
 }
 
 TEST(a_foreign_pop_is_noticed) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
-    union { void *p; int (*f)(struct CUctx_st **); } pop;
     struct CUctx_st *popped = NULL;
-    pop.p = gpuexec_driver_symbol("cuCtxPopCurrent", 4000);
+    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
     CHECK_OK(gpuexec_context_push(a));
     CHECK_OK(gpuexec_context_push(b));
-    CHECK_EQ(pop.f(&popped), 0);                                     /* somebody else pops ours */
+    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* somebody else pops ours */
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "somebody may have pushed or popped", "pushed last through gpuexec");
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since", "the current one is", "cuCtxPopCurrent without a push");
     CHECK_OK(gpuexec_context_pop(a));
+
+    CHECK_OK(gpuexec_context_push(a));                               /* a pop that empties the stack */
+    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since, and no context is current");
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* told once; now there is nothing to pop */
+    CHECK_TEXT(gpuexec_error_text(), "no context is current, and this thread has pushed none");
+    CHECK_OK(gpuexec_context_push(b));
+    CHECK_OK(gpuexec_context_pop(b));
+    CHECK(get_current() == NULL);
+}
+
+TEST(a_foreign_push_is_noticed) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
+    struct CUctx_st *popped = NULL;
+    HOST(cuCtxPushCurrent, 4000, struct CUctx_st *);
+    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    CHECK_OK(gpuexec_context_push(a));
+    CHECK_EQ(cuCtxPushCurrent.call(gpuexec_context_native(b)), 0);
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else pushed or set another one since", "cuCtxPushCurrent");
+    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* they undo it: all is well again */
+    CHECK_OK(gpuexec_context_pop(a));
+    CHECK(get_current() == NULL);
+}
+
+/* More pushes than the audit remembers. */
+TEST(a_deep_stack) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
+    char text[256];
+    int i;
+    for (i = 0; i < 50; i++) CHECK_OK(gpuexec_context_push(i % 2 ? b : a));
+    CHECK(gpuexec_context_stack_text(text, sizeof text) > sizeof text);
+    CHECK_TEXT(text, "the last 18 pushes through gpuexec are not remembered");
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(), "this thread has pushed 50 through gpuexec, of which only 32 are remembered");
+    for (i = 50; i-- > 0; ) CHECK_OK(gpuexec_context_pop(i % 2 ? b : a));
+    CHECK(get_current() == NULL);
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(), "this thread has pushed none");
+}
+
+/* The text of the stack: what is known of it. */
+TEST(the_stack_in_words) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
+    struct CUctx_st *foreign = NULL, *popped = NULL;
+    char text[1024], line[128];
+    size_t n;
+    HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
+    HOST(cuCtxDestroy, 4000, struct CUctx_st *);
+    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    CHECK(gpuexec_context_stack_text(text, sizeof text) > 0);
+    CHECK_STRING(text, "no context is current\n");
+    CHECK_EQ(cuCtxCreate.call(&foreign, 0, 0), 0);                   /* the host's, at the bottom */
+    CHECK_OK(gpuexec_context_push(a));
+    CHECK_OK(gpuexec_context_push(b));
+    n = gpuexec_context_stack_text(text, sizeof text);
+    CHECK_EQ(n, strlen(text));
+    CHECK_EQ(gpuexec_context_stack_text(NULL, 0), n);
+    CHECK_EQ(gpuexec_context_stack_text(line, 10), n);
+    CHECK_EQ(strlen(line), 9);                                       /* cut, as snprintf does */
+    snprintf(line, sizeof line, "context %p of device 0, current, pushed at tests/unit/context.c:", (void *)gpuexec_context_native(b));
+    CHECK(strstr(text, line) == text);
+    snprintf(line, sizeof line, "\ncontext %p of device 0, pushed at tests/unit/context.c:", (void *)gpuexec_context_native(a));
+    CHECK_TEXT(text, line);
+    snprintf(line, sizeof line, "\ncontext %p, not pushed through gpuexec\n", (void *)foreign);
+    CHECK_TEXT(text, line);
+    CHECK_OK(gpuexec_context_close(b));                              /* destroyed, and so taken off */
+    gpuexec_context_stack_text(text, sizeof text);
+    CHECK_TEXT(text, ", closed since, pushed at");
+    CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_STALE_HANDLE);
+    CHECK_OK(gpuexec_context_pop(a));
+    CHECK(get_current() == foreign);
+    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+    CHECK_EQ(cuCtxDestroy.call(foreign), 0);
+}
+
+/* A handle that was closed while its context is current: others may still use that, and ours comes off the stack. */
+TEST(closed_before_it_is_popped) {
+    gpuexec_context keeps = gpuexec_context_open(0, NULL), ctx = gpuexec_context_open(0, NULL);
+    CHECK_OK(gpuexec_context_push(ctx));
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(gpuexec_context_is_current(keeps));
+    CHECK_OK(gpuexec_context_pop(ctx));
+    CHECK(get_current() == NULL);
+    CHECK_RESULT(gpuexec_context_pop(ctx), GPUEXEC_STALE_HANDLE);
+}
+
+/* ---- the scope ---- */
+
+static int leaves_by_return(gpuexec_context ctx) {
+    GPUEXEC_CONTEXT_SCOPE(ctx) {
+        CHECK(gpuexec_context_is_current(ctx));
+        return 7;
+    }
+    return 8;
+}
+static void leaves_by_goto(gpuexec_context ctx) {
+    GPUEXEC_CONTEXT_SCOPE(ctx) {
+        if (gpuexec_context_is_current(ctx)) goto out;
+        CHECK(0);
+    }
+out:
+    return;
+}
+
+TEST(a_scope) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
+    struct CUctx_st *popped = NULL;
+    int i, runs = 0;
+    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    GPUEXEC_CONTEXT_SCOPE(a) {
+        runs++;
+        CHECK(gpuexec_context_is_current(a));
+        GPUEXEC_CONTEXT_SCOPE(b) { runs++; CHECK(gpuexec_context_is_current(b)); }
+        CHECK(gpuexec_context_is_current(a));
+    }
+    CHECK_EQ(runs, 2);
+    CHECK(get_current() == NULL);
+    for (i = 0; i < 3; i++) {
+        GPUEXEC_CONTEXT_SCOPE(b) { if (i == 1) break; if (i == 2) continue; runs++; }
+        CHECK(get_current() == NULL);
+    }
+    CHECK_EQ(runs, 3);
+    CHECK_EQ(leaves_by_return(a), 7);
+    CHECK(get_current() == NULL);
+    leaves_by_goto(a);
+    CHECK(get_current() == NULL);
+    CHECK_OK(gpuexec_take_error());
+
+    GPUEXEC_CONTEXT_SCOPE((gpuexec_context){ 0 }) runs = 100;        /* not entered, and not silent */
+    CHECK_EQ(runs, 3);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
+    GPUEXEC_CONTEXT_SCOPE(a) CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE", "context.c:", "somebody else popped it since");
 }
