@@ -115,15 +115,15 @@ for cxx in $cxxs; do
     done
 done
 
-# Two libraries in one process, each with a copy of its own; the second may be of another language or linkage.
+# Three libraries in one process, each with a copy of its own; one of another linkage.
 cc=$(echo $ccs | cut -d' ' -f1)
 so="$cc $strict -std=c99 $SAN_FLAGS -shared -fPIC"
 quiet "plugin a" $so $here/plugin.c -o "$out/a.so" $libs
 quiet "plugin b" $so $here/plugin.c -o "$out/b.so" $libs
 quiet "plugin s" $so -DGPUEXEC_STATIC $here/plugin.c -o "$out/s.so" $libs
 quiet "plugin host" $cc $strict -std=c99 $SAN_FLAGS $here/plugin_host.c -o "$out/host" $libs
-quiet "two copies in one process" "$out/host" "$out/a.so" "$out/b.so"
-quiet "two copies in one process, one static" "$out/host" "$out/a.so" "$out/s.so"
+quiet "three copies in one process" "$out/host" "$out/a.so" "$out/b.so" "$out/s.so"
+quiet "three copies in one process, a static one first" "$out/host" "$out/s.so" "$out/b.so" "$out/a.so"
 
 # Symbols.
 if have nm; then
