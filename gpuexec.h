@@ -387,7 +387,7 @@ typedef struct gpuexec_setup_desc {
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
     int                      trace;              /* 1: every driver call to the logger, or to stderr if there is none */
     int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line (stderr without logger);
-                                                    kernels and legacy streams end with their module and context and are no leaks */
+                                                    kernels and default streams end with their module and context and are no leaks */
     gpuexec_log_function     log;                /* NULL: nothing is logged */
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
@@ -497,6 +497,28 @@ GPUEXEC_API int gpuexec_context_device(gpuexec_context context);
 
 /* Bytes of device memory free now and in all; either pointer may be NULL. cuMemGetInfo. */
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, size_t *free_bytes, size_t *total_bytes);
+
+/* What the kernels of a context may use. The numbers are CUDA's CU_LIMIT_*. */
+typedef enum gpuexec_limit {
+    GPUEXEC_LIMIT_STACK = 0,                     /* bytes of stack for each GPU thread */
+    GPUEXEC_LIMIT_PRINTF_FIFO = 1,               /* bytes of the buffer that the printf of kernels fills until the next wait */
+    GPUEXEC_LIMIT_MALLOC_HEAP = 2,               /* bytes of the heap that malloc and free in kernels use; before the first such kernel runs */
+    GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* levels of kernels that launch kernels and wait for them; devices before 9.0 */
+    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* launches by kernels that may wait to run */
+    GPUEXEC_LIMIT_L2_FETCH = 5,                  /* bytes that the L2 cache fetches at a time, 0 to 128: a hint */
+    GPUEXEC_LIMIT_PERSISTING_L2 = 6              /* bytes of the L2 cache that are set aside for persisting accesses */
+} gpuexec_limit;
+
+/* Sets a limit, rounded up as the driver likes; what it then is, the second one tells. A device that gives less than was asked for is an error with both
+   numbers (it then has what it gives), as is a value out of range or a limit that the device does not have (NOT_SUPPORTED). cuCtxSetLimit, cuCtxGetLimit;
+   the second is a question. */
+#define gpuexec_context_set_limit(...) gpuexec_context_set_limit(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context context, gpuexec_limit limit, size_t value);
+GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gpuexec_limit limit, size_t *value);
+
+/* The priorities that streams of the context can have, from *least, the default, down to *greatest: lower numbers come first. Either pointer may be NULL;
+   both are 0 on a device without priorities. A question. cuCtxGetStreamPriorityRange. */
+GPUEXEC_API gpuexec_result gpuexec_context_get_priorities(gpuexec_context context, int *least, int *greatest);
 
 /* Waits for all work of the context. Returns and takes the thread's latched failure. cuCtxSynchronize. */
 #define gpuexec_context_sync(...) gpuexec_context_sync(GPUEXEC_HERE, __VA_ARGS__)
@@ -841,7 +863,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 typedef struct gpuexec_stream_desc {
     uint32_t start_canary;
     int      non_blocking;                       /* 1: not ordered against the legacy stream. CU_STREAM_NON_BLOCKING */
-    int      priority;                           /* lower numbers first, as CUDA; clamped to the device's range */
+    int      priority;                           /* lower numbers first, as CUDA; one out of gpuexec_context_get_priorities' range becomes
+                                                    the nearest in it (gpuexec_stream_get_info tells) */
     uint32_t end_canary;
 } gpuexec_stream_desc;
 
@@ -853,11 +876,19 @@ GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context con
 #define gpuexec_stream_legacy(...) gpuexec_stream_legacy(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_stream (gpuexec_stream_legacy)(GXI_WHERE gpuexec_context context);
 
-/* Adopts a CUstream (or cudaStream_t) that someone else destroys; it must belong to `context`. NULL is the legacy stream. */
+/* The context's per-thread default stream: for each thread that uses the handle, a stream of that thread's own, made by the driver, and ordered against
+   the legacy one. It is what code compiled with --default-stream per-thread uses as stream 0. The same handle each time and on all threads; destroying it
+   is an error. */
+#define gpuexec_stream_per_thread(...) gpuexec_stream_per_thread(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_stream (gpuexec_stream_per_thread)(GXI_WHERE gpuexec_context context);
+
+/* Adopts a CUstream (or cudaStream_t) that someone else destroys; it must belong to `context`. NULL and CU_STREAM_LEGACY are the legacy stream,
+   CU_STREAM_PER_THREAD the per-thread one. */
 #define gpuexec_stream_from_native(...) gpuexec_stream_from_native(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_stream (gpuexec_stream_from_native)(GXI_WHERE gpuexec_context context, struct CUstream_st *native);
 
-/* The CUstream; for the legacy stream CU_STREAM_LEGACY ((CUstream)1), NULL if the handle is not ok. */
+/* The CUstream; for the legacy stream CU_STREAM_LEGACY ((CUstream)1), for the per-thread one CU_STREAM_PER_THREAD ((CUstream)2), NULL if the handle is
+   not ok. */
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream);
 
 /* Waits until all work of the stream is done. Returns and takes the thread's latched failure. cuStreamSynchronize. */
@@ -882,8 +913,15 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_wait_stream)(GXI_WHERE gpuexec_stream
 #define gpuexec_stream_host_function(...) gpuexec_stream_host_function(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stream stream, void (*function)(void *user), void *user);
 
-/* The priority that the stream really has, in *priority: the one asked for, clamped to the device's range. A question. cuStreamGetPriority. */
-GPUEXEC_API gpuexec_result gpuexec_stream_get_priority(gpuexec_stream stream, int *priority);
+typedef struct gpuexec_stream_info {
+    int device;                                  /* ordinal */
+    int non_blocking;                            /* 1: not ordered against the legacy stream */
+    int priority;                                /* that it really has */
+    int adopted;                                 /* 1: someone else destroys it, or it is a default stream */
+} gpuexec_stream_info;
+
+/* What the stream is. A question. cuStreamGetFlags, cuStreamGetPriority. */
+GPUEXEC_API gpuexec_result gpuexec_stream_get_info(gpuexec_stream stream, gpuexec_stream_info *info);
 
 /* Ends the handle; work already queued still runs. An adopted stream itself stays. cuStreamDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream);
@@ -911,6 +949,11 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
    */
 #define gpuexec_event_record(...) gpuexec_event_record(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event, gpuexec_stream stream);
+
+/* Makes an event in the stream's context and records it there: the point where the stream is now, to wait for or to take the time from. Destroy it when
+   you are done with it, which may be before it is reached. Refused while a failure is latched. cuEventCreate, cuEventRecord. */
+#define gpuexec_stream_record(...) gpuexec_stream_record(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_event (gpuexec_stream_record)(GXI_WHERE gpuexec_stream stream, const gpuexec_event_desc *desc);
 
 /* Waits until the last record is reached (at once if there was none). Returns and takes the thread's latched failure.
    cuEventSynchronize. */
@@ -1355,6 +1398,9 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     ROW(REQUIRED, cuCtxDestroy,               4000, (struct CUctx_st *context)) \
     ROW(REQUIRED, cuCtxGetApiVersion,         3020, (struct CUctx_st *context, unsigned *version)) \
     ROW(OPTIONAL, cuCtxGetId,                12000, (struct CUctx_st *context, unsigned long long *id)) \
+    ROW(REQUIRED, cuCtxGetLimit,              3010, (size_t *value, int limit)) \
+    ROW(REQUIRED, cuCtxSetLimit,              3010, (int limit, size_t value)) \
+    ROW(REQUIRED, cuCtxGetStreamPriorityRange,5050, (int *least, int *greatest)) \
     ROW(OPTIONAL, cuCtxAttach,                2000, (struct CUctx_st **context, unsigned flags)) \
     ROW(OPTIONAL, cuCtxDetach,                2000, (struct CUctx_st *context)) \
     ROW(REQUIRED, cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active)) \
@@ -1384,6 +1430,7 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     ROW(OPTIONAL, cuLaunchCooperativeKernelMultiDevice, 9000, (void *launches, unsigned count, unsigned flags)) \
     ROW(REQUIRED, cuLaunchHostFunc,          10000, (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
     ROW(REQUIRED, cuStreamGetPriority,        5050, (struct CUstream_st *stream, int *priority)) \
+    ROW(REQUIRED, cuStreamGetFlags,           5050, (struct CUstream_st *stream, unsigned *flags)) \
     ROW(REQUIRED, cuMemAlloc,                 3020, (gpuexec_ptr *address, size_t bytes)) \
     ROW(REQUIRED, cuMemAllocPitch,            3020, (gpuexec_ptr *address, size_t *pitch, size_t width, size_t height, unsigned element)) \
     ROW(REQUIRED, cuMemFree,                  3020, (gpuexec_ptr address)) \
@@ -1447,8 +1494,8 @@ enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
     GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
     GXI_PEER_ACCESS_UNSUPPORTED = 217, GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705,
-    GXI_NO_BINARY_FOR_GPU = 209, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221, GXI_UNSUPPORTED_PTX_VERSION = 222,
-    GXI_JIT_COMPILATION_DISABLED = 223,
+    GXI_NO_BINARY_FOR_GPU = 209, GXI_UNSUPPORTED_LIMIT = 215, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221,
+    GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_JIT_COMPILATION_DISABLED = 223,
     GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600, GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701,
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
@@ -1799,7 +1846,7 @@ static gpuexec_result gxi_result_of(int cu) {
     case GXI_SYMBOL_NOT_FOUND:        return GPUEXEC_NOT_FOUND;
     case GXI_CU_NOT_READY:            return GPUEXEC_NOT_READY;
     case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: return GPUEXEC_BAD_LAUNCH;
-    case GXI_CU_NOT_SUPPORTED:        return GPUEXEC_NOT_SUPPORTED;
+    case GXI_CU_NOT_SUPPORTED: case GXI_UNSUPPORTED_LIMIT:     return GPUEXEC_NOT_SUPPORTED;
     default:                          return gxi_is_sticky(cu) ? GPUEXEC_KERNEL_FAILED : GPUEXEC_DRIVER_ERROR;
     }
 }
@@ -2275,7 +2322,7 @@ typedef struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
     int users;                                   /* guarded by gxi_tables */
-    uint64_t legacy;
+    uint64_t defaults[2];                        /* handles of its legacy and its per-thread stream, 0 until asked for */
     unsigned long long id;                       /* the driver's; 0 not known */
 } gxi_context;
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
@@ -2871,6 +2918,46 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, s
     return call->cu ? gxi_fail_cu(call, NULL, "the device's memory cannot be asked for") : GPUEXEC_OK;
 }
 
+static const char *gxi_limit_name(gpuexec_limit limit) {
+    static const char *const names[] = { "STACK", "PRINTF_FIFO", "MALLOC_HEAP", "SYNC_DEPTH", "PENDING_LAUNCHES", "L2_FETCH", "PERSISTING_L2" };
+    return (size_t)limit < sizeof names / sizeof names[0] ? names[limit] : "of another number";
+}
+GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context context, gpuexec_limit limit, size_t value) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    size_t is = 0;
+    int cu;
+    GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
+    if (!(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
+    cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
+    gxi.cu.cuCtxGetLimit(&is, (int)limit);
+    gxi_leave(&scope);
+    if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_name(limit));
+    if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_name(limit),
+                               gxi_context_of(slot)->ordinal, (unsigned long long)value, (unsigned long long)is);
+    if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less", "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now",
+                                    gxi_limit_name(limit), (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gpuexec_limit limit, size_t *value) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL_NO_PLACE(gpuexec_context_get_limit, GXI_ASKS);
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
+    if (!(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
+    GXI_TRY(cuCtxGetLimit, (value, (int)limit));
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_name(limit)) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_context_get_priorities(gpuexec_context context, int *least, int *greatest) {
+    gxi_scope scope;
+    GXI_CALL_NO_PLACE(gpuexec_context_get_priorities, GXI_ASKS);
+    if (!gxi_begin_in(call, context, &scope)) return gpuexec_error_detail()->result;
+    GXI_TRY(cuCtxGetStreamPriorityRange, (least, greatest));
+    gxi_leave(&scope);
+    return call->cu ? gxi_fail_cu(call, NULL, "the priorities cannot be told") : GPUEXEC_OK;
+}
+
 /* The end of a call that waits: its own failure, or else the latched one, and nothing stays latched. */
 static void gxi_waited_at_barriers(gxi_call *call, const struct CUctx_st *context);
 static gpuexec_result gxi_waited(gxi_call *call, const gxi_slot *slot, const char *what) {
@@ -2986,7 +3073,7 @@ static void gxi_report_leaks(void) {
     char line[512];
     const gxi_slot *slot;
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; (slot = gxi_next(&index, kind, 0)) != NULL; ) {
-        if (kind == GXI_KERNEL || slot->legacy) continue;            /* these end with their module and context */
+        if (kind == GXI_KERNEL || slot->legacy) continue;            /* kernels and default streams end with their module and context */
         snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kind_names[kind], slot->where ? slot->where : "?");
         gxi_log(GPUEXEC_LOG_WARNING, line);
     }
@@ -4999,23 +5086,27 @@ GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context con
     return handle;
 }
 
-static gpuexec_stream gxi_legacy(gxi_call *call, gpuexec_context context) {
+/* The context's legacy (which 1) or per-thread (2) default stream: CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are these numbers. */
+static gpuexec_stream gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
     gpuexec_stream handle = { 0 };
     gxi_slot *slot;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
-    handle.id = GXI_LOAD(&gxi_context_of(slot)->legacy);
-    if (handle.id) return handle;
-    handle = gxi_stream_new(call, slot, context.id, GXI_STREAM_LEGACY, 1, 1);
-    if (!handle.id) goto failed;
-    GXI_STORE(&gxi_context_of(slot)->legacy, handle.id);
-    return handle;
-failed:
-    handle.id = gxi_failed_id(GXI_STREAM);
+    if (gxi_begin(call) == GPUEXEC_OK && (slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) != NULL) {
+        uint64_t *kept = &gxi_context_of(slot)->defaults[which - 1];
+        handle.id = GXI_LOAD(kept);
+        if (handle.id) return handle;
+        handle = gxi_stream_new(call, slot, context.id, (struct CUstream_st *)(uintptr_t)which, 1, which);
+        if (handle.id) GXI_STORE(kept, handle.id);
+    }
+    if (!handle.id) handle.id = gxi_failed_id(GXI_STREAM);
     return handle;
 }
 GPUEXEC_API gpuexec_stream (gpuexec_stream_legacy)(GXI_WHERE gpuexec_context context) {
     GXI_CALL(gpuexec_stream_legacy, GXI_MAKES);
-    return gxi_legacy(call, context);
+    return gxi_default_stream(call, context, 1);
+}
+GPUEXEC_API gpuexec_stream (gpuexec_stream_per_thread)(GXI_WHERE gpuexec_context context) {
+    GXI_CALL(gpuexec_stream_per_thread, GXI_MAKES);
+    return gxi_default_stream(call, context, 2);
 }
 
 GPUEXEC_API gpuexec_stream (gpuexec_stream_from_native)(GXI_WHERE gpuexec_context context, struct CUstream_st *native) {
@@ -5023,13 +5114,8 @@ GPUEXEC_API gpuexec_stream (gpuexec_stream_from_native)(GXI_WHERE gpuexec_contex
     struct CUctx_st *of = NULL;
     gxi_slot *slot;
     GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
-    if (!native || native == GXI_STREAM_LEGACY) return gxi_legacy(call, context);
+    if ((uintptr_t)native <= 2) return gxi_default_stream(call, context, native ? (int)(uintptr_t)native : 1);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
-    if ((uintptr_t)native == 2) {
-        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "make a stream, or take the legacy one",
-                 "CU_STREAM_PER_THREAD is another stream on each thread and cannot be a handle");
-        goto failed;
-    }
     if (GXI_TRY(cuStreamGetCtx, (native, &of))) {
         gxi_fail_cu(call, NULL, "%p is no stream that the driver knows", (void *)native);
         goto failed;
@@ -5056,7 +5142,7 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     return slot ? (struct CUstream_st *)slot->native : NULL;
 }
 
-/* Legacy streams are the current context's: the calls on them need it. */
+/* Default streams are the current context's: the calls on them need it. */
 static gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
     scope->call = call;
     scope->pushed = 0;
@@ -5125,15 +5211,21 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stre
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_get_priority(gpuexec_stream stream, int *priority) {
+GPUEXEC_API gpuexec_result gpuexec_stream_get_info(gpuexec_stream stream, gpuexec_stream_info *info) {
     gxi_slot *slot;
     gxi_scope scope;
-    GXI_CALL_NO_PLACE(gpuexec_stream_get_priority, GXI_ASKS);
-    if (!priority) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "priority is NULL");
+    unsigned flags = 0;
+    GXI_CALL_NO_PLACE(gpuexec_stream_get_info, GXI_ASKS);
+    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    memset(info, 0, sizeof *info);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
-    GXI_TRY(cuStreamGetPriority, ((struct CUstream_st *)slot->native, priority));
+    if (GXI_TRY(cuStreamGetFlags, ((struct CUstream_st *)slot->native, &flags)) == 0)
+        GXI_TRY(cuStreamGetPriority, ((struct CUstream_st *)slot->native, &info->priority));
     gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "the stream's priority cannot be told") : GPUEXEC_OK;
+    info->device = gxi_ordinal_of(slot);
+    info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
+    info->adopted = slot->adopted;
+    return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked what it is") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
     gxi_slot *slot;
@@ -5141,7 +5233,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
     if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
     if (slot->legacy)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the legacy stream cannot be destroyed; it ends with its context");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the %s stream cannot be destroyed; it ends with its context", slot->legacy == 1 ? "legacy" : "per-thread");
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the stream cannot be destroyed") : GPUEXEC_OK;
 }
 
@@ -5217,6 +5309,25 @@ GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event,
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
 }
+GPUEXEC_API gpuexec_event (gpuexec_stream_record)(GXI_WHERE gpuexec_stream stream, const gpuexec_event_desc *desc) {
+    gpuexec_event handle = { 0 };
+    gxi_slot *slot, *context;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_stream_record, GXI_WORKS);
+    if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) && gxi_begin(call) == GPUEXEC_OK &&
+        (slot = gxi_ask_stream(call, stream)) != NULL && (context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) != NULL &&
+        gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK) {
+        gxi_slot *e = gxi_peek(handle.id = gxi_event_make(call, context, slot->context, desc), GXI_EVENT);
+        if (e && GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native))) {
+            gxi_fail_cu(call, NULL, "the event cannot be recorded");
+            gxi_destroy(call, e);
+            handle.id = 0;
+        } else if (e) e->recorded = 1;
+        gxi_leave(&scope);
+    }
+    if (!handle.id) handle.id = gxi_failed_id(GXI_EVENT);
+    return handle;
+}
 GPUEXEC_API gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
@@ -5255,7 +5366,10 @@ GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpu
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first", "the stop event was reached %g ms before the start event", -(double)ms);
     }
     else if (call->cu == GXI_CU_NOT_READY)
-        gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "an event is not reached yet");
+        gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event is not reached yet",
+                    gxi.cu.cuEventQuery((struct CUevent_st *)a->native) == GXI_CU_NOT_READY ? "start" : "stop");
+    else if (call->cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted))
+        gxi_fail_cu(call, "an adopted event must be made with timing, recorded, and not be destroyed by its owner", "the time between the events cannot be told");
     else
         gxi_fail_cu(call, NULL, "the time between the events cannot be told");
     return -1.0;
