@@ -2935,8 +2935,9 @@ GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context
     if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_name(limit));
     if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_name(limit),
                                gxi_context_of(slot)->ordinal, (unsigned long long)value, (unsigned long long)is);
-    if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less", "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now",
-                                    gxi_limit_name(limit), (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
+    if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less",
+                                    "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now", gxi_limit_name(limit),
+                                    (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gpuexec_limit limit, size_t *value) {
@@ -2976,7 +2977,8 @@ GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context cont
     return gxi_waited(call, slot, "the context");
 }
 
-/* Destroys the driver's object in a slot, unless it was adopted, and ends the handle. A driver that is shutting down (the process exits) has done it already. */
+/* Destroys the driver's object in a slot, unless it was adopted, and ends the handle. A driver that is shutting down (the process exits) has done it
+   already. */
 static void gxi_module_free(void *more);
 typedef struct gxi_barrier gxi_barrier;
 static void gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
@@ -5233,7 +5235,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
     if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
     if (slot->legacy)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the %s stream cannot be destroyed; it ends with its context", slot->legacy == 1 ? "legacy" : "per-thread");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the %s stream cannot be destroyed; it ends with its context",
+                        slot->legacy == 1 ? "legacy" : "per-thread");
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the stream cannot be destroyed") : GPUEXEC_OK;
 }
 
@@ -5256,7 +5259,8 @@ static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, uint64_t
     const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0, blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
     struct CUevent_st *native = NULL;
     gpuexec_event handle = { 0 };
-    if (GXI_TRY(cuEventCreate, (&native, no_timing | blocking))) gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(context)->ordinal);
+    if (GXI_TRY(cuEventCreate, (&native, no_timing | blocking)))
+        gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(context)->ordinal);
     else if (!(handle = gxi_event_new(call, context, context_id, native, 0, no_timing != 0)).id) gxi.cu.cuEventDestroy(native);
     return handle.id;
 }
@@ -5369,7 +5373,8 @@ GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpu
         gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event is not reached yet",
                     gxi.cu.cuEventQuery((struct CUevent_st *)a->native) == GXI_CU_NOT_READY ? "start" : "stop");
     else if (call->cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted))
-        gxi_fail_cu(call, "an adopted event must be made with timing, recorded, and not be destroyed by its owner", "the time between the events cannot be told");
+        gxi_fail_cu(call, "an adopted event must be made with timing, recorded, and not be destroyed by its owner",
+                    "the time between the events cannot be told");
     else
         gxi_fail_cu(call, NULL, "the time between the events cannot be told");
     return -1.0;

@@ -650,3 +650,70 @@ TEST(a_scope) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE", "context.c:", "somebody else popped it since");
 }
+
+/* ---- limits and priorities ---- */
+
+TEST(limits) {
+    gpuexec_context ctx = gpuexec_context_create(0, NULL), other = gpuexec_context_create(0, NULL);
+    size_t stack = 0, is = 0, heap = 0;
+    CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &stack));
+    CHECK(stack > 0);
+    CHECK_OK(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, 5000));
+    CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
+    CHECK(is >= 5000 && is < 6000);
+    CHECK_OK(gpuexec_context_get_limit(other, GPUEXEC_LIMIT_STACK, &is));
+    CHECK_EQ(is, stack);                                             /* each context has its own */
+    CHECK_OK(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, (size_t)2 << 20));
+    CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
+    CHECK(is >= (size_t)2 << 20);
+    CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_MALLOC_HEAP, &heap));
+    CHECK_OK(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_MALLOC_HEAP, heap * 2));
+    CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_MALLOC_HEAP, &is));
+    CHECK(is >= heap * 2);
+    CHECK(get_current() == NULL);
+    CHECK_OK(gpuexec_take_error());
+}
+
+/* What a device does not have, or not so much of. */
+TEST(limits_that_cannot_be) {
+    gpuexec_context ctx = gpuexec_context_create(0, NULL);
+    size_t before = 0, is = 0;
+    char text[128];
+    CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &before));
+    CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, (size_t)1 << 50), GPUEXEC_BAD_ARGUMENT);
+    snprintf(text, sizeof text, "the limit STACK of device 0's context cannot be 1125899906842624: it stays %llu", (unsigned long long)before);
+    CHECK_TEXT(gpuexec_error_text(), text, "cuCtxSetLimit");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
+    CHECK_EQ(is, before);
+    CHECK_RESULT(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_NOT_SUPPORTED);
+    CHECK_TEXT(gpuexec_error_text(), "device 0 has no limit of another number");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)99, &is), GPUEXEC_NOT_SUPPORTED);
+    CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "value is NULL");
+    CHECK_OK(gpuexec_take_error());                                  /* questions latch nothing */
+}
+
+/* A driver that says yes and gives less. */
+TEST(a_limit_that_the_device_cuts) {
+    gpuexec_context ctx = gpuexec_context_create(0, NULL);
+    size_t is = 0;
+    char text[128];
+    if (gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, (size_t)1 << 50) == GPUEXEC_OK) SKIP("this device takes a printf buffer of any size");
+    CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
+    snprintf(text, sizeof text, "the limit PRINTF_FIFO was asked to be 1125899906842624, but device 0 gives %llu at most", (unsigned long long)is);
+    CHECK_TEXT(gpuexec_error_text(), text, "ask for less");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+}
+
+TEST(the_range_of_priorities) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    int least = 99, greatest = 99, again = 99;
+    CHECK_OK(gpuexec_context_get_priorities(ctx, &least, &greatest));
+    CHECK_EQ(least, 0);
+    CHECK(greatest <= least);
+    CHECK_OK(gpuexec_context_get_priorities(ctx, NULL, &again));
+    CHECK_EQ(again, greatest);
+    CHECK_RESULT(gpuexec_context_get_priorities((gpuexec_context){ 0 }, &least, &greatest), GPUEXEC_BAD_HANDLE);
+}

@@ -80,27 +80,121 @@ TEST(time_of_a_kernel) {
 TEST(elapsed_time_that_cannot_be_told) {
     setting s = set_up();
     gpuexec_event_desc desc = { 0 };
-    gpuexec_event untimed;
+    gpuexec_event untimed, other, adopted;
+    gpuexec_stream stream;
     desc.no_timing = 1;
     untimed = gpuexec_event_create(s.ctx, &desc);
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_event_elapsed_ms", "record");
+    CHECK_TEXT(gpuexec_error_text(), "event.c:", "gpuexec_event_elapsed_ms", "the start event was never recorded", "gpuexec_event_record");
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* one of both */
-    CHECK_TEXT(gpuexec_error_text(), "record");
+    CHECK_TEXT(gpuexec_error_text(), "the stop event was never recorded");
     CHECK_OK(gpuexec_event_record(untimed, s.stream));
     CHECK_OK(gpuexec_event_sync(untimed));
     CHECK(gpuexec_event_elapsed_ms(s.a, untimed) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "no_timing");
+    CHECK_TEXT(gpuexec_error_text(), "the stop event was made without timing", "no_timing");
+    CHECK(gpuexec_event_elapsed_ms(untimed, s.a) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the start event was made without timing");
+    adopted = gpuexec_event_from_native(s.ctx, gpuexec_event_native(untimed));
+    CHECK(gpuexec_event_elapsed_ms(s.a, adopted) < 0);           /* only the driver knows */
+    CHECK_TEXT(gpuexec_error_text(), "cuEventElapsedTime", "CUDA_ERROR_INVALID_HANDLE", "an adopted event must be made with timing, recorded");
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* not reached yet */
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_event_sync");
+    CHECK_TEXT(gpuexec_error_text(), "the stop event is not reached yet", "gpuexec_event_sync");
+    CHECK(gpuexec_event_elapsed_ms(s.b, s.a) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the start event is not reached yet");
     CHECK_OK(gpuexec_take_error());
     gate_open(s.gate);
     CHECK_OK(gpuexec_event_sync(s.b));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) >= 0);
+    test_sleep_ms(2);
+    CHECK_OK(gpuexec_event_record(s.a, s.stream));
+    CHECK_OK(gpuexec_event_sync(s.a));
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* a is the later one now */
+    CHECK_TEXT(gpuexec_error_text(), "the stop event was reached", "ms before the start event", "pass the earlier event first");
+    other  = gpuexec_event_create(gpuexec_context_create(0, NULL), NULL);
+    CHECK(gpuexec_event_elapsed_ms(s.a, other) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the stop event was never recorded");
+    stream = gpuexec_stream_create(gpuexec_context_create(0, NULL), NULL);
+    other  = gpuexec_stream_record(stream, NULL);
+    CHECK_OK(gpuexec_event_sync(other));
+    CHECK(gpuexec_event_elapsed_ms(s.a, other) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the start event is of device 0 (context ", "the stop event of device 0 (context ", "measure within one context");
+    CHECK_OK(gpuexec_event_destroy(s.b));
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the stop event is a stale handle: it was destroyed");
+    CHECK(gpuexec_event_elapsed_ms((gpuexec_event){ 0 }, s.a) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the start event was never made");
+    CHECK_OK(gpuexec_take_error());
+}
+
+TEST_ALONE(events_of_two_devices) {
+    gpuexec_event e[2];
+    gpuexec_stream s[2];
+    int i;
+    setenv("SIMGPU_DEVICES", "2", 1);
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    for (i = 0; i < 2; i++) {
+        s[i] = gpuexec_stream_create(gpuexec_context_open(i, NULL), NULL);
+        e[i] = gpuexec_stream_record(s[i], NULL);
+        CHECK_OK(gpuexec_event_sync(e[i]));
+    }
+    CHECK(gpuexec_event_elapsed_ms(e[0], e[1]) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the start event is of device 0", "the stop event of device 1");
+    CHECK_RESULT(gpuexec_event_record(e[0], s[1]), GPUEXEC_WRONG_CONTEXT);
+    CHECK_TEXT(gpuexec_error_text(), "the event is of device 0", "the stream of device 1", "let the other stream wait for it");
+    gpuexec_take_error();
+}
+
+/* An event of the moment: made by recording. */
+TEST(recording_a_point_of_a_stream) {
+    setting s = set_up();
+    gpuexec_event_desc desc = { 0 };
+    gpuexec_event begin, middle, end;
+    desc.no_timing = 1;
+    begin = gpuexec_stream_record(s.stream, NULL);
+    gate_close(s.gate, s.stream);
+    middle = gpuexec_stream_record(s.stream, &desc);
+    end = gpuexec_stream_record(s.stream, NULL);
+    CHECK_MADE(begin);
+    CHECK(begin.id != middle.id && middle.id != end.id);
+    CHECK_OK(gpuexec_event_sync(begin));
+    CHECK_RESULT(gpuexec_event_query(middle), GPUEXEC_NOT_READY);
+    test_sleep_ms(10);
+    gate_open(s.gate);
+    CHECK_OK(gpuexec_event_sync(end));
+    CHECK_OK(gpuexec_event_query(middle));
+    CHECK(gpuexec_event_elapsed_ms(begin, end) >= 5);
+    CHECK(gpuexec_event_elapsed_ms(begin, middle) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "no_timing");
+    CHECK_OK(gpuexec_event_record(begin, s.stream));             /* it is an event like others */
+    CHECK_OK(gpuexec_event_destroy(begin));
+    CHECK_OK(gpuexec_event_destroy(middle));
+    CHECK_OK(gpuexec_event_destroy(end));
+    end = gpuexec_stream_record(gpuexec_stream_legacy(s.ctx), NULL);
+    CHECK_OK(gpuexec_event_sync(end));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+}
+
+TEST(recording_a_point_that_cannot_be) {
+    setting s = set_up();
+    gpuexec_event_desc desc = { 0 };
+    gpuexec_event e;
+    desc.end_canary = 1;
+    CHECK(!gpuexec_ok(gpuexec_stream_record(s.stream, &desc)));
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_record", "the gpuexec_event_desc was not zero-initialised");
+    e = gpuexec_stream_record(s.stream, NULL);                   /* refused: a failure is latched */
+    CHECK(!gpuexec_ok(e));
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_why(e), "gpuexec_stream_record", "not zero-initialised");
+    CHECK_OK(gpuexec_stream_destroy(s.stream));
+    e = gpuexec_stream_record(s.stream, NULL);
+    CHECK(!gpuexec_ok(e));
+    CHECK_TEXT(gpuexec_error_text(), "event.c:", "the stream is a stale handle");
+    CHECK_RESULT(gpuexec_event_sync(e), GPUEXEC_STALE_HANDLE);
+    gpuexec_take_error();
 }
 
 TEST(events_that_sleep_and_events_without_time) {

@@ -152,20 +152,6 @@ TEST(waiting_for_an_event_means_its_last_record) {
     CHECK_OK(gpuexec_stream_sync(a));
 }
 
-TEST(priorities_are_clamped) {
-    static const int priorities[] = { -1000000, -1, 0, 1, 1000000 };
-    setting s = set_up();
-    size_t i;
-    for (i = 0; i < sizeof priorities / sizeof priorities[0]; i++) {
-        gpuexec_stream stream = make_stream(s.ctx, (int)i & 1, priorities[i]);
-        CHECK_MADE(stream);
-        CHECK_OK(add_to(&s, stream, 1));
-        CHECK_OK(gpuexec_stream_sync(stream));
-    }
-    CHECK_OK(gpuexec_copy_out_now(s.ctx, s.host, s.data, BYTES));
-    CHECK_EQ(s.host[0], 5);
-}
-
 TEST(adopting_a_native_stream) {
     setting s = set_up();
     gpuexec_stream own = gpuexec_stream_create(s.ctx, NULL);
@@ -249,35 +235,206 @@ TEST(a_stream_waits_for_another) {
     gpuexec_take_error();
 }
 
-static int sequence[2], position;
-static void note_one(void *user) { sequence[0] = ++position; *(int *)user = 11; }
-static void note_two(void *user) { sequence[1] = ++position; *(int *)user += 1; }
+/* Functions of the host: in order with the work around them, each with its own pointer, and later work waits for them. */
+typedef struct note { uint32_t *host; uint32_t seen; int order; } note;
+static int notes;                                                    /* written by one stream's functions only */
+static void take_note(void *user) {
+    note *n = (note *)user;
+    test_sleep_ms(2);                                                /* the stream is held for that time */
+    n->seen = n->host[0];
+    n->order = ++notes;
+}
 
 TEST(functions_of_the_host) {
-    gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     p = gpuexec_alloc(ctx, 4096);
-    int             value = 0;
-    position = 0;
-    gpuexec_fill(s, p, 1, 4096);
-    CHECK_OK(gpuexec_stream_host_function(s, note_one, &value));
-    CHECK_OK(gpuexec_stream_host_function(s, note_two, &value));
-    CHECK_OK(gpuexec_stream_sync(s));
-    CHECK_EQ(value, 12);
-    CHECK_EQ(sequence[0], 1);
-    CHECK_EQ(sequence[1], 2);
-    CHECK_RESULT(gpuexec_stream_host_function(s, NULL, &value), GPUEXEC_BAD_ARGUMENT);
+    enum { count = 20 };
+    setting s = set_up();
+    gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
+    note n[count];
+    int i;
+    notes = 0;
+    for (i = 0; i < count; i++) {
+        n[i] = (note){ s.host, 0, 0 };
+        CHECK_OK(add_to(&s, stream, 1));
+        CHECK_OK(gpuexec_copy_out(stream, s.host, s.data, BYTES));
+        CHECK_OK(gpuexec_stream_host_function(stream, take_note, &n[i]));
+    }
+    CHECK_OK(gpuexec_stream_sync(stream));
+    for (i = 0; i < count; i++) {
+        CHECK_EQ(n[i].order, i + 1);
+        CHECK_EQ(n[i].seen, i + 1);                                  /* the copy before it was done, the one after it had not begun */
+    }
+    CHECK_RESULT(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "the function is NULL");
     gpuexec_take_error();
 }
 
+/* Every priority asked for is read back as the nearest in the context's range. */
 TEST(priorities_are_clamped_and_read_back) {
+    static const int asked[] = { -1000000, -3, -1, 0, 1, 1000000 };
+    setting s = set_up();
+    int least = 99, greatest = 99;
+    size_t i;
+    CHECK_OK(gpuexec_context_get_priorities(s.ctx, &least, &greatest));
+    for (i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        gpuexec_stream stream = make_stream(s.ctx, (int)i & 1, asked[i]);
+        gpuexec_stream_info info;
+        CHECK_OK(gpuexec_stream_get_info(stream, &info));
+        CHECK_EQ(info.priority, asked[i] < greatest ? greatest : asked[i] > least ? least : asked[i]);
+        CHECK_EQ(info.non_blocking, i & 1);
+        CHECK_EQ(info.device, 0);
+        CHECK_EQ(info.adopted, 0);
+        CHECK_OK(add_to(&s, stream, 1));
+        CHECK_OK(gpuexec_stream_sync(stream));
+    }
+    CHECK_OK(gpuexec_copy_out_now(s.ctx, s.host, s.data, BYTES));
+    CHECK_EQ(s.host[0], i);
+}
+
+TEST(what_a_stream_is) {
+    setting s = set_up();
+    gpuexec_stream own = make_stream(s.ctx, 1, 0);
+    gpuexec_stream_info info;
+    CHECK_OK(gpuexec_stream_get_info(gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(own)), &info));
+    CHECK(info.non_blocking && info.adopted);
+    CHECK_OK(gpuexec_stream_get_info(gpuexec_stream_legacy(s.ctx), &info));
+    CHECK(!info.non_blocking && info.adopted && info.priority == 0);
+    CHECK_RESULT(gpuexec_stream_get_info(own, NULL), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "info is NULL");
+    gpuexec_stream_destroy(own);
+    CHECK_RESULT(gpuexec_stream_get_info(own, &info), GPUEXEC_STALE_HANDLE);
+    CHECK_EQ(info.device, 0);                                        /* nothing of a former answer stays */
+    CHECK_OK(gpuexec_take_error());
+}
+
+/* ---- the per-thread default stream ---- */
+
+typedef struct worker { setting *s; gpuexec_stream stream; uint32_t got; } worker;
+static void *works_on_its_own_stream(void *arg) {                    /* while another thread's is held at the gate */
+    worker *w = (worker *)arg;
+    CHECK_OK(gpuexec_stream_query(w->stream));
+    CHECK_OK(add_to(w->s, w->stream, 3));
+    CHECK_OK(gpuexec_copy_out(w->stream, w->s->host, w->s->data, BYTES));
+    CHECK_OK(gpuexec_stream_sync(w->stream));
+    w->got = w->s->host[0];
+    return NULL;
+}
+
+TEST(the_per_thread_stream) {
+    setting s = set_up();
+    gpuexec_stream stream = gpuexec_stream_per_thread(s.ctx), legacy = gpuexec_stream_legacy(s.ctx);
+    gpuexec_stream_info info;
+    pthread_t thread;
+    worker w;
+    CHECK_MADE(stream);
+    CHECK(stream.id != legacy.id);
+    CHECK_EQ(gpuexec_stream_per_thread(s.ctx).id, stream.id);
+    CHECK_EQ(gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(stream)).id, stream.id);
+    CHECK_EQ((uintptr_t)gpuexec_stream_native(stream), 2);           /* CU_STREAM_PER_THREAD */
+    CHECK_OK(gpuexec_stream_get_info(stream, &info));
+    CHECK(!info.non_blocking && info.adopted);
+    gate_close(s.gate, stream);                                      /* this thread's */
+    CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
+    w = (worker){ &s, stream, 0 };
+    CHECK_EQ(pthread_create(&thread, NULL, works_on_its_own_stream, &w), 0);
+    pthread_join(thread, NULL);                                      /* would hang if it were the same stream */
+    CHECK_EQ(w.got, 3);
+    CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
+    CHECK_OK(add_to(&s, legacy, 4));                                 /* the legacy stream waits for it */
+    CHECK_RESULT(gpuexec_stream_query(legacy), GPUEXEC_NOT_READY);
+    gate_open(s.gate);
+    CHECK_OK(gpuexec_stream_sync(legacy));
+    CHECK_OK(gpuexec_stream_query(stream));
+    CHECK_RESULT(gpuexec_stream_destroy(stream), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "the per-thread stream cannot be destroyed");
+    CHECK_OK(gpuexec_context_close(s.ctx));
+    CHECK(!gpuexec_ok(stream));
+}
+
+/* It takes part in everything: events, waits, copies, fills, functions of the host. */
+TEST(work_on_the_per_thread_stream) {
+    setting s = set_up();
+    gpuexec_stream stream = gpuexec_stream_per_thread(s.ctx), other = make_stream(s.ctx, 1, 0);
+    gpuexec_event e;
+    note n = { s.host, 0, 0 };
+    CHECK_OK(gpuexec_fill(stream, s.data, 0, BYTES));
+    CHECK_OK(add_to(&s, stream, 6));
+    e = gpuexec_stream_record(stream, NULL);
+    CHECK_OK(gpuexec_stream_wait_event(other, e));
+    CHECK_OK(add_to(&s, other, 1));
+    CHECK_OK(gpuexec_stream_wait_stream(stream, other));
+    CHECK_OK(gpuexec_copy_out(stream, s.host, s.data, BYTES));
+    CHECK_OK(gpuexec_stream_host_function(stream, take_note, &n));
+    CHECK_OK(gpuexec_stream_sync(stream));
+    CHECK_EQ(n.seen, 7);
+}
+
+/* ---- the busy kernel: x = a x + c, so many times ---- */
+
+/* Destroyed in the middle of its work: all of it is done, and so is the copy behind it. */
+TEST(destroying_a_stream_in_the_middle_of_a_kernel) {
+    enum { n = 4096, rounds = 2000 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_stream_desc desc = { 0 };
-    int plain = 99, high = 99;
-    desc.priority = -1000;
-    CHECK_OK(gpuexec_stream_get_priority(gpuexec_stream_create(ctx, NULL), &plain));
-    CHECK_OK(gpuexec_stream_get_priority(gpuexec_stream_create(ctx, &desc), &high));
-    CHECK_EQ(plain, 0);
-    CHECK(high <= 0 && high > -1000);
-    CHECK_RESULT(gpuexec_stream_get_priority(gpuexec_stream_create(ctx, NULL), NULL), GPUEXEC_BAD_ARGUMENT);
+    gpuexec_kernel  busy = gpuexec_kernel_get(gpuexec_module_load_file(ctx, "kernels/busy.ptx", NULL), "busy");
+    gpuexec_ptr     p = gpuexec_alloc(ctx, n * sizeof(uint32_t));
+    uint32_t       *h = (uint32_t *)gpuexec_alloc_pinned(ctx, n * sizeof *h), a = 1664525, c = 1013904223, m = 1, d = 0;
+    int             count = n, times = rounds, i, wrong = 0;
+    gpuexec_stream  stream = make_stream(ctx, 1, 0);
+    for (i = 0; i < n; i++) h[i] = (uint32_t)i;
+    CHECK_OK(gpuexec_copy_in(stream, p, h, n * sizeof *h));
+    CHECK_OK(gpuexec_launch(busy, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, count, a, c, times)));
+    CHECK_OK(gpuexec_copy_out(stream, h, p, n * sizeof *h));
+    CHECK_OK(gpuexec_stream_destroy(stream));
+    CHECK_RESULT(gpuexec_stream_sync(stream), GPUEXEC_STALE_HANDLE);
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_context_sync(ctx));
+    for (i = 0; i < rounds; i++) { m *= a; d = a * d + c; }
+    for (i = 0; i < n; i++) wrong += h[i] != m * (uint32_t)i + d;
+    CHECK_EQ(wrong, 0);
+}
+
+/* ---- streams of two devices ---- */
+
+TEST_ALONE(streams_of_two_devices_wait_for_each_other) {
+    gpuexec_context c[2];
+    gpuexec_stream  s[2];
+    gpuexec_kernel  fn[2];
+    gpuexec_ptr     p[2];
+    gpuexec_event   e;
+    test_gate       gate;
+    uint32_t       *h, n = WORDS, by[2] = { 40, 2 };
+    int i, k;
+    setenv("SIMGPU_DEVICES", "2", 1);
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    for (i = 0; i < 2; i++) {
+        gpuexec_module mod;
+        c[i]  = gpuexec_context_open(i, NULL);
+        mod   = gpuexec_module_load_file(c[i], UNIT_PTX, NULL);
+        fn[i] = gpuexec_kernel_get(mod, "add");
+        s[i]  = make_stream(c[i], 1, 0);
+        p[i]  = gpuexec_alloc(c[i], BYTES);
+        if (i == 0) gate = gate_make(c[0], mod);
+    }
+    h = (uint32_t *)gpuexec_alloc_pinned(c[0], BYTES);
+    for (k = 0; k < 2; k++) {                                        /* through pinned memory: device 0 writes, device 1 reads, by event and by stream */
+        memset(h, 0, BYTES);
+        gate.word[0] = 0;
+        gate_close(gate, s[0]);
+        CHECK_OK(gpuexec_fill(s[0], p[0], 0, BYTES));
+        CHECK_OK(gpuexec_launch(fn[0], s[0], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[0], by[0], n)));
+        CHECK_OK(gpuexec_copy_out(s[0], h, p[0], BYTES));
+        if (k) CHECK_OK(gpuexec_stream_wait_stream(s[1], s[0]));
+        else {
+            e = gpuexec_stream_record(s[0], NULL);
+            CHECK_OK(gpuexec_stream_wait_event(s[1], e));
+            CHECK_OK(gpuexec_event_destroy(e));                      /* the wait stays */
+        }
+        CHECK_OK(gpuexec_copy_in(s[1], p[1], h, BYTES));
+        CHECK_OK(gpuexec_launch(fn[1], s[1], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[1], by[1], n)));
+        test_sleep_ms(5);
+        CHECK_RESULT(gpuexec_stream_query(s[1]), GPUEXEC_NOT_READY);
+        gate_open(gate);
+        CHECK_OK(gpuexec_copy_out(s[1], h, p[1], BYTES));
+        CHECK_OK(gpuexec_stream_sync(s[1]));
+        CHECK_EQ(h[WORDS - 1], 42);
+    }
 }
