@@ -117,14 +117,24 @@
 
     CONTEXTS (>>context)
       gpuexec_context_open() retains the device's primary context, the one that the CUDA runtime, cuBLAS, PyTorch and
-      the like use too: pointers and streams are shared with them. gpuexec_context_from_native() adopts a CUcontext
-      that a host program gives you. gpuexec_context_create() makes one apart from both.
-      No call of this library depends on which context is current on the calling thread, and none but
-      gpuexec_context_push() and _pop() changes it: the few driver calls that need a current context get the object's,
-      and the thread's stack is left as it was found. Any handle may be used on any thread.
+      the like use too: pointers and streams are shared with them. gpuexec_context_create() makes one apart from them.
+      A CUcontext that somebody else made is taken in two ways. gpuexec_context_from_native() adopts it: its owner
+      must not destroy it before the handle is closed. gpuexec_context_attach() takes a usage count of its own: it
+      lives until the last of its users has left, in whatever order, also users with another copy of this header or
+      none.
       gpuexec_context_close() waits for the work, destroys everything that was made through that handle, ends the
-      handles, and releases the context; gpuexec_context_retain() lets several parts of a program share one handle,
-      which the last close ends.
+      handles, and gives the count back; gpuexec_context_retain() lets several parts of a program share one handle,
+      which the last close ends. gpuexec_context_users() is the users of that handle; the context's own count no
+      driver tells.
+      A context that was destroyed behind a handle (an adopted one by its owner, a primary one by cudaDeviceReset) is
+      noticed before the driver is given anything of it, which would crash there: for adopted contexts by every call
+      but a launch, for others by clean-up. The call is a STALE_HANDLE, and all handles of what lived there end. What
+      cannot be noticed is the owner's to avoid: a destruction while a call runs, and one before a launch.
+      No call of this library depends on which context is current on the calling thread, and none but
+      gpuexec_context_push(), _pop() and GPUEXEC_CONTEXT_SCOPE changes it: the few driver calls that need a current
+      context get the object's, and the thread's stack is left as it was found. Any handle may be used on any thread.
+      Push contexts for driver calls of your own and for the CUDA runtime; gpuexec_context_stack_text() tells what is on
+      the thread's stack, and where it was pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_module_unload, gpuexec_context_close and gpuexec_shutdown wait for
@@ -170,9 +180,15 @@
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. Events mark points:
-      gpuexec_stream_wait_event makes a stream wait for one, gpuexec_event_elapsed_ms gives the time between two. A
-      stream made with the default desc also orders itself against the legacy default stream (as CUDA does); with
-      .non_blocking it does not. The _now copies use the legacy stream.
+      gpuexec_stream_wait_event makes a stream wait for one, of whichever device, and gpuexec_event_elapsed_ms gives the
+      time between two. gpuexec_stream_record makes an event where the stream is now:
+          gpuexec_event begin = gpuexec_stream_record(s, NULL);   // ... work ...
+          gpuexec_event end = gpuexec_stream_record(s, NULL);
+          if (gpuexec_event_sync(end) == GPUEXEC_OK) ms = gpuexec_event_elapsed_ms(begin, end);
+      An event may be destroyed while streams still wait for it, and a stream while its work still runs.
+      There are two default streams in each context. A stream made with the default desc, and the per-thread one, also
+      order themselves against the legacy default stream (as CUDA does); with .non_blocking they do not. The _now copies
+      use the legacy stream. A stream's priority decides which of two waiting blocks begins first, no more.
 
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) in C takes lvalues, in C++ any values: their
@@ -197,11 +213,12 @@
       other, do not allocate, free, load or synchronise on another thread: such calls can wait for the kernels.
 
     IN A PLUGIN, which is given a context and a stream by its host program
-      Open: gpuexec_context_from_native, gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on
-      the host's stream, with the host's own device pointers; end each entry with gpuexec_take_error() if nothing
-      waits, and hand gpuexec_error_text() to the host. Close, while the host's context and stream still live:
-      gpuexec_context_close ends what was made, theirs stays. Unload: gpuexec_shutdown(), the last call, before the
-      library is closed. Two plugins with a copy of this header each share nothing; hand native handles between them.
+      Open: gpuexec_context_from_native (or _attach, if the host may go first), gpuexec_stream_from_native, load the
+      module, get the kernels. Run: enqueue on the host's stream, with the host's own device pointers; end each entry
+      with gpuexec_take_error() if nothing waits, and hand gpuexec_error_text() to the host. Close, while the host's
+      context and stream still live: gpuexec_context_close ends what was made, theirs stays. Unload:
+      gpuexec_shutdown(), the last call, before the library is closed. Two plugins with a copy of this header each
+      share nothing; hand native handles between them.
 
     THREADS
       Unless a function's comment says otherwise, it may be called from any thread at any time, also concurrently on
@@ -2348,15 +2365,16 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
         return NULL;
     }
     if (slot->borrowed || call->kind == GXI_CLEANS) {
+        gxi_call own = *call;                    /* what the driver said to the caller is kept */
         context = kind == GXI_CONTEXT ? slot : gxi_peek(slot->context, GXI_CONTEXT);
-        if (context && gxi_is_destroyed(call, context->cu_context, &gxi_context_of(context)->id)) {
+        if (context && gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id)) {
+            *call = own;
             gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or hold the context with gpuexec_context_attach",
                      "%s is stale: context %p was destroyed by somebody else, and with it ended all handles of what lived in it", is,
                      (void *)context->cu_context);
             gxi_context_end(call, context);
             return NULL;
         }
-        call->cu = 0;
     }
     if (kind == GXI_STREAM && call->kind == GXI_WORKS && (slot->GXI_LAST_KERNEL & GXI_JOINED))
         GXI_STORE(&slot->GXI_LAST_KERNEL, slot->GXI_LAST_KERNEL & ~GXI_JOINED);

@@ -124,6 +124,9 @@ quiet "plugin s" $so -DGPUEXEC_STATIC $here/plugin.c -o "$out/s.so" $libs
 quiet "plugin host" $cc $strict -std=c99 $SAN_FLAGS $here/plugin_host.c -o "$out/host" $libs
 quiet "three copies in one process" "$out/host" "$out/a.so" "$out/b.so" "$out/s.so"
 quiet "three copies in one process, a static one first" "$out/host" "$out/s.so" "$out/b.so" "$out/a.so"
+quiet "plugin example: host" $cc $strict -std=c99 $SAN_FLAGS examples/plugin.c -o "$out/plugin" $libs
+quiet "plugin example: library" $so examples/plugin.c -o "$out/plugin.so" $libs
+quiet "plugin example: loaded by its host" sh -c '"$0" "$1" >/dev/null' "$out/plugin" "$out/plugin.so"
 
 # Symbols.
 if have nm; then

@@ -1,0 +1,118 @@
+/*  cc examples/plugin.c -o plugin && ./plugin
+
+    A plugin uses gpuexec inside a host program that has its own CUDA context, stream and memory, and knows nothing of gpuexec. Both halves are in
+    this file: the host calls the driver itself, as one that links libcuda does. Built as a library and loaded, the plugin is a real one:
+        cc -shared -fPIC examples/plugin.c -o plugin.so && ./plugin ./plugin.so
+
+    Prints:
+        host: context, stream and 2 arrays of 100000 are mine
+        plugin: y = 2 x + y queued on the host's stream, twice
+        host: the plugin said: examples/plugin.c:46: gpuexec_launch: kernel "saxpy" was given an empty grid: grid_x is 0 (GPUEXEC_BAD_LAUNCH)
+          driver: cuLaunchKernel answered CUDA_ERROR_INVALID_VALUE (1), invalid argument
+          cure: launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)
+        host: 100000 results are right, and all that was mine still is
+*/
+#include "example.h"
+#include <dlfcn.h>
+#define GPUEXEC_IMPLEMENTATION
+#include "../gpuexec.h"
+
+/* What both halves know. Each call gives NULL, or a text that says what failed. */
+typedef struct plugin {
+    const char *(*open)(struct CUctx_st *context, struct CUstream_st *stream, const char *ptx_path);
+    const char *(*add_scaled)(float a, unsigned long long x, unsigned long long y, int n);    /* queues y = a x + y and returns at once */
+    const char *(*close)(void);
+} plugin;
+#define EXPORT __attribute__((visibility("default")))
+EXPORT const plugin *example_plugin(void);
+
+/* ---- the plugin ---- */
+
+static gpuexec_context ctx;
+static gpuexec_stream  stream;
+static gpuexec_kernel  saxpy;
+
+static const char *failure(void) { return gpuexec_take_error() == GPUEXEC_OK ? NULL : gpuexec_error_text(); }
+
+static const char *plugin_open(struct CUctx_st *host_context, struct CUstream_st *host_stream, const char *ptx_path)
+{
+    ctx    = gpuexec_context_from_native(host_context);             /* the host's, and it stays so; gpuexec_context_attach would hold it */
+    stream = gpuexec_stream_from_native(ctx, host_stream);
+    saxpy  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, ptx_path, NULL), "saxpy");
+    return failure();
+}
+static const char *plugin_add_scaled(float a, unsigned long long x, unsigned long long y, int n)
+{
+    gpuexec_launch(saxpy, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(a, x, y, n));
+    return failure();
+}
+static const char *plugin_close(void)
+{
+    gpuexec_result closed = gpuexec_context_close(ctx), ended = gpuexec_shutdown();       /* of this copy of gpuexec: the last call before dlclose */
+    return closed || ended ? "the plugin could not close\n" : NULL;
+}
+const plugin *example_plugin(void)
+{
+    static const plugin functions = { plugin_open, plugin_add_scaled, plugin_close };
+    return &functions;
+}
+
+/* ---- the host, which has nothing but the driver ---- */
+
+#define DRIVER(X) \
+    X(cuInit, cuInit, (unsigned)) \
+    X(cuCtxCreate, cuCtxCreate_v2, (struct CUctx_st **, unsigned, int)) \
+    X(cuCtxDestroy, cuCtxDestroy_v2, (struct CUctx_st *)) \
+    X(cuStreamCreate, cuStreamCreate, (struct CUstream_st **, unsigned)) \
+    X(cuStreamSynchronize, cuStreamSynchronize, (struct CUstream_st *)) \
+    X(cuStreamDestroy, cuStreamDestroy_v2, (struct CUstream_st *)) \
+    X(cuMemAlloc, cuMemAlloc_v2, (unsigned long long *, size_t)) \
+    X(cuMemFree, cuMemFree_v2, (unsigned long long)) \
+    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (unsigned long long, const void *, size_t)) \
+    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *, unsigned long long, size_t))
+#define MEMBER(name, symbol, parameters) int (*name) parameters;
+#define SYMBOL(name, symbol, parameters) #symbol,
+#define COUNTED(name, symbol, parameters) + 1
+static const char *const symbols[] = { DRIVER(SYMBOL) };
+static union { struct { DRIVER(MEMBER) } f; void *p[0 DRIVER(COUNTED)]; } cu;
+
+static void must(const char *what, int failed)
+{
+    if (failed) fprintf(stderr, "%s failed\n", what), exit(1);
+}
+#define CU(call) must(#call, cu.f.call)
+
+int main(int argc, char **argv)
+{
+    enum { n = 100000 };
+    static float x[n], y[n];
+    const char *name = getenv("GPUEXEC_DRIVER"), *text;
+    union { void *p; const plugin *(*get)(void); } entry;
+    struct CUctx_st *context;
+    struct CUstream_st *queue;
+    unsigned long long dx, dy;
+    int i, wrong = 0;
+    void *driver = dlopen(name && *name ? name : "libcuda.so.1", RTLD_NOW);
+    must("loading the driver", !driver);
+    for (i = 0; i < (int)(sizeof symbols / sizeof symbols[0]); i++) must(symbols[i], !(cu.p[i] = dlsym(driver, symbols[i])));
+    entry.get = example_plugin;
+    if (argc > 1) must("the plugin's entry", !(driver = dlopen(argv[1], RTLD_NOW)) || !(entry.p = dlsym(driver, "example_plugin")));
+    for (i = 0; i < n; i++) { x[i] = (float)i; y[i] = 1.0f; }
+    CU(cuInit(0)); CU(cuCtxCreate(&context, 0, 0)); CU(cuStreamCreate(&queue, 0)); CU(cuMemAlloc(&dx, sizeof x)); CU(cuMemAlloc(&dy, sizeof y));
+    CU(cuMemcpyHtoD(dx, x, sizeof x)); CU(cuMemcpyHtoD(dy, y, sizeof y));
+    printf("host: context, stream and 2 arrays of %d are mine\n", n);
+
+    const plugin *p = entry.get();
+    for (i = 0; i < 3; i++)
+        if ((text = i ? p->add_scaled(2, dx, dy, n) : p->open(context, queue, example_ptx("saxpy.ptx"))) != NULL) { fputs(text, stderr); return 1; }
+    printf("plugin: y = 2 x + y queued on the host's stream, twice\n");
+    text = p->add_scaled(2, dx, dy, 0);                             /* the host's mistake: an empty array */
+    printf("host: the plugin said: %s", text ? text : "nothing, and that is wrong\n");
+    must("the plugin's end", !text || p->close() != NULL);
+
+    CU(cuStreamSynchronize(queue)); CU(cuMemcpyDtoH(y, dy, sizeof y));                   /* the plugin has gone, and nothing of ours with it */
+    CU(cuMemFree(dx)); CU(cuMemFree(dy)); CU(cuStreamDestroy(queue)); CU(cuCtxDestroy(context));
+    for (i = 0; i < n; i++) wrong += y[i] != 4 * x[i] + 1;
+    printf("host: %d results are %s\n", n, wrong ? "not all right" : "right, and all that was mine still is");
+    return wrong != 0;
+}
