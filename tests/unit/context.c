@@ -717,3 +717,65 @@ TEST(the_range_of_priorities) {
     CHECK_EQ(again, greatest);
     CHECK_RESULT(gpuexec_context_get_priorities((gpuexec_context){ 0 }, &least, &greatest), GPUEXEC_BAD_HANDLE);
 }
+
+/* ---- after a fork, and at the end of the process ---- */
+
+static gpuexec_context parents;
+static int in_a_child(void (*work)(void)) {
+    int   status = 0;
+    pid_t child = fork();
+    if (child == 0) { test_failures = 0; work(); fflush(NULL); _exit(test_failures != 0); }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+static void use_the_parents_context(void) {
+    size_t value = 0;
+    char   text[64] = "x";
+    int    least = 0, greatest = 0, runs = 0;
+    CHECK_RESULT(gpuexec_context_pop(parents), GPUEXEC_FORKED);      /* it was current in the parent */
+    CHECK_TEXT(gpuexec_error_text(), "was forked from process");
+    CHECK_RESULT(gpuexec_context_push(parents), GPUEXEC_FORKED);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FORKED);
+    GPUEXEC_CONTEXT_SCOPE(parents) runs++;
+    CHECK_EQ(runs, 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FORKED);
+    CHECK(!gpuexec_ok(gpuexec_context_attach((struct CUctx_st *)(void *)&value)));
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FORKED);
+    CHECK(!gpuexec_ok(gpuexec_stream_per_thread(parents)));
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FORKED);
+    CHECK_RESULT(gpuexec_context_get_limit(parents, GPUEXEC_LIMIT_STACK, &value), GPUEXEC_FORKED);
+    CHECK_RESULT(gpuexec_context_get_priorities(parents, &least, &greatest), GPUEXEC_FORKED);
+    CHECK_EQ(gpuexec_context_stack_text(text, sizeof text), 0);
+    CHECK_STRING(text, "");
+    CHECK_RESULT(gpuexec_context_close(parents), GPUEXEC_FORKED);
+    gpuexec_shutdown();
+}
+
+TEST_ALONE(a_forked_child) {
+    parents = gpuexec_context_create(0, NULL);
+    CHECK_OK(gpuexec_context_push(parents));
+    CHECK(in_a_child(use_the_parents_context));
+    CHECK(gpuexec_context_is_current(parents));
+    CHECK_OK(gpuexec_context_pop(parents));
+    CHECK(gpuexec_alloc(parents, 64) != 0);
+    CHECK_OK(gpuexec_context_close(parents));
+}
+
+/* A driver that is shutting down, because the process exits, has ended everything: clean-up then is done, and says nothing. */
+static int logged;
+static void count_log(void *user, gpuexec_log_level level, const char *text) { (void)user; (void)level; (void)text; logged++; }
+TEST_ALONE(clean_up_after_the_driver_s_end) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_context ctx;
+    setenv("SIMGPU_FAIL", "cuCtxGetId:2:4", 1);                      /* CUDA_ERROR_DEINITIALIZED; the first call is the context's making */
+    desc.log = count_log;
+    CHECK_OK(gpuexec_setup(&desc));
+    if (!strstr(gpuexec_driver_path(), "simgpu")) SKIP("only the CPU device can play it");
+    if (gpuexec_driver_version() < 12000) SKIP("this driver is asked in another way");
+    ctx = gpuexec_context_open(0, NULL);
+    CHECK(gpuexec_alloc(ctx, 64) != 0);
+    CHECK_MADE(gpuexec_stream_create(ctx, NULL));
+    CHECK_MADE(gpuexec_event_create(ctx, NULL));
+    CHECK_OK(gpuexec_shutdown());
+    CHECK_EQ(logged, 0);
+    CHECK(!gpuexec_ok(ctx));
+}
