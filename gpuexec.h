@@ -2680,6 +2680,7 @@ static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, 
         memset(more, 0, sizeof *more);
         more->ordinal = ordinal; more->device = device; more->origin = origin; more->users = 1;
         gxi_is_destroyed(call, native, &more->id);
+        call->cu = 0;
         handle.id = gxi_new(call, GXI_CONTEXT, &made);
         if (!handle.id) gxi_free(more);
     } else if (native) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context");
@@ -2702,7 +2703,11 @@ static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuex
         native = NULL;
         gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL,
                     origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
-    } else if (origin == GXI_COUNTED) GXI_TRY(cuCtxPopCurrent, (&popped));       /* the driver has made it current */
+    } else if (origin == GXI_COUNTED && GXI_TRY(cuCtxPopCurrent, (&popped))) {    /* the driver has made it current */
+        gxi_fail_cu(call, NULL, "the new context of device %d cannot be taken off the thread's stack", ordinal);
+        gxi.cu.cuCtxDestroy(native);
+        native = NULL;
+    }
     return gxi_context_new(call, native, ordinal, device, origin);
 }
 GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {

@@ -331,6 +331,25 @@ TEST(a_count_beside_the_host_s) {
     CHECK(!gpuexec_ok(s));
 }
 
+/* A driver that does not count: what was made is destroyed by its one close, and sharing is refused in words. */
+TEST(a_driver_without_counts) {
+    gpuexec_context own = gpuexec_context_create(0, NULL), user;
+    struct CUctx_st *native = gpuexec_context_native(own);
+    gxi.cu.cuCtxAttach = NULL;                                       /* as if it were not there */
+    gxi.cu.cuCtxDetach = NULL;
+    user = gpuexec_context_attach(native);
+    CHECK(!gpuexec_ok(user));
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    CHECK_TEXT(gpuexec_error_text(), "context.c:", "does not count the users of a context: it has no cuCtxAttach", "gpuexec_context_from_native", "before the context's owner");
+    CHECK(get_current() == NULL);
+    user = gpuexec_context_from_native(native);
+    CHECK_MADE(user);
+    CHECK_OK(gpuexec_context_close(own));
+    CHECK_RESULT(gpuexec_context_close(user), GPUEXEC_STALE_HANDLE);
+    user = gpuexec_context_attach(gpuexec_context_native(gpuexec_context_open(0, NULL)));
+    CHECK_MADE(user);                                                /* the primary context needs no cuCtxAttach */
+}
+
 /* The owner destroys a context that we adopted, and everything in it: whatever is asked of it next is an error, and no driver call. */
 typedef struct lost { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel fn; gpuexec_stream s; gpuexec_event e, e2; gpuexec_ptr p; } lost;
 static gpuexec_result lost_sync(lost *l)    { return gpuexec_stream_sync(l->s); }
@@ -778,4 +797,80 @@ TEST_ALONE(clean_up_after_the_driver_s_end) {
     CHECK_OK(gpuexec_shutdown());
     CHECK_EQ(logged, 0);
     CHECK(!gpuexec_ok(ctx));
+}
+
+/* ---- each driver call behind this section fails once ---- */
+
+static const char *failing;                                          /* the driver call, as SIMGPU_FAIL has it */
+static int told;                                                     /* how many calls said that it had failed */
+static int ok(gpuexec_result r) {
+    const gpuexec_error *e = gpuexec_error_detail();
+    if (r != GPUEXEC_OK && e->driver_call && strncmp(failing, e->driver_call, strlen(e->driver_call)) == 0) told++;
+    return r == GPUEXEC_OK;
+}
+static int made(int is_ok) { return ok(is_ok ? GPUEXEC_OK : gpuexec_error_detail()->result); }
+
+/* 1 if all of it worked. */
+static int use_contexts_streams_and_events(void) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b, c;
+    gpuexec_stream  s;
+    gpuexec_stream_info info;
+    gpuexec_event   e;
+    size_t value = 0;
+    int    least = 0, greatest = 0, all = 1, pushed, runs = 0;
+    all &= made(gpuexec_ok(a));
+    b = gpuexec_context_create(0, NULL);
+    all &= made(gpuexec_ok(b));
+    c = gpuexec_context_attach(gpuexec_context_native(b));
+    all &= made(gpuexec_ok(c));
+    gpuexec_take_error();
+    pushed = ok(gpuexec_context_push(b));
+    all &= pushed;
+    if (pushed) all &= ok(gpuexec_context_pop(b)) || (ok(gpuexec_context_pop(b)), 0);
+    GPUEXEC_CONTEXT_SCOPE(b) runs++;
+    all &= runs;
+    gpuexec_take_error();
+    all &= ok(gpuexec_context_set_limit(b, GPUEXEC_LIMIT_STACK, 2048));
+    all &= ok(gpuexec_context_get_limit(b, GPUEXEC_LIMIT_STACK, &value));
+    all &= ok(gpuexec_context_get_priorities(b, &least, &greatest));
+    gpuexec_take_error();
+    s = gpuexec_stream_create(b, NULL);
+    all &= made(gpuexec_ok(s));
+    gpuexec_take_error();
+    all &= ok(gpuexec_stream_get_info(s, &info));
+    e = gpuexec_stream_record(s, NULL);
+    all &= made(gpuexec_ok(e));
+    gpuexec_take_error();
+    all &= ok(gpuexec_event_sync(e));
+    if (gpuexec_ok(e)) all &= made(gpuexec_event_elapsed_ms(e, e) >= 0);
+    all &= ok(gpuexec_event_destroy(e));
+    all &= ok(gpuexec_stream_destroy(s));
+    all &= ok(gpuexec_context_close(c));
+    all &= ok(gpuexec_context_close(b));
+    all &= ok(gpuexec_context_close(a));
+    gpuexec_take_error();
+    CHECK(get_current() == NULL);
+    return all;
+}
+static void with_a_failing_call(void) {
+    setenv("SIMGPU_FAIL", failing, 1);
+    CHECK(!use_contexts_streams_and_events());
+    CHECK(told > 0);
+    CHECK(use_contexts_streams_and_events());                        /* and all is well again */
+    CHECK_OK(gpuexec_shutdown());
+}
+static void find_the_device(void) { _exit(!strstr(gpuexec_driver_path(), "simgpu")); }
+
+TEST_ALONE(each_driver_call_fails_once) {
+    static const char *const calls[] = {
+        "cuDevicePrimaryCtxRetain:1:2", "cuCtxCreate:1:2", "cuCtxPopCurrent:1:999", "cuCtxAttach:1:801", "cuCtxDetach:1:999", "cuCtxPushCurrent:1:2",
+        "cuCtxPushCurrent:2:2", "cuCtxPopCurrent:3:999", "cuCtxGetCurrent:2:999", "cuCtxSetLimit:1:999", "cuCtxGetLimit:2:999", "cuCtxGetStreamPriorityRange:1:999",
+        "cuStreamCreateWithPriority:1:2", "cuStreamGetFlags:1:999", "cuStreamGetPriority:1:999", "cuEventCreate:1:2", "cuEventRecord:1:2",
+        "cuEventSynchronize:1:999", "cuEventElapsedTime:1:999", "cuEventDestroy:1:999", "cuStreamDestroy:1:999", "cuDevicePrimaryCtxRelease:2:999" };
+    size_t i;
+    if (!in_a_child(find_the_device)) SKIP("only the CPU device can let a call fail");
+    for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        failing = calls[i];
+        if (!CHECK(in_a_child(with_a_failing_call))) printf("  with %s\n", failing);
+    }
 }
