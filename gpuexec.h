@@ -2941,9 +2941,11 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, s
     return call->cu ? gxi_fail_cu(call, NULL, "the device's memory cannot be asked for") : GPUEXEC_OK;
 }
 
-static const char *gxi_limit_name(gpuexec_limit limit) {
-    static const char *const names[] = { "STACK", "PRINTF_FIFO", "MALLOC_HEAP", "SYNC_DEPTH", "PENDING_LAUNCHES", "L2_FETCH", "PERSISTING_L2" };
-    return (size_t)limit < sizeof names / sizeof names[0] ? names[limit] : "of another number";
+static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_HEAP", "SYNC_DEPTH", "PENDING_LAUNCHES", "L2_FETCH", "PERSISTING_L2" };
+static gpuexec_result gxi_check_limit(gxi_call *call, gpuexec_limit limit) {
+    if ((unsigned)limit < sizeof gxi_limit_names / sizeof gxi_limit_names[0]) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no limit %d: the last one is GPUEXEC_LIMIT_PERSISTING_L2, %d", (int)limit,
+                    (int)GPUEXEC_LIMIT_PERSISTING_L2);
 }
 GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context context, gpuexec_limit limit, size_t value) {
     gxi_slot *slot;
@@ -2951,15 +2953,15 @@ GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context
     size_t is = 0;
     int cu;
     GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
-    if (!(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
+    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
     cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
     gxi.cu.cuCtxGetLimit(&is, (int)limit);
     gxi_leave(&scope);
-    if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_name(limit));
-    if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_name(limit),
+    if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
+    if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_names[limit],
                                gxi_context_of(slot)->ordinal, (unsigned long long)value, (unsigned long long)is);
     if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less",
-                                    "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now", gxi_limit_name(limit),
+                                    "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now", gxi_limit_names[limit],
                                     (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
     return GPUEXEC_OK;
 }
@@ -2968,10 +2970,10 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gp
     gxi_scope scope;
     GXI_CALL_NO_PLACE(gpuexec_context_get_limit, GXI_ASKS);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
-    if (!(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
+    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
     GXI_TRY(cuCtxGetLimit, (value, (int)limit));
     gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_name(limit)) : GPUEXEC_OK;
+    return call->cu ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities(gpuexec_context context, int *least, int *greatest) {
     gxi_scope scope;

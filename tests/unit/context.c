@@ -705,13 +705,25 @@ TEST(limits_that_cannot_be) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
     CHECK_EQ(is, before);
-    CHECK_RESULT(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "device 0 has no limit of another number");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
-    CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)99, &is), GPUEXEC_NOT_SUPPORTED);
+    CHECK_RESULT(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "there is no limit 99: the last one is GPUEXEC_LIMIT_PERSISTING_L2, 6");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)7, &is), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "there is no limit 7");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "value is NULL");
     CHECK_OK(gpuexec_take_error());                                  /* questions latch nothing */
+}
+
+TEST(a_limit_that_the_device_does_not_have) {
+    gpuexec_context ctx = gpuexec_context_create(0, NULL);
+    size_t is = 0;
+    if (gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is) == GPUEXEC_OK) SKIP("this device has all limits");
+    CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is), GPUEXEC_NOT_SUPPORTED);
+    CHECK_TEXT(gpuexec_error_text(), "device 0 has no limit SYNC_DEPTH", "cuCtxGetLimit");
+    CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, 2), GPUEXEC_NOT_SUPPORTED);
+    CHECK_TEXT(gpuexec_error_text(), "device 0 has no limit SYNC_DEPTH", "cuCtxSetLimit");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
 }
 
 /* A driver that says yes and gives less. */
