@@ -127,9 +127,9 @@
       which the last close ends. gpuexec_context_users() is the users of that handle; the context's own count no
       driver tells.
       A context that was destroyed behind a handle (an adopted one by its owner, a primary one by cudaDeviceReset) is
-      noticed before the driver is given anything of it, which would crash there: for adopted contexts by every call
-      but a launch, for others by clean-up. The call is a STALE_HANDLE, and all handles of what lived there end. What
-      cannot be noticed is the owner's to avoid: a destruction while a call runs, and one before a launch.
+      noticed before the driver is given anything of it, which would crash there: for adopted contexts by every call,
+      for others by clean-up. The call is a STALE_HANDLE, and all handles of what lived there end. What cannot be
+      noticed is the owner's to avoid: a destruction while a call runs.
       No call of this library depends on which context is current on the calling thread, and none but
       gpuexec_context_push(), _pop() and GPUEXEC_CONTEXT_SCOPE changes it: the few driver calls that need a current
       context get the object's, and the thread's stack is left as it was found. Any handle may be used on any thread.
@@ -5635,7 +5635,7 @@ GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpue
     const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
     gxi_slot *s = gxi_peek(stream.id, GXI_STREAM);
     int cu = -1;
-    if (k && s && k->cu_context == s->cu_context && !s->legacy && !gxi_thread.latched && !gxi.trace &&
+    if (k && s && k->cu_context == s->cu_context && !s->legacy && !s->borrowed && !gxi_thread.latched && !gxi.trace &&
         dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
         gxi_note_launch(s, kernel.id, where);
         cu = gxi_call_launch(k, s, &dims, &args, 0);

@@ -363,6 +363,9 @@ static gpuexec_result lost_fill(lost *l)    { return gpuexec_fill(l->s, l->p, 0,
 static gpuexec_result lost_alloc(lost *l)   { return gpuexec_alloc(l->ctx, 64) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
 static gpuexec_result lost_stream(lost *l)  { return gpuexec_ok(gpuexec_stream_create(l->ctx, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
 static gpuexec_result lost_kernel(lost *l)  { return gpuexec_ok(gpuexec_kernel_get(l->mod, "add")) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
+static gpuexec_result lost_launch(lost *l)  { return gpuexec_launch(l->fn, l->s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS); }
+static gpuexec_result lost_cooperative(lost *l) { return gpuexec_launch_cooperative(l->fn, l->s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS); }
+static gpuexec_result lost_point(lost *l)   { return gpuexec_ok(gpuexec_stream_record(l->s, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
 static gpuexec_result lost_push(lost *l)    { return gpuexec_context_push(l->ctx); }
 static gpuexec_result lost_unload(lost *l)  { return gpuexec_module_unload(l->mod); }
 static gpuexec_result lost_stream_destroy(lost *l) { return gpuexec_stream_destroy(l->s); }
@@ -371,7 +374,7 @@ static gpuexec_result lost_close(lost *l)   { return gpuexec_context_close(l->ct
 
 TEST(an_adopted_context_that_its_owner_destroyed) {
     static gpuexec_result (*const next[])(lost *) = { lost_sync, lost_query, lost_context, lost_record, lost_event, lost_wait, lost_elapsed, lost_fill, lost_alloc,
-                                                      lost_stream, lost_kernel, lost_push, lost_unload, lost_stream_destroy, lost_event_destroy, lost_close };
+                                                      lost_stream, lost_kernel, lost_launch, lost_cooperative, lost_point, lost_push, lost_unload, lost_stream_destroy, lost_event_destroy, lost_close };
     struct CUctx_st *native = NULL, *popped = NULL, *later = NULL;
     size_t i;
     HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
