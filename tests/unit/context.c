@@ -340,7 +340,8 @@ TEST(a_driver_without_counts) {
     user = gpuexec_context_attach(native);
     CHECK(!gpuexec_ok(user));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "context.c:", "does not count the users of a context: it has no cuCtxAttach", "gpuexec_context_from_native", "before the context's owner");
+    CHECK_TEXT(gpuexec_error_text(), "context.c:", "does not count the users of a context: it has no cuCtxAttach",
+               "gpuexec_context_from_native", "before the context's owner");
     CHECK(get_current() == NULL);
     user = gpuexec_context_from_native(native);
     CHECK_MADE(user);
@@ -373,8 +374,9 @@ static gpuexec_result lost_event_destroy(lost *l)  { return gpuexec_event_destro
 static gpuexec_result lost_close(lost *l)   { return gpuexec_context_close(l->ctx); }
 
 TEST(an_adopted_context_that_its_owner_destroyed) {
-    static gpuexec_result (*const next[])(lost *) = { lost_sync, lost_query, lost_context, lost_record, lost_event, lost_wait, lost_elapsed, lost_fill, lost_alloc,
-                                                      lost_stream, lost_kernel, lost_launch, lost_cooperative, lost_point, lost_push, lost_unload, lost_stream_destroy, lost_event_destroy, lost_close };
+    static gpuexec_result (*const next[])(lost *) = {
+        lost_sync, lost_query, lost_context, lost_record, lost_event, lost_wait, lost_elapsed, lost_fill, lost_alloc, lost_stream, lost_kernel, lost_launch,
+        lost_cooperative, lost_point, lost_push, lost_unload, lost_stream_destroy, lost_event_destroy, lost_close };
     struct CUctx_st *native = NULL, *popped = NULL, *later = NULL;
     size_t i;
     HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
@@ -533,7 +535,8 @@ TEST(a_foreign_pop_is_noticed) {
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* somebody else pops ours */
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since", "the current one is", "cuCtxPopCurrent without a push");
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since", "the current one is",
+               "cuCtxPopCurrent without a push");
     CHECK_OK(gpuexec_context_pop(a));
 
     CHECK_OK(gpuexec_context_push(a));                               /* a pop that empties the stack */
@@ -879,7 +882,8 @@ static void find_the_device(void) { _exit(!strstr(gpuexec_driver_path(), "simgpu
 TEST_ALONE(each_driver_call_fails_once) {
     static const char *const calls[] = {
         "cuDevicePrimaryCtxRetain:1:2", "cuCtxCreate:1:2", "cuCtxPopCurrent:1:999", "cuCtxAttach:1:801", "cuCtxDetach:1:999", "cuCtxPushCurrent:1:2",
-        "cuCtxPushCurrent:2:2", "cuCtxPopCurrent:3:999", "cuCtxGetCurrent:2:999", "cuCtxSetLimit:1:999", "cuCtxGetLimit:2:999", "cuCtxGetStreamPriorityRange:1:999",
+        "cuCtxPushCurrent:2:2", "cuCtxPopCurrent:3:999", "cuCtxGetCurrent:2:999", "cuCtxSetLimit:1:999", "cuCtxGetLimit:2:999",
+        "cuCtxGetStreamPriorityRange:1:999",
         "cuStreamCreateWithPriority:1:2", "cuStreamGetFlags:1:999", "cuStreamGetPriority:1:999", "cuEventCreate:1:2", "cuEventRecord:1:2",
         "cuEventSynchronize:1:999", "cuEventElapsedTime:1:999", "cuEventDestroy:1:999", "cuStreamDestroy:1:999", "cuDevicePrimaryCtxRelease:2:999" };
     size_t i;
