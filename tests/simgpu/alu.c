@@ -141,7 +141,8 @@ SIM_H3(dp2a_hi_u32_s32, u32, u32, u32, u32, DP2(u16, s8, 2))
 SIM_H3(dp2a_hi_s32_u32, u32, u32, u32, u32, DP2(s16, u8, 2))
 SIM_H3(dp2a_hi_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 2))
 
-/* -- carry chain: w->cc has a bit for each lane. SIM_I_SECOND: write it. sub's carry is a borrow. */
+/* -- carry chain: w->cc has a bit for each lane. SIM_I_SECOND: write it. As on a GPU, a difference is the sum with the complement
+      and 1, so the carry of sub is set when nothing was borrowed: nvcc's 128-bit division reads it by addc. */
 
 #define CARRY(NAME, T, WIDE, E) SIM_HANDLER(NAME) { \
     T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b), *c = SIM_AT(T, i->c); \
@@ -156,10 +157,10 @@ CARRY(add_cc_32, u32, u64, (u64)x + y)
 CARRY(add_cc_64, u64, u128, (u128)x + y)
 CARRY(addc_32, u32, u64, (u64)x + y + k)
 CARRY(addc_64, u64, u128, (u128)x + y + k)
-CARRY(sub_cc_32, u32, u64, (u64)x - y)
-CARRY(sub_cc_64, u64, u128, (u128)x - y)
-CARRY(subc_32, u32, u64, (u64)x - y - k)
-CARRY(subc_64, u64, u128, (u128)x - y - k)
+CARRY(sub_cc_32, u32, u64, (u64)x + (u32)~y + 1)
+CARRY(sub_cc_64, u64, u128, (u128)x + (u64)~y + 1)
+CARRY(subc_32, u32, u64, (u64)x + (u32)~y + k)
+CARRY(subc_64, u64, u128, (u128)x + (u64)~y + k)
 CARRY(mad_lo_cc_32, u32, u64, (u64)(x * y) + z)
 CARRY(mad_lo_cc_64, u64, u128, (u128)(x * y) + z)
 CARRY(mad_hi_cc_u32, u32, u64, ((u64)x * y >> 32) + z)

@@ -340,7 +340,7 @@ static const struct { const char *name; enum sim_space space; } space_mods[] = {
     { "shared::cluster", SIM_SHARED },
     { "local", SIM_LOCAL }, { "param", SIM_PARAM }, { "param::entry", SIM_PARAM }, { "param::func", SIM_PARAM } };
 static const char *const ignored_mods[] =
-    { "weak", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "cta", "gpu", "sys", "cluster", "uni",
+    { "weak", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "cta", "gpu", "sys", "cluster",
     "aligned", "abs" };
 
 static void sort_modifiers(struct dec *d)

@@ -529,6 +529,7 @@ static void flow(struct dec *d)
 {
     const char *op = d->in->op;
     const struct sim_operand *o = d->in->opd;
+    dec_take(d, "uni");
     if (!strcmp(op, "bra")) {
         dec_emit(d, "bra");
         dec_fixup(d, d->code->ninsns - 1, o[0].target);
