@@ -17,3 +17,14 @@ extern "C" __global__ void release(int *o)
     delete[] q;
     free(nullptr);
 }
+/* until nothing is left, then back: the count must be the same each time */
+extern "C" __global__ void exhaust(int *o)
+{
+    void *p[64];
+    int n = 0;
+#pragma unroll 1
+    while (n < 64 && (p[n] = malloc(1 << 20))) *(int *)p[n++] = 1;
+    o[0] = n;
+#pragma unroll 1
+    while (n) free(p[--n]);
+}

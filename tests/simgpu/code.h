@@ -173,6 +173,10 @@ bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's st
 int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args);
 void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, const uint64_t arg[5]);
 
+/* heap.c: memory of malloc in a kernel, 0 if there is none; false: no block of the heap begins there */
+uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t bytes);
+bool sim_heap_give(const struct sim_grid *grid, uint64_t address);
+
 /* Handlers by name: "add_32", "mul_wide_s32" ... select.c builds the names. Lane operations exist twice (avx2.c). */
 struct sim_entry { const char *name; sim_handler *run; };
 sim_handler *sim_handler_named(const char *name);

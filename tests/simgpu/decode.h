@@ -57,7 +57,7 @@ uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size);
 bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset); /* is it in the activation's frame? */
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
 void dec_done(struct dec *d);                                     /* emits the widening moves */
-int dec_system(const struct sim_func *f);                         /* 1 vprintf, 2 __assertfail, 0 none */
+int dec_system(const struct sim_func *f);                         /* 1 vprintf, 2 __assertfail, 3 malloc, 4 free, 0 none */
 uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at);
 unsigned dec_reg_size(enum sim_type t);                           /* 0 predicate, 4, 8 */
 void dec_fixup(struct dec *d, uint32_t insn, unsigned target);

@@ -185,6 +185,14 @@ static void system_arguments(struct sim_warp *w, const struct sim_callsite *site
     }
 }
 
+static void system_result(struct sim_warp *w, const struct sim_callsite *site, int l, const void *value, size_t size)
+{
+    const struct sim_pass *r = &site->rets[0];
+    const u32 *fp = (const u32 *)(const void *)(w->base[0] + w->block->code->fp);
+    if (site->nrets) memcpy(r->reg ? sim_operand_at(w, r->to) + (size_t)l * r->reg :
+        w->local + (size_t)l * w->local_stride + fp[l] + r->to, value, size);
+}
+
 SIM_HANDLER(call_vprintf)
 {
     const struct sim_callsite *site = &w->block->code->calls[i->imm];
@@ -193,11 +201,30 @@ SIM_HANDLER(call_vprintf)
         system_arguments(w, site, (int)l, arg);
         const int32_t n = sim_vprintf(w, i, (int)l, arg[0], arg[1]);
         if (n < 0) return;
-        if (!site->nrets) continue;
-        const struct sim_pass *r = &site->rets[0];
-        const u32 *fp = (const u32 *)(const void *)(w->base[0] + w->block->code->fp);
-        memcpy(r->reg ? sim_operand_at(w, r->to) + (size_t)l * r->reg : w->local + (size_t)l * w->local_stride + fp[l] + r->to,
-            &n, 4);
+        system_result(w, site, (int)l, &n, 4);
+    }
+}
+
+SIM_HANDLER(call_malloc)
+{
+    const struct sim_callsite *site = &w->block->code->calls[i->imm];
+    SIM_EACH_LANE(m) {
+        uint64_t arg[5];
+        system_arguments(w, site, (int)l, arg);
+        const uint64_t p = sim_heap_take(w->block->grid, arg[0]);
+        system_result(w, site, (int)l, &p, 8);
+    }
+}
+
+SIM_HANDLER(call_free)
+{
+    SIM_EACH_LANE(m) {
+        uint64_t arg[5];
+        system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg);
+        if (sim_heap_give(w->block->grid, arg[0])) continue;
+        sim_fault_at(w, i, (int)l, SIM_F_LAUNCH_FAILED, "free of 0x%llx, which malloc did not give, or which was freed before",
+            (unsigned long long)arg[0]);
+        return;
     }
 }
 
@@ -245,7 +272,8 @@ CLOCK(globaltimer_hi, u32, now(CLOCK_REALTIME) >> 32)
 
 #define E(n) SIM_E(n)
 const struct sim_entry sim_flow_table[] = {
-    E(bra), E(brx), E(exit_lanes), E(call_direct), E(call_indirect), E(ret), E(call_vprintf), E(call_assertfail), E(trap),
+    E(bra), E(brx), E(exit_lanes), E(call_direct), E(call_indirect), E(ret), E(call_vprintf), E(call_assertfail), E(call_malloc), E(call_free),
+    E(trap),
     E(run_off), E(fence), E(nothing), { "nanosleep", sleep_lanes }, E(activemask), E(clock_32), E(clock_hi), E(clock_64),
     E(globaltimer_64), E(globaltimer_lo), E(globaltimer_hi), { NULL, NULL }
 };

@@ -107,7 +107,22 @@ static void give_workspace(struct sim_workspace *w) {
     if (!w->context) free(w);                     /* its context is gone, and its memory with it */
 }
 
+/* The heap of kernels that call malloc lives as long as the context. */
+static int find_heap(struct sim_context *c, uint64_t *heap) {
+    uint64_t bytes = c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] < 4096 ? 4096 : c->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
+    struct sim_range r;
+    if (!c->heap) {
+        if (sim_mem_alloc(c, bytes, SIM_MEM_MODULE, &c->heap)) { c->heap = 0; return CUDA_ERROR_OUT_OF_MEMORY; }
+        if (!sim_mem_find(NULL, c->heap, bytes, &r)) return CUDA_ERROR_OUT_OF_MEMORY;
+        sim_heap_start((char *)(uintptr_t)c->heap + r.delta, bytes);
+    }
+    *heap = c->heap;
+    return CUDA_SUCCESS;
+}
+
 void sim_workspaces_free(struct sim_context *c) {
+    if (c->heap) sim_mem_remove(c->heap);
+    c->heap = 0;
     for (struct sim_workspace *w = c->workspaces, *next; w; w = next) {
         next = w->next;
         sim_mem_remove(w->address);
@@ -187,6 +202,7 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     g->dynamic_shared = l->shared; g->cooperative = l->cooperative; g->id = next_grid++;
     g->nblocks = product(l->grid);
     g->max_resident = (uint64_t)sim_occupancy(f, (unsigned)product(l->block), l->shared).blocks * SIM_SMS;
+    if (sim_code_info(f->code)->uses_heap && (result = find_heap(c, &g->heap))) return result;
     if (f->no_effect) { op->kind = SIM_OP_MARKER; return CUDA_SUCCESS; }
     op->live_tasks = (unsigned)(g->nblocks < g->max_resident ? g->nblocks : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;

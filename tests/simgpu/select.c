@@ -519,7 +519,8 @@ static void call(struct dec *d)
     } else site.recursive = indirect;                             /* who knows where it leads */
     c->calls[at] = site;
     const uint32_t a = indirect ? dec_src(d, target, SIM_B64) : 0;
-    static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail" };
+    static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail", "call_malloc", "call_free" };
+    c->info.uses_heap |= system >= 3;
     struct sim_insn *i = dec_emit(d, indirect ? "call_indirect" : handlers[system]);
     i->imm = at;
     i->a = a;

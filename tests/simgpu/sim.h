@@ -3,7 +3,7 @@
 
      >>image    PTX text to image            lex.c parse.c image.c merge.c
      >>code     image to decoded code        decode.c (what runs it: alu.c float.c ldst.c atom.c flow.c ...)
-     >>exec     warps, blocks, grids         warp.c grid.c format.c
+     >>exec     warps, blocks, grids         warp.c grid.c format.c heap.c
      >>memory   addresses and bytes          memory.c
      >>engine   operations and workers       engine.c
      >>driver   contexts, streams, modules   device.c context.c stream.c event.c module.c link.c launch.c alloc.c copy.c entry.c
@@ -166,7 +166,7 @@ struct sim_code_info {                            /* what the driver wants to kn
     uint32_t local_bytes;                         /* per thread, deepest non-recursive call chain */
     uint32_t const_bytes, param_bytes;
     uint32_t num_regs;                            /* invented: 32-bit registers, at most 255 */
-    bool uses_dynamic_shared;
+    bool uses_dynamic_shared, uses_heap;          /* heap: it calls malloc or free */
 };
 
 /* Returns 0 and *out, or 218 with a log line naming the instruction and line that is not supported. */
@@ -194,6 +194,7 @@ struct sim_grid {
     unsigned char *params;                        /* param_bytes, owned by the grid */
     bool cooperative;
     uint64_t workspace;                           /* device address of the grid barrier's workspace (%envreg2:%envreg1), 0 if not cooperative */
+    uint64_t heap;                                /* device address of its context's heap for malloc, 0 if it does not use it */
     uint64_t id;                                  /* %gridid */
     uint64_t started_ns;
     /* progress, guarded by the engine's mutex */
@@ -217,6 +218,7 @@ void sim_block_free(struct sim_block *block);
 void sim_block_timeout(struct sim_block *block, double seconds, uint64_t begun);    /* the grid's fault: who is where in this block, when of
                                                   the grid's blocks so many had begun */
 void sim_grid_fault(struct sim_grid *grid, int fault, const char *format, ...) __attribute__((format(printf, 3, 4)));  /* keeps the first */
+void sim_heap_start(void *memory, uint64_t bytes);   /* makes an empty heap for the malloc of kernels there; heap.c */
 void sim_print(const char *text, size_t n);       /* kernel printf: appended to a process-wide FIFO, written to stdout by sim_print_flush */
 void sim_print_flush(void);                       /* called at every synchronising driver call; format.c */
 
@@ -390,6 +392,7 @@ struct sim_context {
     struct sim_link streams, events, modules;
     struct sim_op *orphans[2];                    /* what destroyed streams still run; [1]: that of blocking ones */
     struct sim_workspace *workspaces;             /* of cooperative grids */
+    uint64_t heap;                                /* of kernels that call malloc, made with the first of them; 0: none yet */
 };
 
 extern struct sim_link sim_contexts;

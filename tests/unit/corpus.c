@@ -837,6 +837,11 @@ CORPUS(malloc) {
             EQ(i, o[i], s + (i & 3) + 100000);
         }
     }
+    for (round = 0; round < 2; round++) {
+        LAUNCH("exhaust", GRID(1, 1), out);
+        k = *BACK(int, out, 1);
+        CHECK(k >= 4 && k <= 8);                                            /* MiB of the 8 that the heap has */
+    }
 }
 
 CORPUS_AS(TEST, debug) {
