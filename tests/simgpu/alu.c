@@ -141,6 +141,26 @@ SIM_H3(dp2a_hi_u32_s32, u32, u32, u32, u32, DP2(u16, s8, 2))
 SIM_H3(dp2a_hi_s32_u32, u32, u32, u32, u32, DP2(s16, u8, 2))
 SIM_H3(dp2a_hi_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 2))
 
+/* vabsdiff: differences of n elements, side by side or added up */
+static inline u32 differences(u32 x, u32 y, int n, bool is_signed, bool add)
+{
+    const int bits = 32 / n;
+    u32 r = 0;
+    for (int k = 0; k < n; k++) {
+        const u32 a = x >> bits * k << (32 - bits), b = y >> bits * k << (32 - bits);
+        const u32 v = (is_signed ? (s32)a > (s32)b : a > b) ? (a - b) >> (32 - bits) : (b - a) >> (32 - bits);
+        r += add ? v : v << bits * k;
+    }
+    return r;
+}
+#define VABSDIFF(n) \
+    SIM_H3(vabsdiff##n##_u32, u32, u32, u32, u32, differences(x, y, n, false, false) + 0 * z) \
+    SIM_H3(vabsdiff##n##_s32, u32, u32, u32, u32, differences(x, y, n, true, false) + 0 * z) \
+    SIM_H3(vabsdiff##n##_u32_add, u32, u32, u32, u32, differences(x, y, n, false, true) + z) \
+    SIM_H3(vabsdiff##n##_s32_add, u32, u32, u32, u32, differences(x, y, n, true, true) + z)
+VABSDIFF(2)
+VABSDIFF(4)
+
 /* -- carry chain: w->cc has a bit for each lane. SIM_I_SECOND: write it. As on a GPU, a difference is the sum with the complement
       and 1, so the carry of sub is set when nothing was borrowed: nvcc's 128-bit division reads it by addc. */
 
@@ -405,6 +425,8 @@ const struct sim_entry SIM_ISA(sim_alu_table)[] = {
     E(max_relu_s32), E(add_16x2), E(min_u16x2), E(min_s16x2), E(max_u16x2), E(max_s16x2), E(min_relu_s16x2), E(max_relu_s16x2),
     ET(sad), E(dp4a_u32_u32), E(dp4a_u32_s32), E(dp4a_s32_u32), E(dp4a_s32_s32), E(dp2a_lo_u32_u32), E(dp2a_lo_u32_s32),
     E(dp2a_lo_s32_u32), E(dp2a_lo_s32_s32), E(dp2a_hi_u32_u32), E(dp2a_hi_u32_s32), E(dp2a_hi_s32_u32), E(dp2a_hi_s32_s32),
+#define EV(n) E(vabsdiff##n##_u32), E(vabsdiff##n##_s32), E(vabsdiff##n##_u32_add), E(vabsdiff##n##_s32_add)
+    EV(2), EV(4),
     E(add_cc_32), E(add_cc_64), E(addc_32), E(addc_64), E(sub_cc_32), E(sub_cc_64), E(subc_32), E(subc_64), E(mad_lo_cc_32),
     E(mad_lo_cc_64), E(mad_hi_cc_u32), E(mad_hi_cc_s32), E(mad_hi_cc_u64), E(mad_hi_cc_s64), E(madc_lo_32), E(madc_lo_64),
     E(madc_hi_u32), E(madc_hi_s32), E(madc_hi_u64), E(madc_hi_s64), E(and_32), E(and_64), E(or_32), E(or_64), E(xor_32),

@@ -143,6 +143,27 @@ SIM_H2(cvt_bf16x2_f32, u32, f32, f32, bhalf_of(x) << 16 | bhalf_of(y))
 SIM_S2(cvt_f16x2_f32_x, u32, f32, f32, TO_HALF(FLUSHED(x)) << 16 | TO_HALF(FLUSHED(y)))
 SIM_S2(cvt_bf16x2_f32_x, u32, f32, f32, TO_BHALF(FLUSHED(x)) << 16 | TO_BHALF(FLUSHED(y)))
 
+/* fp8: e4m3 has one NaN and no infinity, e5m2 is the upper byte of f16; what is too large becomes the largest */
+static inline u32 fp8_of(f32 v, bool e4, uint32_t flags)
+{
+    if (v != v) return 0x7f;
+    const u32 r = e4 ? narrow(v, 0, 3, -6, 8) : narrow(v, 0, 2, -14, 15), most = e4 ? 0x7e : 0x7b, n = r & 0x7fff;
+    return (flags & SIM_I_RELU) && r >> 15 ? 0 : (r >> 8 & 0x80) | (n > most ? most : n);
+}
+static inline u32 half_of_fp8(u32 x, bool e4, uint32_t flags)
+{
+    const u32 n = x & 0x7f, sign = (x & 0x80) << 8;
+    if (e4 ? n == 0x7f : n > 0x7c) return 0x7fff;
+    if ((flags & SIM_I_RELU) && sign) return 0;
+    return sign | (e4 ? half_of(half_value(n << 7) * 256) : n << 8);          /* exponents are biased by 7 and by 15 */
+}
+SIM_S2(cvt_e4m3x2_f32, u32, f32, f32, fp8_of(x, true, i->flags) << 8 | fp8_of(y, true, i->flags))
+SIM_S2(cvt_e5m2x2_f32, u32, f32, f32, fp8_of(x, false, i->flags) << 8 | fp8_of(y, false, i->flags))
+SIM_S1(cvt_e4m3x2_f16x2, u32, u32, fp8_of(half_value(x >> 16), true, i->flags) << 8 | fp8_of(half_value(x & 0xffff), true, i->flags))
+SIM_S1(cvt_e5m2x2_f16x2, u32, u32, fp8_of(half_value(x >> 16), false, i->flags) << 8 | fp8_of(half_value(x & 0xffff), false, i->flags))
+SIM_S1(cvt_f16x2_e4m3x2, u32, u32, half_of_fp8(x >> 8, true, i->flags) << 16 | half_of_fp8(x, true, i->flags))
+SIM_S1(cvt_f16x2_e5m2x2, u32, u32, half_of_fp8(x >> 8, false, i->flags) << 16 | half_of_fp8(x, false, i->flags))
+
 #define E(n) SIM_E(n)
 #define E8(p, f) E(p##u8_##f), E(p##s8_##f), E(p##u16_##f), E(p##s16_##f), E(p##u32_##f), E(p##s32_##f), E(p##u64_##f), \
     E(p##s64_##f)
@@ -156,6 +177,7 @@ const struct sim_entry SIM_ISA(sim_cvt_table)[] = {
     E(cvt_f32_bf16), E(cvt_f32_f16_x), E(cvt_f32_bf16_x), E(cvt_f64_f16), E(cvt_f64_bf16), E(cvt_f16_f32), E(cvt_f16_f32_x),
     E(cvt_f16_f64), E(cvt_f16_f16_x), E(cvt_int_f16_f16), E(cvt_f16_bf16), E(cvt_bf16_f32), E(cvt_bf16_f32_x), E(cvt_bf16_f64),
     E(cvt_bf16_f16), E(cvt_int_bf16_bf16), E(cvt_f16x2_f32), E(cvt_bf16x2_f32), E(cvt_f16x2_f32_x), E(cvt_bf16x2_f32_x),
+    E(cvt_e4m3x2_f32), E(cvt_e5m2x2_f32), E(cvt_e4m3x2_f16x2), E(cvt_e5m2x2_f16x2), E(cvt_f16x2_e4m3x2), E(cvt_f16x2_e5m2x2),
     { NULL, NULL }
 };
 #undef E

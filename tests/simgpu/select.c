@@ -272,6 +272,18 @@ static void bits(struct dec *d)
 
 /* -- comparison and selection */
 
+/* vabsdiff2, vabsdiff4 of u32, in the forms that CUDA's SIMD functions have: all elements, none selected, added up or not. Without .add the
+   third source is what a mask would leave of it: nothing. */
+static void video(struct dec *d)
+{
+    char name[64];
+    const bool add = dec_take(d, "add");
+    const enum sim_type u = d->type[1];
+    if (d->ntypes != 3 || d->type[0] != SIM_U32 || d->type[2] != u || (u != SIM_U32 && u != SIM_S32) || d->flags) dec_unsupported(d);
+    snprintf(name, sizeof name, "%s_%s%s", d->in->op, type_name(u), add ? "_add" : "");
+    same_types(d, name, SIM_B32, 0);
+}
+
 static const char *take_comparison(struct dec *d, enum sim_type t, enum sim_type *as)
 {
     static const char *const names[] = { "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num",
@@ -421,8 +433,26 @@ static void move(struct dec *d)
     move_one(d, to, from, t);
 }
 
+/* Two values of 8 bits: from f32 (two sources) or f16x2, and to f16x2. The source's type stands last. */
+static bool convert_fp8(struct dec *d)
+{
+    const struct sim_operand *o = d->in->opd;
+    const char *type = dec_take(d, "e4m3x2") ? "e4m3x2" : dec_take(d, "e5m2x2") ? "e5m2x2" : NULL;
+    if (!type) return false;
+    dec_take(d, "satfinite");                                     /* all that there is */
+    const enum sim_type t = d->type[0];
+    if (d->ntypes != 1 || (t != SIM_F32 && t != SIM_F16X2) || d->in->n != (t == SIM_F32 ? 3 : 2)) dec_unsupported(d);
+    const bool from = !strcmp(d->in->mods[d->in->nmods - 1], type), pair = t == SIM_F32;
+    const uint32_t a = dec_src(d, &o[1], from ? SIM_B16 : t), b = pair ? dec_src(d, &o[2], t) : 0;
+    const uint32_t dst = dec_dst(d, &o[0], from ? t : SIM_B16);
+    struct sim_insn *i = from ? emit_name(d, "cvt_f16x2_%s", type) : emit_name(d, "cvt_%s_%s", type, type_name(t));
+    i->d = dst; i->a = a; i->b = b; i->flags = d->flags;
+    return true;
+}
+
 static void convert(struct dec *d)
 {
+    if (convert_fp8(d)) return;
     const enum sim_type t = d->type[0], f = d->type[1];
     const char *tn = type_name(t), *fn = type_name(f);
     const uint32_t flags = d->flags;
@@ -649,6 +679,7 @@ void dec_select(struct dec *d)
     else if (among(op, "min max")) extremes(d);
     else if (among(op, "rsqrt sin cos lg2 ex2 tanh")) approximate(d);
     else if (among(op, "and or xor not cnot shl shr shf lop3 popc clz brev bfind fns bfe bfi bmsk szext dp4a dp2a prmt")) bits(d);
+    else if (among(op, "vabsdiff2 vabsdiff4")) video(d);
     else if (among(op, "set setp")) compare(d);
     else if (among(op, "selp slct testp copysign")) select_value(d);
     else if (!strcmp(op, "mov")) move(d);
