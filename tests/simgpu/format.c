@@ -76,11 +76,21 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     size_t n = 0;
     const char *f = *format;
     bool wide = false;
-    int star[2] = { 0, 0 }, stars = 0;
+    int star = 0;
+    bool starred = false;
+    const char *star_precision = strstr(f, ".*"), *end = f + 1 + strspn(f + 1, "-+ #0123456789.*hlLqjzt");
+    if (star_precision && star_precision < end) {                 /* a GPU prints it as it stands, and takes no argument */
+        if (*end) end++;
+        put(out, f, (size_t)(end - f));
+        *format = end;
+        return true;
+    }
     spec[n++] = *f++;
     for (; *f && strchr("-+ #0123456789.*", *f) && n < 40; f++) {
-        if (*f == '*' && stars < 2) {
-            if (!argument(w, i, lane, args, 4, &star[stars++])) return false;
+        if (*f == '*') {
+            if (starred) break;
+            if (!argument(w, i, lane, args, 4, &star)) return false;
+            starred = true;
             ++*count;
         }
         spec[n++] = *f;
@@ -91,9 +101,7 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     struct text string = { NULL, 0, 0 };
     int len = 0;
     const char *result = piece;
-#define FORMAT(value) (stars == 0 ? snprintf(piece, sizeof piece, spec, value) : stars == 1 ? \
-    snprintf(piece, sizeof piece, spec, star[0], value) : \
-    snprintf(piece, sizeof piece, spec, star[0], star[1], value))
+#define FORMAT(value) (starred ? snprintf(piece, sizeof piece, spec, star, value) : snprintf(piece, sizeof piece, spec, value))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     if (letter && strchr("diouxXc", letter)) {
