@@ -94,6 +94,30 @@ SIM_HANDLER(mbarrier)
     w->progress = true;
 }
 
+/* cp.async.bulk to a, from b, size, mbarrier or none: done at once, in units of 16 bytes, which it is made of */
+static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, enum sim_space to, enum sim_space from)
+{
+    const uint64_t a = SIM_AT(u64, i->d)[l], b = SIM_AT(u64, i->a)[l], size = SIM_AT(u32, i->b)[l];
+    if (size % 16) { sim_fault_at(w, i, l, SIM_F_MISALIGNED, "cp.async.bulk of %u bytes, not a multiple of 16", (unsigned)size); return false; }
+    for (uint64_t k = 0; k < size; k += 16) {
+        void *p = sim_at(w, i, l, to, a + k, 16, "cp.async.bulk"), *q = p ? sim_at(w, i, l, from, b + k, 16, "cp.async.bulk") : NULL;
+        if (!q) return false;
+        memcpy(p, q, 16);
+    }
+    return true;
+}
+SIM_HANDLER(cp_bulk_load)
+{
+    SIM_EACH_LANE(m) {
+        if (!copy_units(w, i, (int)l, SIM_SHARED, SIM_GLOBAL)) return;
+        u64 *p = sim_at(w, i, (int)l, SIM_SHARED, SIM_AT(u64, i->c)[l], 8, "mbarrier");
+        if (!p) return;
+        *p = barrier_word(EXPECTED(*p), PENDING(*p), BYTES(*p) - (int32_t)SIM_AT(u32, i->b)[l], PHASE(*p));
+    }
+    w->progress = true;
+}
+SIM_HANDLER(cp_bulk_store) { SIM_EACH_LANE(m) if (!copy_units(w, i, (int)l, SIM_GLOBAL, SIM_SHARED)) return; }
+
 /* d: predicate, a: address, b: state (64 bits), or a parity (32 bits) with SIM_I_COUNT */
 SIM_HANDLER(mbarrier_test)
 {
@@ -117,6 +141,7 @@ SIM_H1(mbarrier_pending, u32, u64, PENDING(x))
     E(atom_max_u##n), E(atom_min_s##n), E(atom_max_s##n)
 const struct sim_entry SIM_ISA(sim_atom_table)[] = {
     EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64), E(atom_add_f16),
-    E(atom_add_f16x2), E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test), E(mbarrier_pending), { NULL, NULL }
+    E(atom_add_f16x2), E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test), E(mbarrier_pending), E(cp_bulk_load),
+    E(cp_bulk_store), { NULL, NULL }
 };
 #undef E

@@ -355,7 +355,12 @@ void px_instruction(struct px *px, int pred, bool pred_negated)
     px_expect(px, ';');
     for (size_t i = base; i < px->stack.n; i++) {
         struct px_operand *p = (struct px_operand *)px->stack.data + i;
-        if (p->beyond) px_error(px, in.line, "Instruction '%s' is not supported by this CPU device", in.op);
+        if (p->beyond) {
+            char name[160];
+            int n = snprintf(name, sizeof name, "%s", in.op);
+            for (unsigned k = 0; k < in.nmods && n >= 0 && n < (int)sizeof name; k++) n += snprintf(name + n, sizeof name - (size_t)n, ".%s", in.mods[k]);
+            px_error(px, in.line, "Instruction '%s' is not supported by this CPU device", name);
+        }
         if (p->bad_address && !p->beyond) px_error(px, in.line, "Illegal operand type to instruction '%s'", in.op);
         if (p->minus) px_error(px, in.line, "Operand negation not allowed for instruction '%s'", in.op);
         if (p->indexed && strcmp(in.op, "mov")) p->o.kind = SIM_O_MEM;

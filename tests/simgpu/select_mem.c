@@ -155,10 +155,40 @@ static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t
     i->flags |= what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
 }
 
+/* An address as 64 bits in a temporary. */
+static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum sim_space space)
+{
+    const struct place p = place_of(d, o, space);
+    uint32_t a = p.base;
+    if (!(p.flags & SIM_I_BASE64)) dec_emit_to(d, "cvt_u64_u32", a = dec_temp(d, 8), p.base, 0);
+    if (!p.imm) return a;
+    const uint32_t sum = dec_temp(d, 8);
+    dec_emit_to(d, "add_64", sum, a, dec_const(d, (uint64_t)p.imm, 8));
+    return sum;
+}
+
+/* Between global memory and shared memory of this block, with an mbarrier or a group that completes. Not tensors, other blocks, reductions. */
+static void copy_bulk(struct dec *d)
+{
+    const struct sim_operand *o = d->in->opd;
+    const char *first = NULL;
+    if (dec_take(d, "commit_group") || dec_take(d, "wait_group")) { dec_take(d, "read"); dec_emit(d, "nothing"); return; }
+    for (unsigned k = 0; k < d->in->nmods && !first; k++)
+        if (!strncmp(d->in->mods[k], "shared", 6) || !strcmp(d->in->mods[k], "global")) first = d->in->mods[k];
+    const bool load = first && *first == 's';
+    if (d->space != (load ? SIM_GLOBAL : SIM_SHARED) || !dec_take(d, load ? "mbarrier::complete_tx::bytes" : "bulk_group") || d->nrest) dec_unsupported(d);
+    const uint32_t to = whole_address(d, &o[0], load ? SIM_SHARED : SIM_GLOBAL), from = whole_address(d, &o[1], load ? SIM_GLOBAL : SIM_SHARED);
+    const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = load ? whole_address(d, &o[3], SIM_SHARED) : 0;
+    struct sim_insn *i = dec_emit(d, load ? "cp_bulk_load" : "cp_bulk_store");
+    i->d = to; i->a = from; i->b = size; i->c = barrier;
+    i->slot = next_slot(d);
+}
+
 static void copy_async(struct dec *d)
 {
     const struct sim_operand *o = d->in->opd;
     dec_take(d, "async");
+    if (dec_take(d, "bulk")) { copy_bulk(d); return; }
     if (dec_take(d, "commit_group") || dec_take(d, "wait_group") || dec_take(d, "wait_all")) { dec_emit(d, "nothing"); return; }
     /* the copies are done, so it arrives now; without .noinc that adds up to nothing */
     if (dec_take(d, "mbarrier")) {
