@@ -558,7 +558,7 @@ static void emit_function(struct dec *d, unsigned self)
 {
     struct sim_func *f = d->funcs[self].func;
     struct sim_code *c = d->code;
-    uint32_t *start = malloc((f->ninstrs + 1) * sizeof *start);
+    uint32_t *start = d->start = malloc((f->ninstrs + 1) * sizeof *start);
     if (!start) dec_fail(d, "Out of memory");
     const struct dec_func *df = &d->funcs[self];
     d->now = self;
@@ -593,6 +593,7 @@ static void emit_function(struct dec *d, unsigned self)
     for (uint32_t k = first_label; k < c->nlabels; k += c->labels[k] + 1)
         for (uint32_t j = 1; j <= c->labels[k]; j++) c->labels[k + j] = start[c->labels[k + j]];
     free(start);
+    d->start = NULL;
 }
 
 /* Stack bytes of the deepest chain of calls; a recursive call counts once. Before close_calls. */
@@ -675,6 +676,7 @@ int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_c
     free(d->funcs);
     free(d->order);
     free(d->fixups);
+    free(d->start);
     free(d->shared);
     free(d->shared_at);
     free(d);

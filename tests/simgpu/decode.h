@@ -30,6 +30,7 @@ struct dec {
     uint32_t regs_top;                                            /* register file used so far */
     uint32_t cap_insns, cap_consts, cap_calls, cap_labels;
     struct dec_fixup *fixups; unsigned nfixups, cap_fixups;
+    uint32_t *start;                                              /* where the code of each instruction begins, while a function is emitted */
     const struct sim_var **shared; uint32_t *shared_at; unsigned nshared;
     /* scratch registers of the current instruction: pred, 4, 8 bytes */
     uint32_t temp[3][24]; unsigned ntemp[3], made[3];
