@@ -1,4 +1,4 @@
-/* Arrays of a thread that no register can hold: indexed by data, of structs, two-dimensional, passed to functions; alloca. */
+/* Arrays of a thread that no register can hold: indexed by data, of structs, two-dimensional, passed to functions; a stack machine. */
 struct pair { short key; float value; };
 __noinline__ __device__ int sum(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i] * (i + 1); return s; }
 extern "C" __global__ void local(const int *x, int *o, int n)

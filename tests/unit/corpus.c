@@ -84,7 +84,6 @@ static void within_at(int line, const char *what, long long index, double got, d
 #define EQ(i, got, wanted)             eq_at(__LINE__, #got, (long long)(i), (uint64_t)(got), (uint64_t)(wanted))          /* integers */
 #define SAME(i, got, wanted)           same_at(__LINE__, #got, (long long)(i), got, wanted)                                /* floats, every bit but a NaN's */
 #define NEAR(i, got, wanted, ulp)      near_at(__LINE__, #got, (long long)(i), (long double)(got), (long double)(wanted), ulp, 24)
-#define NEAR_D(i, got, wanted, ulp)    near_at(__LINE__, #got, (long long)(i), (long double)(got), wanted, ulp, 53)
 #define WITHIN(i, got, wanted, bound)  within_at(__LINE__, #got, (long long)(i), (double)(got), (double)(wanted), bound)
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1451,6 +1450,7 @@ CORPUS(softmax) {
    What the CPU device does not do, and says so. */
 
 CORPUS_REFUSED(dynamic_parallelism)
+CORPUS_REFUSED(alloca)
 CORPUS_REFUSED(wmma)
 CORPUS_REFUSED(texture)
 CORPUS_REFUSED(surface)
