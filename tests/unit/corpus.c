@@ -107,9 +107,8 @@ static const char *corpus_names[128];
 static int corpus_count;
 
 static void judge(const char *name, int sm, void (*reference)(void)) {
-    char path[128], version[64] = "";
+    char path[128];
     gpuexec_device_info info;
-    gpuexec_module_desc desc;
     FILE *file = fopen("tests/corpus/STATUS", "r");
     status s;
     const char *state;
@@ -117,7 +116,7 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
     if (!CHECK(file != NULL)) return;
     while (!found && read_status(file, &s)) found = !strcmp(s.name, name);
     fclose(file);
-    if (!found) { CHECK(!"a line in tests/corpus/STATUS"); return; }
+    if (!found) { CHECK(0 && "a line in tests/corpus/STATUS"); return; }
     state = s.state[sm == 90];
     snprintf(path, sizeof path, "tests/corpus/ptx/%s.sm_%d.ptx", name, sm);
     if (!strcmp(state, "-")) SKIP("nvcc makes no text of it for this architecture");
@@ -127,12 +126,7 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
     run.ctx = gpuexec_context_open(0, NULL);
     if (!CHECK_MADE(run.ctx) || !CHECK_OK(gpuexec_device_get_info(0, &info))) return;
     if (info.compute_capability < sm) SKIP("the device is older than the text's architecture");
-    if ((file = fopen(path, "r"))) {
-        while (fgets(version, sizeof version, file) && strncmp(version, ".version", 8)) {}
-        fclose(file);
-    }
-    memset(&desc, 0, sizeof desc);
-    run.mod = gpuexec_module_load_file(run.ctx, path, &desc);
+    run.mod = gpuexec_module_load_file(run.ctx, path, NULL);
     if (!gpuexec_ok(run.mod) && gpuexec_error_detail()->driver_result == 222) SKIP("the text's .version is above the driver's");
     if (!strcmp(state, "UNSUPPORTED")) {
         char instruction[128] = "";
@@ -156,7 +150,7 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
     static void reference_##name(void)
 #define CORPUS(name)         CORPUS_AS(TEST, name)
 #define CORPUS_ALONE(name)   CORPUS_AS(TEST_ALONE, name)                /* it breaks CUDA for its process */
-#define CORPUS_REFUSED(name) CORPUS_AS(TEST, name) { CHECK(!"a host reference: the CPU device can run it now"); }
+#define CORPUS_REFUSED(name) CORPUS_AS(TEST, name) { CHECK(0 && "a host reference: the CPU device can run it now"); }
 
 /* Every text has a line, every line its texts and its tests. */
 TEST(status_is_complete) {
@@ -976,7 +970,7 @@ CORPUS(bits) {
     c = BACK(uint32_t, dc, 64);
     for (i = 0; i < 64; i++) {
         uint32_t crc = ~0u;
-        for (k = 0; k < 8 * each; k++) crc = ((crc ^ data[i * each + k / 8] >> k % 8) & 1 ? 0xedb88320u : 0) ^ crc >> 1;
+        for (k = 0; k < 8 * each; k++) crc = ((crc ^ (uint32_t)data[i * each + k / 8] >> k % 8) & 1 ? 0xedb88320u : 0) ^ crc >> 1;
         EQ(i, c[i], ~crc);
     }
     digest = BACK(uint32_t, dh, 8 * 32);
@@ -1240,7 +1234,7 @@ CORPUS(fp8) {
     q[0] = BACK(uint16_t, d4, n); q[1] = BACK(uint16_t, d5, n); back[0] = BACK(float, b4, 2 * n); back[1] = BACK(float, b5, 2 * n);
     for (i = 0; i < 2 * n; i++) for (k = 0; k < 2; k++) {
         double most = k ? 57344 : 448, v = (double)x[i], w = isnan(v) ? v : small_rounded(fabs(v) > most ? copysign(most, v) : v, k ? 2 : 3, k ? -14 : -6, most, 0);
-        unsigned code = q[k][i / 2] >> i % 2 * 8 & 255u;
+        unsigned code = (unsigned)q[k][i / 2] >> i % 2 * 8 & 255u;
         SAME(i, fp8_value(code, k ? 2 : 3, k ? -14 : -6), w);
         SAME(i, (double)back[k][i], w);
     }
