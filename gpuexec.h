@@ -614,6 +614,10 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexe
 /* Size in bytes of parameter `index`, 0 if it is not known or there is none. cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index);
 
+/* Its offset in bytes from the first parameter's start, in the kernel's packed parameters; -1 if it is not known or there is none. cuFuncGetParamInfo,
+   or the PTX text. */
+GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index);
+
 /* How many blocks of that size, with that much dynamic shared memory in bytes, run on one multiprocessor at a time; -1 if it fails.
    cuOccupancyMaxActiveBlocksPerMultiprocessor. */
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
@@ -2040,7 +2044,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t              context;               /* handle id of the context through which it was made */
     void                 *more;                  /* gxi_context, gxi_module, gxi_kernel; stream: the place of its last launch, a string */
     const char           *where;                 /* it was made */
-    const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes; NULL: not known */
+    const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes, then their offsets; NULL: not known */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
 #define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none; and GXI_JOINED */
     uint32_t              generation : 22, adopted : 1 /* someone else destroys it */, legacy : 1 /* legacy stream */, no_timing : 1, recorded : 1,
@@ -2881,22 +2885,30 @@ static const char *gxi_ptx_symbol(const char *p, int *linkage, const char **name
     }
     return NULL;
 }
-/* Sizes of the parameters in the list at p, which is behind the entry's name. Returns how many, -1 if it cannot be read. */
-static int gxi_ptx_params(const char *p, unsigned short *sizes, int max) {
+/* Sizes and offsets of the parameters in the list at p, which is behind the entry's name. Returns how many, -1 if it cannot be read. */
+static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets, int max) {
     int n = 0;
-    unsigned long size = 0, count = 1;
+    unsigned long size = 0, count = 1, alignment = 0, at = 0;
     p = gxi_ptx_space(p);
     if (*p != '(') return 0;
     for (p = gxi_ptx_space(p + 1); *p; ) {
         const char *end = gxi_ptx_next(p);
         if (*p == ')' || *p == ',') {
             if (size) {
-                if (n == max || size * count > 0xFFFF) return -1;
+                if (!alignment) alignment = size;
+                at = (at + alignment - 1) / alignment * alignment;
+                if (n == max || size * count > 0xFFFF || at > 0xFFFF) return -1;
+                offsets[n] = (unsigned short)at;
                 sizes[n++] = (unsigned short)(size * count);
+                at += size * count;
             }
             if (*p == ')') return n;
-            size = 0;
+            size = alignment = 0;
             count = 1;
+        } else if (size == 0 && gxi_ptx_is(p, end, ".align")) {       /* behind the type stands .ptr .align, which is the pointee's */
+            end = gxi_ptx_space(end);
+            alignment = strtoul(end, NULL, 0);
+            end = gxi_ptx_next(end);
         } else if (p[0] == '.' && size == 0 && strchr("busf", p[1]) && p[2] >= '1' && p[2] <= '9') {
             size = strtoul(p + 2, NULL, 10) / 8;
         } else if (*p == '[') {
@@ -3560,25 +3572,28 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module) {
 
 enum { GXI_MAX_PARAMETERS = 4096 };              /* one-byte parameters up to the driver's limit of 4 KiB; beyond that a launch is not checked */
 
-/* Number and sizes of parameters into sizes[0] and sizes[1..]; 0 if they are not known. */
+/* Number of parameters into sizes[0], their sizes behind it, their offsets behind those; 0 if they are not known. */
 static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx, unsigned short *sizes) {
+    unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS;
     int n = -1;
     if (GXI_HAS(cuFuncGetParamInfo)) {
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
             call->cu = gxi.cu.cuFuncGetParamInfo(function, (size_t)n, &offset, &size);        /* not traced: it ends with an error, past the last */
             if (call->cu) break;
-            if (size > 0xFFFF) return 0;
+            if (size > 0xFFFF || offset > 0xFFFF) return 0;
             sizes[n + 1] = (unsigned short)size;
+            offsets[n] = (unsigned short)offset;
         }
         if (call->cu != GXI_INVALID_VALUE) return 0;
     } else if (ptx) {
         const char *p = ptx, *start, *end;
         while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
-            if (gxi_ptx_is(start, end, name)) { n = gxi_ptx_params(p, sizes + 1, GXI_MAX_PARAMETERS); break; }
+            if (gxi_ptx_is(start, end, name)) { n = gxi_ptx_params(p, sizes + 1, offsets, GXI_MAX_PARAMETERS); break; }
     }
     if (n < 0) return 0;
     sizes[0] = (unsigned short)n;
+    memmove(sizes + 1 + n, offsets, (size_t)n * sizeof *sizes);
     return 1;
 }
 
@@ -3587,13 +3602,13 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint
     gpuexec_kernel handle = { 0 };
     gxi_slot made;
     gxi_kernel *more = NULL;
-    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
+    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (2 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     int known, limit = 0;
     memset(&made, 0, sizeof made);
     if (sizes) {
         size_t n, name_bytes = strlen(name) + 1;
         known = gxi_layout(call, native, name, ptx, sizes);
-        n = known ? (sizes[0] + 1u) * sizeof *sizes : 0;
+        n = known ? (2u * sizes[0] + 1) * sizeof *sizes : 0;
         more = (gxi_kernel *)gxi_realloc(NULL, sizeof *more + n + name_bytes);
         if (more) {
             more->module = module;
@@ -3752,6 +3767,11 @@ GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int inde
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_size, GXI_ASKS);
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
     return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[index + 1] : 0;
+}
+GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
+    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_offset, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[slot->sizes[0] + index + 1] : -1;
 }
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes);
