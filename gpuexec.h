@@ -934,6 +934,27 @@ GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpu
 #define gpuexec_launch_cooperative(...) gpuexec_launch_cooperative(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
+/* Launch attributes. Zero everywhere is gpuexec_launch; cooperative alone is gpuexec_launch_cooperative, on any driver; the others need a driver of
+   CUDA 11.8. */
+typedef struct gpuexec_launch_desc {
+    uint32_t start_canary;
+    unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster, which run at the same time and can read each other's shared memory; the grid is a
+                                                    multiple of it. 0 everywhere: no clusters, or the kernel's own (__cluster_dims__). From compute
+                                                    capability 9.0 on. CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+    int      non_portable_cluster;               /* 1: more than 8 blocks in a cluster, which not every device of 9.0 or later can run */
+    int      cooperative;                        /* 1: as gpuexec_launch_cooperative */
+    int      has_priority, priority;             /* has_priority 1: this priority (lower numbers first, as CUDA) instead of the stream's */
+    int      programmatic;                       /* 1: may begin before the kernel ahead in the stream has ended; only for kernels that wait for it themselves
+                                                    (cudaGridDependencySynchronize). CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
+    int      memory_sync_domain;                 /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 as the stream's (default), 1 remote */
+    uint32_t end_canary;
+} gpuexec_launch_desc;
+
+/* gpuexec_launch with attributes; NULL for none. In C++ the values may follow the desc. cuLaunchKernelEx. */
+#define gpuexec_launch_with(...) gpuexec_launch_with(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                                 const gpuexec_launch_desc *desc, gpuexec_args args);
+
 /* The most blocks that a cooperative grid of the kernel can have, with blocks of so many threads and so many bytes of dynamic shared memory; -1 if it
    fails. A question. cuOccupancyMaxActiveBlocksPerMultiprocessor times the multiprocessors. */
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
@@ -1053,24 +1074,30 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
 }
 
+/* Addresses and sizes of values, for the one call in whose argument list it stands. */
+template <class... T> struct gxi_values {
+    const void *addresses[sizeof...(T) + 1];
+    unsigned short sizes[sizeof...(T) + 1];
+    GXI_INLINE explicit gxi_values(const T &...values) : addresses{ gxi_argument_address(values)..., nullptr }, sizes{ sizeof(T)..., 0 } {
+        static_assert(sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
+    }
+    GXI_INLINE gpuexec_args args() const {
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
+        return made;
+    }
+};
 template <class... T>
-GXI_INLINE gpuexec_result gxi_launch_values(gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims, gpuexec_args),
-                                            GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
-    const void *const addresses[] = { gxi_argument_address(values)..., nullptr };
-    const unsigned short sizes[] = { static_cast<unsigned short>(sizeof(T))..., 0 };
-    static_assert(sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
-    gpuexec_args args = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
-    return launch(where, kernel, stream, dims, args);
+GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return (gpuexec_launch)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
-                                           const T &...values) {
-    return gxi_launch_values(&(gpuexec_launch), where, kernel, stream, dims, values...);
+GXI_INLINE gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return (gpuexec_launch_cooperative)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
-                                                       const T &...values) {
-    return gxi_launch_values(&(gpuexec_launch_cooperative), where, kernel, stream, dims, values...);
+GXI_INLINE gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
+                                                const T &...values) {
+    return (gpuexec_launch_with)(where, kernel, stream, dims, desc, gxi_values<T...>(values...).args());
 }
 #endif
 
@@ -1289,6 +1316,16 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t to_x, to_y; unsigned to_type; void *to_host; gpuexec_ptr to_device; void *to_array; size_t to_pitch;
     size_t width, height;
 } gxi_memcpy2d;
+typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values that are used here */
+    int id, padding;
+    union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
+} gxi_launch_attribute;
+typedef struct gxi_launch_config {               /* CUlaunchConfig */
+    unsigned              grid[3], block[3], shared_bytes;
+    struct CUstream_st   *stream;
+    gxi_launch_attribute *attributes;
+    unsigned              count;
+} gxi_launch_config;
 
 #define GXI_DRIVER(ROW) \
     ROW(REQUIRED, cuInit,                     2000, (unsigned flags)) \
@@ -1336,6 +1373,8 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     ROW(REQUIRED, cuLaunchCooperativeKernel,  9000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
                                                      unsigned bz, unsigned shared, struct CUstream_st *stream, void **params)) \
     ROW(OPTIONAL, cuLaunchCooperativeKernelMultiDevice, 9000, (void *launches, unsigned count, unsigned flags)) \
+    ROW(OPTIONAL, cuLaunchKernelEx,          11060, (const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra)) \
+    ROW(OPTIONAL, cuOccupancyMaxPotentialClusterSize, 11070, (int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config)) \
     ROW(REQUIRED, cuLaunchHostFunc,          10000, (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
     ROW(REQUIRED, cuStreamGetPriority,        5050, (struct CUstream_st *stream, int *priority)) \
     ROW(REQUIRED, cuMemAlloc,                 3020, (gpuexec_ptr *address, size_t bytes)) \
@@ -1407,7 +1446,7 @@ enum {
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
     GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720, GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802,
-    GXI_SYSTEM_DRIVER_MISMATCH = 803,
+    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_INVALID_CLUSTER_SIZE = 912,
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
     GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6, GXI_JIT_OPTIMIZATION_LEVEL = 7,
@@ -1420,11 +1459,14 @@ enum {
     GXI_FUNC_CACHE_MODE_CA = 7, GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT = 9, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET = 10,
     GXI_FUNC_REQUIRED_CLUSTER_WIDTH = 11, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14, GXI_FUNC_CLUSTER_SCHEDULING_POLICY = 15,
 
+    GXI_LAUNCH_COOPERATIVE = 2, GXI_LAUNCH_CLUSTER_DIMENSION = 4, GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6, GXI_LAUNCH_PRIORITY = 8,
+    GXI_LAUNCH_MEM_SYNC_DOMAIN = 10,
+
     GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2, GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8,
     GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_PITCH = 11, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
     GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39, GXI_DEV_ASYNC_ENGINE_COUNT = 40,
     GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76, GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
-    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_CLUSTER_LAUNCH = 120,
 
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
@@ -1752,7 +1794,7 @@ static gpuexec_result gxi_result_of(int cu) {
     case GXI_INVALID_HANDLE: case GXI_INVALID_CONTEXT: case GXI_CONTEXT_IS_DESTROYED: return GPUEXEC_STALE_HANDLE;
     case GXI_SYMBOL_NOT_FOUND:        return GPUEXEC_NOT_FOUND;
     case GXI_CU_NOT_READY:            return GPUEXEC_NOT_READY;
-    case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: return GPUEXEC_BAD_LAUNCH;
+    case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: case GXI_INVALID_CLUSTER_SIZE: return GPUEXEC_BAD_LAUNCH;
     case GXI_CU_NOT_SUPPORTED:        return GPUEXEC_NOT_SUPPORTED;
     default:                          return gxi_is_sticky(cu) ? GPUEXEC_KERNEL_FAILED : GPUEXEC_DRIVER_ERROR;
     }
@@ -5135,15 +5177,67 @@ GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) 
     else for (i = 0; i < count; i++) if (!addresses[i] || sizes[i] != expected[i]) return 0;
     return 1;
 }
-GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args, int cooperative) {
-    if (cooperative)
-        return gxi.cu.cuLaunchCooperativeKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
-                                                d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
-                                                (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses);
+GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
     return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z,
                                  d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
                                  (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses, NULL);
 }
+
+/* --- launch attributes: a desc decides which driver call launches --------------------------------------------------------- */
+
+enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
+static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
+static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuLaunchKernelEx" };
+
+static unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {     /* blocks of a cluster along that axis; 0: the desc asks for no cluster */
+    if (!desc || !(desc->cluster_x || desc->cluster_y || desc->cluster_z)) return 0;
+    return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y : desc->cluster_z + !desc->cluster_z;
+}
+static uint64_t gxi_cluster_blocks(const gpuexec_launch_desc *desc) {
+    return (uint64_t)gxi_cluster(desc, 0) * gxi_cluster(desc, 1) * gxi_cluster(desc, 2);
+}
+static int gxi_launch_way(const gpuexec_launch_desc *desc) {
+    if (!desc) return GXI_PLAIN;
+    if (gxi_cluster(desc, 0) || desc->has_priority || desc->programmatic || desc->memory_sync_domain) return GXI_EXTENDED;
+    return desc->cooperative ? GXI_COOPERATIVE : GXI_PLAIN;
+}
+typedef struct gxi_extended { gxi_launch_config config; gxi_launch_attribute attributes[5]; } gxi_extended;
+static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
+    gxi_launch_attribute *a = e->attributes;
+    gxi_launch_config *c = &e->config;
+    int i;
+    memset(e, 0, sizeof *e);
+    c->grid[0] = d->grid_x; c->grid[1] = d->grid_y + !d->grid_y; c->grid[2] = d->grid_z + !d->grid_z;
+    c->block[0] = d->block_x; c->block[1] = d->block_y + !d->block_y; c->block[2] = d->block_z + !d->block_z;
+    c->shared_bytes = d->shared_bytes;
+    c->stream = stream ? (struct CUstream_st *)stream->native : NULL;
+    if (gxi_cluster(desc, 0)) {
+        for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster(desc, i);
+        a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
+    }
+    if (desc->cooperative)        { a->value.number = 1; a++->id = GXI_LAUNCH_COOPERATIVE; }
+    if (desc->has_priority)       { a->value.number = desc->priority; a++->id = GXI_LAUNCH_PRIORITY; }
+    if (desc->programmatic)       { a->value.number = 1; a++->id = GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION; }
+    if (desc->memory_sync_domain) { a->value.number = desc->memory_sync_domain; a++->id = GXI_LAUNCH_MEM_SYNC_DOMAIN; }
+    c->attributes = e->attributes;
+    c->count = (unsigned)(a - e->attributes);
+    return c;
+}
+static int gxi_call_launch_with(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args,
+                                const gpuexec_launch_desc *desc) {
+    gxi_extended e;
+    void **const params = (void **)(uintptr_t)args->addresses;
+    switch (gxi_launch_way(desc)) {
+    case GXI_PLAIN: return gxi_call_launch(kernel, stream, d, args);
+    case GXI_COOPERATIVE:
+        return gxi.cu.cuLaunchCooperativeKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
+                                                d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
+                                                (struct CUstream_st *)stream->native, params);
+    default: return gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, d, desc), (struct CUfunc_st *)kernel->native, params, NULL);
+    }
+}
+
+/* --- what is wrong with a launch ------------------------------------------------------------------------------------------- */
 
 static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known,
                                              const gpuexec_args *args) {
@@ -5182,9 +5276,56 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
                     args->sizes[i], known[i + 1]);
 }
 
-/* Why the driver refused a launch, from the numbers that it went by. */
-static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d,
-                                               const gpuexec_args *args) {
+/* Clusters, of the desc or of the kernel itself, against grid, device and kernel. */
+static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask, const gxi_slot *kernel, const unsigned *grid, const gpuexec_dims *d,
+                                                  const gpuexec_launch_desc *desc, int device, int ordinal) {
+    static const char axis[3] = { 'x', 'y', 'z' };
+    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const int asked = gxi_cluster(desc, 0) != 0;
+    const uint64_t blocks = gxi_cluster_blocks(desc);
+    unsigned cluster[3], own[3];
+    gxi_extended e;
+    gxi_scope scope;
+    int i, most = 0;
+    for (i = 0; i < 3; i++) {                    /* drivers before 11.8 do not know these attributes: 0 */
+        own[i] = (unsigned)gxi_function_attribute(ask, kernel, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + i);
+        cluster[i] = asked ? gxi_cluster(desc, i) : own[i];
+    }
+    if (!asked && gxi_function_attribute(ask, kernel, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET) && !own[0])
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
+                        "kernel \"%s\" can only be launched with clusters", name);
+    if (!cluster[0]) return GPUEXEC_OK;
+    if (!gxi_attribute(ask, device, GXI_DEV_CLUSTER_LAUNCH))
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
+                        "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but device %d has %d.%d", cluster[0], cluster[1],
+                        cluster[2], name, ordinal, gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR),
+                        gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR));
+    for (i = 0; i < 3; i++) {
+        if (own[i] && cluster[i] != own[i])
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "leave desc.cluster_x, _y and _z 0: the kernel's own clusters are used",
+                            "kernel \"%s\" was compiled for clusters of %u x %u x %u blocks, but %u x %u x %u are asked for", name, own[0], own[1], own[2],
+                            cluster[0], cluster[1], cluster[2]);
+        if (grid[i] % cluster[i])
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "round the grid up to whole clusters: the kernel checks its index anyway",
+                            "grid_%c is %u, which is no multiple of the cluster's %u blocks (kernel \"%s\")", axis[i], grid[i], cluster[i], name);
+    }
+    if (blocks > 8 && !desc->non_portable_cluster)
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, or set desc.non_portable_cluster to 1",
+                        "a cluster of %u x %u x %u has %llu blocks, but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
+                        cluster[1], cluster[2], (unsigned long long)blocks, name);
+    if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(ask, kernel->cu_context, &scope)) return GPUEXEC_OK;
+    gxi.cu.cuOccupancyMaxPotentialClusterSize(&most, (struct CUfunc_st *)kernel->native, gxi_extend(&e, NULL, d, desc));
+    gxi_leave(&scope);
+    if (most > 0 && blocks > (unsigned)most)
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
+                        "a cluster of %u x %u x %u has %llu blocks, but at most %d of kernel \"%s\" with such blocks run at once on device %d", cluster[0],
+                        cluster[1], cluster[2], (unsigned long long)blocks, most, name, ordinal);
+    return GPUEXEC_OK;
+}
+
+/* Grid, block, shared memory and clusters against the limits of device and kernel. The driver checks them at each launch, but it does not say what is wrong:
+   so this is asked when it has refused, and when a launch is prepared. */
+static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
     const char *name = ((gxi_kernel *)kernel->more)->name;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
@@ -5200,8 +5341,10 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
     const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS),
               file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
     gpuexec_result r = GPUEXEC_BAD_LAUNCH;
-    if (most <= 0 || kernel_most <= 0)
+    if (most <= 0 || kernel_most <= 0) {
+        if (!call->cu) { call->driver_call = ask.driver_call; call->cu = ask.cu ? ask.cu : GXI_INVALID_HANDLE; }
         return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver no longer knows it, or its context", name);
+    }
     if (block[0] == 0)
         return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
     if (grid[0] == 0)
@@ -5241,6 +5384,19 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                         "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per "
                         "thread, %d per block on device %d)",
                         block[0], block[1], block[2], (unsigned long long)threads, name, kernel_most, registers, file, ordinal);
+    return gxi_check_clusters(call, &ask, kernel, grid, d, desc, device, ordinal);
+}
+
+/* Why the driver refused a launch. */
+static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_args *args,
+                                               const gpuexec_launch_desc *desc) {
+    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z },
+                   block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    gpuexec_result r = gxi_check_launch(call, kernel, d, desc);
+    if (r) return r;
+    r = GPUEXEC_BAD_LAUNCH;
     if (call->cu == GXI_COOPERATIVE_TOO_LARGE) {
         gpuexec_kernel handle;
         handle.id = kernel->id;
@@ -5248,7 +5404,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                         "a cooperative grid of %llu blocks cannot run at once: with %llu threads and %u bytes of dynamic shared memory, at most "
                         "%d blocks of kernel \"%s\" do on device %d",
                         (unsigned long long)grid[0] * grid[1] * grid[2], (unsigned long long)threads, d->shared_bytes,
-                        gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name, ordinal);
+                        gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name, gxi_ordinal_of(kernel));
     }
     if (gxi_result_of(call->cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(call->cu);
     return gxi_fail(call, r,
@@ -5260,29 +5416,32 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                     name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
 }
 
-/* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what. Returns the CUresult. */
+/* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever of several handles of the
+   CUfunction. Returns the CUresult. */
 static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
     static gxi_mutex raising = GXI_MUTEX_INIT;
-    int cu = GXI_SUCCESS;
+    struct CUfunc_st *const function = (struct CUfunc_st *)k->native;
+    int cu = GXI_SUCCESS, now = 0;
     if (bytes > 0x7FFFFFFF) return call->cu = GXI_INVALID_VALUE;
     gxi_lock(&raising);
     if (bytes > k->shared_limit) {
-        cu = GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes));
-        if (cu == 0) GXI_STORE(&k->shared_limit, bytes);
+        cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+        if (cu == 0 && (int)bytes > now) cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
+        if (cu == 0) GXI_STORE(&k->shared_limit, (uint32_t)now);
     }
     gxi_unlock(&raising);
     return cu;
 }
 
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
-static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
-                                               const gpuexec_dims *d, const gpuexec_args *args, int cu, int cooperative) {
-    const char *const driver_call = cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel";
+static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                               const gpuexec_dims *d, const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
+    const int way = gxi_launch_way(desc);
     gxi_slot *k, *s;
     gxi_scope scope;
     GXI_CALL(gpuexec_launch, GXI_WORKS);
-    if (cooperative) call->function = "gpuexec_launch_cooperative";
-    call->driver_call = driver_call;
+    call->function = function;
+    if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)) || !(s = gxi_ask_stream(call, stream)))
         return gpuexec_error_detail()->result;
     if (k->cu_context != s->cu_context)
@@ -5291,14 +5450,24 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
                         ((gxi_kernel *)k->more)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
                         (void *)s->cu_context);
     if (!gxi_args_fit(k->sizes, args)) return gxi_fail_args(call, ((gxi_kernel *)k->more)->name, k->sizes, args);
+    if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, priority, programmatic and memory_sync_domain 0",
+                        "launch attributes (cuLaunchKernelEx, kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
+                        ((gxi_kernel *)k->more)->name, gxi.version / 1000, gxi.version % 1000 / 10);
+    if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
+    call->driver_call = gxi_launch_calls[way];
     if (cu < 0) {
         if (d->shared_bytes > GXI_LOAD(&k->shared_limit) && gxi_raise_shared(call, k, d->shared_bytes))
-            return gxi_fail_launch(call, k, d, args);
+            return gxi_fail_launch(call, k, d, args, desc);
+        if (gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster &&
+            GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
+            return gxi_fail_launch(call, k, d, args, desc);
         if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
         gxi_note_launch(s, kernel.id, where);
-        cu = gxi_call_launch(k, s, d, args, cooperative);
+        cu = gxi_call_launch_with(k, s, d, args, desc);
         gxi_leave(&scope);
-        call->driver_call = driver_call;
+        call->driver_call = gxi_launch_calls[way];
         call->cu = cu;
         if (gxi.trace) gxi_traced(call);
     }
@@ -5306,7 +5475,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
                ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", ((gxi_kernel *)k->more)->name)
-               : gxi_fail_launch(call, k, d, args);
+               : gxi_fail_launch(call, k, d, args, desc);
 }
 
 GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
@@ -5317,15 +5486,20 @@ GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpue
     if (k && s && k->cu_context == s->cu_context && !s->legacy && !gxi_thread.latched && !gxi.trace &&
         dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
         gxi_note_launch(s, kernel.id, where);
-        cu = gxi_call_launch(k, s, &dims, &args, 0);
+        cu = gxi_call_launch(k, s, &dims, &args);
         if (cu == 0) return GPUEXEC_OK;
     }
-    return gxi_launch_else(where, kernel, stream, &dims, &args, cu, 0);
+    return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, cu, NULL);
 }
 
 GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                                         gpuexec_args args) {
-    return gxi_launch_else(where, kernel, stream, &dims, &args, -1, 1);
+    return gxi_launch_else("gpuexec_launch_cooperative", where, kernel, stream, &dims, &args, -1, &gxi_cooperative);
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                                 const gpuexec_launch_desc *desc, gpuexec_args args) {
+    return gxi_launch_else("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -5733,13 +5907,13 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
                         "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name, d[i].ordinal);
     if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
-        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args);
+        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
     if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gpuexec_error_detail()->result;
     GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, (struct CUfunc_st *)d[i].kernel->native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
     if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT)) {
         call->cu = GXI_COOPERATIVE_TOO_LARGE;
-        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args);
+        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
     }
     return GPUEXEC_OK;
 }
@@ -5899,7 +6073,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
         for (i = 0; i < count && !result; i++) {
             gxi_note_launch(d[i].stream, list[i].kernel.id, where);
             call->driver_call = "cuLaunchCooperativeKernel";
-            call->cu = gxi_call_launch(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, 1);
+            call->cu = gxi_call_launch_with(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, &gxi_cooperative);
             if (gxi.trace) gxi_traced(call);
             if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
         }
