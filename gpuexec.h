@@ -19,6 +19,7 @@
         >>stream      queues of work
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
+        >>params      packed parameters, prepared launches
         >>multi       one launch over several devices, and their barrier
         >>cplusplus   launch with any values
       >>end-of-api
@@ -27,7 +28,8 @@
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, failures, latch, log
         >>object      handles and their slots, the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream, impl-event, impl-launch, impl-multi
+        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream, impl-event, impl-launch,
+        >>impl-params, impl-multi
 
     ---------------------------------------------------------------------------------------------------------------------
     >>start
@@ -973,6 +975,119 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>params   Arguments packed as the device wants them, and launches made ready once. */
+
+/* The types of kernel parameters: size and alignment in device code (CUDA C++ Programming Guide, table "Alignment Requirements"), whatever the host
+   compiler thinks of its own type of that name. double4 and the like are CUDA 13's of two alignments; the one of CUDA 12 is _16A. */
+#define GXI_TYPES(ROW) \
+    ROW(GPUEXEC_BOOL, bool, 1, 1) \
+    ROW(GPUEXEC_CHAR, char, 1, 1)           /* signed char, too */ \
+    ROW(GPUEXEC_CHAR1, char1, 1, 1) ROW(GPUEXEC_CHAR2, char2, 2, 2) ROW(GPUEXEC_CHAR3, char3, 3, 1) ROW(GPUEXEC_CHAR4, char4, 4, 4) \
+    ROW(GPUEXEC_UCHAR, unsigned char, 1, 1) \
+    ROW(GPUEXEC_UCHAR1, uchar1, 1, 1) ROW(GPUEXEC_UCHAR2, uchar2, 2, 2) ROW(GPUEXEC_UCHAR3, uchar3, 3, 1) ROW(GPUEXEC_UCHAR4, uchar4, 4, 4) \
+    ROW(GPUEXEC_SHORT, short, 2, 2) \
+    ROW(GPUEXEC_SHORT1, short1, 2, 2) ROW(GPUEXEC_SHORT2, short2, 4, 4) ROW(GPUEXEC_SHORT3, short3, 6, 2) ROW(GPUEXEC_SHORT4, short4, 8, 8) \
+    ROW(GPUEXEC_USHORT, unsigned short, 2, 2) \
+    ROW(GPUEXEC_USHORT1, ushort1, 2, 2) ROW(GPUEXEC_USHORT2, ushort2, 4, 4) ROW(GPUEXEC_USHORT3, ushort3, 6, 2) ROW(GPUEXEC_USHORT4, ushort4, 8, 8) \
+    ROW(GPUEXEC_INT, int, 4, 4) \
+    ROW(GPUEXEC_INT1, int1, 4, 4) ROW(GPUEXEC_INT2, int2, 8, 8) ROW(GPUEXEC_INT3, int3, 12, 4) ROW(GPUEXEC_INT4, int4, 16, 16) \
+    ROW(GPUEXEC_UINT, unsigned, 4, 4) \
+    ROW(GPUEXEC_UINT1, uint1, 4, 4) ROW(GPUEXEC_UINT2, uint2, 8, 8) ROW(GPUEXEC_UINT3, uint3, 12, 4) ROW(GPUEXEC_UINT4, uint4, 16, 16) \
+    ROW(GPUEXEC_LONGLONG, long long, 8, 8) \
+    ROW(GPUEXEC_LONGLONG1, longlong1, 8, 8) ROW(GPUEXEC_LONGLONG2, longlong2, 16, 16) ROW(GPUEXEC_LONGLONG3, longlong3, 24, 8) \
+    ROW(GPUEXEC_LONGLONG4_16A, longlong4_16a, 32, 16) ROW(GPUEXEC_LONGLONG4_32A, longlong4_32a, 32, 32) \
+    ROW(GPUEXEC_ULONGLONG, unsigned long long, 8, 8) \
+    ROW(GPUEXEC_ULONGLONG1, ulonglong1, 8, 8) ROW(GPUEXEC_ULONGLONG2, ulonglong2, 16, 16) ROW(GPUEXEC_ULONGLONG3, ulonglong3, 24, 8) \
+    ROW(GPUEXEC_ULONGLONG4_16A, ulonglong4_16a, 32, 16) ROW(GPUEXEC_ULONGLONG4_32A, ulonglong4_32a, 32, 32) \
+    ROW(GPUEXEC_HALF, half, 2, 2) ROW(GPUEXEC_HALF2, half2, 4, 4) \
+    ROW(GPUEXEC_BFLOAT16, bfloat16, 2, 2) ROW(GPUEXEC_BFLOAT162, bfloat162, 4, 4) \
+    ROW(GPUEXEC_FLOAT, float, 4, 4) \
+    ROW(GPUEXEC_FLOAT1, float1, 4, 4) ROW(GPUEXEC_FLOAT2, float2, 8, 8) ROW(GPUEXEC_FLOAT3, float3, 12, 4) ROW(GPUEXEC_FLOAT4, float4, 16, 16) \
+    ROW(GPUEXEC_DOUBLE, double, 8, 8) \
+    ROW(GPUEXEC_DOUBLE1, double1, 8, 8) ROW(GPUEXEC_DOUBLE2, double2, 16, 16) ROW(GPUEXEC_DOUBLE3, double3, 24, 8) \
+    ROW(GPUEXEC_DOUBLE4_16A, double4_16a, 32, 16) ROW(GPUEXEC_DOUBLE4_32A, double4_32a, 32, 32) \
+    ROW(GPUEXEC_POINTER, pointer, 8, 8)     /* a gpuexec_ptr */ \
+    ROW(GPUEXEC_TEXTURE, texture object, 8, 8) ROW(GPUEXEC_SURFACE, surface object, 8, 8)
+
+#define GXI_IF_LONG_HAS_8(yes, no) (sizeof(long) == 8 ? (int)(yes) : (int)(no))
+typedef enum gpuexec_type {
+    GPUEXEC_NO_TYPE,
+#define GXI_ROW(type, name, bytes, alignment) type,
+    GXI_TYPES(GXI_ROW)
+#undef GXI_ROW
+    GPUEXEC_TYPES,                               /* how many, with NO_TYPE */
+    /* long has 8 bytes on device and host in Linux, 4 in Windows. For a kernel compiled on the other system, name the width: INT or LONGLONG. */
+    GPUEXEC_LONG      = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG, GPUEXEC_INT),        GPUEXEC_ULONG      = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG, GPUEXEC_UINT),
+    GPUEXEC_LONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG1, GPUEXEC_INT1),      GPUEXEC_ULONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG1, GPUEXEC_UINT1),
+    GPUEXEC_LONG2     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG2, GPUEXEC_INT2),      GPUEXEC_ULONG2     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG2, GPUEXEC_UINT2),
+    GPUEXEC_LONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG3, GPUEXEC_INT3),      GPUEXEC_ULONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG3, GPUEXEC_UINT3),
+    GPUEXEC_LONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG4_16A, GPUEXEC_INT4),  GPUEXEC_ULONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG4_16A, GPUEXEC_UINT4),
+    GPUEXEC_LONG4_32A = GPUEXEC_LONGLONG4_32A,   GPUEXEC_ULONG4_32A = GPUEXEC_ULONGLONG4_32A       /* 32 bytes with either long */
+} gpuexec_type;
+
+/* An empty parameter block. It is host memory only, of no context, and neither needs nor starts the driver. One thread at a time may use a block. */
+#define gpuexec_params_create() gpuexec_params_create(GPUEXEC_HERE)
+GPUEXEC_API gpuexec_params (gpuexec_params_create)(const char *where);
+
+/* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters together have at most 32,764 bytes. */
+#define gpuexec_params_add(...) gpuexec_params_add(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_params_add)(GXI_WHERE gpuexec_params params, gpuexec_type type, const void *value);
+
+/* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and `bytes` a multiple of it. The bytes
+   must lie as in device code: struct { float f; float4 f4; } has 12 bytes of padding behind f there, so a host float4 must be aligned to 16, too. */
+#define gpuexec_params_add_struct(...) gpuexec_params_add_struct(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_params_add_struct)(GXI_WHERE gpuexec_params params, const void *value, size_t bytes, size_t alignment);
+
+/* How many arguments it holds, and the offset of one in bytes; -1 if the handle is not ok or there is no such argument. Questions. */
+GPUEXEC_API int gpuexec_params_count(gpuexec_params params);
+GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
+
+/* The packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the end. Padding inside is 0. It lives until
+   the block changes; writing to it changes the arguments. NULL if it fails. */
+#define gpuexec_params_data(...) gpuexec_params_data(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API void *(gpuexec_params_data)(GXI_WHERE gpuexec_params params, size_t *bytes);
+
+/* The block as the arguments of a launch, of any kind. It lives until the block changes. Empty if it fails, and then the launch is refused. */
+#define gpuexec_params_args(...) gpuexec_params_args(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_args (gpuexec_params_args)(GXI_WHERE gpuexec_params params);
+
+/* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the offsets by itself (it takes each
+   argument from its address); the packed buffer must pass this. NOT_SUPPORTED if the kernel's layout is not known. A question. */
+#define gpuexec_params_check(...) gpuexec_params_check(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel);
+
+/* Takes all arguments out, for others to be added. */
+#define gpuexec_params_clear(...) gpuexec_params_clear(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params params);
+GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params);
+
+/* Makes a launch ready: copies the argument values, and checks everything that gpuexec_launch and the driver would, now. In C++ the values may follow dims.
+   Launching it is as cheap as the driver's call. When its kernel's module has been unloaded or its stream destroyed, launching it is refused (STALE_HANDLE);
+   it ends with the context of its kernel. One thread at a time may use it. */
+#define gpuexec_prepare(...) gpuexec_prepare(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+
+/* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be its size. */
+#define gpuexec_prepared_set(...) gpuexec_prepared_set(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared prepared, int index, const void *value, size_t bytes);
+
+/* Where argument `index` lies, to write to it between launches; `bytes` must be its size. Aligned as its type, up to 16. Lives as long as the prepared
+   launch; NULL if it fails. */
+#define gpuexec_prepared_argument(...) gpuexec_prepared_argument(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API void *(gpuexec_prepared_argument)(GXI_WHERE gpuexec_prepared prepared, int index, size_t bytes);
+
+/* Changes grid, block and dynamic shared memory, checked as by gpuexec_prepare; refused ones change nothing. */
+#define gpuexec_prepared_dims(...) gpuexec_prepared_dims(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims);
+
+/* Launches it with what it holds now. cuLaunchKernel. */
+#define gpuexec_launch_prepared(...) gpuexec_launch_prepared(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared);
+
+/* Launches already queued still run. */
+GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared);
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>multi   One cooperative launch over several devices, and a barrier over all of its blocks. */
 
 typedef struct gpuexec_barrier_desc {
@@ -1098,6 +1213,10 @@ template <class... T>
 GXI_INLINE gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                 const T &...values) {
     return (gpuexec_launch_with)(where, kernel, stream, dims, desc, gxi_values<T...>(values...).args());
+}
+template <class... T>
+GXI_INLINE gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return (gpuexec_prepare)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 #endif
 
@@ -1519,6 +1638,7 @@ struct gxi_slot;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; see >>object for how ids address them */
 
 typedef struct gxi_state {
+    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed by gpuexec_shutdown only. First: no offset at each look-up */
     int                 started;                 /* atomic */
     unsigned            epoch;                   /* counts shutdowns: thread records of earlier epochs are gone */
     gxi_driver          cu;
@@ -1539,10 +1659,10 @@ typedef struct gxi_state {
     gxi_thread_key      key;
     gxi_failed          failed[GXI_FAILED_KEPT];
     uint64_t            failed_count;
-    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; freed by gpuexec_shutdown only */
     unsigned            generation;              /* of the slots of new chunks */
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
+    uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
     gxi_range          *ranges;                  /* sorted by lo */
     size_t              nranges, ranges_cap;
 } gxi_state;
@@ -2103,9 +2223,10 @@ static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index
 
 GXI_HOT gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
     char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
+    const unsigned rest = (unsigned)id - kind;   /* of that kind, the slot's offset and nothing below it */
     gxi_slot *slot;
-    if (!chunk || (id & 0x3F) != kind) return NULL;
-    slot = (gxi_slot *)(void *)(chunk + (id & 0x3FC0));
+    if (!chunk || rest & 0x3F) return NULL;
+    slot = (gxi_slot *)(void *)(chunk + (rest & 0x3FC0));
     return GXI_LOAD(&slot->id) == id ? slot : NULL;
 }
 static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
@@ -2171,6 +2292,7 @@ static int gxi_end(uint64_t id) {
     if (slot) {
         unsigned index = (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1);
         GXI_STORE(&slot->id, 0);
+        if ((id & 0x3F) == GXI_KERNEL || (id & 0x3F) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
         slot->native = (void *)(uintptr_t)gxi.free_slot;
         gxi.free_slot = index + 1;
     }
@@ -2256,6 +2378,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     return gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "%s is a stale handle: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
+                    : kind == GXI_PARAMS  ? "it was destroyed"
                                           : "it was destroyed, or its context was closed");
 }
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
@@ -2272,9 +2395,10 @@ static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((
 
 typedef struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; } gxi_kernel;   /* one block of memory: this, sizes, name */
 
-static void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
+GXI_HOT uint32_t gxi_launch_note(uint64_t kernel) { return ((uint32_t)(kernel >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1)) + 1; }
+GXI_HOT void gxi_note_launch(gxi_slot *stream, uint32_t note, const char *where) {
     GXI_STORE(&stream->more, (void *)(uintptr_t)where);
-    GXI_STORE(&stream->GXI_LAST_KERNEL, ((uint32_t)(kernel >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1)) + 1);
+    GXI_STORE(&stream->GXI_LAST_KERNEL, note);
 }
 static void gxi_add_last_launches(gxi_text *t) {
     unsigned index = 0, shown = 0;
@@ -2419,6 +2543,8 @@ GPUEXEC_API const char *gpuexec_id_why(uint64_t id) {
 
 GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *desc) {
     static const gpuexec_setup_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    const gxi_slot *slot;
+    unsigned index = 0;
     GXI_CALL(gpuexec_setup, GXI_MAKES);
     if (!desc) desc = &defaults;
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
@@ -2426,6 +2552,10 @@ GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *d
         return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else, or after gpuexec_shutdown",
                         "the library is in use already: it was started by %s%s%s", gxi.first_function,
                         gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
+    if ((slot = gxi_next(&index, GXI_PARAMS, 0)) != NULL)
+        return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else",
+                        "the library is in use already: a parameter block was made at %s, with the allocator of before", slot->where ? slot->where : "?");
+    gxi_forget_slots();                          /* of such blocks, destroyed since */
     return gxi_start_slow(call, desc);
 }
 
@@ -2761,7 +2891,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     if (kind == GXI_MODULE) gxi_module_free(old.more);
     else if (kind == GXI_BARRIER) gxi_barrier_free(call, (gxi_barrier *)old.more);
     else if (kind == GXI_LINKER) gxi_linker_free(old.more);
-    else if (kind == GXI_CONTEXT || kind == GXI_KERNEL) gxi_free(old.more);
+    else if (kind == GXI_CONTEXT || kind == GXI_KERNEL || kind == GXI_PARAMS || kind == GXI_PREPARED) gxi_free(old.more);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
     return cu;
 }
@@ -2771,7 +2901,7 @@ static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind)
                                     : GXI_TRY(cuMemFree, (lo));
 }
 static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
-    static const unsigned order[] = { GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
+    static const unsigned order[] = { GXI_PREPARED, GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
     const uint64_t id = slot->id;
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
@@ -2850,6 +2980,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
         if (gxi.desc.report_leaks) gxi_report_leaks();
         for (index = 0; (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL; ) gxi_context_end(call, slot);
     }
+    for (index = 0; (slot = gxi_next(&index, GXI_PARAMS, 0)) != NULL; ) gxi_destroy(call, slot);      /* of no context */
     gxi_forget_slots();
     result = gxi_take();
     if (result && gxi_thread.record) {           /* the text outlives the records */
@@ -3814,13 +3945,6 @@ GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_offset, GXI_ASKS);
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
     return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[slot->sizes[0] + index + 1] : -1;
-}
-GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
-    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes);
-    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
-    if (per_multiprocessor < 0 || !context) return -1;
-    return per_multiprocessor * gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
 }
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
@@ -5167,14 +5291,22 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
     return d;
 }
 
+GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes);
+    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
+    if (per_multiprocessor < 0 || !context) return -1;
+    return per_multiprocessor * gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
+}
+
 GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
     const void *const *addresses = args->addresses;
     const unsigned short *expected = known ? known + 1 : args->sizes, *sizes = args->sizes ? args->sizes : expected;
     const unsigned count = args->count;
-    unsigned i;
+    size_t i = count;                            /* counts down: fewer instructions */
     if ((known && count != known[0]) || (count && !addresses)) return 0;
-    if (!sizes) { for (i = 0; i < count; i++) if (!addresses[i]) return 0; }
-    else for (i = 0; i < count; i++) if (!addresses[i] || sizes[i] != expected[i]) return 0;
+    if (!sizes) { while (i--) if (!addresses[i]) return 0; }
+    else while (i--) if (!addresses[i] || sizes[i] != expected[i]) return 0;
     return 1;
 }
 GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
@@ -5433,6 +5565,18 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
     return cu;
 }
 
+/* What every launch checks before the driver: handles, one context, the arguments. */
+static GXI_COLD gpuexec_result gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k,
+                                              gxi_slot **s) {
+    if (!(*k = gxi_ask_kernel(call, kernel)) || !(*s = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if ((*k)->cu_context != (*s)->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
+                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
+                        ((gxi_kernel *)(*k)->more)->name, gxi_ordinal_of(*k), (void *)(*k)->cu_context, gxi_ordinal_of(*s),
+                        (void *)(*s)->cu_context);
+    return gxi_args_fit((*k)->sizes, args) ? GPUEXEC_OK : gxi_fail_args(call, ((gxi_kernel *)(*k)->more)->name, (*k)->sizes, args);
+}
+
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                const gpuexec_dims *d, const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
@@ -5442,14 +5586,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     GXI_CALL(gpuexec_launch, GXI_WORKS);
     call->function = function;
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)) || !(s = gxi_ask_stream(call, stream)))
-        return gpuexec_error_detail()->result;
-    if (k->cu_context != s->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
-                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
-                        ((gxi_kernel *)k->more)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
-                        (void *)s->cu_context);
-    if (!gxi_args_fit(k->sizes, args)) return gxi_fail_args(call, ((gxi_kernel *)k->more)->name, k->sizes, args);
+    if (gxi_begin(call) || gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gpuexec_error_detail()->result;
     if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, priority, programmatic and memory_sync_domain 0",
                         "launch attributes (cuLaunchKernelEx, kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
@@ -5464,7 +5601,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
             GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
             return gxi_fail_launch(call, k, d, args, desc);
         if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
-        gxi_note_launch(s, kernel.id, where);
+        gxi_note_launch(s, gxi_launch_note(kernel.id), where);
         cu = gxi_call_launch_with(k, s, d, args, desc);
         gxi_leave(&scope);
         call->driver_call = gxi_launch_calls[way];
@@ -5480,16 +5617,18 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
 
 GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                            gpuexec_args args) {
-    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
-    gxi_slot *s = gxi_peek(stream.id, GXI_STREAM);
-    int cu = -1;
-    if (k && s && k->cu_context == s->cu_context && !s->legacy && !gxi_thread.latched && !gxi.trace &&
-        dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
-        gxi_note_launch(s, kernel.id, where);
-        cu = gxi_call_launch(k, s, &dims, &args);
-        if (cu == 0) return GPUEXEC_OK;
-    }
-    return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, cu, NULL);
+    const gxi_slot *k;
+    gxi_slot *s;
+    int cu;
+    if (!(k = gxi_peek(kernel.id, GXI_KERNEL)) || !(s = gxi_peek(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy ||
+        gxi_thread.latched || gxi.trace || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->sizes, &args))
+        return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, -1, NULL);
+    gxi_note_launch(s, gxi_launch_note(kernel.id), where);
+    cu = gxi_call_launch(k, s, &dims, &args);
+    if (cu == 0) return GPUEXEC_OK;
+    kernel.id = k->id;                           /* read back rather than kept, which would cost the straight path registers to save; likewise where */
+    stream.id = s->id;
+    return gxi_launch_else("gpuexec_launch", (const char *)s->more, kernel, stream, &dims, &args, cu, NULL);
 }
 
 GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
@@ -5500,6 +5639,362 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel
 GPUEXEC_API gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                                  const gpuexec_launch_desc *desc, gpuexec_args args) {
     return gxi_launch_else("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-params   Parameter blocks and prepared launches hold their arguments in a gxi_block each. A prepared launch goes the straight path as long as no
+   kernel or stream was ended since it last looked at its own (gxi.ends): one comparison instead of two look-ups. */
+
+static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
+    { "nothing", 0, 0 },
+#define GXI_ROW(type, type_name, type_bytes, type_alignment) { #type_name, type_bytes, type_alignment },
+    GXI_TYPES(GXI_ROW)
+#undef GXI_ROW
+};
+enum { GXI_MOST_BYTES = 32764, GXI_STRUCT = 256 /* a kind from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
+
+typedef struct gxi_block {                       /* one allocation: this, the tables, the data aligned to 16 */
+    unsigned char  *data;
+    const void    **addresses;                   /* of each argument, in data */
+    unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
+    unsigned        count, room;                 /* arguments, and for how many there is room */
+    size_t          bytes, space;                /* likewise */
+} gxi_block;
+
+static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
+
+/* A block with what `old` holds, or empty, behind `head` bytes of which the block is the first part. NULL: no memory. */
+static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_block *old) {
+    const size_t addresses = gxi_up(head, 16), sizes = addresses + room * sizeof(void *), data = gxi_up(sizes + room * 2 * sizeof(short), 16);
+    char *p = (char *)gxi_realloc(NULL, data + space);
+    gxi_block *b = (gxi_block *)(void *)p;
+    unsigned i;
+    if (!p) return NULL;
+    memset(p, 0, data + space);
+    b->addresses = (const void **)(void *)(p + addresses);
+    b->sizes = (unsigned short *)(void *)(p + sizes);
+    b->kinds = b->sizes + room;
+    b->data = (unsigned char *)p + data;
+    b->room = room;
+    b->space = space;
+    if (!old) return p;
+    for (i = 0; i < old->count; i++) b->addresses[i] = b->data + ((const unsigned char *)old->addresses[i] - old->data);
+    memcpy(b->sizes, old->sizes, old->count * sizeof *b->sizes);
+    memcpy(b->kinds, old->kinds, old->count * sizeof *b->kinds);
+    memcpy(b->data, old->data, old->bytes);
+    b->count = old->count;
+    b->bytes = old->bytes;
+    return p;
+}
+static void gxi_block_add(gxi_block *b, const void *value, size_t bytes, size_t alignment, unsigned kind) {      /* there is room */
+    size_t at = gxi_up(b->bytes, alignment);
+    memcpy(b->data + at, value, bytes);
+    b->addresses[b->count] = b->data + at;
+    b->sizes[b->count] = (unsigned short)bytes;
+    b->kinds[b->count++] = (unsigned short)kind;
+    b->bytes = at + bytes;
+}
+static gpuexec_args gxi_block_args(const gxi_block *b) {
+    gpuexec_args args = { 0, 0, 0 };
+    args.addresses = b->addresses;
+    args.sizes = b->sizes;
+    args.count = b->count;
+    return args;
+}
+static int gxi_block_offset(const gxi_block *b, unsigned index) { return (int)((const unsigned char *)b->addresses[index] - b->data); }
+
+/* --- parameter blocks ---------------------------------------------------------------------------------------------- */
+
+GPUEXEC_API gpuexec_params (gpuexec_params_create)(const char *where) {
+    gpuexec_params handle = { 0 };
+    gxi_slot made;
+    GXI_CALL(gpuexec_params_create, GXI_MAKES);
+    memset(&made, 0, sizeof made);
+    made.more = gxi_block_new(sizeof(gxi_block), 16, 256, NULL);
+    if (!made.more) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a parameter block");
+    else {
+        handle.id = gxi_new(call, GXI_PARAMS, &made);
+        if (handle.id) return handle;
+        gxi_free(made.more);
+    }
+    handle.id = gxi_failed_id(GXI_PARAMS);
+    return handle;
+}
+
+static gxi_slot *gxi_ask_params(gxi_call *call, gpuexec_params params) { return gxi_get(call, params.id, GXI_PARAMS, "the parameter block"); }
+static gxi_block *gxi_block_of(const gxi_slot *slot) { return (gxi_block *)slot->more; }
+
+static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value, size_t bytes, size_t alignment, unsigned kind) {
+    gxi_slot *slot = gxi_ask_params(call, params);
+    gxi_block *b;
+    size_t end = 0;
+    if (!slot) return gpuexec_error_detail()->result;
+    b = gxi_block_of(slot);
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %u's value is NULL (counted from 0)", b->count);
+    if (bytes > GXI_MOST_BYTES || (end = gxi_up(b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
+                        "argument %u of %llu bytes does not fit behind the %llu bytes before it: a kernel's parameters have at most %d bytes", b->count,
+                        (unsigned long long)bytes, (unsigned long long)b->bytes, GXI_MOST_BYTES);
+    if (b->count == b->room || end > b->space) {
+        gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room, end > b->space ? end * 2 : b->space, b);
+        if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for argument %u of a parameter block", b->count);
+        slot->more = larger;
+        gxi_free(b);
+        b = larger;
+    }
+    gxi_block_add(b, value, bytes, alignment, kind);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_params_add)(GXI_WHERE gpuexec_params params, gpuexec_type type, const void *value) {
+    GXI_CALL(gpuexec_params_add, GXI_MAKES);
+    if ((int)type <= 0 || (int)type >= GPUEXEC_TYPES)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "for a struct: gpuexec_params_add_struct", "%d is no gpuexec_type", (int)type);
+    return gxi_params_append(call, params, value, gxi_types[type].bytes, gxi_types[type].alignment, (unsigned)type);
+}
+GPUEXEC_API gpuexec_result (gpuexec_params_add_struct)(GXI_WHERE gpuexec_params params, const void *value, size_t bytes, size_t alignment) {
+    unsigned kind = GXI_STRUCT;
+    GXI_CALL(gpuexec_params_add_struct, GXI_MAKES);
+    if (!alignment || (alignment & (alignment - 1)))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "state the alignment of the struct's most aligned member in device code",
+                        "the alignment %llu of a struct of %llu bytes is no power of two", (unsigned long long)alignment, (unsigned long long)bytes);
+    if (!bytes || bytes % alignment)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "the padding behind a struct's last member counts: pass sizeof of a type that has the device's layout",
+                        "a struct of %llu bytes cannot be aligned to %llu: its size is no multiple of that", (unsigned long long)bytes,
+                        (unsigned long long)alignment);
+    while ((size_t)1 << (kind - GXI_STRUCT) < alignment) kind++;
+    return gxi_params_append(call, params, value, bytes, alignment, kind);
+}
+GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
+    GXI_CALL_NO_PLACE(gpuexec_params_count, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    return slot ? (int)gxi_block_of(slot)->count : -1;
+}
+GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
+    GXI_CALL_NO_PLACE(gpuexec_params_offset, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
+}
+GPUEXEC_API void *(gpuexec_params_data)(GXI_WHERE gpuexec_params params, size_t *bytes) {
+    GXI_CALL(gpuexec_params_data, GXI_MAKES);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    if (bytes) *bytes = slot ? gxi_block_of(slot)->bytes : 0;
+    return slot ? gxi_block_of(slot)->data : NULL;
+}
+GPUEXEC_API gpuexec_args (gpuexec_params_args)(GXI_WHERE gpuexec_params params) {
+    static const gpuexec_args none = { 0, 0, 0 };
+    GXI_CALL(gpuexec_params_args, GXI_MAKES);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    return slot ? gxi_block_args(gxi_block_of(slot)) : none;
+}
+
+/* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1, whose driver is 12.1. */
+static int gxi_most_bytes(gxi_call *ask, const gxi_slot *kernel) {
+    return gxi.version < 12010 || gxi_function_attribute(ask, kernel, GXI_FUNC_BINARY_VERSION) < 70 ? 4096 : GXI_MOST_BYTES;
+}
+static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
+    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const unsigned bytes = kernel->sizes[i + 1], offset = kernel->sizes[kernel->sizes[0] + i + 1], kind = b->kinds[i];
+    char type[32];
+    if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_types[kind].name);
+    else snprintf(type, sizeof type, "struct, aligned to %u", 1u << (kind - GXI_STRUCT));
+    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                    b->sizes[i] != bytes   ? "the type has another size: add the one that the kernel declares"
+                    : kind >= GXI_STRUCT   ? "the alignment stated is wrong: state that of the struct's most aligned member in device code"
+                                           : "the type has another alignment: add the one that the kernel declares (a struct by gpuexec_params_add_struct)",
+                    "parameter %u of kernel \"%s\" has %u bytes at offset %u, but argument %u (%s) has %u bytes at offset %d (counted from 0)", i, name,
+                    bytes, offset, i, type, b->sizes[i], gxi_block_offset(b, i));
+}
+GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel) {
+    gxi_slot *slot, *k;
+    gxi_block *b;
+    gpuexec_args args;
+    const char *name;
+    unsigned i;
+    int most;
+    GXI_CALL(gpuexec_params_check, GXI_ASKS);
+    if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
+    b = gxi_block_of(slot);
+    args = gxi_block_args(b);
+    name = ((gxi_kernel *)k->more)->name;
+    if (!k->sizes || k->sizes[0] != b->count) {
+        most = gxi_most_bytes(call, k);
+        call->cu = 0;
+        if (b->bytes > (size_t)most)
+            return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; more bytes take a driver of CUDA 12.1, "
+                            "PTX 8.1 and sm_70", "the block has %llu bytes, but the parameters of kernel \"%s\" have at most %d", (unsigned long long)b->bytes,
+                            name, most);
+        if (k->sizes) return gxi_fail_args(call, name, k->sizes, &args);
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver of CUDA 12.4",
+                        "the parameters of kernel \"%s\" are not known, so nothing can be compared with them", name);
+    }
+    for (i = 0; i < b->count; i++)
+        if (b->sizes[i] != k->sizes[i + 1] || gxi_block_offset(b, i) != k->sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
+    return GPUEXEC_OK;
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params params) {
+    GXI_CALL(gpuexec_params_clear, GXI_MAKES);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    gxi_block *b;
+    if (!slot) return gpuexec_error_detail()->result;
+    b = gxi_block_of(slot);
+    memset(b->data, 0, b->bytes);                /* what becomes padding is 0 */
+    b->bytes = b->count = 0;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_params_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(params.id, GXI_PARAMS)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_params(call, params))) return gpuexec_error_detail()->result;
+    gxi_destroy(call, slot);
+    return GPUEXEC_OK;
+}
+
+/* --- prepared launches --------------------------------------------------------------------------------------------- */
+
+typedef struct gxi_prepared {
+    gxi_block       block;                       /* the arguments; stays first */
+    gpuexec_dims    dims;
+    gpuexec_kernel  kernel;
+    gpuexec_stream  stream;
+    gxi_slot       *on;                          /* the stream's slot, its CUstream, and what gxi_note_launch notes there */
+    struct CUstream_st *native_stream;
+    uint32_t        note;
+    uint64_t        ends;                        /* gxi.ends when kernel and stream were last seen alive, GXI_LOOK if each launch has to look */
+} gxi_prepared;
+#define GXI_LOOK UINT64_MAX
+
+static gxi_slot *gxi_ask_prepared(gxi_call *call, gpuexec_prepared prepared) { return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch"); }
+static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return (gxi_prepared *)slot->more; }
+
+static const char *gxi_prepared_name(const gxi_slot *slot) {         /* of its kernel */
+    const gxi_slot *kernel = gxi_peek(gxi_prepared_of(slot)->kernel.id, GXI_KERNEL);
+    return kernel ? ((gxi_kernel *)kernel->more)->name : "(of a module unloaded since)";
+}
+
+static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims) {
+    gpuexec_result result = gxi_check_launch(call, kernel, dims, NULL);
+    if (!result && dims->shared_bytes > GXI_LOAD(&kernel->shared_limit) && gxi_raise_shared(call, kernel, dims->shared_bytes))
+        result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory", ((gxi_kernel *)kernel->more)->name, dims->shared_bytes);
+    dims->grid_y += !dims->grid_y; dims->grid_z += !dims->grid_z; dims->block_y += !dims->block_y; dims->block_z += !dims->block_z;
+    return result;
+}
+
+GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    gpuexec_prepared handle = { 0 };
+    const unsigned short *sizes;
+    gxi_slot *k, *s, made;
+    gxi_prepared *p;
+    size_t space = 0;
+    unsigned i;
+    GXI_CALL(gpuexec_prepare, GXI_MAKES);
+    if (gxi_begin(call) || gxi_ask_launch(call, kernel, stream, &args, &k, &s) || gxi_prepared_check(call, k, &dims)) goto failed;
+    sizes = args.sizes ? args.sizes : k->sizes ? k->sizes + 1 : NULL;
+    if (args.count && !sizes) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
+                 "the sizes of the arguments are not known, neither from args.sizes nor from kernel \"%s\"", ((gxi_kernel *)k->more)->name);
+        goto failed;
+    }
+    for (i = 0; i < args.count; i++) space += gxi_up(sizes[i], 16);
+    p = (gxi_prepared *)gxi_block_new(sizeof *p, args.count, space, NULL);
+    if (!p) {
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", ((gxi_kernel *)k->more)->name);
+        goto failed;
+    }
+    for (i = 0; i < args.count; i++) gxi_block_add(&p->block, args.addresses[i], sizes[i], 16, GPUEXEC_NO_TYPE);
+    p->dims = dims;
+    p->kernel = kernel;
+    p->stream = stream;
+    p->on = s;
+    p->native_stream = (struct CUstream_st *)s->native;
+    p->note = gxi_launch_note(kernel.id);
+    p->ends = GXI_LOOK;
+    memset(&made, 0, sizeof made);
+    made.native = k->native;
+    made.cu_context = k->cu_context;
+    made.context = k->context;
+    made.more = p;
+    handle.id = gxi_new(call, GXI_PREPARED, &made);
+    if (handle.id) return handle;
+    gxi_free(p);
+failed:
+    handle.id = gxi_failed_id(GXI_PREPARED);
+    return handle;
+}
+
+static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
+    gxi_slot *slot = gxi_ask_prepared(call, prepared);
+    const gxi_block *b;
+    const char *name;
+    if (!slot) return NULL;
+    b = &gxi_prepared_of(slot)->block;
+    name = gxi_prepared_name(slot);
+    if (index < 0 || (unsigned)index >= b->count)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the launch of kernel \"%s\" has %u (counted from 0)", index, name, b->count);
+    else if (bytes != b->sizes[index])
+        gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
+                 "argument %d of kernel \"%s\" has %u bytes, but %llu are given (counted from 0)", index, name, b->sizes[index], (unsigned long long)bytes);
+    else return b->data + gxi_block_offset(b, (unsigned)index);
+    return NULL;
+}
+GPUEXEC_API void *(gpuexec_prepared_argument)(GXI_WHERE gpuexec_prepared prepared, int index, size_t bytes) {
+    GXI_CALL(gpuexec_prepared_argument, GXI_MAKES);
+    return gxi_prepared_place(call, prepared, index, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared prepared, int index, const void *value, size_t bytes) {
+    void *place;
+    GXI_CALL(gpuexec_prepared_set, GXI_MAKES);
+    place = gxi_prepared_place(call, prepared, index, bytes);
+    if (!place) return gpuexec_error_detail()->result;
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %d's value is NULL (counted from 0)", index);
+    memcpy(place, value, bytes);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims) {
+    gxi_slot *slot, *k;
+    GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
+    if (!(slot = gxi_ask_prepared(call, prepared)) || !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) || gxi_prepared_check(call, k, &dims))
+        return gpuexec_error_detail()->result;
+    gxi_prepared_of(slot)->dims = dims;
+    return GPUEXEC_OK;
+}
+
+static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuexec_prepared prepared, int cu) {
+    gxi_slot *slot;
+    gxi_prepared *p;
+    gpuexec_args args;
+    gpuexec_result result;
+    uint64_t ends = GXI_LOAD(&gxi.ends);         /* before looking: whatever ends meanwhile is looked for next time */
+    GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
+    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared))) return gpuexec_error_detail()->result;
+    p = gxi_prepared_of(slot);
+    args = gxi_block_args(&p->block);
+    result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->dims, &args, cu, NULL);
+    if (!result && !p->on->legacy && !gxi.trace) p->ends = ends;     /* those two have more to do at each launch */
+    return result;
+}
+GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared) {
+    gxi_slot *slot = gxi_peek(prepared.id, GXI_PREPARED);
+    const gxi_prepared *p;
+    int cu;
+    if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends)) return gxi_launch_prepared_else(where, prepared, -1);
+    gxi_note_launch(p->on, p->note, where);
+    cu = gxi.cu.cuLaunchKernel((struct CUfunc_st *)slot->native, p->dims.grid_x, p->dims.grid_y, p->dims.grid_z, p->dims.block_x,
+                                             p->dims.block_y, p->dims.block_z, p->dims.shared_bytes, p->native_stream,
+                                             (void **)(uintptr_t)p->block.addresses, NULL);
+    if (cu == 0) return GPUEXEC_OK;
+    prepared.id = slot->id;                      /* read back, as in gpuexec_launch */
+    return gxi_launch_prepared_else((const char *)gxi_prepared_of(slot)->on->more, prepared, cu);
+}
+
+GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_prepared_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(prepared.id, GXI_PREPARED)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_prepared(call, prepared))) return gpuexec_error_detail()->result;
+    gxi_destroy(call, slot);
+    return GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -6071,7 +6566,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
         for (joined = m->joined, i = 0; i < count; i++) if (d[i].joined != m->joined) joined = 0;
         if (!desc->no_pre_sync && !joined && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
         for (i = 0; i < count && !result; i++) {
-            gxi_note_launch(d[i].stream, list[i].kernel.id, where);
+            gxi_note_launch(d[i].stream, gxi_launch_note(list[i].kernel.id), where);
             call->driver_call = "cuLaunchCooperativeKernel";
             call->cu = gxi_call_launch_with(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, &gxi_cooperative);
             if (gxi.trace) gxi_traced(call);
