@@ -185,6 +185,22 @@
       (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
       nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory
       (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears at the next call that waits.
+      gpuexec_launch_with takes attributes besides: clusters, a priority, programmatic dependence and the like.
+
+    PARAMETERS (>>params)
+      GPUEXEC_ARGS suits a launch whose arguments are known where it is written. A parameter block holds arguments that are
+      gathered at run time, or that the driver wants packed:
+          gpuexec_params p = gpuexec_params_create();
+          gpuexec_params_add(p, GPUEXEC_INT, &n);
+          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);         // float color[4]: aligned to 16 in the block, whatever it is here
+          gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
+          gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
+      Every launch takes gpuexec_params_args(p). gpuexec_params_data(p, &bytes) is the packed buffer for driver calls of your
+      own (CU_LAUNCH_PARAM_BUFFER_POINTER); the driver takes a wrong one silently, so gpuexec_params_check(p, kernel) first.
+      A prepared launch is checked once and launched often, at the cost of the driver's call alone:
+          gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
+          float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
+          for (...) { *time += dt; gpuexec_launch_prepared(step); }
 
     MANY DEVICES (>>multi)
       Contexts of several devices are open at the same time, and any thread may use all of them: gpuexec_stream_wait_event and
