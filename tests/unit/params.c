@@ -130,13 +130,15 @@ static void check_received(setting t, const values *v) {
 /* int, float4, char, float, pointer, float2, pointer: CUDA's own example of packing; then the struct whose padding stands behind its first member. */
 TEST(one_block_for_every_way_to_launch) {
     static const int offsets[] = { 0, 16, 32, 36, 40, 48, 56, 64, 96, 98, 104, 112, 116, 120 };
-    typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *, void **, void **);
+    typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *,
+                                void **, void **);
     union { void *symbol; launch_function *call; } raw;
     setting        t = set_up(PARAMETERS_PTX, "receive");
     values         v = all;
     gpuexec_params p;
     gpuexec_prepared prepared;
     gpuexec_launch_desc desc = { 0 };
+    gpuexec_device_launch on_device;
     size_t         bytes = 0;
     void          *data, *extra[5];
     int            i;
@@ -155,6 +157,12 @@ TEST(one_block_for_every_way_to_launch) {
     check_received(t, &v);
     desc.has_priority = gpuexec_driver_version() >= 11080;
     CHECK_OK(gpuexec_launch_with(t.fn, t.s, gpuexec_grid(1, 1, 0), &desc, gpuexec_params_args(p)));
+    check_received(t, &v);
+    on_device.kernel = t.fn;
+    on_device.stream = t.s;
+    on_device.dims = gpuexec_grid(1, 1, 0);
+    on_device.args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch_multi_device(&on_device, 1, NULL));
     check_received(t, &v);
     prepared = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p));
     CHECK_OK(gpuexec_launch_prepared(prepared));
@@ -279,7 +287,8 @@ TEST(as_many_bytes_as_a_kernel_takes) {
 TEST(more_bytes_than_any_kernel_takes) {
     static const unsigned char bytes[32768];
     gpuexec_params p = gpuexec_params_create();
-    FAILS(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes", "the 0 bytes before", "at most 32764", "device memory");
+    FAILS(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes", "the 0 bytes before", "at most 32764",
+          "device memory");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));                 /* 32,764 */
     FAILS(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes", "32764 bytes before", "at most 32764");
@@ -400,7 +409,8 @@ TEST(wrong_handles_are_refused) {
     gpuexec_take_error();
     args = gpuexec_params_args(p);                                       /* latched: a kernel without parameters would take these */
     CHECK_EQ(args.count, 0);
-    FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE, "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
+    FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE,
+          "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
     FAILS(gpuexec_launch_prepared(no_launch), GPUEXEC_BAD_HANDLE, "the prepared launch was never made");
     no_launch.id = t.fn.id;
     FAILS(gpuexec_launch_prepared(no_launch), GPUEXEC_WRONG_KIND, "is a kernel", "a prepared launch is wanted");
@@ -545,7 +555,8 @@ TEST(what_cannot_be_prepared) {
     gpuexec_dims dims = gpuexec_grid(1, 1, 0);
     int i;
     CHECK_OK(gpuexec_device_get_info(0, &d));
-#define REFUSED(prepare, result, ...) do { p = prepare; CHECK(!gpuexec_ok(p)); CHECK_RESULT(gpuexec_take_error(), result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
+#define REFUSED(prepare, result, ...) do { \
+        p = prepare; CHECK(!gpuexec_ok(p)); CHECK_RESULT(gpuexec_take_error(), result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
         CHECK_RESULT(gpuexec_launch_prepared(p), result); gpuexec_take_error(); } while (0)
     REFUSED(gpuexec_prepare(none, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_HANDLE, "gpuexec_prepare", "the kernel was never made");
     REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by)), GPUEXEC_BAD_PARAMETERS, "\"add\" takes 3 parameters", "2 arguments");
