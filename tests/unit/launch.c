@@ -453,3 +453,64 @@ TEST(the_opt_in_is_never_lowered) {
         CHECK_OK(gpuexec_context_close(ctx));
     }
 }
+
+/* What is wrong with clusters, on any device: the driver's part is played here. It has clusters, of at most 16 blocks, and refuses what it is given. */
+static int (GXI_CUDA *real_attribute)(int *value, int attribute, int device);
+static int GXI_CUDA played_attribute(int *value, int which, int device) {
+    int cu = real_attribute(value, which, device);
+    if (which == GXI_DEV_CLUSTER_LAUNCH) *value = 1;
+    return cu;
+}
+static int own_cluster;                                          /* of every kernel: its __cluster_dims__ along x, y, z */
+static int (GXI_CUDA *real_function_attribute)(int *value, int attribute, struct CUfunc_st *function);
+static int GXI_CUDA played_function_attribute(int *value, int which, struct CUfunc_st *function) {
+    int cu = real_function_attribute(value, which, function);
+    if (which >= GXI_FUNC_REQUIRED_CLUSTER_WIDTH && which < GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 3) *value = own_cluster;
+    return cu;
+}
+static int GXI_CUDA allow(struct CUfunc_st *function, int which, int value) {
+    (void)function; (void)which; (void)value;
+    return GXI_SUCCESS;
+}
+static int GXI_CUDA sixteen(int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config) {
+    (void)function;
+    *blocks = 16;
+    return config->attributes[0].id == GXI_LAUNCH_CLUSTER_DIMENSION && config->count == 1 ? GXI_SUCCESS : GXI_INVALID_VALUE;
+}
+static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra) {
+    (void)config; (void)function; (void)params; (void)extra;
+    return GXI_INVALID_CLUSTER_SIZE;
+}
+TEST(clusters_that_are_refused) {
+    setting t = set_up();
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_dims grid = gpuexec_grid(6, 32, 0);
+    if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
+    real_attribute = gxi.cu.cuDeviceGetAttribute;
+    real_function_attribute = gxi.cu.cuFuncGetAttribute;
+    gxi.cu.cuDeviceGetAttribute = played_attribute;              /* until the shutdown after this test */
+    gxi.cu.cuFuncGetAttribute = played_function_attribute;
+    gxi.cu.cuFuncSetAttribute = allow;
+    gxi.cu.cuOccupancyMaxPotentialClusterSize = sixteen;
+    gxi.cu.cuLaunchKernelEx = refuse;
+    desc.cluster_x = 4;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6", "no multiple of the cluster's 4 blocks", "912");
+    desc.cluster_x = 0;
+    desc.cluster_z = 2;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_z is 1", "no multiple of the cluster's 2 blocks");
+    desc.cluster_z = 0;
+    desc.cluster_x = 16;
+    grid.grid_x = 32;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    desc.cluster_x = 32;
+    desc.non_portable_cluster = 1;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "32 x 1 x 1 has 32 blocks", "at most 16 of kernel \"count\"", "device 0");
+    own_cluster = 2;
+    desc.cluster_x = 4;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.count, t.s, grid, GPUEXEC_ARGS(t.p))));      /* the kernel's own clusters count for every launch */
+    CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "no multiple of the cluster's 2 blocks");
+    gpuexec_take_error();
+    own_cluster = 0;
+    CHECK_EQ(result_of(t), 0);
+}
