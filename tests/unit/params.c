@@ -74,6 +74,27 @@ static void compare_every_type(void) {
     CHECK_OK(gpuexec_launch(fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
     CHECK_OK(gpuexec_context_sync(ctx));
 }
+/* A struct may be aligned to more than any type. */
+static void compare_alignments(void) {
+    static const unsigned char bytes[512];
+    char ptx[400];
+    unsigned alignment;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    for (alignment = 1; alignment <= 512; alignment *= 2) {
+        gpuexec_params p = gpuexec_params_create();
+        gpuexec_kernel fn;
+        snprintf(ptx, sizeof ptx, ".version 6.0\n.target sm_70\n.address_size 64\n"
+                 ".visible .entry k(.param .u8 a, .param .align %u .b8 b[%u], .param .u64 .ptr .global .align 128 c) { ret; }\n", alignment, 512u);
+        fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "k");
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR, bytes));
+        CHECK_OK(gpuexec_params_add_struct(p, bytes, 512, alignment));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, bytes));
+        CHECK_EQ(gpuexec_params_offset(p, 1), alignment);
+        CHECK_OK(gpuexec_params_check(p, fn));
+    }
+    CHECK_OK(gpuexec_take_error());
+}
+
 TEST(every_type_lies_where_nvcc_puts_it) {
     unsigned char seen[GPUEXEC_TYPES] = { 0 };
     int i;
@@ -81,11 +102,14 @@ TEST(every_type_lies_where_nvcc_puts_it) {
     for (i = 1; i < GPUEXEC_TYPES; i++) CHECK(seen[i]);                  /* the kernel has all there are */
     compare_every_type();
 }
+TEST(alignments_up_to_512) { compare_alignments(); }
+
 /* The driver does not tell the layout: it is read from the PTX text. */
 TEST_ALONE(the_same_layout_from_the_ptx_text) {
     setenv("SIMGPU_DRIVER_VERSION", "12020", 1);
     if (gpuexec_driver_version() >= 12040) SKIP("this driver tells the layout itself");
     compare_every_type();
+    compare_alignments();
 }
 
 /* Values for the kernel `receive`, in its order. */
@@ -202,27 +226,6 @@ TEST(padding_inside_is_zero_and_none_at_the_end) {
     CHECK_EQ(bytes, 17);
     CHECK(memcmp(data, "\xff\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff", 17) == 0);
     CHECK_OK(gpuexec_params_destroy(p));
-}
-
-/* A struct may be aligned to more than any type. */
-TEST(alignments_up_to_512) {
-    static const unsigned char bytes[512];
-    char ptx[400];
-    unsigned alignment;
-    gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    for (alignment = 1; alignment <= 512; alignment *= 2) {
-        gpuexec_params p = gpuexec_params_create();
-        gpuexec_kernel fn;
-        snprintf(ptx, sizeof ptx, ".version 6.0\n.target sm_70\n.address_size 64\n"
-                 ".visible .entry k(.param .u8 a, .param .align %u .b8 b[%u], .param .u64 .ptr .global .align 128 c) { ret; }\n", alignment, 512u);
-        fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "k");
-        CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR, bytes));
-        CHECK_OK(gpuexec_params_add_struct(p, bytes, 512, alignment));
-        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, bytes));
-        CHECK_EQ(gpuexec_params_offset(p, 1), alignment);
-        CHECK_OK(gpuexec_params_check(p, fn));
-    }
-    CHECK_OK(gpuexec_take_error());
 }
 
 /* More arguments than GPUEXEC_ARGS takes. */
@@ -600,6 +603,15 @@ TEST(prepared_with_much_shared_memory) {
     CHECK_EQ(word(t, 0), (uint32_t)((uint64_t)words * (words - 1) / 2));
 }
 
+/* Counts, and goes on to the driver's own. */
+static int launches;
+static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *, void **, void **);
+static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                   struct CUstream_st *stream, void **params, void **extra) {
+    launches++;
+    return real_launch(function, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+}
+
 /* A prepared launch does not outlive what it is made of, and says what has gone. What goes without it being concerned does not matter. */
 TEST(prepared_when_something_ends) {
     setting          t = set_up(UNIT_PTX, "count");
@@ -612,6 +624,9 @@ TEST(prepared_when_something_ends) {
                      unsent = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
                      lives = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
     CHECK_MADE(by_context);
+    real_launch = gxi.cu.cuLaunchKernel;
+    gxi.cu.cuLaunchKernel = counted_launch;
+    launches = 0;
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_launch_prepared(by_stream));
     CHECK_OK(gpuexec_launch_prepared(by_context));
@@ -639,6 +654,7 @@ TEST(prepared_when_something_ends) {
     FAILS(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream is a stale handle");
     CHECK_OK(gpuexec_launch_prepared(lives));
     CHECK_EQ(word(t, 0), 7);
+    CHECK_EQ(launches, 7);                                               /* the refused ones never came to the driver, which crashes on what has gone */
     CHECK_OK(gpuexec_prepared_destroy(by_module));
     CHECK_OK(gpuexec_prepared_destroy(by_stream));
     CHECK_OK(gpuexec_context_close(t.ctx));
@@ -711,4 +727,29 @@ TEST(prepared_launches_are_traced) {
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), 2);
     CHECK_EQ(traced, 2);
+}
+
+static char leaks[2000];
+static void keep_leaks(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    if (level == GPUEXEC_LOG_WARNING) strncat(leaks, text, sizeof leaks - strlen(leaks) - 1);
+}
+TEST(what_was_not_destroyed_is_reported) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_params p, other;
+    char line[80];
+    setting t;
+    desc.report_leaks = 1;
+    desc.log = keep_leaks;
+    leaks[0] = 0;
+    CHECK_OK(gpuexec_setup(&desc));
+    t = set_up(UNIT_PTX, "count");
+    p = gpuexec_params_create(); snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__);
+    other = gpuexec_params_create();
+    gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+    CHECK_OK(gpuexec_params_destroy(other));
+    CHECK_OK(gpuexec_shutdown());
+    CHECK_TEXT(leaks, line, "leak: a prepared launch, made at tests/unit/params.c:");
+    CHECK(strstr(strstr(leaks, "a parameter block") + 1, "a parameter block") == NULL);
+    CHECK(!gpuexec_ok(p));
 }
