@@ -567,7 +567,8 @@ TEST(what_cannot_be_prepared) {
     REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(0, 1, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_x is 0");
     REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 0, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "block_x is 0");
     REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 5000, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "block_x is 5000");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, (unsigned)d.shared_per_block_optin + 4), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "shared memory", "0 static");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, (unsigned)d.shared_per_block_optin + 4), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+            "shared memory", "0 static");
     dims.grid_y = 65536;
     REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_y is 65536", "65535");
     if (gpuexec_device_count() > 1)
@@ -605,7 +606,8 @@ TEST(prepared_with_much_shared_memory) {
 
 /* Counts, and goes on to the driver's own. */
 static int launches;
-static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *, void **, void **);
+static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *,
+                                   void **, void **);
 static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                    struct CUstream_st *stream, void **params, void **extra) {
     launches++;
