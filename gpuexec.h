@@ -19,6 +19,7 @@
         >>stream      queues of work
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
+        >>params      packed parameters, prepared launches
         >>multi       one launch over several devices, and their barrier
         >>cplusplus   launch with any values
       >>end-of-api
@@ -27,7 +28,8 @@
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, failures, latch, log
         >>object      handles and their slots, the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream, impl-event, impl-launch, impl-multi
+        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream, impl-event, impl-launch,
+        >>impl-params, impl-multi
 
     ---------------------------------------------------------------------------------------------------------------------
     >>start
@@ -199,6 +201,22 @@
       (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
       nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory
       (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears at the next call that waits.
+      gpuexec_launch_with takes attributes besides: clusters, a priority, programmatic dependence and the like.
+
+    PARAMETERS (>>params)
+      GPUEXEC_ARGS suits a launch whose arguments are known where it is written. A parameter block holds arguments that are
+      gathered at run time, or that the driver wants packed:
+          gpuexec_params p = gpuexec_params_create();
+          gpuexec_params_add(p, GPUEXEC_INT, &n);
+          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);         // float color[4]: aligned to 16 in the block, whatever it is here
+          gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
+          gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
+      Every launch takes gpuexec_params_args(p). gpuexec_params_data(p, &bytes) is the packed buffer for driver calls of your
+      own (CU_LAUNCH_PARAM_BUFFER_POINTER); the driver takes a wrong one silently, so gpuexec_params_check(p, kernel) first.
+      A prepared launch is checked once and launched often, at the cost of the driver's call alone:
+          gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
+          float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
+          for (...) { *time += dt; gpuexec_launch_prepared(step); }
 
     MANY DEVICES (>>multi)
       Contexts of several devices are open at the same time, and any thread may use all of them: gpuexec_stream_wait_event and
@@ -691,6 +709,10 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexe
 /* Size in bytes of parameter `index`, 0 if it is not known or there is none. cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index);
 
+/* Its offset in bytes from the first parameter's start, in the kernel's packed parameters; -1 if it is not known or there is none. cuFuncGetParamInfo,
+   or the PTX text. */
+GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index);
+
 /* How many blocks of that size, with that much dynamic shared memory in bytes, run on one multiprocessor at a time; -1 if it fails.
    cuOccupancyMaxActiveBlocksPerMultiprocessor. */
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
@@ -1028,6 +1050,27 @@ GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpu
 #define gpuexec_launch_cooperative(...) gpuexec_launch_cooperative(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
+/* Launch attributes. Zero everywhere is gpuexec_launch; cooperative alone is gpuexec_launch_cooperative, on any driver; the others need a driver of
+   CUDA 11.8. */
+typedef struct gpuexec_launch_desc {
+    uint32_t start_canary;
+    unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster, which run at the same time and can read each other's shared memory; the grid is a
+                                                    multiple of it. 0 everywhere: no clusters, or the kernel's own (__cluster_dims__). From compute
+                                                    capability 9.0 on. CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+    int      non_portable_cluster;               /* 1: more than 8 blocks in a cluster, which not every device of 9.0 or later can run */
+    int      cooperative;                        /* 1: as gpuexec_launch_cooperative */
+    int      has_priority, priority;             /* has_priority 1: this priority (lower numbers first, as CUDA) instead of the stream's */
+    int      programmatic;                       /* 1: may begin before the kernel ahead in the stream has ended; only for kernels that wait for it themselves
+                                                    (cudaGridDependencySynchronize). CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
+    int      memory_sync_domain;                 /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 as the stream's (default), 1 remote */
+    uint32_t end_canary;
+} gpuexec_launch_desc;
+
+/* gpuexec_launch with attributes; NULL for none. In C++ the values may follow the desc. cuLaunchKernelEx. */
+#define gpuexec_launch_with(...) gpuexec_launch_with(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                                 const gpuexec_launch_desc *desc, gpuexec_args args);
+
 /* The most blocks that a cooperative grid of the kernel can have, with blocks of so many threads and so many bytes of dynamic shared memory; -1 if it
    fails. A question. cuOccupancyMaxActiveBlocksPerMultiprocessor times the multiprocessors. */
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
@@ -1044,6 +1087,119 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
        (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__) })
 #  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0 })
 #endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>params   Arguments packed as the device wants them, and launches made ready once. */
+
+/* The types of kernel parameters: size and alignment in device code (CUDA C++ Programming Guide, table "Alignment Requirements"), whatever the host
+   compiler thinks of its own type of that name. double4 and the like are CUDA 13's of two alignments; the one of CUDA 12 is _16A. */
+#define GXI_TYPES(ROW) \
+    ROW(GPUEXEC_BOOL, bool, 1, 1) \
+    ROW(GPUEXEC_CHAR, char, 1, 1)           /* signed char, too */ \
+    ROW(GPUEXEC_CHAR1, char1, 1, 1) ROW(GPUEXEC_CHAR2, char2, 2, 2) ROW(GPUEXEC_CHAR3, char3, 3, 1) ROW(GPUEXEC_CHAR4, char4, 4, 4) \
+    ROW(GPUEXEC_UCHAR, unsigned char, 1, 1) \
+    ROW(GPUEXEC_UCHAR1, uchar1, 1, 1) ROW(GPUEXEC_UCHAR2, uchar2, 2, 2) ROW(GPUEXEC_UCHAR3, uchar3, 3, 1) ROW(GPUEXEC_UCHAR4, uchar4, 4, 4) \
+    ROW(GPUEXEC_SHORT, short, 2, 2) \
+    ROW(GPUEXEC_SHORT1, short1, 2, 2) ROW(GPUEXEC_SHORT2, short2, 4, 4) ROW(GPUEXEC_SHORT3, short3, 6, 2) ROW(GPUEXEC_SHORT4, short4, 8, 8) \
+    ROW(GPUEXEC_USHORT, unsigned short, 2, 2) \
+    ROW(GPUEXEC_USHORT1, ushort1, 2, 2) ROW(GPUEXEC_USHORT2, ushort2, 4, 4) ROW(GPUEXEC_USHORT3, ushort3, 6, 2) ROW(GPUEXEC_USHORT4, ushort4, 8, 8) \
+    ROW(GPUEXEC_INT, int, 4, 4) \
+    ROW(GPUEXEC_INT1, int1, 4, 4) ROW(GPUEXEC_INT2, int2, 8, 8) ROW(GPUEXEC_INT3, int3, 12, 4) ROW(GPUEXEC_INT4, int4, 16, 16) \
+    ROW(GPUEXEC_UINT, unsigned, 4, 4) \
+    ROW(GPUEXEC_UINT1, uint1, 4, 4) ROW(GPUEXEC_UINT2, uint2, 8, 8) ROW(GPUEXEC_UINT3, uint3, 12, 4) ROW(GPUEXEC_UINT4, uint4, 16, 16) \
+    ROW(GPUEXEC_LONGLONG, long long, 8, 8) \
+    ROW(GPUEXEC_LONGLONG1, longlong1, 8, 8) ROW(GPUEXEC_LONGLONG2, longlong2, 16, 16) ROW(GPUEXEC_LONGLONG3, longlong3, 24, 8) \
+    ROW(GPUEXEC_LONGLONG4_16A, longlong4_16a, 32, 16) ROW(GPUEXEC_LONGLONG4_32A, longlong4_32a, 32, 32) \
+    ROW(GPUEXEC_ULONGLONG, unsigned long long, 8, 8) \
+    ROW(GPUEXEC_ULONGLONG1, ulonglong1, 8, 8) ROW(GPUEXEC_ULONGLONG2, ulonglong2, 16, 16) ROW(GPUEXEC_ULONGLONG3, ulonglong3, 24, 8) \
+    ROW(GPUEXEC_ULONGLONG4_16A, ulonglong4_16a, 32, 16) ROW(GPUEXEC_ULONGLONG4_32A, ulonglong4_32a, 32, 32) \
+    ROW(GPUEXEC_HALF, half, 2, 2) ROW(GPUEXEC_HALF2, half2, 4, 4) \
+    ROW(GPUEXEC_BFLOAT16, bfloat16, 2, 2) ROW(GPUEXEC_BFLOAT162, bfloat162, 4, 4) \
+    ROW(GPUEXEC_FLOAT, float, 4, 4) \
+    ROW(GPUEXEC_FLOAT1, float1, 4, 4) ROW(GPUEXEC_FLOAT2, float2, 8, 8) ROW(GPUEXEC_FLOAT3, float3, 12, 4) ROW(GPUEXEC_FLOAT4, float4, 16, 16) \
+    ROW(GPUEXEC_DOUBLE, double, 8, 8) \
+    ROW(GPUEXEC_DOUBLE1, double1, 8, 8) ROW(GPUEXEC_DOUBLE2, double2, 16, 16) ROW(GPUEXEC_DOUBLE3, double3, 24, 8) \
+    ROW(GPUEXEC_DOUBLE4_16A, double4_16a, 32, 16) ROW(GPUEXEC_DOUBLE4_32A, double4_32a, 32, 32) \
+    ROW(GPUEXEC_POINTER, pointer, 8, 8)     /* a gpuexec_ptr */ \
+    ROW(GPUEXEC_TEXTURE, texture object, 8, 8) ROW(GPUEXEC_SURFACE, surface object, 8, 8)
+
+#define GXI_IF_LONG_HAS_8(yes, no) (sizeof(long) == 8 ? (int)(yes) : (int)(no))
+typedef enum gpuexec_type {
+    GPUEXEC_NO_TYPE,
+#define GXI_ROW(type, name, bytes, alignment) type,
+    GXI_TYPES(GXI_ROW)
+#undef GXI_ROW
+    GPUEXEC_TYPES,                               /* how many, with NO_TYPE */
+    /* long has 8 bytes on device and host in Linux, 4 in Windows. For a kernel compiled on the other system, name the width: INT or LONGLONG. */
+    GPUEXEC_LONG      = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG, GPUEXEC_INT),        GPUEXEC_ULONG      = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG, GPUEXEC_UINT),
+    GPUEXEC_LONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG1, GPUEXEC_INT1),      GPUEXEC_ULONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG1, GPUEXEC_UINT1),
+    GPUEXEC_LONG2     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG2, GPUEXEC_INT2),      GPUEXEC_ULONG2     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG2, GPUEXEC_UINT2),
+    GPUEXEC_LONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG3, GPUEXEC_INT3),      GPUEXEC_ULONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG3, GPUEXEC_UINT3),
+    GPUEXEC_LONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG4_16A, GPUEXEC_INT4),  GPUEXEC_ULONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG4_16A, GPUEXEC_UINT4),
+    GPUEXEC_LONG4_32A = GPUEXEC_LONGLONG4_32A,   GPUEXEC_ULONG4_32A = GPUEXEC_ULONGLONG4_32A       /* 32 bytes with either long */
+} gpuexec_type;
+
+/* An empty parameter block. It is host memory only, of no context, and neither needs nor starts the driver. One thread at a time may use a block. */
+#define gpuexec_params_create() gpuexec_params_create(GPUEXEC_HERE)
+GPUEXEC_API gpuexec_params (gpuexec_params_create)(const char *where);
+
+/* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters together have at most 32,764 bytes. */
+#define gpuexec_params_add(...) gpuexec_params_add(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_params_add)(GXI_WHERE gpuexec_params params, gpuexec_type type, const void *value);
+
+/* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and `bytes` a multiple of it. The bytes
+   must lie as in device code: struct { float f; float4 f4; } has 12 bytes of padding behind f there, so a host float4 must be aligned to 16, too. */
+#define gpuexec_params_add_struct(...) gpuexec_params_add_struct(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_params_add_struct)(GXI_WHERE gpuexec_params params, const void *value, size_t bytes, size_t alignment);
+
+/* How many arguments it holds, and the offset of one in bytes; -1 if the handle is not ok or there is no such argument. Questions. */
+GPUEXEC_API int gpuexec_params_count(gpuexec_params params);
+GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
+
+/* The packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the end. Padding inside is 0. It lives until
+   the block changes; writing to it changes the arguments. NULL if it fails. */
+#define gpuexec_params_data(...) gpuexec_params_data(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API void *(gpuexec_params_data)(GXI_WHERE gpuexec_params params, size_t *bytes);
+
+/* The block as the arguments of a launch, of any kind. It lives until the block changes. Empty if it fails, and then the launch is refused. */
+#define gpuexec_params_args(...) gpuexec_params_args(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_args (gpuexec_params_args)(GXI_WHERE gpuexec_params params);
+
+/* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the offsets by itself (it takes each
+   argument from its address); the packed buffer must pass this. NOT_SUPPORTED if the kernel's layout is not known. A question. */
+#define gpuexec_params_check(...) gpuexec_params_check(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel);
+
+/* Takes all arguments out, for others to be added. */
+#define gpuexec_params_clear(...) gpuexec_params_clear(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params params);
+GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params);
+
+/* Makes a launch ready: copies the argument values, and checks everything that gpuexec_launch and the driver would, now. In C++ the values may follow dims.
+   Launching it is as cheap as the driver's call. When its kernel's module has been unloaded or its stream destroyed, launching it is refused (STALE_HANDLE);
+   it ends with the context of its kernel. One thread at a time may use it. */
+#define gpuexec_prepare(...) gpuexec_prepare(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+
+/* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be its size. */
+#define gpuexec_prepared_set(...) gpuexec_prepared_set(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared prepared, int index, const void *value, size_t bytes);
+
+/* Where argument `index` lies, to write to it between launches; `bytes` must be its size. Aligned as its type, up to 16. Lives as long as the prepared
+   launch; NULL if it fails. */
+#define gpuexec_prepared_argument(...) gpuexec_prepared_argument(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API void *(gpuexec_prepared_argument)(GXI_WHERE gpuexec_prepared prepared, int index, size_t bytes);
+
+/* Changes grid, block and dynamic shared memory, checked as by gpuexec_prepare; refused ones change nothing. */
+#define gpuexec_prepared_dims(...) gpuexec_prepared_dims(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims);
+
+/* Launches it with what it holds now. cuLaunchKernel. */
+#define gpuexec_launch_prepared(...) gpuexec_launch_prepared(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared);
+
+/* Launches already queued still run. */
+GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>multi   One cooperative launch over several devices, and a barrier over all of its blocks. */
@@ -1154,24 +1310,34 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
 }
 
+/* Addresses and sizes of values, for the one call in whose argument list it stands. */
+template <class... T> struct gxi_values {
+    const void *addresses[sizeof...(T) + 1];
+    unsigned short sizes[sizeof...(T) + 1];
+    GXI_INLINE explicit gxi_values(const T &...values) : addresses{ gxi_argument_address(values)..., nullptr }, sizes{ sizeof(T)..., 0 } {
+        static_assert(sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
+    }
+    GXI_INLINE gpuexec_args args() const {
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
+        return made;
+    }
+};
 template <class... T>
-GXI_INLINE gpuexec_result gxi_launch_values(gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims, gpuexec_args),
-                                            GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
-    const void *const addresses[] = { gxi_argument_address(values)..., nullptr };
-    const unsigned short sizes[] = { static_cast<unsigned short>(sizeof(T))..., 0 };
-    static_assert(sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
-    gpuexec_args args = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
-    return launch(where, kernel, stream, dims, args);
+GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return (gpuexec_launch)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
-                                           const T &...values) {
-    return gxi_launch_values(&(gpuexec_launch), where, kernel, stream, dims, values...);
+GXI_INLINE gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return (gpuexec_launch_cooperative)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
-                                                       const T &...values) {
-    return gxi_launch_values(&(gpuexec_launch_cooperative), where, kernel, stream, dims, values...);
+GXI_INLINE gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
+                                                const T &...values) {
+    return (gpuexec_launch_with)(where, kernel, stream, dims, desc, gxi_values<T...>(values...).args());
+}
+template <class... T>
+GXI_INLINE gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return (gpuexec_prepare)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 #endif
 
@@ -1390,6 +1556,16 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t to_x, to_y; unsigned to_type; void *to_host; gpuexec_ptr to_device; void *to_array; size_t to_pitch;
     size_t width, height;
 } gxi_memcpy2d;
+typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values that are used here */
+    int id, padding;
+    union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
+} gxi_launch_attribute;
+typedef struct gxi_launch_config {               /* CUlaunchConfig */
+    unsigned              grid[3], block[3], shared_bytes;
+    struct CUstream_st   *stream;
+    gxi_launch_attribute *attributes;
+    unsigned              count;
+} gxi_launch_config;
 
 #define GXI_DRIVER(ROW) \
     ROW(REQUIRED, cuInit,                     2000, (unsigned flags)) \
@@ -1445,6 +1621,8 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     ROW(REQUIRED, cuLaunchCooperativeKernel,  9000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
                                                      unsigned bz, unsigned shared, struct CUstream_st *stream, void **params)) \
     ROW(OPTIONAL, cuLaunchCooperativeKernelMultiDevice, 9000, (void *launches, unsigned count, unsigned flags)) \
+    ROW(OPTIONAL, cuLaunchKernelEx,          11060, (const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra)) \
+    ROW(OPTIONAL, cuOccupancyMaxPotentialClusterSize, 11070, (int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config)) \
     ROW(REQUIRED, cuLaunchHostFunc,          10000, (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
     ROW(REQUIRED, cuStreamGetPriority,        5050, (struct CUstream_st *stream, int *priority)) \
     ROW(REQUIRED, cuStreamGetFlags,           5050, (struct CUstream_st *stream, unsigned *flags)) \
@@ -1517,7 +1695,7 @@ enum {
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
     GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720, GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802,
-    GXI_SYSTEM_DRIVER_MISMATCH = 803,
+    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_INVALID_CLUSTER_SIZE = 912,
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
     GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6, GXI_JIT_OPTIMIZATION_LEVEL = 7,
@@ -1530,11 +1708,14 @@ enum {
     GXI_FUNC_CACHE_MODE_CA = 7, GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT = 9, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET = 10,
     GXI_FUNC_REQUIRED_CLUSTER_WIDTH = 11, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14, GXI_FUNC_CLUSTER_SCHEDULING_POLICY = 15,
 
+    GXI_LAUNCH_COOPERATIVE = 2, GXI_LAUNCH_CLUSTER_DIMENSION = 4, GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6, GXI_LAUNCH_PRIORITY = 8,
+    GXI_LAUNCH_MEM_SYNC_DOMAIN = 10,
+
     GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2, GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8,
     GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_PITCH = 11, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
     GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39, GXI_DEV_ASYNC_ENGINE_COUNT = 40,
     GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76, GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
-    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_CLUSTER_LAUNCH = 120,
 
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
@@ -1587,6 +1768,7 @@ struct gxi_slot;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; see >>object for how ids address them */
 
 typedef struct gxi_state {
+    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed by gpuexec_shutdown only. First: no offset at each look-up */
     int                 started;                 /* atomic */
     unsigned            epoch;                   /* counts shutdowns: thread records of earlier epochs are gone */
     gxi_driver          cu;
@@ -1607,10 +1789,10 @@ typedef struct gxi_state {
     gxi_thread_key      key;
     gxi_failed          failed[GXI_FAILED_KEPT];
     uint64_t            failed_count;
-    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; freed by gpuexec_shutdown only */
     unsigned            generation;              /* of the slots of new chunks */
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
+    uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
     gxi_range          *ranges;                  /* sorted by lo */
     size_t              nranges, ranges_cap;
 } gxi_state;
@@ -1862,7 +2044,7 @@ static gpuexec_result gxi_result_of(int cu) {
     case GXI_INVALID_HANDLE: case GXI_INVALID_CONTEXT: case GXI_CONTEXT_IS_DESTROYED: return GPUEXEC_STALE_HANDLE;
     case GXI_SYMBOL_NOT_FOUND:        return GPUEXEC_NOT_FOUND;
     case GXI_CU_NOT_READY:            return GPUEXEC_NOT_READY;
-    case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: return GPUEXEC_BAD_LAUNCH;
+    case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: case GXI_INVALID_CLUSTER_SIZE: return GPUEXEC_BAD_LAUNCH;
     case GXI_CU_NOT_SUPPORTED: case GXI_UNSUPPORTED_LIMIT:     return GPUEXEC_NOT_SUPPORTED;
     default:                          return gxi_is_sticky(cu) ? GPUEXEC_KERNEL_FAILED : GPUEXEC_DRIVER_ERROR;
     }
@@ -2154,7 +2336,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t              context;               /* handle id of the context through which it was made */
     void                 *more;                  /* gxi_context, gxi_module, gxi_kernel; stream: the place of its last launch, a string */
     const char           *where;                 /* it was made */
-    const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes; NULL: not known */
+    const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes, then their offsets; NULL: not known */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
 #define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none; and GXI_JOINED */
     uint32_t              generation : 22, adopted : 1 /* someone else destroys it */,
@@ -2173,9 +2355,10 @@ static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index
 
 GXI_HOT gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
     char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
+    const unsigned rest = (unsigned)id - kind;   /* of that kind, the slot's offset and nothing below it */
     gxi_slot *slot;
-    if (!chunk || (id & 0x3F) != kind) return NULL;
-    slot = (gxi_slot *)(void *)(chunk + (id & 0x3FC0));
+    if (!chunk || rest & 0x3F) return NULL;
+    slot = (gxi_slot *)(void *)(chunk + (rest & 0x3FC0));
     return GXI_LOAD(&slot->id) == id ? slot : NULL;
 }
 static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
@@ -2243,6 +2426,7 @@ static int gxi_end(uint64_t id) {
     if (slot) {
         unsigned index = (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1);
         GXI_STORE(&slot->id, 0);
+        if ((id & 0x3F) == GXI_KERNEL || (id & 0x3F) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
         slot->native = (void *)(uintptr_t)gxi.free_slot;
         gxi.free_slot = index + 1;
     }
@@ -2328,6 +2512,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     return gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "%s is a stale handle: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
+                    : kind == GXI_PARAMS  ? "it was destroyed"
                                           : "it was destroyed, or its context was closed");
 }
 
@@ -2387,9 +2572,10 @@ static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((
 
 typedef struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; } gxi_kernel;   /* one block of memory: this, sizes, name */
 
-static void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
+GXI_HOT uint32_t gxi_launch_note(uint64_t kernel) { return ((uint32_t)(kernel >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1)) + 1; }
+GXI_HOT void gxi_note_launch(gxi_slot *stream, uint32_t note, const char *where) {
     GXI_STORE(&stream->more, (void *)(uintptr_t)where);
-    GXI_STORE(&stream->GXI_LAST_KERNEL, ((uint32_t)(kernel >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1)) + 1);
+    GXI_STORE(&stream->GXI_LAST_KERNEL, note);
 }
 static void gxi_add_last_launches(gxi_text *t) {
     unsigned index = 0, shown = 0;
@@ -2534,6 +2720,8 @@ GPUEXEC_API const char *gpuexec_id_why(uint64_t id) {
 
 GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *desc) {
     static const gpuexec_setup_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    const gxi_slot *slot;
+    unsigned index = 0;
     GXI_CALL(gpuexec_setup, GXI_MAKES);
     if (!desc) desc = &defaults;
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
@@ -2541,6 +2729,10 @@ GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *d
         return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else, or after gpuexec_shutdown",
                         "the library is in use already: it was started by %s%s%s", gxi.first_function,
                         gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
+    if ((slot = gxi_next(&index, GXI_PARAMS, 0)) != NULL)
+        return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else",
+                        "the library is in use already: a parameter block was made at %s, with the allocator of before", slot->where ? slot->where : "?");
+    gxi_forget_slots();                          /* of such blocks, destroyed since */
     return gxi_start_slow(call, desc);
 }
 
@@ -3030,7 +3222,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     if (kind == GXI_MODULE) gxi_module_free(old.more);
     else if (kind == GXI_BARRIER) gxi_barrier_free(call, (gxi_barrier *)old.more);
     else if (kind == GXI_LINKER) gxi_linker_free(old.more);
-    else if (kind == GXI_CONTEXT || kind == GXI_KERNEL) gxi_free(old.more);
+    else if (kind == GXI_CONTEXT || kind == GXI_KERNEL || kind == GXI_PARAMS || kind == GXI_PREPARED) gxi_free(old.more);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
     return cu;
 }
@@ -3040,7 +3232,7 @@ static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind)
                                     : GXI_TRY(cuMemFree, (lo));
 }
 static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
-    static const unsigned order[] = { GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
+    static const unsigned order[] = { GXI_PREPARED, GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
     const uint64_t id = slot->id;
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
@@ -3125,6 +3317,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
         if (gxi.desc.report_leaks) gxi_report_leaks();
         for (index = 0; (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL; ) gxi_context_end(call, slot);
     }
+    for (index = 0; (slot = gxi_next(&index, GXI_PARAMS, 0)) != NULL; ) gxi_destroy(call, slot);      /* of no context */
     gxi_forget_slots();
     result = gxi_take();
     if (result && gxi_thread.record) {           /* the text outlives the records */
@@ -3202,22 +3395,30 @@ static const char *gxi_ptx_symbol(const char *p, int *linkage, const char **name
     }
     return NULL;
 }
-/* Sizes of the parameters in the list at p, which is behind the entry's name. Returns how many, -1 if it cannot be read. */
-static int gxi_ptx_params(const char *p, unsigned short *sizes, int max) {
+/* Sizes and offsets of the parameters in the list at p, which is behind the entry's name. Returns how many, -1 if it cannot be read. */
+static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets, int max) {
     int n = 0;
-    unsigned long size = 0, count = 1;
+    unsigned long size = 0, count = 1, alignment = 0, at = 0;
     p = gxi_ptx_space(p);
     if (*p != '(') return 0;
     for (p = gxi_ptx_space(p + 1); *p; ) {
         const char *end = gxi_ptx_next(p);
         if (*p == ')' || *p == ',') {
             if (size) {
-                if (n == max || size * count > 0xFFFF) return -1;
+                if (!alignment) alignment = size;
+                at = (at + alignment - 1) / alignment * alignment;
+                if (n == max || size * count > 0xFFFF || at > 0xFFFF) return -1;
+                offsets[n] = (unsigned short)at;
                 sizes[n++] = (unsigned short)(size * count);
+                at += size * count;
             }
             if (*p == ')') return n;
-            size = 0;
+            size = alignment = 0;
             count = 1;
+        } else if (size == 0 && gxi_ptx_is(p, end, ".align")) {       /* behind the type stands .ptr .align, which is the pointee's */
+            end = gxi_ptx_space(end);
+            alignment = strtoul(end, NULL, 0);
+            end = gxi_ptx_next(end);
         } else if (p[0] == '.' && size == 0 && strchr("busf", p[1]) && p[2] >= '1' && p[2] <= '9') {
             size = strtoul(p + 2, NULL, 10) / 8;
         } else if (*p == '[') {
@@ -3881,25 +4082,28 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module) {
 
 enum { GXI_MAX_PARAMETERS = 4096 };              /* one-byte parameters up to the driver's limit of 4 KiB; beyond that a launch is not checked */
 
-/* Number and sizes of parameters into sizes[0] and sizes[1..]; 0 if they are not known. */
+/* Number of parameters into sizes[0], their sizes behind it, their offsets behind those; 0 if they are not known. */
 static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx, unsigned short *sizes) {
+    unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS;
     int n = -1;
     if (GXI_HAS(cuFuncGetParamInfo)) {
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
             call->cu = gxi.cu.cuFuncGetParamInfo(function, (size_t)n, &offset, &size);        /* not traced: it ends with an error, past the last */
             if (call->cu) break;
-            if (size > 0xFFFF) return 0;
+            if (size > 0xFFFF || offset > 0xFFFF) return 0;
             sizes[n + 1] = (unsigned short)size;
+            offsets[n] = (unsigned short)offset;
         }
         if (call->cu != GXI_INVALID_VALUE) return 0;
     } else if (ptx) {
         const char *p = ptx, *start, *end;
         while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
-            if (gxi_ptx_is(start, end, name)) { n = gxi_ptx_params(p, sizes + 1, GXI_MAX_PARAMETERS); break; }
+            if (gxi_ptx_is(start, end, name)) { n = gxi_ptx_params(p, sizes + 1, offsets, GXI_MAX_PARAMETERS); break; }
     }
     if (n < 0) return 0;
     sizes[0] = (unsigned short)n;
+    memmove(sizes + 1 + n, offsets, (size_t)n * sizeof *sizes);
     return 1;
 }
 
@@ -3908,13 +4112,13 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint
     gpuexec_kernel handle = { 0 };
     gxi_slot made;
     gxi_kernel *more = NULL;
-    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
+    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (2 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     int known, limit = 0;
     memset(&made, 0, sizeof made);
     if (sizes) {
         size_t n, name_bytes = strlen(name) + 1;
         known = gxi_layout(call, native, name, ptx, sizes);
-        n = known ? (sizes[0] + 1u) * sizeof *sizes : 0;
+        n = known ? (2u * sizes[0] + 1) * sizeof *sizes : 0;
         more = (gxi_kernel *)gxi_realloc(NULL, sizeof *more + n + name_bytes);
         if (more) {
             more->module = module;
@@ -4074,12 +4278,10 @@ GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int inde
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
     return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[index + 1] : 0;
 }
-GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
-    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes);
-    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
-    if (per_multiprocessor < 0 || !context) return -1;
-    return per_multiprocessor * gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
+GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
+    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_offset, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[slot->sizes[0] + index + 1] : -1;
 }
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
@@ -5446,25 +5648,85 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
     return d;
 }
 
+GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes);
+    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
+    if (per_multiprocessor < 0 || !context) return -1;
+    return per_multiprocessor * gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
+}
+
 GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
     const void *const *addresses = args->addresses;
     const unsigned short *expected = known ? known + 1 : args->sizes, *sizes = args->sizes ? args->sizes : expected;
     const unsigned count = args->count;
-    unsigned i;
+    size_t i = count;                            /* counts down: fewer instructions */
     if ((known && count != known[0]) || (count && !addresses)) return 0;
-    if (!sizes) { for (i = 0; i < count; i++) if (!addresses[i]) return 0; }
-    else for (i = 0; i < count; i++) if (!addresses[i] || sizes[i] != expected[i]) return 0;
+    if (!sizes) { while (i--) if (!addresses[i]) return 0; }
+    else while (i--) if (!addresses[i] || sizes[i] != expected[i]) return 0;
     return 1;
 }
-GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args, int cooperative) {
-    if (cooperative)
-        return gxi.cu.cuLaunchCooperativeKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
-                                                d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
-                                                (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses);
+GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
     return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z,
                                  d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
                                  (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses, NULL);
 }
+
+/* --- launch attributes: a desc decides which driver call launches --------------------------------------------------------- */
+
+enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
+static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
+static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuLaunchKernelEx" };
+
+static unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {     /* blocks of a cluster along that axis; 0: the desc asks for no cluster */
+    if (!desc || !(desc->cluster_x || desc->cluster_y || desc->cluster_z)) return 0;
+    return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y : desc->cluster_z + !desc->cluster_z;
+}
+static uint64_t gxi_cluster_blocks(const gpuexec_launch_desc *desc) {
+    return (uint64_t)gxi_cluster(desc, 0) * gxi_cluster(desc, 1) * gxi_cluster(desc, 2);
+}
+static int gxi_launch_way(const gpuexec_launch_desc *desc) {
+    if (!desc) return GXI_PLAIN;
+    if (gxi_cluster(desc, 0) || desc->has_priority || desc->programmatic || desc->memory_sync_domain) return GXI_EXTENDED;
+    return desc->cooperative ? GXI_COOPERATIVE : GXI_PLAIN;
+}
+typedef struct gxi_extended { gxi_launch_config config; gxi_launch_attribute attributes[5]; } gxi_extended;
+static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
+    gxi_launch_attribute *a = e->attributes;
+    gxi_launch_config *c = &e->config;
+    int i;
+    memset(e, 0, sizeof *e);
+    c->grid[0] = d->grid_x; c->grid[1] = d->grid_y + !d->grid_y; c->grid[2] = d->grid_z + !d->grid_z;
+    c->block[0] = d->block_x; c->block[1] = d->block_y + !d->block_y; c->block[2] = d->block_z + !d->block_z;
+    c->shared_bytes = d->shared_bytes;
+    c->stream = stream ? (struct CUstream_st *)stream->native : NULL;
+    if (gxi_cluster(desc, 0)) {
+        for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster(desc, i);
+        a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
+    }
+    if (desc->cooperative)        { a->value.number = 1; a++->id = GXI_LAUNCH_COOPERATIVE; }
+    if (desc->has_priority)       { a->value.number = desc->priority; a++->id = GXI_LAUNCH_PRIORITY; }
+    if (desc->programmatic)       { a->value.number = 1; a++->id = GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION; }
+    if (desc->memory_sync_domain) { a->value.number = desc->memory_sync_domain; a++->id = GXI_LAUNCH_MEM_SYNC_DOMAIN; }
+    c->attributes = e->attributes;
+    c->count = (unsigned)(a - e->attributes);
+    return c;
+}
+static int gxi_call_launch_with(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args,
+                                const gpuexec_launch_desc *desc) {
+    gxi_extended e;
+    void **const params = (void **)(uintptr_t)args->addresses;
+    switch (gxi_launch_way(desc)) {
+    case GXI_PLAIN: return gxi_call_launch(kernel, stream, d, args);
+    case GXI_COOPERATIVE:
+        return gxi.cu.cuLaunchCooperativeKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
+                                                d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
+                                                (struct CUstream_st *)stream->native, params);
+    default: return gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, d, desc), (struct CUfunc_st *)kernel->native, params, NULL);
+    }
+}
+
+/* --- what is wrong with a launch ------------------------------------------------------------------------------------------- */
 
 static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known,
                                              const gpuexec_args *args) {
@@ -5503,9 +5765,56 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
                     args->sizes[i], known[i + 1]);
 }
 
-/* Why the driver refused a launch, from the numbers that it went by. */
-static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d,
-                                               const gpuexec_args *args) {
+/* Clusters, of the desc or of the kernel itself, against grid, device and kernel. */
+static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask, const gxi_slot *kernel, const unsigned *grid, const gpuexec_dims *d,
+                                                  const gpuexec_launch_desc *desc, int device, int ordinal) {
+    static const char axis[3] = { 'x', 'y', 'z' };
+    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const int asked = gxi_cluster(desc, 0) != 0;
+    const uint64_t blocks = gxi_cluster_blocks(desc);
+    unsigned cluster[3], own[3];
+    gxi_extended e;
+    gxi_scope scope;
+    int i, most = 0;
+    for (i = 0; i < 3; i++) {                    /* drivers before 11.8 do not know these attributes: 0 */
+        own[i] = (unsigned)gxi_function_attribute(ask, kernel, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + i);
+        cluster[i] = asked ? gxi_cluster(desc, i) : own[i];
+    }
+    if (!asked && gxi_function_attribute(ask, kernel, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET) && !own[0])
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
+                        "kernel \"%s\" can only be launched with clusters", name);
+    if (!cluster[0]) return GPUEXEC_OK;
+    if (!gxi_attribute(ask, device, GXI_DEV_CLUSTER_LAUNCH))
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
+                        "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but device %d has %d.%d", cluster[0], cluster[1],
+                        cluster[2], name, ordinal, gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR),
+                        gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR));
+    for (i = 0; i < 3; i++) {
+        if (own[i] && cluster[i] != own[i])
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "leave desc.cluster_x, _y and _z 0: the kernel's own clusters are used",
+                            "kernel \"%s\" was compiled for clusters of %u x %u x %u blocks, but %u x %u x %u are asked for", name, own[0], own[1], own[2],
+                            cluster[0], cluster[1], cluster[2]);
+        if (grid[i] % cluster[i])
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "round the grid up to whole clusters: the kernel checks its index anyway",
+                            "grid_%c is %u, which is no multiple of the cluster's %u blocks (kernel \"%s\")", axis[i], grid[i], cluster[i], name);
+    }
+    if (blocks > 8 && !desc->non_portable_cluster)
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, or set desc.non_portable_cluster to 1",
+                        "a cluster of %u x %u x %u has %llu blocks, but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
+                        cluster[1], cluster[2], (unsigned long long)blocks, name);
+    if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(ask, kernel->cu_context, &scope)) return GPUEXEC_OK;
+    gxi.cu.cuOccupancyMaxPotentialClusterSize(&most, (struct CUfunc_st *)kernel->native, gxi_extend(&e, NULL, d, desc));
+    gxi_leave(&scope);
+    if (most > 0 && blocks > (unsigned)most)
+        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
+                        "a cluster of %u x %u x %u has %llu blocks, but at most %d of kernel \"%s\" with such blocks run at once on device %d", cluster[0],
+                        cluster[1], cluster[2], (unsigned long long)blocks, most, name, ordinal);
+    return GPUEXEC_OK;
+}
+
+/* Grid, block, shared memory and clusters against the limits of device and kernel. The driver checks them at each launch, but it does not say what is wrong:
+   so this is asked when it has refused, and when a launch is prepared. */
+static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
     const char *name = ((gxi_kernel *)kernel->more)->name;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
@@ -5521,8 +5830,10 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
     const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS),
               file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
     gpuexec_result r = GPUEXEC_BAD_LAUNCH;
-    if (most <= 0 || kernel_most <= 0)
+    if (most <= 0 || kernel_most <= 0) {
+        if (!call->cu) { call->driver_call = ask.driver_call; call->cu = ask.cu ? ask.cu : GXI_INVALID_HANDLE; }
         return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver no longer knows it, or its context", name);
+    }
     if (block[0] == 0)
         return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
     if (grid[0] == 0)
@@ -5562,6 +5873,19 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                         "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per "
                         "thread, %d per block on device %d)",
                         block[0], block[1], block[2], (unsigned long long)threads, name, kernel_most, registers, file, ordinal);
+    return gxi_check_clusters(call, &ask, kernel, grid, d, desc, device, ordinal);
+}
+
+/* Why the driver refused a launch. */
+static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_args *args,
+                                               const gpuexec_launch_desc *desc) {
+    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z },
+                   block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    gpuexec_result r = gxi_check_launch(call, kernel, d, desc);
+    if (r) return r;
+    r = GPUEXEC_BAD_LAUNCH;
     if (call->cu == GXI_COOPERATIVE_TOO_LARGE) {
         gpuexec_kernel handle;
         handle.id = kernel->id;
@@ -5569,7 +5893,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                         "a cooperative grid of %llu blocks cannot run at once: with %llu threads and %u bytes of dynamic shared memory, at most "
                         "%d blocks of kernel \"%s\" do on device %d",
                         (unsigned long long)grid[0] * grid[1] * grid[2], (unsigned long long)threads, d->shared_bytes,
-                        gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name, ordinal);
+                        gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name, gxi_ordinal_of(kernel));
     }
     if (gxi_result_of(call->cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(call->cu);
     return gxi_fail(call, r,
@@ -5581,45 +5905,63 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                     name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
 }
 
-/* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what. Returns the CUresult. */
+/* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever of several handles of the
+   CUfunction. Returns the CUresult. */
 static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
     static gxi_mutex raising = GXI_MUTEX_INIT;
-    int cu = GXI_SUCCESS;
+    struct CUfunc_st *const function = (struct CUfunc_st *)k->native;
+    int cu = GXI_SUCCESS, now = 0;
     if (bytes > 0x7FFFFFFF) return call->cu = GXI_INVALID_VALUE;
     gxi_lock(&raising);
     if (bytes > k->shared_limit) {
-        cu = GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes));
-        if (cu == 0) GXI_STORE(&k->shared_limit, bytes);
+        cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+        if (cu == 0 && (int)bytes > now) cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
+        if (cu == 0) GXI_STORE(&k->shared_limit, (uint32_t)now);
     }
     gxi_unlock(&raising);
     return cu;
 }
 
+/* What every launch checks before the driver: handles, one context, the arguments. */
+static GXI_COLD gpuexec_result gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k,
+                                              gxi_slot **s) {
+    if (!(*k = gxi_ask_kernel(call, kernel)) || !(*s = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if ((*k)->cu_context != (*s)->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
+                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
+                        ((gxi_kernel *)(*k)->more)->name, gxi_ordinal_of(*k), (void *)(*k)->cu_context, gxi_ordinal_of(*s),
+                        (void *)(*s)->cu_context);
+    return gxi_args_fit((*k)->sizes, args) ? GPUEXEC_OK : gxi_fail_args(call, ((gxi_kernel *)(*k)->more)->name, (*k)->sizes, args);
+}
+
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
-static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
-                                               const gpuexec_dims *d, const gpuexec_args *args, int cu, int cooperative) {
-    const char *const driver_call = cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel";
+static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                               const gpuexec_dims *d, const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
+    const int way = gxi_launch_way(desc);
     gxi_slot *k, *s;
     gxi_scope scope;
     GXI_CALL(gpuexec_launch, GXI_WORKS);
-    if (cooperative) call->function = "gpuexec_launch_cooperative";
-    call->driver_call = driver_call;
-    if (gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)) || !(s = gxi_ask_stream(call, stream)))
-        return gpuexec_error_detail()->result;
-    if (k->cu_context != s->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
-                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
-                        ((gxi_kernel *)k->more)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
-                        (void *)s->cu_context);
-    if (!gxi_args_fit(k->sizes, args)) return gxi_fail_args(call, ((gxi_kernel *)k->more)->name, k->sizes, args);
+    call->function = function;
+    if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_begin(call) || gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gpuexec_error_detail()->result;
+    if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, priority, programmatic and memory_sync_domain 0",
+                        "launch attributes (cuLaunchKernelEx, kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
+                        ((gxi_kernel *)k->more)->name, gxi.version / 1000, gxi.version % 1000 / 10);
+    if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
+    call->driver_call = gxi_launch_calls[way];
     if (cu < 0) {
         if (d->shared_bytes > GXI_LOAD(&k->shared_limit) && gxi_raise_shared(call, k, d->shared_bytes))
-            return gxi_fail_launch(call, k, d, args);
+            return gxi_fail_launch(call, k, d, args, desc);
+        if (gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster &&
+            GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
+            return gxi_fail_launch(call, k, d, args, desc);
         if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
-        gxi_note_launch(s, kernel.id, where);
-        cu = gxi_call_launch(k, s, d, args, cooperative);
+        gxi_note_launch(s, gxi_launch_note(kernel.id), where);
+        cu = gxi_call_launch_with(k, s, d, args, desc);
         gxi_leave(&scope);
-        call->driver_call = driver_call;
+        call->driver_call = gxi_launch_calls[way];
         call->cu = cu;
         if (gxi.trace) gxi_traced(call);
     }
@@ -5627,26 +5969,389 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *where, gpuexec_kernel
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
                ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", ((gxi_kernel *)k->more)->name)
-               : gxi_fail_launch(call, k, d, args);
+               : gxi_fail_launch(call, k, d, args, desc);
 }
 
 GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                            gpuexec_args args) {
-    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
-    gxi_slot *s = gxi_peek(stream.id, GXI_STREAM);
-    int cu = -1;
-    if (k && s && k->cu_context == s->cu_context && !s->legacy && !s->borrowed && !gxi_thread.latched && !gxi.trace &&
-        dims.shared_bytes <= GXI_LOAD(&k->shared_limit) && gxi_args_fit(k->sizes, &args)) {
-        gxi_note_launch(s, kernel.id, where);
-        cu = gxi_call_launch(k, s, &dims, &args, 0);
-        if (cu == 0) return GPUEXEC_OK;
-    }
-    return gxi_launch_else(where, kernel, stream, &dims, &args, cu, 0);
+    const gxi_slot *k;
+    gxi_slot *s;
+    int cu;
+    if (!(k = gxi_peek(kernel.id, GXI_KERNEL)) || !(s = gxi_peek(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed ||
+        gxi_thread.latched || gxi.trace || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->sizes, &args))
+        return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, -1, NULL);
+    gxi_note_launch(s, gxi_launch_note(kernel.id), where);
+    cu = gxi_call_launch(k, s, &dims, &args);
+    if (cu == 0) return GPUEXEC_OK;
+    kernel.id = k->id;                           /* read back rather than kept, which would cost the straight path registers to save; likewise where */
+    stream.id = s->id;
+    return gxi_launch_else("gpuexec_launch", (const char *)s->more, kernel, stream, &dims, &args, cu, NULL);
 }
 
 GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                                         gpuexec_args args) {
-    return gxi_launch_else(where, kernel, stream, &dims, &args, -1, 1);
+    return gxi_launch_else("gpuexec_launch_cooperative", where, kernel, stream, &dims, &args, -1, &gxi_cooperative);
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+                                                 const gpuexec_launch_desc *desc, gpuexec_args args) {
+    return gxi_launch_else("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-params   Parameter blocks and prepared launches hold their arguments in a gxi_block each. A prepared launch goes the straight path as long as no
+   kernel or stream was ended since it last looked at its own (gxi.ends): one comparison instead of two look-ups. */
+
+static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
+    { "nothing", 0, 0 },
+#define GXI_ROW(type, type_name, type_bytes, type_alignment) { #type_name, type_bytes, type_alignment },
+    GXI_TYPES(GXI_ROW)
+#undef GXI_ROW
+};
+enum { GXI_MOST_BYTES = 32764, GXI_STRUCT = 256 /* a kind from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
+
+typedef struct gxi_block {                       /* one allocation: this, the tables, the data aligned to 16 */
+    unsigned char  *data;
+    const void    **addresses;                   /* of each argument, in data */
+    unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
+    unsigned        count, room;                 /* arguments, and for how many there is room */
+    size_t          bytes, space;                /* likewise */
+} gxi_block;
+
+static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
+
+/* A block with what `old` holds, or empty, behind `head` bytes of which the block is the first part. NULL: no memory. */
+static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_block *old) {
+    const size_t addresses = gxi_up(head, 16), sizes = addresses + room * sizeof(void *), data = gxi_up(sizes + room * 2 * sizeof(short), 16);
+    char *p = (char *)gxi_realloc(NULL, data + space);
+    gxi_block *b = (gxi_block *)(void *)p;
+    unsigned i;
+    if (!p) return NULL;
+    memset(p, 0, data + space);
+    b->addresses = (const void **)(void *)(p + addresses);
+    b->sizes = (unsigned short *)(void *)(p + sizes);
+    b->kinds = b->sizes + room;
+    b->data = (unsigned char *)p + data;
+    b->room = room;
+    b->space = space;
+    if (!old) return p;
+    for (i = 0; i < old->count; i++) b->addresses[i] = b->data + ((const unsigned char *)old->addresses[i] - old->data);
+    memcpy(b->sizes, old->sizes, old->count * sizeof *b->sizes);
+    memcpy(b->kinds, old->kinds, old->count * sizeof *b->kinds);
+    memcpy(b->data, old->data, old->bytes);
+    b->count = old->count;
+    b->bytes = old->bytes;
+    return p;
+}
+static void gxi_block_add(gxi_block *b, const void *value, size_t bytes, size_t alignment, unsigned kind) {      /* there is room */
+    size_t at = gxi_up(b->bytes, alignment);
+    memcpy(b->data + at, value, bytes);
+    b->addresses[b->count] = b->data + at;
+    b->sizes[b->count] = (unsigned short)bytes;
+    b->kinds[b->count++] = (unsigned short)kind;
+    b->bytes = at + bytes;
+}
+static gpuexec_args gxi_block_args(const gxi_block *b) {
+    gpuexec_args args = { 0, 0, 0 };
+    args.addresses = b->addresses;
+    args.sizes = b->sizes;
+    args.count = b->count;
+    return args;
+}
+static int gxi_block_offset(const gxi_block *b, unsigned index) { return (int)((const unsigned char *)b->addresses[index] - b->data); }
+
+/* --- parameter blocks ---------------------------------------------------------------------------------------------- */
+
+GPUEXEC_API gpuexec_params (gpuexec_params_create)(const char *where) {
+    gpuexec_params handle = { 0 };
+    gxi_slot made;
+    GXI_CALL(gpuexec_params_create, GXI_MAKES);
+    memset(&made, 0, sizeof made);
+    made.more = gxi_block_new(sizeof(gxi_block), 16, 256, NULL);
+    if (!made.more) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a parameter block");
+    else {
+        handle.id = gxi_new(call, GXI_PARAMS, &made);
+        if (handle.id) return handle;
+        gxi_free(made.more);
+    }
+    handle.id = gxi_failed_id(GXI_PARAMS);
+    return handle;
+}
+
+static gxi_slot *gxi_ask_params(gxi_call *call, gpuexec_params params) { return gxi_get(call, params.id, GXI_PARAMS, "the parameter block"); }
+static gxi_block *gxi_block_of(const gxi_slot *slot) { return (gxi_block *)slot->more; }
+
+static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value, size_t bytes, size_t alignment, unsigned kind) {
+    gxi_slot *slot = gxi_ask_params(call, params);
+    gxi_block *b;
+    size_t end = 0;
+    if (!slot) return gpuexec_error_detail()->result;
+    b = gxi_block_of(slot);
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %u's value is NULL (counted from 0)", b->count);
+    if (bytes > GXI_MOST_BYTES || (end = gxi_up(b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
+                        "argument %u of %llu bytes does not fit behind the %llu bytes before it: a kernel's parameters have at most %d bytes", b->count,
+                        (unsigned long long)bytes, (unsigned long long)b->bytes, GXI_MOST_BYTES);
+    if (b->count == b->room || end > b->space) {
+        gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room, end > b->space ? end * 2 : b->space, b);
+        if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for argument %u of a parameter block", b->count);
+        slot->more = larger;
+        gxi_free(b);
+        b = larger;
+    }
+    gxi_block_add(b, value, bytes, alignment, kind);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_params_add)(GXI_WHERE gpuexec_params params, gpuexec_type type, const void *value) {
+    GXI_CALL(gpuexec_params_add, GXI_MAKES);
+    if ((int)type <= 0 || (int)type >= GPUEXEC_TYPES)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "for a struct: gpuexec_params_add_struct", "%d is no gpuexec_type", (int)type);
+    return gxi_params_append(call, params, value, gxi_types[type].bytes, gxi_types[type].alignment, (unsigned)type);
+}
+GPUEXEC_API gpuexec_result (gpuexec_params_add_struct)(GXI_WHERE gpuexec_params params, const void *value, size_t bytes, size_t alignment) {
+    unsigned kind = GXI_STRUCT;
+    GXI_CALL(gpuexec_params_add_struct, GXI_MAKES);
+    if (!alignment || (alignment & (alignment - 1)))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "state the alignment of the struct's most aligned member in device code",
+                        "the alignment %llu of a struct of %llu bytes is no power of two", (unsigned long long)alignment, (unsigned long long)bytes);
+    if (!bytes || bytes % alignment)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "the padding behind a struct's last member counts: pass sizeof of a type that has the device's layout",
+                        "a struct of %llu bytes cannot be aligned to %llu: its size is no multiple of that", (unsigned long long)bytes,
+                        (unsigned long long)alignment);
+    while ((size_t)1 << (kind - GXI_STRUCT) < alignment) kind++;
+    return gxi_params_append(call, params, value, bytes, alignment, kind);
+}
+GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
+    GXI_CALL_NO_PLACE(gpuexec_params_count, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    return slot ? (int)gxi_block_of(slot)->count : -1;
+}
+GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
+    GXI_CALL_NO_PLACE(gpuexec_params_offset, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
+}
+GPUEXEC_API void *(gpuexec_params_data)(GXI_WHERE gpuexec_params params, size_t *bytes) {
+    GXI_CALL(gpuexec_params_data, GXI_MAKES);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    if (bytes) *bytes = slot ? gxi_block_of(slot)->bytes : 0;
+    return slot ? gxi_block_of(slot)->data : NULL;
+}
+GPUEXEC_API gpuexec_args (gpuexec_params_args)(GXI_WHERE gpuexec_params params) {
+    static const gpuexec_args none = { 0, 0, 0 };
+    GXI_CALL(gpuexec_params_args, GXI_MAKES);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    return slot ? gxi_block_args(gxi_block_of(slot)) : none;
+}
+
+/* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1, whose driver is 12.1. */
+static int gxi_most_bytes(gxi_call *ask, const gxi_slot *kernel) {
+    return gxi.version < 12010 || gxi_function_attribute(ask, kernel, GXI_FUNC_BINARY_VERSION) < 70 ? 4096 : GXI_MOST_BYTES;
+}
+static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
+    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const unsigned bytes = kernel->sizes[i + 1], offset = kernel->sizes[kernel->sizes[0] + i + 1], kind = b->kinds[i];
+    char type[32];
+    if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_types[kind].name);
+    else snprintf(type, sizeof type, "struct, aligned to %u", 1u << (kind - GXI_STRUCT));
+    return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                    b->sizes[i] != bytes   ? "the type has another size: add the one that the kernel declares"
+                    : kind >= GXI_STRUCT   ? "the alignment stated is wrong: state that of the struct's most aligned member in device code"
+                                           : "the type has another alignment: add the one that the kernel declares (a struct by gpuexec_params_add_struct)",
+                    "parameter %u of kernel \"%s\" has %u bytes at offset %u, but argument %u (%s) has %u bytes at offset %d (counted from 0)", i, name,
+                    bytes, offset, i, type, b->sizes[i], gxi_block_offset(b, i));
+}
+GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel) {
+    gxi_slot *slot, *k;
+    gxi_block *b;
+    gpuexec_args args;
+    const char *name;
+    unsigned i;
+    int most;
+    GXI_CALL(gpuexec_params_check, GXI_ASKS);
+    if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
+    b = gxi_block_of(slot);
+    args = gxi_block_args(b);
+    name = ((gxi_kernel *)k->more)->name;
+    if (!k->sizes || k->sizes[0] != b->count) {
+        most = gxi_most_bytes(call, k);
+        call->cu = 0;
+        if (b->bytes > (size_t)most)
+            return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; more bytes take a driver of CUDA 12.1, "
+                            "PTX 8.1 and sm_70", "the block has %llu bytes, but the parameters of kernel \"%s\" have at most %d", (unsigned long long)b->bytes,
+                            name, most);
+        if (k->sizes) return gxi_fail_args(call, name, k->sizes, &args);
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver of CUDA 12.4",
+                        "the parameters of kernel \"%s\" are not known, so nothing can be compared with them", name);
+    }
+    for (i = 0; i < b->count; i++)
+        if (b->sizes[i] != k->sizes[i + 1] || gxi_block_offset(b, i) != k->sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
+    return GPUEXEC_OK;
+}
+
+GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params params) {
+    GXI_CALL(gpuexec_params_clear, GXI_MAKES);
+    gxi_slot *slot = gxi_ask_params(call, params);
+    gxi_block *b;
+    if (!slot) return gpuexec_error_detail()->result;
+    b = gxi_block_of(slot);
+    memset(b->data, 0, b->bytes);                /* what becomes padding is 0 */
+    b->bytes = b->count = 0;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_params_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(params.id, GXI_PARAMS)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_params(call, params))) return gpuexec_error_detail()->result;
+    gxi_destroy(call, slot);
+    return GPUEXEC_OK;
+}
+
+/* --- prepared launches --------------------------------------------------------------------------------------------- */
+
+typedef struct gxi_prepared {
+    gxi_block       block;                       /* the arguments; stays first */
+    gpuexec_dims    dims;
+    gpuexec_kernel  kernel;
+    gpuexec_stream  stream;
+    gxi_slot       *on;                          /* the stream's slot, its CUstream, and what gxi_note_launch notes there */
+    struct CUstream_st *native_stream;
+    uint32_t        note;
+    uint64_t        ends;                        /* gxi.ends when kernel and stream were last seen alive, GXI_LOOK if each launch has to look */
+} gxi_prepared;
+#define GXI_LOOK UINT64_MAX
+
+static gxi_slot *gxi_ask_prepared(gxi_call *call, gpuexec_prepared prepared) { return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch"); }
+static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return (gxi_prepared *)slot->more; }
+
+static const char *gxi_prepared_name(const gxi_slot *slot) {         /* of its kernel */
+    const gxi_slot *kernel = gxi_peek(gxi_prepared_of(slot)->kernel.id, GXI_KERNEL);
+    return kernel ? ((gxi_kernel *)kernel->more)->name : "(of a module unloaded since)";
+}
+
+static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims) {
+    gpuexec_result result = gxi_check_launch(call, kernel, dims, NULL);
+    if (!result && dims->shared_bytes > GXI_LOAD(&kernel->shared_limit) && gxi_raise_shared(call, kernel, dims->shared_bytes))
+        result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory", ((gxi_kernel *)kernel->more)->name, dims->shared_bytes);
+    dims->grid_y += !dims->grid_y; dims->grid_z += !dims->grid_z; dims->block_y += !dims->block_y; dims->block_z += !dims->block_z;
+    return result;
+}
+
+GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+    gpuexec_prepared handle = { 0 };
+    const unsigned short *sizes;
+    gxi_slot *k, *s, made;
+    gxi_prepared *p;
+    size_t space = 0;
+    unsigned i;
+    GXI_CALL(gpuexec_prepare, GXI_MAKES);
+    if (gxi_begin(call) || gxi_ask_launch(call, kernel, stream, &args, &k, &s) || gxi_prepared_check(call, k, &dims)) goto failed;
+    sizes = args.sizes ? args.sizes : k->sizes ? k->sizes + 1 : NULL;
+    if (args.count && !sizes) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
+                 "the sizes of the arguments are not known, neither from args.sizes nor from kernel \"%s\"", ((gxi_kernel *)k->more)->name);
+        goto failed;
+    }
+    for (i = 0; i < args.count; i++) space += gxi_up(sizes[i], 16);
+    p = (gxi_prepared *)gxi_block_new(sizeof *p, args.count, space, NULL);
+    if (!p) {
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", ((gxi_kernel *)k->more)->name);
+        goto failed;
+    }
+    for (i = 0; i < args.count; i++) gxi_block_add(&p->block, args.addresses[i], sizes[i], 16, GPUEXEC_NO_TYPE);
+    p->dims = dims;
+    p->kernel = kernel;
+    p->stream = stream;
+    p->on = s;
+    p->native_stream = (struct CUstream_st *)s->native;
+    p->note = gxi_launch_note(kernel.id);
+    p->ends = GXI_LOOK;
+    memset(&made, 0, sizeof made);
+    made.native = k->native;
+    made.cu_context = k->cu_context;
+    made.context = k->context;
+    made.more = p;
+    handle.id = gxi_new(call, GXI_PREPARED, &made);
+    if (handle.id) return handle;
+    gxi_free(p);
+failed:
+    handle.id = gxi_failed_id(GXI_PREPARED);
+    return handle;
+}
+
+static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
+    gxi_slot *slot = gxi_ask_prepared(call, prepared);
+    const gxi_block *b;
+    const char *name;
+    if (!slot) return NULL;
+    b = &gxi_prepared_of(slot)->block;
+    name = gxi_prepared_name(slot);
+    if (index < 0 || (unsigned)index >= b->count)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the launch of kernel \"%s\" has %u (counted from 0)", index, name, b->count);
+    else if (bytes != b->sizes[index])
+        gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
+                 "argument %d of kernel \"%s\" has %u bytes, but %llu are given (counted from 0)", index, name, b->sizes[index], (unsigned long long)bytes);
+    else return b->data + gxi_block_offset(b, (unsigned)index);
+    return NULL;
+}
+GPUEXEC_API void *(gpuexec_prepared_argument)(GXI_WHERE gpuexec_prepared prepared, int index, size_t bytes) {
+    GXI_CALL(gpuexec_prepared_argument, GXI_MAKES);
+    return gxi_prepared_place(call, prepared, index, bytes);
+}
+GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared prepared, int index, const void *value, size_t bytes) {
+    void *place;
+    GXI_CALL(gpuexec_prepared_set, GXI_MAKES);
+    place = gxi_prepared_place(call, prepared, index, bytes);
+    if (!place) return gpuexec_error_detail()->result;
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %d's value is NULL (counted from 0)", index);
+    memcpy(place, value, bytes);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims) {
+    gxi_slot *slot, *k;
+    GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
+    if (!(slot = gxi_ask_prepared(call, prepared)) || !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) || gxi_prepared_check(call, k, &dims))
+        return gpuexec_error_detail()->result;
+    gxi_prepared_of(slot)->dims = dims;
+    return GPUEXEC_OK;
+}
+
+static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuexec_prepared prepared, int cu) {
+    gxi_slot *slot;
+    gxi_prepared *p;
+    gpuexec_args args;
+    gpuexec_result result;
+    uint64_t ends = GXI_LOAD(&gxi.ends);         /* before looking: whatever ends meanwhile is looked for next time */
+    GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
+    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared))) return gpuexec_error_detail()->result;
+    p = gxi_prepared_of(slot);
+    args = gxi_block_args(&p->block);
+    result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->dims, &args, cu, NULL);
+    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace) p->ends = ends;     /* those two have more to do at each launch */
+    return result;
+}
+GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared) {
+    gxi_slot *slot = gxi_peek(prepared.id, GXI_PREPARED);
+    const gxi_prepared *p;
+    int cu;
+    if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends)) return gxi_launch_prepared_else(where, prepared, -1);
+    gxi_note_launch(p->on, p->note, where);
+    cu = gxi.cu.cuLaunchKernel((struct CUfunc_st *)slot->native, p->dims.grid_x, p->dims.grid_y, p->dims.grid_z, p->dims.block_x,
+                                             p->dims.block_y, p->dims.block_z, p->dims.shared_bytes, p->native_stream,
+                                             (void **)(uintptr_t)p->block.addresses, NULL);
+    if (cu == 0) return GPUEXEC_OK;
+    prepared.id = slot->id;                      /* read back, as in gpuexec_launch */
+    return gxi_launch_prepared_else((const char *)gxi_prepared_of(slot)->on->more, prepared, cu);
+}
+
+GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_prepared_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(prepared.id, GXI_PREPARED)) return GPUEXEC_OK;
+    if (!(slot = gxi_ask_prepared(call, prepared))) return gpuexec_error_detail()->result;
+    gxi_destroy(call, slot);
+    return GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -6054,13 +6759,13 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
                         "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name, d[i].ordinal);
     if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
-        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args);
+        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
     if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gpuexec_error_detail()->result;
     GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, (struct CUfunc_st *)d[i].kernel->native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
     if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT)) {
         call->cu = GXI_COOPERATIVE_TOO_LARGE;
-        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args);
+        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
     }
     return GPUEXEC_OK;
 }
@@ -6218,9 +6923,9 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
         for (joined = m->joined, i = 0; i < count; i++) if (d[i].joined != m->joined) joined = 0;
         if (!desc->no_pre_sync && !joined && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
         for (i = 0; i < count && !result; i++) {
-            gxi_note_launch(d[i].stream, list[i].kernel.id, where);
+            gxi_note_launch(d[i].stream, gxi_launch_note(list[i].kernel.id), where);
             call->driver_call = "cuLaunchCooperativeKernel";
-            call->cu = gxi_call_launch(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, 1);
+            call->cu = gxi_call_launch_with(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, &gxi_cooperative);
             if (gxi.trace) gxi_traced(call);
             if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
         }

@@ -51,6 +51,23 @@ int main() {
     gpuexec_args by_hand = { addresses, nullptr, 4 };
     check(gpuexec_launch(fn, s, one, by_hand) == GPUEXEC_OK, __LINE__);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
+    gpuexec_launch_desc attributes = {};
+    attributes.cooperative = 1;
+    check(gpuexec_launch_with(fn, s, one, &attributes, out, 9u, 2.0, c) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_launch_with(fn, s, one, nullptr, by_hand) == GPUEXEC_OK, __LINE__);
+    gpuexec_params p = gpuexec_params_create();
+    gpuexec_params_add(p, GPUEXEC_POINTER, &out);
+    gpuexec_params_add(p, GPUEXEC_UINT, &five);
+    gpuexec_params_add(p, GPUEXEC_DOUBLE, &b);
+    gpuexec_params_add_struct(p, &c, sizeof c, 4);
+    check(gpuexec_params_check(p, fn) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_launch(fn, s, one, gpuexec_params_args(p)) == GPUEXEC_OK, __LINE__);
+    gpuexec_prepared prepared = gpuexec_prepare(fn, s, one, out, five + 2, 4.0, pair{ 1, 1.0f });
+    check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
+    gpuexec_copy_out(s, &got, out, sizeof got);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 7 && got.c.x == 1, __LINE__);
+    prepared = gpuexec_prepare(fn, s, one, gpuexec_params_args(p));
+    check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
     check(gpuexec_launch(fn, s, one, out, 5, 1.0f, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);      // float where double is wanted
     check(std::strstr(gpuexec_error_text(), "values.cpp:") != nullptr, __LINE__);
     gpuexec_take_error();

@@ -276,3 +276,241 @@ TEST(launching_past_the_macro) {
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(got, 5);
 }
+
+/* --- launch attributes --- */
+
+typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel count; gpuexec_stream s; gpuexec_ptr p; } setting;
+static setting set_up(void) {
+    setting t;
+    t.ctx   = gpuexec_context_open(0, NULL);
+    t.mod   = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
+    t.count = gpuexec_kernel_get(t.mod, "count");
+    t.s     = gpuexec_stream_create(t.ctx, NULL);
+    t.p     = gpuexec_alloc(t.ctx, 4);
+    CHECK_OK(gpuexec_fill(t.s, t.p, 0, 4));
+    return t;
+}
+static uint32_t result_of(setting t) {
+    uint32_t got = 0xdeadbeef;
+    gpuexec_copy_out(t.s, &got, t.p, 4);
+    CHECK_OK(gpuexec_stream_sync(t.s));
+    return got;
+}
+#define FAILS(call, result, ...) do { CHECK_RESULT(call, result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); gpuexec_take_error(); } while (0)
+
+static int attribute(int which) {
+    int value = 0;
+    CHECK_OK(gpuexec_device_get_attribute(0, which, &value));
+    return value;
+}
+
+TEST(launching_with_attributes) {
+    setting t = set_up();
+    gpuexec_launch_desc desc = { 0 };
+    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), NULL, GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
+    desc.cooperative = 1;                                        /* alone, on any driver */
+    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_EQ(result_of(t), 24);
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "gpuexec_launch_with",
+          "cuLaunchCooperativeKernel", "1048576 blocks", "1024 threads");
+    if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
+    desc.has_priority = 1;
+    desc.priority = -1;
+    desc.programmatic = attribute(75) >= 9;                      /* the device's capability; older ones ignore or refuse it */
+    desc.memory_sync_domain = attribute(75) >= 9;
+    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_EQ(result_of(t), 32);
+    CHECK_OK(gpuexec_launch_with(t.count, gpuexec_stream_legacy(t.ctx), gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_context_sync(t.ctx));
+    CHECK_EQ(result_of(t), 40);
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "1048576 blocks");
+}
+
+TEST(wrong_attributes) {
+    setting t = set_up();
+    gpuexec_launch_desc desc = { 0 }, dirty;
+    memset(&dirty, 0xff, sizeof dirty);
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &dirty, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_ARGUMENT, "gpuexec_launch_desc was not zero-initialised");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_NO_ARGS), GPUEXEC_BAD_PARAMETERS, "\"count\" takes 1 parameter");
+    if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
+    desc.memory_sync_domain = 2;
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_ARGUMENT, "memory_sync_domain is 2", "1, remote");
+    desc.memory_sync_domain = 0;
+    desc.has_priority = 1;
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 5000, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "block_x is 5000");
+    CHECK_EQ(result_of(t), 0);
+}
+
+TEST_ALONE(attributes_on_an_old_driver) {
+    gpuexec_launch_desc desc = { 0 };
+    setting t;
+    setenv("SIMGPU_DRIVER_VERSION", "11040", 1);
+    if (gpuexec_driver_version() >= 11080) SKIP("this driver has cuLaunchKernelEx");
+    t = set_up();
+    desc.cooperative = 1;
+    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.p)));
+    desc.cluster_x = 2;
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 1, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_OLD_DRIVER, "\"count\"", "need a driver of CUDA 11.8",
+          "this one is of 11.4");
+    CHECK_EQ(result_of(t), 1);
+}
+
+TEST(clusters) {
+    setting t = set_up();
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_dims grid = gpuexec_grid(6, 32, 0);
+    if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
+    desc.cluster_x = 2;
+    if (!attribute(120)) {                                       /* CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH */
+        char capability[32];
+        snprintf(capability, sizeof capability, "device 0 has %d.%d", attribute(75), attribute(76));
+        FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED, "clusters (2 x 1 x 1 blocks, kernel \"count\")",
+              "need compute capability 9.0", capability);
+        CHECK_EQ(result_of(t), 0);
+        SKIP("this device has no clusters; that they are refused was tested");
+    }
+    CHECK_OK(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_EQ(result_of(t), 6 * 32);
+    desc.cluster_x = 4;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6", "no multiple of the cluster's 4 blocks", "\"count\"");
+    desc.cluster_x = 0;
+    desc.cluster_y = 2;                                          /* x 0 is 1 */
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_y is 1", "no multiple of the cluster's 2 blocks");
+    desc.cluster_y = 0;
+    desc.cluster_x = 16;
+    grid.grid_x = 32;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    desc.cluster_x = 32;
+    desc.non_portable_cluster = 1;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "32 x 1 x 1 has 32 blocks", "at most", "on device 0");
+    CHECK_EQ(result_of(t), 6 * 32);
+}
+
+/* --- the opt-in to dynamic shared memory --- */
+
+/* What the device can give is for static and dynamic shared memory together. By each way to launch. */
+TEST(static_and_dynamic_shared_memory_together) {
+    setting t = set_up();
+    gpuexec_kernel fn = gpuexec_kernel_get(t.mod, "with_static_shared");
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_prepared p;
+    gpuexec_device_info d;
+    char need[100];
+    unsigned most;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    most = (unsigned)d.shared_per_block_optin - 1024;
+    desc.has_priority = gpuexec_driver_version() >= 11080;
+    snprintf(need, sizeof need, "needs %u bytes of shared memory per block (1024 static and %u dynamic), but device 0 has at most %u", most + 1028, most + 4, most + 1024);
+    FAILS(gpuexec_launch(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, need);
+    FAILS(gpuexec_launch_cooperative(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, need);
+    FAILS(gpuexec_launch_with(fn, t.s, gpuexec_grid(1, 1, most + 4), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, need);
+    CHECK(!gpuexec_ok(gpuexec_prepare(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p))));
+    CHECK_TEXT(gpuexec_error_text(), need);
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_launch(fn, t.s, gpuexec_grid(1, 1, most), GPUEXEC_ARGS(t.p)));
+    p = gpuexec_prepare(fn, t.s, gpuexec_grid(1, 1, most), GPUEXEC_ARGS(t.p));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_stream_sync(t.s));
+}
+
+/* Each way to launch opts in by itself, and none takes back what another has got: neither with less, nor through another handle of the function. */
+TEST(the_opt_in_is_never_lowered) {
+    typedef int get_attribute(int *value, int attribute, struct CUfunc_st *function);
+    enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
+    union { void *symbol; get_attribute *call; } ask;
+    gpuexec_device_info d;
+    gpuexec_launch_desc desc = { 0 };
+    unsigned most, low;
+    int way, limit;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    most = (unsigned)d.shared_per_block_optin;
+    low = (unsigned)d.shared_per_block + 4;
+    if (low >= most) SKIP("this device has no more shared memory than comes without asking");
+    desc.has_priority = gpuexec_driver_version() >= 11080;
+    ask.symbol = gpuexec_driver_symbol("cuFuncGetAttribute", 2020);
+    for (way = 0; way < 4; way++) {
+        gpuexec_context ctx = gpuexec_context_open(0, NULL);
+        gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+        gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, FAULTS_PTX, NULL), "fill_dynamic_shared"),
+                        again = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));
+        gpuexec_ptr     out = gpuexec_alloc(ctx, 4);
+        uint32_t        words = most / 4, few = 1, got = 0;
+        gpuexec_dims    large = gpuexec_grid(1, 64, most);
+        if (way == 0) CHECK_OK(gpuexec_launch(fn, s, large, GPUEXEC_ARGS(out, words)));
+        if (way == 1) CHECK_OK(gpuexec_launch_cooperative(fn, s, large, GPUEXEC_ARGS(out, words)));
+        if (way == 2) CHECK_OK(gpuexec_launch_with(fn, s, large, &desc, GPUEXEC_ARGS(out, words)));
+        if (way == 3) CHECK_OK(gpuexec_launch_prepared(gpuexec_prepare(fn, s, large, GPUEXEC_ARGS(out, words))));
+        CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 64, low), GPUEXEC_ARGS(out, few)));
+        CHECK_OK(gpuexec_launch(again, s, gpuexec_grid(1, 64, low), GPUEXEC_ARGS(out, few)));
+        CHECK_EQ(ask.call(&limit, MAX_DYNAMIC_SHARED_SIZE_BYTES, gpuexec_kernel_native(fn)), 0);
+        CHECK_EQ(limit, most);
+        CHECK_OK(gpuexec_launch(fn, s, large, GPUEXEC_ARGS(out, words)));
+        CHECK_OK(gpuexec_launch(again, s, large, GPUEXEC_ARGS(out, words)));
+        CHECK_OK(gpuexec_copy_out(s, &got, out, 4));
+        CHECK_OK(gpuexec_stream_sync(s));
+        CHECK_EQ(got, (uint32_t)((uint64_t)words * (words - 1) / 2));
+        CHECK_OK(gpuexec_context_close(ctx));
+    }
+}
+
+/* What is wrong with clusters, on any device: the driver's part is played here. It has clusters, of at most 16 blocks, and refuses what it is given. */
+static int (GXI_CUDA *real_attribute)(int *value, int attribute, int device);
+static int GXI_CUDA played_attribute(int *value, int which, int device) {
+    int cu = real_attribute(value, which, device);
+    if (which == GXI_DEV_CLUSTER_LAUNCH) *value = 1;
+    return cu;
+}
+static int own_cluster;                                          /* of every kernel: its __cluster_dims__ along x, y, z */
+static int (GXI_CUDA *real_function_attribute)(int *value, int attribute, struct CUfunc_st *function);
+static int GXI_CUDA played_function_attribute(int *value, int which, struct CUfunc_st *function) {
+    int cu = real_function_attribute(value, which, function);
+    if (which >= GXI_FUNC_REQUIRED_CLUSTER_WIDTH && which < GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 3) *value = own_cluster;
+    return cu;
+}
+static int GXI_CUDA allow(struct CUfunc_st *function, int which, int value) {
+    (void)function; (void)which; (void)value;
+    return GXI_SUCCESS;
+}
+static int GXI_CUDA sixteen(int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config) {
+    (void)function;
+    *blocks = 16;
+    return config->attributes[0].id == GXI_LAUNCH_CLUSTER_DIMENSION && config->count == 1 ? GXI_SUCCESS : GXI_INVALID_VALUE;
+}
+static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra) {
+    (void)config; (void)function; (void)params; (void)extra;
+    return GXI_INVALID_CLUSTER_SIZE;
+}
+TEST(clusters_that_are_refused) {
+    setting t = set_up();
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_dims grid = gpuexec_grid(6, 32, 0);
+    if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
+    real_attribute = gxi.cu.cuDeviceGetAttribute;
+    real_function_attribute = gxi.cu.cuFuncGetAttribute;
+    gxi.cu.cuDeviceGetAttribute = played_attribute;              /* until the shutdown after this test */
+    gxi.cu.cuFuncGetAttribute = played_function_attribute;
+    gxi.cu.cuFuncSetAttribute = allow;
+    gxi.cu.cuOccupancyMaxPotentialClusterSize = sixteen;
+    gxi.cu.cuLaunchKernelEx = refuse;
+    desc.cluster_x = 4;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6", "no multiple of the cluster's 4 blocks", "912");
+    desc.cluster_x = 0;
+    desc.cluster_z = 2;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_z is 1", "no multiple of the cluster's 2 blocks");
+    desc.cluster_z = 0;
+    desc.cluster_x = 16;
+    grid.grid_x = 32;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    desc.cluster_x = 32;
+    desc.non_portable_cluster = 1;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "32 x 1 x 1 has 32 blocks", "at most 16 of kernel \"count\"", "device 0");
+    own_cluster = 2;
+    desc.cluster_x = 4;
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.count, t.s, grid, GPUEXEC_ARGS(t.p))));      /* the kernel's own clusters count for every launch */
+    CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "no multiple of the cluster's 2 blocks");
+    gpuexec_take_error();
+    own_cluster = 0;
+    CHECK_EQ(result_of(t), 0);
+}

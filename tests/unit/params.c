@@ -1,0 +1,757 @@
+/* params.c - parameter blocks against the kernels that nvcc compiled, and prepared launches. */
+#include "../test.h"
+
+#define PARAMETERS_PTX "kernels/parameters.ptx"
+#define UNIT_PTX       "tests/unit/unit.ptx"
+#define FAULTS_PTX     "kernels/faults.ptx"
+
+typedef struct float4 { float x, y, z, w; } float4;
+typedef struct float2 { float x, y; } float2;
+typedef struct mixed { float f, padding[3]; float4 f4; } mixed;      /* struct { float f; float4 f4; }, as the device has it */
+
+typedef struct setting { gpuexec_context ctx; gpuexec_stream s; gpuexec_kernel fn; gpuexec_ptr out; } setting;
+static setting set_up(const char *ptx, const char *kernel) {
+    setting t;
+    t.ctx = gpuexec_context_open(0, NULL);
+    t.s   = gpuexec_stream_create(t.ctx, NULL);
+    t.fn  = gpuexec_kernel_get(gpuexec_module_load_file(t.ctx, ptx, NULL), kernel);
+    t.out = gpuexec_alloc(t.ctx, 4096);
+    CHECK_OK(gpuexec_fill(t.s, t.out, 0, 4096));
+    CHECK_MADE(t.fn);
+    return t;
+}
+static uint32_t word(setting t, unsigned index) {                    /* of t.out, when all is done */
+    uint32_t value = 0xdeadbeef;
+    CHECK_OK(gpuexec_copy_out(t.s, &value, t.out + 4 * index, 4));
+    CHECK_OK(gpuexec_stream_sync(t.s));
+    return value;
+}
+#define FAILS(call, result, ...) do { CHECK_RESULT(call, result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); gpuexec_take_error(); } while (0)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Layout. */
+
+/* In the order of the kernel every_type. */
+static const gpuexec_type types[] = {
+    GPUEXEC_BOOL, GPUEXEC_CHAR, GPUEXEC_CHAR1, GPUEXEC_CHAR2, GPUEXEC_CHAR3, GPUEXEC_CHAR4, GPUEXEC_UCHAR, GPUEXEC_UCHAR1, GPUEXEC_UCHAR2, GPUEXEC_UCHAR3,
+    GPUEXEC_UCHAR4, GPUEXEC_SHORT, GPUEXEC_SHORT1, GPUEXEC_SHORT2, GPUEXEC_SHORT3, GPUEXEC_SHORT4, GPUEXEC_USHORT, GPUEXEC_USHORT1, GPUEXEC_USHORT2,
+    GPUEXEC_USHORT3, GPUEXEC_USHORT4, GPUEXEC_INT, GPUEXEC_INT1, GPUEXEC_INT2, GPUEXEC_INT3, GPUEXEC_INT4, GPUEXEC_UINT, GPUEXEC_UINT1, GPUEXEC_UINT2,
+    GPUEXEC_UINT3, GPUEXEC_UINT4, GPUEXEC_LONGLONG, GPUEXEC_LONGLONG1, GPUEXEC_LONGLONG2, GPUEXEC_LONGLONG3, GPUEXEC_LONGLONG4_16A, GPUEXEC_LONGLONG4_32A,
+    GPUEXEC_ULONGLONG, GPUEXEC_ULONGLONG1, GPUEXEC_ULONGLONG2, GPUEXEC_ULONGLONG3, GPUEXEC_ULONGLONG4_16A, GPUEXEC_ULONGLONG4_32A,
+    GPUEXEC_LONG, GPUEXEC_LONG1, GPUEXEC_LONG2, GPUEXEC_LONG3, GPUEXEC_LONG4_16A, GPUEXEC_LONG4_32A,
+    GPUEXEC_ULONG, GPUEXEC_ULONG1, GPUEXEC_ULONG2, GPUEXEC_ULONG3, GPUEXEC_ULONG4_16A, GPUEXEC_ULONG4_32A,
+    GPUEXEC_HALF, GPUEXEC_HALF2, GPUEXEC_BFLOAT16, GPUEXEC_BFLOAT162, GPUEXEC_FLOAT, GPUEXEC_FLOAT1, GPUEXEC_FLOAT2, GPUEXEC_FLOAT3, GPUEXEC_FLOAT4,
+    GPUEXEC_DOUBLE, GPUEXEC_DOUBLE1, GPUEXEC_DOUBLE2, GPUEXEC_DOUBLE3, GPUEXEC_DOUBLE4_16A, GPUEXEC_DOUBLE4_32A,
+    GPUEXEC_POINTER, GPUEXEC_TEXTURE, GPUEXEC_SURFACE
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+static void compare_every_type(void) {
+    static const unsigned char zeros[32];
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, PARAMETERS_PTX, NULL), "every_type");
+    gpuexec_params  p = gpuexec_params_create();
+    gpuexec_kernel_info info;
+    size_t bytes = 0;
+    int i;
+    CHECK_MADE(p);
+    for (i = 0; i < TYPES; i++) {
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, zeros));
+        CHECK_OK(gpuexec_params_add(p, types[i], zeros));
+        CHECK_EQ(gpuexec_params_count(p), 2 * i + 2);
+        CHECK_EQ(gpuexec_params_args(p).sizes[2 * i + 1], gpuexec_kernel_parameter_size(fn, 2 * i + 1));
+        CHECK_EQ(gpuexec_params_offset(p, 2 * i + 1), gpuexec_kernel_parameter_offset(fn, 2 * i + 1));
+    }
+    CHECK_OK(gpuexec_kernel_get_info(fn, &info));
+    CHECK_EQ(info.parameters, 2 * TYPES);
+    CHECK_OK(gpuexec_params_check(p, fn));
+    CHECK(gpuexec_params_data(p, &bytes) != NULL);
+    CHECK_EQ(bytes, gpuexec_kernel_parameter_offset(fn, 2 * TYPES - 1) + 8);
+    CHECK_EQ(gpuexec_params_offset(p, 2 * TYPES), -1);
+    CHECK_EQ(gpuexec_params_offset(p, -1), -1);
+    CHECK_EQ(gpuexec_kernel_parameter_offset(fn, 2 * TYPES), -1);
+    CHECK_EQ(gpuexec_kernel_parameter_offset(fn, -1), -1);
+    CHECK_OK(gpuexec_launch(fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    CHECK_OK(gpuexec_context_sync(ctx));
+}
+/* A struct may be aligned to more than any type. */
+static void compare_alignments(void) {
+    static const unsigned char bytes[512];
+    char ptx[400];
+    unsigned alignment;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    for (alignment = 1; alignment <= 512; alignment *= 2) {
+        gpuexec_params p = gpuexec_params_create();
+        gpuexec_kernel fn;
+        snprintf(ptx, sizeof ptx, ".version 6.0\n.target sm_70\n.address_size 64\n"
+                 ".visible .entry k(.param .u8 a, .param .align %u .b8 b[%u], .param .u64 .ptr .global .align 128 c) { ret; }\n", alignment, 512u);
+        fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "k");
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR, bytes));
+        CHECK_OK(gpuexec_params_add_struct(p, bytes, 512, alignment));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, bytes));
+        CHECK_EQ(gpuexec_params_offset(p, 1), alignment);
+        CHECK_OK(gpuexec_params_check(p, fn));
+    }
+    CHECK_OK(gpuexec_take_error());
+}
+
+TEST(every_type_lies_where_nvcc_puts_it) {
+    unsigned char seen[GPUEXEC_TYPES] = { 0 };
+    int i;
+    for (i = 0; i < TYPES; i++) seen[types[i]] = 1;
+    for (i = 1; i < GPUEXEC_TYPES; i++) CHECK(seen[i]);                  /* the kernel has all there are */
+    compare_every_type();
+}
+TEST(alignments_up_to_512) { compare_alignments(); }
+
+/* The driver does not tell the layout: it is read from the PTX text. */
+TEST_ALONE(the_same_layout_from_the_ptx_text) {
+    setenv("SIMGPU_DRIVER_VERSION", "12020", 1);
+    if (gpuexec_driver_version() >= 12040) SKIP("this driver tells the layout itself");
+    compare_every_type();
+    compare_alignments();
+}
+
+/* Values for the kernel `receive`, in its order. */
+typedef struct values {
+    int i; float4 f4; signed char c; float f; gpuexec_ptr p; float2 f2; gpuexec_ptr out; mixed m; unsigned char b; short s3[3]; double d; unsigned short h;
+    unsigned char u4[4]; long long l;
+} values;
+static const values all = { -7, { 1, 2, 3, 4 }, -100, 0.25f, 0x123456789aULL, { 5, 6 }, 0, { 7, { 0, 0, 0 }, { 8, 9, 10, 11 } }, 1, { -1, 2, -3 }, -1.0 / 3,
+                            0x3c01, { 250, 251, 252, 253 }, -9000000000000000000LL };
+static gpuexec_params block_of(const values *v) {
+    gpuexec_params p = gpuexec_params_create();
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v->i));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT4, &v->f4));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &v->c));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT, &v->f));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &v->p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT2, &v->f2));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &v->out));
+    CHECK_OK(gpuexec_params_add_struct(p, &v->m, sizeof v->m, 16));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_BOOL, &v->b));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT3, v->s3));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_DOUBLE, &v->d));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_HALF, &v->h));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR4, v->u4));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v->l));
+    return p;
+}
+static size_t put(unsigned char *to, size_t at, const void *value, size_t bytes) { memcpy(to + at, value, bytes); return at + bytes; }
+static void check_received(setting t, const values *v) {
+    unsigned char wanted[128], got[128];
+    size_t n = 0;
+    n = put(wanted, n, &v->i, 4); n = put(wanted, n, &v->f4, 16); n = put(wanted, n, &v->c, 1); n = put(wanted, n, &v->f, 4);
+    n = put(wanted, n, &v->p, 8); n = put(wanted, n, &v->f2, 8);  n = put(wanted, n, &v->m.f, 4); n = put(wanted, n, &v->m.f4, 16);
+    n = put(wanted, n, &v->b, 1); n = put(wanted, n, v->s3, 6);   n = put(wanted, n, &v->d, 8); n = put(wanted, n, &v->h, 2);
+    n = put(wanted, n, v->u4, 4); n = put(wanted, n, &v->l, 8);
+    CHECK_OK(gpuexec_copy_out(t.s, got, t.out, n));
+    CHECK_OK(gpuexec_fill(t.s, t.out, 0, 4096));
+    CHECK_OK(gpuexec_stream_sync(t.s));
+    CHECK(memcmp(got, wanted, n) == 0);
+}
+
+/* int, float4, char, float, pointer, float2, pointer: CUDA's own example of packing; then the struct whose padding stands behind its first member. */
+TEST(one_block_for_every_way_to_launch) {
+    static const int offsets[] = { 0, 16, 32, 36, 40, 48, 56, 64, 96, 98, 104, 112, 116, 120 };
+    typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *,
+                                void **, void **);
+    union { void *symbol; launch_function *call; } raw;
+    setting        t = set_up(PARAMETERS_PTX, "receive");
+    values         v = all;
+    gpuexec_params p;
+    gpuexec_prepared prepared;
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_device_launch on_device;
+    size_t         bytes = 0;
+    void          *data, *extra[5];
+    int            i;
+    v.out = t.out;
+    p = block_of(&v);
+    for (i = 0; i < 14; i++) {
+        CHECK_EQ(gpuexec_params_offset(p, i), offsets[i]);
+        CHECK_EQ(gpuexec_kernel_parameter_offset(t.fn, i), offsets[i]);
+    }
+    CHECK_OK(gpuexec_params_check(p, t.fn));
+    data = gpuexec_params_data(p, &bytes);
+    CHECK_EQ(bytes, 128);
+    CHECK_OK(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    check_received(t, &v);
+    CHECK_OK(gpuexec_launch_cooperative(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    check_received(t, &v);
+    desc.has_priority = gpuexec_driver_version() >= 11080;
+    CHECK_OK(gpuexec_launch_with(t.fn, t.s, gpuexec_grid(1, 1, 0), &desc, gpuexec_params_args(p)));
+    check_received(t, &v);
+    on_device.kernel = t.fn;
+    on_device.stream = t.s;
+    on_device.dims = gpuexec_grid(1, 1, 0);
+    on_device.args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch_multi_device(&on_device, 1, NULL));
+    check_received(t, &v);
+    prepared = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p));
+    CHECK_OK(gpuexec_launch_prepared(prepared));
+    check_received(t, &v);
+    raw.symbol = gpuexec_driver_symbol("cuLaunchKernel", 4000);
+    extra[0] = (void *)1;                                                /* CU_LAUNCH_PARAM_BUFFER_POINTER */
+    extra[1] = data;
+    extra[2] = (void *)2;                                                /* CU_LAUNCH_PARAM_BUFFER_SIZE */
+    extra[3] = &bytes;
+    extra[4] = NULL;                                                     /* CU_LAUNCH_PARAM_END */
+    CHECK_EQ(raw.call(gpuexec_kernel_native(t.fn), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(t.s), NULL, extra), 0);
+    check_received(t, &v);
+    v.i = 8;
+    memcpy(data, &v.i, 4);                                               /* in place */
+    CHECK_OK(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    check_received(t, &v);
+}
+
+TEST(padding_inside_is_zero_and_none_at_the_end) {
+    static const unsigned char ff[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
+    gpuexec_params p = gpuexec_params_create();
+    size_t bytes = 99;
+    unsigned char *data = (unsigned char *)gpuexec_params_data(p, &bytes);
+    CHECK(data != NULL);
+    CHECK_EQ(bytes, 0);
+    CHECK_EQ(gpuexec_params_count(p), 0);
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, ff));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT, ff));
+    data = (unsigned char *)gpuexec_params_data(p, &bytes);
+    CHECK_EQ(bytes, 10);
+    CHECK_OK(gpuexec_params_clear(p));
+    CHECK_EQ(gpuexec_params_count(p), 0);
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, ff));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, ff));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, ff));
+    data = (unsigned char *)gpuexec_params_data(p, &bytes);
+    CHECK_EQ(bytes, 17);
+    CHECK(memcmp(data, "\xff\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff", 17) == 0);
+    CHECK_OK(gpuexec_params_destroy(p));
+}
+
+/* More arguments than GPUEXEC_ARGS takes. */
+TEST(a_hundred_arguments) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     out = gpuexec_alloc(ctx, 4);
+    gpuexec_params  p = gpuexec_params_create();
+    static char     ptx[20000];
+    size_t          at = 0;
+    uint32_t        i, sum = 0, got = 0, seed = 5;
+    gpuexec_kernel  fn;
+#define ADD(...) at += (size_t)snprintf(ptx + at, sizeof ptx - at, __VA_ARGS__)
+    ADD(".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry weigh(.param .u64 out");
+    for (i = 0; i < 99; i++) ADD(", .param .u32 a%u", i);
+    ADD(")\n{ .reg .u32 %%r<3>; .reg .u64 %%rd;\n ld.param.u64 %%rd, [out]; mov.u32 %%r1, 0;\n");
+    for (i = 0; i < 99; i++) ADD(" ld.param.u32 %%r2, [a%u]; mad.lo.u32 %%r1, %%r2, %u, %%r1;\n", i, i + 1);
+    ADD(" st.u32 [%%rd], %%r1; ret; }\n");
+#undef ADD
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &out));
+    for (i = 0; i < 99; i++) {
+        uint32_t a = test_random(&seed);
+        sum += (i + 1) * a;
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_UINT, &a));
+    }
+    fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, at, NULL), "weigh");
+    CHECK_OK(gpuexec_params_check(p, fn));
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    CHECK_OK(gpuexec_copy_out(s, &got, out, 4));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(got, sum);
+}
+
+/* The kernel writes the last word of its big parameter; 8 + bytes in all. */
+static gpuexec_kernel big_kernel(gpuexec_context ctx, unsigned bytes) {
+    char ptx[500];
+    snprintf(ptx, sizeof ptx, ".version %s\n.target sm_70\n.address_size 64\n.visible .entry last(.param .u64 out, .param .align 4 .b8 big[%u])\n"
+             "{ .reg .u32 %%r; .reg .u64 %%rd; ld.param.u64 %%rd, [out]; ld.param.u32 %%r, [big+%u]; st.u32 [%%rd], %%r; ret; }\n",
+             bytes > 4088 ? "8.1" : "6.0", bytes, bytes - 4);
+    return gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "last");
+}
+TEST(as_many_bytes_as_a_kernel_takes) {
+    static const unsigned sizes[] = { 4088, 4092, 32756 };
+    static uint32_t words[8192];
+    setting  t = set_up(UNIT_PTX, "nothing");
+    uint32_t i;
+    for (i = 0; i < 3; i++) {
+        gpuexec_params p = gpuexec_params_create();
+        gpuexec_kernel fn;
+        if (sizes[i] > 4088 && gpuexec_driver_version() < 12010) SKIP("more than 4,096 bytes need a driver of CUDA 12.1");
+        fn = big_kernel(t.ctx, sizes[i]);
+        words[sizes[i] / 4 - 1] = 1000 + i;
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        CHECK_OK(gpuexec_params_add_struct(p, words, sizes[i], 4));
+        CHECK_OK(gpuexec_params_check(p, fn));
+        CHECK_OK(gpuexec_launch(fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+        CHECK_EQ(word(t, 0), 1000 + i);
+        CHECK_OK(gpuexec_launch_prepared(gpuexec_prepare(fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p))));
+        CHECK_EQ(word(t, 0), 1000 + i);
+    }
+}
+TEST(more_bytes_than_any_kernel_takes) {
+    static const unsigned char bytes[32768];
+    gpuexec_params p = gpuexec_params_create();
+    FAILS(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes", "the 0 bytes before", "at most 32764",
+          "device memory");
+    CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));                 /* 32,764 */
+    FAILS(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes", "32764 bytes before", "at most 32764");
+    FAILS(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS, "argument 2 of 4611686018427387904 bytes");
+    CHECK_EQ(gpuexec_params_count(p), 2);
+    CHECK_OK(gpuexec_params_clear(p));
+    CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
+    FAILS(gpuexec_params_add(p, GPUEXEC_POINTER, bytes), GPUEXEC_BAD_PARAMETERS, "argument 1 of 8 bytes", "32760 bytes before");
+}
+TEST_ALONE(more_bytes_than_an_old_driver_takes) {
+    static const unsigned char bytes[8192];
+    gpuexec_params p = gpuexec_params_create();
+    gpuexec_context ctx;
+    gpuexec_kernel fn;
+    setenv("SIMGPU_DRIVER_VERSION", "12000", 1);
+    if (gpuexec_driver_version() >= 12010) SKIP("this driver takes 32,764 bytes");
+    ctx = gpuexec_context_open(0, NULL);
+    fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, PARAMETERS_PTX, NULL), "receive");
+    CHECK_OK(gpuexec_params_add_struct(p, bytes, 4104, 8));
+    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "at most 4096", "CUDA 12.1", "sm_70");
+    fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));     /* without the PTX text nothing is known */
+    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "at most 4096");
+    CHECK_OK(gpuexec_params_clear(p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));
+    FAILS(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED, "are not known", "CUDA 12.4");
+    CHECK_EQ(gpuexec_kernel_parameter_offset(fn, 0), -1);
+    {
+        const void *addresses[1];
+        gpuexec_args args = { addresses, NULL, 1 };
+        addresses[0] = bytes;
+        CHECK(!gpuexec_ok(gpuexec_prepare(fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), args)));
+        CHECK_TEXT(gpuexec_error_text(), "sizes of the arguments are not known", "args.sizes");
+        gpuexec_take_error();
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Wrong blocks. */
+
+TEST(blocks_that_do_not_fit_the_kernel) {
+    setting        t = set_up(PARAMETERS_PTX, "receive");
+    values         v = all;
+    gpuexec_params p = gpuexec_params_create();
+    int            i;
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
+    FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "\"receive\" takes 14 parameters", "1 argument is given");
+    for (i = 0; i < 3; i++) {
+        CHECK_OK(gpuexec_params_clear(p));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
+        if (i == 0) CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT3, &v.f4));                      /* another size */
+        if (i == 1) CHECK_OK(gpuexec_params_add_struct(p, &v.f4, 16, 4));                        /* another alignment */
+        if (i == 2) CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG2, &v.f4));                   /* the same: passes for the type */
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &v.c));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT, &v.f));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &v.p));
+        CHECK_OK(i == 2 ? gpuexec_params_add(p, GPUEXEC_INT2, &v.f2) : gpuexec_params_add(p, GPUEXEC_FLOAT2, &v.f2));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        CHECK_OK(gpuexec_params_add_struct(p, &v.m, sizeof v.m, 16));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_BOOL, &v.b));
+        CHECK_OK(i == 2 ? gpuexec_params_add_struct(p, v.s3, 6, 1) : gpuexec_params_add(p, GPUEXEC_SHORT3, v.s3));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_DOUBLE, &v.d));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_HALF, &v.h));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR4, v.u4));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v.l));
+        if (i == 0) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
+                          "argument 1 (float3) has 12 bytes at offset 4", "another size");
+        if (i == 1) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
+                          "argument 1 (struct, aligned to 4) has 16 bytes at offset 4", "alignment stated is wrong");
+        if (i == 2) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 9", "6 bytes at offset 98",
+                          "argument 9 (struct, aligned to 1) has 6 bytes at offset 97");
+        CHECK_OK(gpuexec_take_error());                                  /* a question: latches nothing */
+        if (i == 0) FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, "argument 1", "12 bytes", "16");
+    }
+}
+TEST(a_type_of_another_alignment) {
+    static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u8 a, .param .align 2 .b8 b[8]) { ret; }\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "k");
+    gpuexec_params  p = gpuexec_params_create();
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, ptx));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT4, ptx));
+    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "has 8 bytes at offset 2", "argument 1 (short4) has 8 bytes at offset 8", "another alignment",
+          "gpuexec_params_add_struct");
+}
+
+TEST(wrong_arguments_are_refused) {
+    static const char zeros[64];
+    gpuexec_params p = gpuexec_params_create();
+    FAILS(gpuexec_params_add(p, GPUEXEC_NO_TYPE, zeros), GPUEXEC_BAD_ARGUMENT, "0 is no gpuexec_type", "gpuexec_params_add_struct");
+    FAILS(gpuexec_params_add(p, GPUEXEC_TYPES, zeros), GPUEXEC_BAD_ARGUMENT, "is no gpuexec_type");
+    FAILS(gpuexec_params_add(p, GPUEXEC_INT, NULL), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
+    FAILS(gpuexec_params_add_struct(p, NULL, 4, 4), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
+    FAILS(gpuexec_params_add_struct(p, zeros, 12, 3), GPUEXEC_BAD_ARGUMENT, "alignment 3", "12 bytes", "no power of two");
+    FAILS(gpuexec_params_add_struct(p, zeros, 12, 0), GPUEXEC_BAD_ARGUMENT, "alignment 0", "no power of two");
+    FAILS(gpuexec_params_add_struct(p, zeros, 20, 16), GPUEXEC_BAD_ARGUMENT, "20 bytes", "aligned to 16", "no multiple");
+    FAILS(gpuexec_params_add_struct(p, zeros, 0, 4), GPUEXEC_BAD_ARGUMENT, "0 bytes", "no multiple");
+    CHECK_EQ(gpuexec_params_count(p), 0);
+}
+
+TEST(wrong_handles_are_refused) {
+    setting          t = set_up(UNIT_PTX, "count");
+    gpuexec_params   never = { 0 }, p = gpuexec_params_create(), wrong;
+    gpuexec_prepared no_launch = { 0 };
+    gpuexec_args     args;
+    int              value = 0;
+    wrong.id = t.s.id;
+    CHECK_OK(gpuexec_params_destroy(p));
+    CHECK_OK(gpuexec_params_destroy(never));
+    CHECK_OK(gpuexec_prepared_destroy(no_launch));
+    FAILS(gpuexec_params_destroy(p), GPUEXEC_STALE_HANDLE, "the parameter block is a stale handle", "destroyed");
+    FAILS(gpuexec_params_add(p, GPUEXEC_INT, &value), GPUEXEC_STALE_HANDLE, "the parameter block");
+    FAILS(gpuexec_params_add(never, GPUEXEC_INT, &value), GPUEXEC_BAD_HANDLE, "never made");
+    FAILS(gpuexec_params_clear(wrong), GPUEXEC_WRONG_KIND, "is a stream", "a parameter block is wanted");
+    FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_STALE_HANDLE, "the parameter block");
+    CHECK_EQ(gpuexec_params_count(p), -1);
+    CHECK_EQ(gpuexec_params_offset(p, 0), -1);
+    CHECK(gpuexec_params_data(p, NULL) == NULL);
+    gpuexec_take_error();
+    args = gpuexec_params_args(p);                                       /* latched: a kernel without parameters would take these */
+    CHECK_EQ(args.count, 0);
+    FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE,
+          "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
+    FAILS(gpuexec_launch_prepared(no_launch), GPUEXEC_BAD_HANDLE, "the prepared launch was never made");
+    no_launch.id = t.fn.id;
+    FAILS(gpuexec_launch_prepared(no_launch), GPUEXEC_WRONG_KIND, "is a kernel", "a prepared launch is wanted");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   A block's life. */
+
+TEST_ALONE(blocks_need_no_driver) {
+    gpuexec_kernel fn = { 0 };
+    gpuexec_params p;
+    size_t bytes = 0;
+    double d = 0.5;
+    setenv("GPUEXEC_DRIVER", "/nowhere/libcuda.so", 1);
+    p = gpuexec_params_create();
+    CHECK_MADE(p);
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_DOUBLE, &d));
+    CHECK(memcmp(gpuexec_params_data(p, &bytes), &d, 8) == 0);
+    CHECK_EQ(bytes, 8);
+    FAILS(gpuexec_params_check(p, fn), GPUEXEC_NO_DRIVER, "/nowhere/libcuda.so");
+    CHECK_OK(gpuexec_shutdown());
+    CHECK(!gpuexec_ok(p));
+}
+
+static int allocations, allocations_left;
+static void *counting(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (p && !bytes) { allocations--; free(p); return NULL; }
+    if (!p) {
+        if (allocations_left-- <= 0) return NULL;
+        allocations++;
+    }
+    return realloc(p, bytes);
+}
+/* The allocator cannot change while blocks live that the one before has given. */
+TEST(blocks_before_the_setup) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_params p = gpuexec_params_create();
+    desc.realloc_function = counting;
+    allocations_left = 1000000;
+    FAILS(gpuexec_setup(&desc), GPUEXEC_TOO_LATE, "a parameter block was made at", "params.c:", "before everything else");
+    CHECK_OK(gpuexec_params_destroy(p));
+    CHECK_OK(gpuexec_setup(&desc));
+    CHECK(!gpuexec_ok(p));
+    p = gpuexec_params_create();
+    CHECK_MADE(p);
+    CHECK(allocations > 0);
+    CHECK_OK(gpuexec_shutdown());                                        /* frees the block */
+    CHECK_EQ(allocations, 0);
+}
+/* Each allocation fails in turn: a text, no crash, no leak, and the block keeps what it had. */
+TEST(host_memory_runs_out) {
+    gpuexec_setup_desc desc = { 0 };
+    int i, failed, failures = 0, k, added = 0;
+    desc.realloc_function = counting;
+    for (i = 0; i < 400; i++) {
+        setting          t;
+        gpuexec_params   p;
+        gpuexec_prepared prepared;
+        allocations_left = 1000000;
+        CHECK_OK(gpuexec_setup(&desc));
+        t = set_up(UNIT_PTX, "count");
+        allocations_left = i;
+        p = gpuexec_params_create();
+        for (added = k = 0; k < 200; k++) added += gpuexec_params_add(p, GPUEXEC_POINTER, &t.out) == GPUEXEC_OK;
+        prepared = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+        failed = gpuexec_take_error() != GPUEXEC_OK;
+        failures += failed;
+        if (failed) CHECK(gpuexec_error_text()[0]);
+        else CHECK(added == 200 && gpuexec_ok(prepared));
+        allocations_left = 1000000;
+        if (gpuexec_ok(p)) CHECK_EQ(gpuexec_params_count(p), added);
+        if (gpuexec_ok(prepared)) { CHECK_OK(gpuexec_launch_prepared(prepared)); CHECK_EQ(word(t, 0), 1); }
+        gpuexec_shutdown();
+        CHECK_EQ(allocations, 0);
+        if (!failed) break;
+    }
+    CHECK_EQ(added, 200);
+    CHECK(failures >= 6);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Prepared launches. */
+
+TEST(prepared_launches_run_with_what_they_hold) {
+    setting          t = set_up(UNIT_PTX, "add");
+    uint32_t         by = 5, n = 64, *place;
+    gpuexec_ptr      out = t.out, other = t.out + 1024;
+    gpuexec_prepared p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 64, 0), GPUEXEC_ARGS(out, by, n));
+    int i;
+    CHECK_MADE(p);
+    out = 0; by = 1000; n = 0;                                           /* copied: no matter any more */
+    for (i = 0; i < 10; i++) CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_EQ(word(t, 0), 50);
+    CHECK_EQ(word(t, 63), 50);
+    CHECK_EQ(word(t, 64), 0);
+    by = 7;
+    CHECK_OK(gpuexec_prepared_set(p, 1, &by, sizeof by));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_EQ(word(t, 0), 57);
+    place = (uint32_t *)gpuexec_prepared_argument(p, 1, sizeof *place);
+    for (i = 0; i < 100; i++) { *place = (uint32_t)i; CHECK_OK(gpuexec_launch_prepared(p)); }     /* taken at each launch */
+    CHECK_EQ(word(t, 0), 57 + 4950);
+    CHECK_OK(gpuexec_prepared_set(p, 0, &other, sizeof other));
+    n = 100000;
+    CHECK_OK(gpuexec_prepared_set(p, 2, &n, sizeof n));
+    CHECK_OK(gpuexec_prepared_dims(p, gpuexec_grid(2, 32, 16)));
+    *place = 3;
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_EQ(word(t, 256 + 63), 3);
+    CHECK_EQ(word(t, 256 + 64), 0);
+    CHECK_EQ(word(t, 0), 57 + 4950);
+    CHECK_OK(gpuexec_prepared_destroy(p));
+    FAILS(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle");
+    CHECK_RESULT(gpuexec_prepared_destroy(p), GPUEXEC_STALE_HANDLE);
+}
+
+TEST(prepared_without_parameters_and_on_the_legacy_stream) {
+    gpuexec_context  ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module   mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_prepared p = gpuexec_prepare(gpuexec_kernel_get(mod, "bump"), gpuexec_stream_legacy(ctx), gpuexec_grid(1, 2, 0), GPUEXEC_NO_ARGS);
+    uint32_t         value = 0;
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK(!gpuexec_prepared_argument(p, 0, 4));
+    CHECK_TEXT(gpuexec_error_text(), "no argument 0", "\"bump\" has 0");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_context_sync(ctx));
+    CHECK_OK(gpuexec_copy_out_now(ctx, &value, gpuexec_module_global(mod, "counter", NULL), 4));
+    CHECK_EQ(value, 40 + 4 * 9);
+}
+
+/* All that a launch checks, at once. */
+TEST(what_cannot_be_prepared) {
+    setting      t = set_up(UNIT_PTX, "add");
+    uint32_t     by = 1, n = 1;
+    uint64_t     eight = 1;
+    gpuexec_ptr  out = t.out;
+    gpuexec_kernel none = { 0 };
+    gpuexec_prepared p;
+    gpuexec_device_info d;
+    gpuexec_dims dims = gpuexec_grid(1, 1, 0);
+    int i;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+#define REFUSED(prepare, result, ...) do { \
+        p = prepare; CHECK(!gpuexec_ok(p)); CHECK_RESULT(gpuexec_take_error(), result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
+        CHECK_RESULT(gpuexec_launch_prepared(p), result); gpuexec_take_error(); } while (0)
+    REFUSED(gpuexec_prepare(none, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_HANDLE, "gpuexec_prepare", "the kernel was never made");
+    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by)), GPUEXEC_BAD_PARAMETERS, "\"add\" takes 3 parameters", "2 arguments");
+    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, eight, n)), GPUEXEC_BAD_PARAMETERS, "argument 1", "8 bytes", "has 4");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(0, 1, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_x is 0");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 0, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "block_x is 0");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 5000, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "block_x is 5000");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, (unsigned)d.shared_per_block_optin + 4), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+            "shared memory", "0 static");
+    dims.grid_y = 65536;
+    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_y is 65536", "65535");
+    if (gpuexec_device_count() > 1)
+        REFUSED(gpuexec_prepare(t.fn, gpuexec_stream_create(gpuexec_context_open(1, NULL), NULL), gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, by, n)),
+                GPUEXEC_WRONG_CONTEXT, "device 0", "device 1");
+#undef REFUSED
+    p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, by, n));
+    CHECK_MADE(p);
+    FAILS(gpuexec_prepared_dims(p, gpuexec_grid(1, 5000, 0)), GPUEXEC_BAD_LAUNCH, "gpuexec_prepared_dims", "block_x is 5000");
+    FAILS(gpuexec_prepared_set(p, 3, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument 3", "\"add\" has 3");
+    FAILS(gpuexec_prepared_set(p, -1, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument -1");
+    FAILS(gpuexec_prepared_set(p, 1, &eight, 8), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel \"add\" has 4 bytes, but 8 are given");
+    FAILS(gpuexec_prepared_set(p, 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "argument 1's value is NULL");
+    CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* and what failed is latched: nothing runs with an argument that was not set */
+    FAILS(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument", "this call was refused: gpuexec_launch_prepared");
+    for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* also when it has launched before */
+    CHECK_RESULT(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS);
+    gpuexec_take_error();
+    CHECK_EQ(word(t, 0), 3);
+}
+
+/* With more dynamic shared memory than comes without asking. */
+TEST(prepared_with_much_shared_memory) {
+    setting  t = set_up(FAULTS_PTX, "fill_dynamic_shared");
+    gpuexec_device_info d;
+    uint32_t words;
+    gpuexec_prepared p;
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    words = (uint32_t)d.shared_per_block_optin / 4;
+    p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 256, 4 * words), GPUEXEC_ARGS(t.out, words));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_EQ(word(t, 0), (uint32_t)((uint64_t)words * (words - 1) / 2));
+}
+
+/* Counts, and goes on to the driver's own. */
+static int launches;
+static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *,
+                                   void **, void **);
+static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                   struct CUstream_st *stream, void **params, void **extra) {
+    launches++;
+    return real_launch(function, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+}
+
+/* A prepared launch does not outlive what it is made of, and says what has gone. What goes without it being concerned does not matter. */
+TEST(prepared_when_something_ends) {
+    setting          t = set_up(UNIT_PTX, "count");
+    gpuexec_module   mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL), other = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
+    gpuexec_context  second = gpuexec_context_open(0, NULL);
+    gpuexec_stream   s1 = gpuexec_stream_create(t.ctx, NULL), s2 = gpuexec_stream_create(t.ctx, NULL), of_second = gpuexec_stream_create(second, NULL);
+    gpuexec_prepared by_module = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
+                     by_stream = gpuexec_prepare(t.fn, s1, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
+                     by_context = gpuexec_prepare(t.fn, of_second, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
+                     unsent = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
+                     lives = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+    CHECK_MADE(by_context);
+    real_launch = gxi.cu.cuLaunchKernel;
+    gxi.cu.cuLaunchKernel = counted_launch;
+    launches = 0;
+    CHECK_OK(gpuexec_launch_prepared(by_module));
+    CHECK_OK(gpuexec_launch_prepared(by_stream));
+    CHECK_OK(gpuexec_launch_prepared(by_context));
+    CHECK_OK(gpuexec_launch_prepared(lives));
+    CHECK_OK(gpuexec_stream_sync(s1));
+    CHECK_OK(gpuexec_stream_sync(of_second));
+    CHECK_EQ(word(t, 0), 4);
+
+    CHECK_OK(gpuexec_stream_destroy(s2));
+    gpuexec_kernel_get(other, "count");
+    CHECK_OK(gpuexec_module_unload(other));
+    CHECK_OK(gpuexec_launch_prepared(by_module));
+    CHECK_OK(gpuexec_module_unload(mod));
+    FAILS(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE, "gpuexec_launch_prepared", "the kernel is a stale handle", "its module was unloaded");
+    FAILS(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "the kernel is a stale handle");
+    FAILS(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE, "the kernel is a stale handle");
+    FAILS(gpuexec_prepared_set(by_module, 0, &t.out, 4), GPUEXEC_BAD_PARAMETERS, "unloaded since");
+    CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.out, 8));             /* its memory is its own */
+    CHECK_OK(gpuexec_launch_prepared(by_stream));
+    CHECK_OK(gpuexec_stream_sync(s1));
+    CHECK_OK(gpuexec_stream_destroy(s1));
+    s1 = gpuexec_stream_create(t.ctx, NULL);                             /* in its slot */
+    FAILS(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "the stream is a stale handle");
+    CHECK_OK(gpuexec_context_close(second));
+    FAILS(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream is a stale handle");
+    CHECK_OK(gpuexec_launch_prepared(lives));
+    CHECK_EQ(word(t, 0), 7);
+    CHECK_EQ(launches, 7);                                               /* the refused ones never came to the driver, which crashes on what has gone */
+    CHECK_OK(gpuexec_prepared_destroy(by_module));
+    CHECK_OK(gpuexec_prepared_destroy(by_stream));
+    CHECK_OK(gpuexec_context_close(t.ctx));
+    CHECK(!gpuexec_ok(by_context) && !gpuexec_ok(lives));
+    FAILS(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle");
+}
+
+/* Each thread its own, while streams and kernels come and go. */
+enum { THREADS = 4, LAUNCHES = 500 };
+typedef struct worker { setting t; int index, wrong; } worker;
+static void *launch_many(void *argument) {
+    worker          *w = (worker *)argument;
+    gpuexec_ptr      to = w->t.out + 4 * (unsigned)w->index;
+    gpuexec_stream   s = gpuexec_stream_create(w->t.ctx, NULL);
+    gpuexec_prepared p = gpuexec_prepare(w->t.fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(to));
+    int i;
+    for (i = 0; i < LAUNCHES; i++) {
+        w->wrong += gpuexec_launch_prepared(p) != GPUEXEC_OK;
+        if (i % 50 == 0) gpuexec_stream_destroy(gpuexec_stream_create(w->t.ctx, NULL));
+    }
+    w->wrong += gpuexec_stream_sync(s) != GPUEXEC_OK;
+    return NULL;
+}
+TEST(prepared_launches_in_threads) {
+    setting   t = set_up(UNIT_PTX, "count");
+    worker    w[THREADS];
+    pthread_t thread[THREADS];
+    int i;
+    CHECK_OK(gpuexec_stream_sync(t.s));
+    for (i = 0; i < THREADS; i++) {
+        w[i].t = t; w[i].index = i; w[i].wrong = 0;
+        CHECK_EQ(pthread_create(&thread[i], NULL, launch_many, &w[i]), 0);
+    }
+    for (i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        CHECK_EQ(w[i].wrong, 0);
+        CHECK_EQ(word(t, (unsigned)i), LAUNCHES);
+    }
+}
+
+/* The text of a kernel's failure names the launch. */
+TEST_ALONE(a_prepared_launch_that_traps) {
+    setting          t = set_up(FAULTS_PTX, "trap_now");
+    gpuexec_prepared p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+    char             place[40];
+    snprintf(place, sizeof place, "params.c:%d", __LINE__ + 1);
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_RESULT(gpuexec_stream_sync(t.s), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "kernel \"trap_now\" at ", place);
+    FAILS(gpuexec_launch_prepared(p), GPUEXEC_KERNEL_FAILED, "a kernel failed earlier");
+}
+
+/* The trace shows each launch, also those after the first. */
+static int traced;
+static void count_launches(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    traced += level == GPUEXEC_LOG_TRACE && strstr(text, "cuLaunchKernel ") && strstr(text, "gpuexec_launch_prepared at ");
+}
+TEST(prepared_launches_are_traced) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_prepared   p;
+    setting t;
+    desc.trace = 1;
+    desc.log = count_launches;
+    traced = 0;
+    CHECK_OK(gpuexec_setup(&desc));
+    t = set_up(UNIT_PTX, "count");
+    p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_EQ(word(t, 0), 2);
+    CHECK_EQ(traced, 2);
+}
+
+static char leaks[2000];
+static void keep_leaks(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    if (level == GPUEXEC_LOG_WARNING) strncat(leaks, text, sizeof leaks - strlen(leaks) - 1);
+}
+TEST(what_was_not_destroyed_is_reported) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_params p, other;
+    char line[80];
+    setting t;
+    desc.report_leaks = 1;
+    desc.log = keep_leaks;
+    leaks[0] = 0;
+    CHECK_OK(gpuexec_setup(&desc));
+    t = set_up(UNIT_PTX, "count");
+    p = gpuexec_params_create(); snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__);
+    other = gpuexec_params_create();
+    gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+    CHECK_OK(gpuexec_params_destroy(other));
+    CHECK_OK(gpuexec_shutdown());
+    CHECK_TEXT(leaks, line, "leak: a prepared launch, made at tests/unit/params.c:");
+    CHECK(strstr(strstr(leaks, "a parameter block") + 1, "a parameter block") == NULL);
+    CHECK(!gpuexec_ok(p));
+}
