@@ -44,22 +44,6 @@ static pixel on_cpu(int px, int py)
     return p;
 }
 
-/* log2(x) for x >= 1, to 12 binary places: spares the example -lm. */
-static double log_2(double x)
-{
-    double result = 0.0, bit = 1.0;
-    for (; x >= 2.0; x /= 2.0) result += 1.0;
-    while (bit > 1.0 / 4096) {
-        x *= x;
-        bit /= 2.0;
-        if (x >= 2.0) {
-            x /= 2.0;
-            result += bit;
-        }
-    }
-    return result;
-}
-
 /* Black inside. Outside a ring of colours, by the logarithm of the number of steps, made continuous: one step takes |z|^2 from 2^16 to 2^32. */
 static void colour(pixel p, unsigned char *to)
 {
@@ -68,7 +52,7 @@ static void colour(pixel p, unsigned char *to)
     int    i, k;
     to[0] = to[1] = to[2] = 0;
     if ((double)p.radius2 <= limit) return;
-    place = 1.2 * log_2(p.steps + 5.0 - log_2(log_2((double)p.radius2))) - 2.1;
+    place = 1.2 * picture_log2(p.steps + 5.0 - picture_log2(picture_log2((double)p.radius2))) - 2.1;
     k = place < 0.0 ? 0 : (int)place;
     between = place - k;
     between *= between * (3.0 - 2.0 * between);
