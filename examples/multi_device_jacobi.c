@@ -73,10 +73,10 @@ int main(int argc, char **argv)
     static gpuexec_device_launch launch[MOST];
     static const void          *argument[MOST];
     static const unsigned short size = sizeof(slab);
+    static float               *grid[3], *cpu, *plate;
     const int          count = identical_devices(), n = argc > 1 ? atoi(argv[1]) : 128, width = n + 2;
     const size_t       row = (size_t)width * sizeof(float);
     int                i, k, iterations, most, blocks = n / (count + !count) / ROWS + 1, wrong = 0;
-    float             *grid[3], *cpu, *plate;
     gpuexec_multi_desc desc = { 0 };
     gpuexec_event      t0, t1;
     gpuexec_ptr        changes;

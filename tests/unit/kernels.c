@@ -558,3 +558,45 @@ TEST(a_cooperative_grid) {
     gpuexec_take_error();
     free(in);
 }
+
+/* On one device; the example multi_device_jacobi has several. One block, several rows to a block, more blocks than rows; to the end, and stopping early. */
+TEST(jacobi) {
+    enum { rows = 13, width = 75, iterations = 200, every = 8, checks = iterations / every };
+    typedef struct { gpuexec_ptr barrier, cells, above, below, to_above, to_below, change, changes; int width, rows, iterations, every; float enough; } slab;
+    setting s = set_up("kernels/jacobi.ptx");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "jacobi");
+    gpuexec_barrier barrier = gpuexec_barrier_create(&s.ctx, 1, NULL);
+    static float grid[2][rows + 2][width], got[2][rows][width];
+    int round, k, x, y;
+    for (round = 0; round < 3; round++) {
+        float change[checks] = { 0 }, got_change[checks];
+        uint32_t seed = 40;
+        slab a = { gpuexec_barrier_address(barrier, 0), gpuexec_alloc(s.ctx, sizeof got), gpuexec_alloc(s.ctx, 2 * sizeof grid[0][0]),
+                   gpuexec_alloc(s.ctx, 2 * sizeof grid[0][0]), 0, 0, gpuexec_alloc(s.ctx, sizeof change), gpuexec_alloc(s.ctx, sizeof change),
+                   width, rows, iterations, every, round == 1 ? 0.5f : 0.0f };
+        gpuexec_device_launch launch = { fn, s.stream, gpuexec_grid(round == 0 ? 1 : round == 1 ? 5 : 17, 96, 0), GPUEXEC_ARGS(a) };
+        for (y = 0; y < rows + 2; y++) for (x = 0; x < width; x++) grid[0][y][x] = grid[1][y][x] = random_float(&seed);
+        for (k = 0; k < 2; k++) {
+            gpuexec_copy_in(s.stream, a.cells + (size_t)k * sizeof got[0], grid[k][1], sizeof got[0]);
+            gpuexec_copy_in(s.stream, a.above + (size_t)k * sizeof grid[0][0], grid[k][0], sizeof grid[0][0]);
+            gpuexec_copy_in(s.stream, a.below + (size_t)k * sizeof grid[0][0], grid[k][rows + 1], sizeof grid[0][0]);
+        }
+        gpuexec_fill(s.stream, a.change, 0, sizeof change);
+        CHECK_OK(gpuexec_launch_multi_device(&launch, 1, NULL));
+        gpuexec_copy_out(s.stream, got, a.cells, sizeof got);
+        gpuexec_copy_out(s.stream, got_change, a.change, sizeof change);
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        for (k = 0; k < iterations; ) {
+            float (*from)[width] = grid[k % 2], (*to)[width] = grid[++k % 2], most = 0;
+            for (y = 1; y <= rows; y++)
+                for (x = 1; x < width - 1; x++) {
+                    to[y][x] = 0.25f * ((from[y - 1][x] + from[y + 1][x]) + (from[y][x - 1] + from[y][x + 1]));
+                    most = fmaxf(most, fabsf(to[y][x] - from[y][x]));
+                }
+            if (k % every == 0 && (change[k / every - 1] = most) <= a.enough) break;
+        }
+        CHECK_EQ(k < iterations, round == 1);
+        for (y = 0; y < 2; y++) CHECK(memcmp(got[y], grid[y][1], sizeof got[0]) == 0);
+        CHECK(memcmp(got_change, change, sizeof change) == 0);
+    }
+}
