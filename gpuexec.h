@@ -1166,7 +1166,8 @@ GPUEXEC_API void *(gpuexec_params_data)(GXI_WHERE gpuexec_params params, size_t 
 GPUEXEC_API gpuexec_args (gpuexec_params_args)(GXI_WHERE gpuexec_params params);
 
 /* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the offsets by itself (it takes each
-   argument from its address); the packed buffer must pass this. NOT_SUPPORTED if the kernel's layout is not known. A question. */
+   argument from its address); the packed buffer must pass this. Where an alignment above 16 is involved, devices differ in the offset (measured: 16 on sm_90 for
+   an alignment of 32 behind one char), and the block is laid out as this kernel has it. NOT_SUPPORTED if the kernel's layout is not known. A question. */
 #define gpuexec_params_check(...) gpuexec_params_check(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel);
 
@@ -6016,6 +6017,7 @@ typedef struct gxi_block {                       /* one allocation: this, the ta
     unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
     unsigned        count, room;                 /* arguments, and for how many there is room */
     size_t          bytes, space;                /* likewise */
+    size_t          base;                        /* where the device's parameters begin: what is aligned is base + offset. See gxi_block_fit */
 } gxi_block;
 
 static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
@@ -6041,10 +6043,12 @@ static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_b
     memcpy(b->data, old->data, old->bytes);
     b->count = old->count;
     b->bytes = old->bytes;
+    b->base = old->base;
     return p;
 }
+static size_t gxi_block_place(const gxi_block *b, size_t bytes, size_t alignment) { return gxi_up(b->base + bytes, alignment) - b->base; }
 static void gxi_block_add(gxi_block *b, const void *value, size_t bytes, size_t alignment, unsigned kind) {      /* there is room */
-    size_t at = gxi_up(b->bytes, alignment);
+    size_t at = gxi_block_place(b, b->bytes, alignment);
     memcpy(b->data + at, value, bytes);
     b->addresses[b->count] = b->data + at;
     b->sizes[b->count] = (unsigned short)bytes;
@@ -6088,7 +6092,7 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     if (!slot) return gpuexec_error_detail()->result;
     b = gxi_block_of(slot);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %u's value is NULL (counted from 0)", b->count);
-    if (bytes > GXI_MOST_BYTES || (end = gxi_up(b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
+    if (bytes > GXI_MOST_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
                         "argument %u of %llu bytes does not fit behind the %llu bytes before it: a kernel's parameters have at most %d bytes", b->count,
                         (unsigned long long)bytes, (unsigned long long)b->bytes, GXI_MOST_BYTES);
@@ -6161,13 +6165,40 @@ static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *k
                     "parameter %u of kernel \"%s\" has %u bytes at offset %u, but argument %u (%s) has %u bytes at offset %d (counted from 0)", i, name,
                     bytes, offset, i, type, b->sizes[i], gxi_block_offset(b, i));
 }
+static size_t gxi_kind_alignment(unsigned kind) { return kind < GXI_STRUCT ? gxi_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT); }
+
+/* Parameters begin at the constant bank's 0x160 (sm_70 to sm_89), 0x210 (sm_90), 0x380 (sm_100), and the compiler aligns them from the bank's beginning: with an
+   alignment above 16, their offsets depend on the device. Lays the block out so that it has these offsets. Returns 0 if it cannot be, -1 without memory. */
+static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
+    gxi_block like, *b = gxi_block_of(slot), *fitted;
+    size_t most = 16;
+    unsigned i;
+    for (i = 0; i < b->count; i++) if (gxi_kind_alignment(b->kinds[i]) > most) most = gxi_kind_alignment(b->kinds[i]);
+    for (like = *b, like.base = 0; like.base < most; like.base += 16) {
+        for (like.bytes = 0, i = 0; i < b->count; i++) {
+            like.bytes = gxi_block_place(&like, like.bytes, gxi_kind_alignment(b->kinds[i]));
+            if (like.bytes != offsets[i]) break;
+            like.bytes += b->sizes[i];
+        }
+        if (i == b->count) break;
+    }
+    if (like.base >= most) return 0;
+    if (like.base == b->base || b->count == 0) return 1;
+    fitted = (gxi_block *)gxi_block_new(sizeof *fitted, b->room, like.bytes > b->space ? like.bytes : b->space, NULL);
+    if (!fitted) return -1;
+    fitted->base = like.base;
+    for (i = 0; i < b->count; i++) gxi_block_add(fitted, b->addresses[i], b->sizes[i], gxi_kind_alignment(b->kinds[i]), b->kinds[i]);
+    slot->more = fitted;
+    gxi_free(b);
+    return 1;
+}
 GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel) {
     gxi_slot *slot, *k;
     gxi_block *b;
     gpuexec_args args;
     const char *name;
     unsigned i;
-    int most;
+    int most, fits;
     GXI_CALL(gpuexec_params_check, GXI_ASKS);
     if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
     b = gxi_block_of(slot);
@@ -6184,8 +6215,16 @@ GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params param
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver of CUDA 12.4",
                         "the parameters of kernel \"%s\" are not known, so nothing can be compared with them", name);
     }
-    for (i = 0; i < b->count; i++)
-        if (b->sizes[i] != k->sizes[i + 1] || gxi_block_offset(b, i) != k->sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
+    for (i = 0; i < b->count; i++) {
+        if (b->sizes[i] != k->sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
+        if (!GXI_HAS(cuFuncGetParamInfo) && gxi_kind_alignment(b->kinds[i]) > 16)
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "install a driver of CUDA 12.4; launches that take gpuexec_params_args do not depend on it",
+                            "argument %u for kernel \"%s\" is aligned to %u: where the device puts it, this driver of CUDA %d.%d does not tell", i, name,
+                            (unsigned)gxi_kind_alignment(b->kinds[i]), gxi.version / 1000, gxi.version % 1000 / 10);
+    }
+    fits = gxi_block_fit(slot, k->sizes + b->count + 1);
+    if (fits < 0) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay a parameter block out anew");
+    for (i = 0; !fits && i < b->count; i++) if (gxi_block_offset(b, i) != k->sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
     return GPUEXEC_OK;
 }
 
@@ -6196,7 +6235,7 @@ GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params param
     if (!slot) return gpuexec_error_detail()->result;
     b = gxi_block_of(slot);
     memset(b->data, 0, b->bytes);                /* what becomes padding is 0 */
-    b->bytes = b->count = 0;
+    b->bytes = b->base = b->count = 0;
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params) {
