@@ -1214,7 +1214,7 @@ typedef struct gpuexec_barrier_desc {
 
 /* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call gpuexec_barrier_sync of kernels/gpuexec_barrier.cuh
    (CUDA C) or gpuexec_barrier.ptx (to link), with what gpuexec_barrier_address gives. Enables peer access between all of the contexts,
-   both ways; where a pair has none, the barrier goes through host memory. It ends with the first of its contexts. One launch uses it at a time.
+   both ways; where a pair can have none, or with host_memory, it enables none and goes through host memory. It ends with the first of its contexts. One launch uses it at a time.
    cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
 #define gpuexec_barrier_create(...) gpuexec_barrier_create(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc);
@@ -1223,7 +1223,8 @@ GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_con
 #define gpuexec_barrier_address(...) gpuexec_barrier_address(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_ptr (gpuexec_barrier_address)(GXI_WHERE gpuexec_barrier barrier, unsigned index);
 
-/* 1 if it goes from device to device, 0 if through host memory or the handle is not ok. A question. */
+/* 1 if it goes from device to device, 0 if through host memory or the handle is not ok: the answer also for memory of your own that all of its devices shall
+   write to (gpuexec_alloc if 1, gpuexec_alloc_pinned if 0). A question. */
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier);
 
 /* GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN: kernels have left it by timeout or abort. The text says which device waited how long, in which round, and for
@@ -1246,7 +1247,8 @@ typedef struct gpuexec_device_launch {           /* what one device does */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;
+    gpuexec_args   args;                         /* in a loop, not GPUEXEC_ARGS, which lives until the end of the block around it: gpuexec_params_args, or arrays of
+                                                    your own */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
@@ -1739,9 +1741,10 @@ typedef struct gxi_call {
     const char      *driver_call;
     int              cu;                         /* its CUresult */
     const char      *log;
+    const char      *subject;                    /* "launches[1]: ", which the messages of one part of the call begin with, or NULL */
 } gxi_call;
-#define GXI_CALL(name, kind) gxi_call this_call = { #name, where, kind, 0, 0, 0 }, *const call = &this_call
-#define GXI_CALL_NO_PLACE(name, kind) gxi_call this_call = { #name, 0, kind, 0, 0, 0 }, *const call = &this_call
+#define GXI_CALL(name, kind) gxi_call this_call = { #name, where, kind, 0, 0, 0, 0 }, *const call = &this_call
+#define GXI_CALL_NO_PLACE(name, kind) gxi_call this_call = { #name, 0, kind, 0, 0, 0, 0 }, *const call = &this_call
 
 typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;     /* e's strings lie in text, or are literals */
@@ -1978,13 +1981,14 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
     gpuexec_error e;
     va_list list;
     memset(&e, 0, sizeof e);
+    if (call->subject) gxi_add(&message, "%s", call->subject);
     va_start(list, format);
     gxi_add_v(&message, format, list);
     va_end(list);
     e.result = result;
-    e.driver_result = call->cu;
-    e.driver_call = call->cu ? call->driver_call : NULL;
-    e.driver_result_name = call->cu ? gxi_cu_name(call->cu) : NULL;
+    e.driver_result = call->driver_call ? call->cu : 0;
+    e.driver_call = e.driver_result ? call->driver_call : NULL;
+    e.driver_result_name = e.driver_result ? gxi_cu_name(call->cu) : NULL;
     e.function = call->function;
     e.where = call->where;
     e.message = message.p && !message.failed ? message.p : "out of host memory";
@@ -3701,7 +3705,7 @@ static GXI_COLD char *gxi_jit_cure(const gxi_call *call, const gpuexec_module_de
 static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const char *name, const char *ptx) {
     char version[32] = "", target[32] = "";
     int device = gxi_context_of(context)->device;
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
     int sm = gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 +
              gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
     int supported = gxi_ptx_of_driver(gxi.version);
@@ -4845,7 +4849,9 @@ GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory) {
     GXI_CALL(gpuexec_unregister, GXI_CLEANS);
     return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
 }
+static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info);
 GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context, void *memory, size_t bytes) {
+    gpuexec_pointer_info info;
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
@@ -4863,7 +4869,11 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
     if (GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
-        if (call->cu == GXI_HOST_MEMORY_ALREADY_REGISTERED)
+        const int cu = call->cu;                 /* allocated page-locked by others is 1, registered by others 712 (measured) */
+        const int pinned = cu == GXI_HOST_MEMORY_ALREADY_REGISTERED || (gxi_pointer(call, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
+        call->cu = cu;
+        call->driver_call = "cuMemHostRegister";
+        if (pinned)
             gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
                      "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
         else gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
@@ -5818,7 +5828,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
 static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
     const char *name = ((gxi_kernel *)kernel->more)->name;
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel), i;
     const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z },
@@ -6779,17 +6789,16 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     gxi_scope scope;
     unsigned k;
     if (d[i].stream->legacy)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make one with gpuexec_stream_create", "launches[%u] is on a default stream (legacy or per-thread) of device %d; a multi-device launch takes streams that were created",
-                        i, gxi_ordinal_of(d[i].stream));
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make one with gpuexec_stream_create", "the stream is a default stream (legacy or per-thread) of device %d; a multi-device launch takes streams that were created",
+                        gxi_ordinal_of(d[i].stream));
     if (d[i].kernel->cu_context != d[i].stream->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context",
-                        "launches[%u]: kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", i, kernel->name, gxi_ordinal_of(d[i].kernel),
+                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", kernel->name, gxi_ordinal_of(d[i].kernel),
                         (void *)d[i].kernel->cu_context, gxi_ordinal_of(d[i].stream), (void *)d[i].stream->cu_context);
     d[i].ordinal = gxi_context_of(context)->ordinal;
     d[i].device = gxi_context_of(context)->device;
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch", "launches[%u] and launches[%u] are both on device %d; a multi-device launch takes one for each device",
-                        k, i, d[i].ordinal);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch", "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
     if (!gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH))
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
     call->cu = 0;
@@ -6803,7 +6812,8 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, (struct CUfunc_st *)d[i].kernel->native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
     if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT)) {
-        call->cu = GXI_COOPERATIVE_TOO_LARGE;
+        call->cu = GXI_COOPERATIVE_TOO_LARGE;    /* which the driver was not asked for */
+        call->driver_call = NULL;
         return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
     }
     return GPUEXEC_OK;
@@ -6813,11 +6823,17 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
 static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count, gxi_multi_device *d, gxi_multi_launch *m) {
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     gpuexec_result result = GPUEXEC_OK;
+    char subject[32];
     unsigned i;
     if (blocking && *blocking && strcmp(blocking, "0") != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "unset it",
                         "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait until its kernel has ended, which may wait for the others", blocking);
-    for (i = 0; i < count && !result; i++) result = gxi_multi_part_check(call, list, d, i);
+    for (i = 0; i < count && !result; i++) {
+        snprintf(subject, sizeof subject, "launches[%u]: ", i);
+        call->subject = subject;
+        result = gxi_multi_part_check(call, list, d, i);
+    }
+    call->subject = NULL;
     for (i = 1; i < count && !result; i++) result = gxi_multi_compare(call, list, d, i);
     if (result) return result;
     gxi_multi_drop(call, m);
@@ -6936,7 +6952,11 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
             (d[i].stream->GXI_LAST_KERNEL & GXI_JOINED)) d[i].joined = (uintptr_t)d[i].stream->sizes;
         if (!(d[i].stream = gxi_get(call, list[i].stream.id, GXI_STREAM, is))) return gpuexec_error_detail()->result;
         kernel = d[i].kernel;
-        if (!gxi_args_fit(kernel->sizes, &list[i].args)) return gxi_fail_args(call, ((gxi_kernel *)kernel->more)->name, kernel->sizes, &list[i].args);
+        if (!gxi_args_fit(kernel->sizes, &list[i].args)) {
+            snprintf(is, sizeof is, "launches[%u]: ", i);
+            call->subject = is;
+            return gxi_fail_args(call, ((gxi_kernel *)kernel->more)->name, kernel->sizes, &list[i].args);
+        }
         if (barrier && !gxi_barrier_has((gxi_barrier *)barrier->more, d[i].stream->cu_context))
             return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
                             "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i, gxi_ordinal_of(d[i].stream));

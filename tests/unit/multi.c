@@ -188,7 +188,7 @@ TEST(rules) {
 
     second = gpuexec_stream_create(p.context[0], NULL);
     ANEW(); list[1] = list[0]; list[1].stream = second;
-    BROKEN("one launch for each device", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(101), "launches[0] and launches[1] are both on device 0");
+    BROKEN("one launch for each device", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(101), "launches[1]: it is on device 0, as launches[0]");
 
     ANEW(); list[1].dims.grid_x = BLOCKS - 1;
     BROKEN("the same grid", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "grid_x is 4 on device 0, but 3 on device 1", "ring_exchange", "same dims");
@@ -198,7 +198,7 @@ TEST(rules) {
     BROKEN("the same shared memory", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "shared_bytes is 0 on device 0, but 1024 on device 1");
 
     ANEW(); list[1].stream = gpuexec_stream_legacy(p.context[1]);
-    BROKEN("not the legacy stream", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(400), "launches[1] is on a default stream", "device 1", "gpuexec_stream_create");
+    BROKEN("not the legacy stream", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(400), "launches[1]: the stream is a default stream", "device 1", "gpuexec_stream_create");
     ANEW(); list[1].stream = p.stream[0];
     BROKEN("kernel and stream of one device", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400), "launches[1]: kernel \"ring_exchange\" is of device 1", "the stream of device 0");
     own = gpuexec_context_create(1, NULL);
@@ -210,7 +210,8 @@ TEST(rules) {
     {
         char blocks[64];
         snprintf(blocks, sizeof blocks, "%d blocks", most);
-        BROKEN("a grid that runs at once", 2, GPUEXEC_BAD_LAUNCH, DRIVER(720), "cannot run at once", blocks, "device 0");
+        BROKEN("a grid that runs at once", 2, GPUEXEC_BAD_LAUNCH, DRIVER(720), "launches[0]: a cooperative grid", "cannot run at once", blocks, "device 0");
+        CHECK(strstr(gpuexec_error_text(), "driver:") == NULL);      /* it was not asked */
     }
     ANEW(); list[1].dims.block_x = list[0].dims.block_x = 2048;
     BROKEN("a block that a device takes", 2, GPUEXEC_BAD_LAUNCH, NOT_ASKED, "2048", "1024");
@@ -223,7 +224,7 @@ TEST(rules) {
     {
         char *text = NULL;
         size_t bytes;
-        gxi_call read_call = { "rules", NULL, GXI_ASKS, 0, 0, 0 };
+        gxi_call read_call = { "rules", NULL, GXI_ASKS, 0, 0, 0, 0 };
         text = gxi_read_file(&read_call, "kernels/ring_exchange.ptx", &bytes);
         if (CHECK(text != NULL)) {
             text[bytes - 1] = ' ';                   /* where a newline was: the same code to the compiler, another image to us */
@@ -249,7 +250,7 @@ TEST(rules) {
     }
     /* and what every launch checks */
     ANEW(); list[1].args.count = 7;
-    BROKEN("as many arguments as parameters", 2, GPUEXEC_BAD_PARAMETERS, NOT_ASKED, "takes 8 parameters", "7 arguments are given");
+    BROKEN("as many arguments as parameters", 2, GPUEXEC_BAD_PARAMETERS, NOT_ASKED, "launches[1]: kernel \"ring_exchange\" takes 8 parameters", "7 arguments are given");
     ANEW(); list[1].kernel.id = 0;
     BROKEN("kernels that were made", 2, GPUEXEC_BAD_HANDLE, NOT_ASKED, "launches[1].kernel was never made");
     ANEW(); list[1].stream = second; CHECK_OK(gpuexec_stream_destroy(second));
