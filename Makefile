@@ -55,6 +55,9 @@ $(BUILD)/examples/%: examples/%.c
 $(BUILD)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(C99) $< -o $@ -lm -ldl -lpthread
+$(BUILD)/bench/%: tests/bench/%.c
+	@mkdir -p $(@D)
+	$(C99) $< -o $@ -ldl -lpthread
 $(PROBE): tests/probe.c
 	@mkdir -p $(@D)
 	$(C99) $< -o $@ -ldl -lpthread
@@ -64,6 +67,10 @@ run: $(SIMGPU) $(PROBE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
 check: $(SIMGPU) $(PROBE) $(TESTS)
 	@sh tests/check.sh $(BUILD)
+
+# What a GPU takes for it; on the CPU device the figures say nothing.
+bench: $(BUILD)/bench/multi
+	$(BUILD)/bench/multi
 
 kernels:
 	@sh kernels/make_ptx.sh
@@ -85,6 +92,7 @@ help:
 	@echo 'make             build the CPU device, the examples and the tests'
 	@echo 'make run         build and run the examples, on the GPU or, if there is none, on the CPU device'
 	@echo 'make check       build and run the tests likewise; the last line sums up'
+	@echo 'make bench       what launches over several devices and their barrier cost (needs two GPUs)'
 	@echo 'make simgpu      only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
 	@echo 'make kernels     kernels/*.ptx again from kernels/*.cu (needs nvcc)'
 	@echo 'make install     gpuexec.h and a pkg-config file to PREFIX ($(PREFIX)), under DESTDIR'
@@ -92,6 +100,6 @@ help:
 	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san'
 	@echo 'CC=, CXX=        other compilers; BUILD=dir another directory for what is built; WERROR=1 warnings are errors'
 
-.PHONY: all simgpu examples tests run check kernels install uninstall clean help
+.PHONY: all simgpu examples tests run check bench kernels install uninstall clean help
 .DELETE_ON_ERROR:
 -include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(PROBE).d

@@ -243,7 +243,7 @@
       the same object, except that nobody may destroy an object while another thread uses it. gpuexec_shutdown must be
       the only call running.
 
-    NOT SUPPORTED in this version: graphs, linking several images, managed memory, textures; reach
+    NOT SUPPORTED in this version: graphs, stream-ordered pools, managed memory, inter-process handles, textures; reach
     them with gpuexec_driver_symbol() and the native handles.
 */
 #ifndef GPUEXEC_H

@@ -12,5 +12,5 @@ for program; do
     (cd "$build" && limited 300 "$program" < /dev/null) || { echo "$program failed with exit code $?"; status=1; }
 done
 echo
-[ $status -ne 0 ] || echo "all examples ran and their results were right; the picture is $build/mandelbrot.png"
+[ $status -ne 0 ] || echo "all examples ran and their results were right; the pictures are $build/mandelbrot.png and $build/jacobi.svg"
 exit $status
