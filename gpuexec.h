@@ -320,8 +320,8 @@ typedef enum gpuexec_result {
     GPUEXEC_BAD_HANDLE = 11,            /* a handle that was never made, or made by another copy of this header */
     GPUEXEC_STALE_HANDLE = 12,          /* its object was destroyed, or ended with its context or module */
     GPUEXEC_WRONG_KIND = 13,            /* an event where a stream is wanted */
-    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, of different contexts */
-    GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use, an input for a linker that has linked */
+    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, of different contexts; a pop of a context that is not current */
+    GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use; an input for a linker that has linked */
     /* the machine */
     GPUEXEC_NO_DRIVER = 20,             /* no driver library could be loaded, or it is the toolkit's stub */
     GPUEXEC_OLD_DRIVER = 21,            /* the driver lacks what the call needs; the text says which version has it */
@@ -361,7 +361,7 @@ typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>error   What failed on the calling thread. Texts belong to the library and live until the second failure after it on this thread, the
-   thread's end, or gpuexec_shutdown: copy them to keep them. */
+   thread's end, gpuexec_shutdown, or gpuexec_setup: copy them to keep them. */
 
 typedef struct gpuexec_error {
     gpuexec_result result;
@@ -423,7 +423,7 @@ typedef struct gpuexec_setup_desc {
     int                      trace;              /* 1: every driver call to the logger, or to stderr if there is none */
     int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line (stderr without logger);
                                                     kernels and default streams end with their module and context and are no leaks */
-    gpuexec_log_function     log;                /* NULL: nothing is logged */
+    gpuexec_log_function     log;                /* gets failures, trace and leak report; NULL: failures are not logged */
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
     void                    *realloc_user;
@@ -480,10 +480,10 @@ typedef struct gpuexec_device_info {
 /* Number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
 GPUEXEC_API int gpuexec_device_count(void);
 
-/* Fills *info. GPUEXEC_NO_DEVICE for an ordinal that does not exist. cuDeviceGetName, cuDeviceGetAttribute and others. */
+/* Fills *info; a number that the driver does not tell is 0. GPUEXEC_NO_DEVICE for an ordinal that does not exist. cuDeviceGetName, cuDeviceGetAttribute and others. */
 GPUEXEC_API gpuexec_result gpuexec_device_get_info(int device, gpuexec_device_info *info);
 
-/* Any CUdevice_attribute by its number, as cuDeviceGetAttribute. */
+/* Any CUdevice_attribute by its number. cuDeviceGetAttribute. */
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute(int device, int attribute, int *value);
 
 /* 1 if kernels on `device` can access memory of `peer`, else 0. cuDeviceCanAccessPeer. */
@@ -494,7 +494,8 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
 
 typedef struct gpuexec_context_desc {
     uint32_t start_canary;
-    unsigned flags;                              /* CU_CTX_SCHED_* for the primary context: 1 spin, 2 yield, 4 blocking sync; 0 leaves them as they are */
+    unsigned flags;                              /* CU_CTX_*, of which CU_CTX_SCHED_*: 1 spin, 2 yield, 4 blocking sync. 0: the driver's choice; the primary
+                                                    context keeps what it has */
     uint32_t end_canary;
 } gpuexec_context_desc;
 
@@ -555,7 +556,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gp
    both are 0 on a device without priorities. A question. cuCtxGetStreamPriorityRange. */
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities(gpuexec_context context, int *least, int *greatest);
 
-/* Waits for all work of the context. Returns and takes the thread's latched failure. cuCtxSynchronize. */
+/* Waits for all work of the context, whoever queued it. Returns and takes the thread's latched failure. cuCtxSynchronize. */
 #define gpuexec_context_sync(...) gpuexec_context_sync(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context context);
 
@@ -605,8 +606,8 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes);
 /* 1 if the context is the calling thread's current one, else 0. A question. cuCtxGetCurrent. */
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
-/* Destroys everything made through this handle (memory, modules, streams, events), then leaves the context, which ends when nobody else holds it; an
-   adopted one stays. With several users of the handle (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDetach, or
+/* Waits for the work (of an adopted context, that of our streams), destroys everything made through this handle (memory, modules, linkers, streams, events,
+   barriers, prepared launches), then leaves the context, which ends when nobody else holds it; an adopted one stays. With several users of the handle (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDetach, or
    cuCtxDestroy where the driver does not count. */
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
 
@@ -645,9 +646,11 @@ GPUEXEC_API gpuexec_module (gpuexec_module_load)(GXI_WHERE gpuexec_context conte
 #define gpuexec_module_load_file(...) gpuexec_module_load_file(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_module (gpuexec_module_load_file)(GXI_WHERE gpuexec_context context, const char *path, const gpuexec_module_desc *desc);
 
-/* Adopts a CUmodule that someone else unloads. */
+/* Adopts a CUmodule of that context that someone else unloads, after the handle has ended. */
 #define gpuexec_module_from_native(...) gpuexec_module_from_native(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_module (gpuexec_module_from_native)(GXI_WHERE gpuexec_context context, struct CUmod_st *native);
+
+/* The CUmodule, which stays gpuexec's to unload; NULL if the handle is not ok. */
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module);
 
 /* What the compiler said when it succeeded: warnings, and more with desc.verbose. "" if nothing. Lives as long as the module. */
@@ -683,9 +686,11 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module);
 #define gpuexec_kernel_get(...) gpuexec_kernel_get(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_kernel (gpuexec_kernel_get)(GXI_WHERE gpuexec_module module, const char *name);
 
-/* Adopts a CUfunction of that context. */
+/* Adopts a CUfunction of that context, whose module someone else unloads, after the handle has ended. cuFuncGetName, cuFuncGetParamInfo. */
 #define gpuexec_kernel_from_native(...) gpuexec_kernel_from_native(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_kernel (gpuexec_kernel_from_native)(GXI_WHERE gpuexec_context context, struct CUfunc_st *native);
+
+/* The CUfunction, which lives as long as its module; NULL if the handle is not ok. */
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel);
 
 typedef struct gpuexec_kernel_info {
@@ -703,7 +708,7 @@ typedef struct gpuexec_kernel_info {
     int         cluster_scheduling_policy;       /* CUclusterSchedulingPolicy */
 } gpuexec_kernel_info;
 
-/* cuFuncGetAttribute. A question. */
+/* What the compiler and the driver know of a kernel. A question. cuFuncGetAttribute. */
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexec_kernel_info *info);
 
 /* Size in bytes of parameter `index`, 0 if it is not known or there is none. cuFuncGetParamInfo, or the PTX text. */
@@ -907,7 +912,7 @@ typedef struct gpuexec_stream_desc {
     uint32_t end_canary;
 } gpuexec_stream_desc;
 
-/* cuStreamCreateWithPriority. */
+/* Makes a stream; NULL: a blocking one of default priority. Destroyed by gpuexec_stream_destroy, or with its context. cuStreamCreateWithPriority. */
 #define gpuexec_stream_create(...) gpuexec_stream_create(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context context, const gpuexec_stream_desc *desc);
 
@@ -975,17 +980,19 @@ typedef struct gpuexec_event_desc {
     uint32_t end_canary;
 } gpuexec_event_desc;
 
-/* cuEventCreate. */
+/* Makes an event, for gpuexec_event_record; NULL: one that takes the time. Destroyed by gpuexec_event_destroy, or with its context. cuEventCreate. */
 #define gpuexec_event_create(...) gpuexec_event_create(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context context, const gpuexec_event_desc *desc);
 
-/* Adopts a CUevent (or cudaEvent_t) that someone else destroys. */
+/* Adopts a CUevent (or cudaEvent_t) of that context that someone else destroys. */
 #define gpuexec_event_from_native(...) gpuexec_event_from_native(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_event (gpuexec_event_from_native)(GXI_WHERE gpuexec_context context, struct CUevent_st *native);
+
+/* The CUevent; NULL if the handle is not ok. */
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 
-/* The event is reached when the work queued on the stream so far is done. Event and stream must be of one context. cuEventRecord.
-   */
+/* The event is reached when the work queued on the stream so far is done. Recording it again moves it there. Event and stream must be of one context
+   (WRONG_CONTEXT). cuEventRecord. */
 #define gpuexec_event_record(...) gpuexec_event_record(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event, gpuexec_stream stream);
 
@@ -1007,7 +1014,7 @@ GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
 #define gpuexec_event_elapsed_ms(...) gpuexec_event_elapsed_ms(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpuexec_event stop);
 
-/* cuEventDestroy; an adopted event itself stays. */
+/* Ends the handle, without waiting; a stream that waits for the event still does. An adopted event itself stays. cuEventDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_event_destroy(gpuexec_event event);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1174,6 +1181,8 @@ GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params param
 /* Takes all arguments out, for others to be added. */
 #define gpuexec_params_clear(...) gpuexec_params_clear(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params params);
+
+/* Frees the block. Launches that took their arguments from it do not need it any more. */
 GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params);
 
 /* Makes a launch ready: copies the argument values, and checks everything that gpuexec_launch and the driver would, now. In C++ the values may follow dims.
@@ -1199,7 +1208,7 @@ GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared pr
 #define gpuexec_launch_prepared(...) gpuexec_launch_prepared(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared);
 
-/* Launches already queued still run. */
+/* Frees the prepared launch, without waiting: launches already queued still run. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared);
 
 /* ---------------------------------------------------------------------------------------------------------------------
