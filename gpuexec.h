@@ -83,9 +83,9 @@
       - A call that makes something and fails returns it in the *failed state*. A failed handle holds its own reason;
         any call that is given it fails with that reason, on whichever thread. gpuexec_ok(handle) asks. A failed
         gpuexec_alloc returns 0.
-      - The first such failure on a thread is also *latched* there. From then on, calls that enqueue work (launch,
-        copy, fill, record, wait) refuse with that first reason, so that nothing runs on what a failed call should
-        have made.
+      - The first failure of a call that makes or enqueues something is also *latched* on its thread. From then on,
+        calls that enqueue work (launch, copy, fill, record, make a stream wait for an event) refuse with that first
+        reason, so that nothing runs on what a failed call should have made.
       - The calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched reason
         and take it: every one of them must be checked, and the compiler says so. gpuexec_take_error() takes it
         without waiting. After that the thread works again.
@@ -139,8 +139,8 @@
       the thread's stack, and where it was pushed.
 
     DESTROYING
-      gpuexec_free, gpuexec_free_pinned, gpuexec_module_unload, gpuexec_context_close and gpuexec_shutdown wait for
-      work that may use what they end. gpuexec_stream_destroy and gpuexec_event_destroy do not: work already queued
+      gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload, gpuexec_barrier_destroy,
+      gpuexec_context_close and gpuexec_shutdown wait for work that may use what they end. gpuexec_stream_destroy and gpuexec_event_destroy do not: work already queued
       still runs, and a queued copy still writes into your host memory. Wait for the stream before that memory goes
       away.
 
@@ -166,10 +166,10 @@
 
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. It
-      cannot be dereferenced by the host. gpuexec_copy_in / _out / gpuexec_copy / gpuexec_fill are queued on a stream
-      and return at once (host to device, device to host, device to device); the host memory must stay unchanged until
-      the stream has passed them. They are truly asynchronous only for pinned host memory (gpuexec_alloc_pinned);
-      pageable memory works too, but the driver stages it. The _now variants have finished when they return.
+      cannot be dereferenced by the host. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device to
+      device) and gpuexec_fill are queued on a stream. With pinned host memory (gpuexec_alloc_pinned, gpuexec_register)
+      they return at once, and that memory must stay unchanged until the stream has passed them; pageable memory works
+      too, but the driver stages it, and the call may wait for that. The _now variants have finished when they return.
       gpuexec_copy_explain says of any two addresses whether a copy would be asynchronous, and if not, why; and
       gpuexec_pointer_get_info what an address is: the CUDA runtime's pointers are the same, in both directions.
       Rows of a matrix with gaps between them: gpuexec_alloc_pitched, gpuexec_copy_in_2d and its like.
@@ -179,6 +179,7 @@
       gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
       when memory is short:
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_take_error() == GPUEXEC_OUT_OF_DEVICE_MEMORY) bytes /= 2;
+      (Take an earlier failure before: it is that one which gpuexec_take_error returns.)
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. Events mark points:
@@ -200,7 +201,8 @@
       sees them (a float for an int passes unnoticed: the sizes are equal), against the kernel itself
       (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
       nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory
-      (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears at the next call that waits.
+      (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears
+      at the next call that waits.
       gpuexec_launch_with takes attributes besides: clusters, a priority, programmatic dependence and the like.
 
     PARAMETERS (>>params)
@@ -243,8 +245,9 @@
       the same object, except that nobody may destroy an object while another thread uses it. gpuexec_shutdown must be
       the only call running.
 
-    NOT SUPPORTED in this version: graphs, stream-ordered pools, managed memory, inter-process handles, textures; reach
-    them with gpuexec_driver_symbol() and the native handles.
+    NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, making managed memory, 3D copies,
+    inter-process handles, textures, waiting for and writing values in memory by a stream, LTO-IR and CUDA C source as
+    inputs; reach the driver's with gpuexec_driver_symbol() and the native handles.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -1221,10 +1224,10 @@ typedef struct gpuexec_barrier_desc {
     uint32_t end_canary;
 } gpuexec_barrier_desc;
 
-/* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call gpuexec_barrier_sync of kernels/gpuexec_barrier.cuh
-   (CUDA C) or gpuexec_barrier.ptx (to link), with what gpuexec_barrier_address gives. Enables peer access between all of the contexts,
-   both ways; where a pair can have none, or with host_memory, it enables none and goes through host memory. It ends with the first of its contexts. One launch uses it at a time.
-   cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
+/* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call gpuexec_barrier_sync of
+   kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with what gpuexec_barrier_address gives. Enables peer access between all of the
+   contexts, both ways; where a pair can have none, or with host_memory, it enables none and goes through host memory. It ends with the first of its
+   contexts. One launch uses it at a time. cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
 #define gpuexec_barrier_create(...) gpuexec_barrier_create(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc);
 
@@ -1256,8 +1259,8 @@ typedef struct gpuexec_device_launch {           /* what one device does */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;                         /* in a loop, not GPUEXEC_ARGS, which lives until the end of the block around it: gpuexec_params_args, or arrays of
-                                                    your own */
+    gpuexec_args   args;                         /* in a loop, not GPUEXEC_ARGS, which lives until the end of the block around it: gpuexec_params_args, or arrays
+                                                    of your own */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
