@@ -140,9 +140,9 @@
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload, gpuexec_barrier_destroy,
-      gpuexec_context_close and gpuexec_shutdown wait for work that may use what they end. gpuexec_stream_destroy and gpuexec_event_destroy do not: work already queued
-      still runs, and a queued copy still writes into your host memory. Wait for the stream before that memory goes
-      away.
+      gpuexec_context_close and gpuexec_shutdown wait for work that may use what they end. gpuexec_stream_destroy and
+      gpuexec_event_destroy do not: work already queued still runs, and a queued copy still writes into your host
+      memory. Wait for the stream before that memory goes away.
 
     MODULES AND KERNELS (>>module)
       An image is PTX text, which the driver compiles for the GPU at hand (and caches on disk), or a cubin or fatbin
@@ -483,7 +483,8 @@ typedef struct gpuexec_device_info {
 /* Number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
 GPUEXEC_API int gpuexec_device_count(void);
 
-/* Fills *info; a number that the driver does not tell is 0. GPUEXEC_NO_DEVICE for an ordinal that does not exist. cuDeviceGetName, cuDeviceGetAttribute and others. */
+/* Fills *info; a number that the driver does not tell is 0. GPUEXEC_NO_DEVICE for an ordinal that does not exist. cuDeviceGetName, cuDeviceGetAttribute
+   and others. */
 GPUEXEC_API gpuexec_result gpuexec_device_get_info(int device, gpuexec_device_info *info);
 
 /* Any CUdevice_attribute by its number. cuDeviceGetAttribute. */
@@ -609,9 +610,10 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes);
 /* 1 if the context is the calling thread's current one, else 0. A question. cuCtxGetCurrent. */
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
-/* Waits for the work (of an adopted context, that of our streams), destroys everything made through this handle (memory, modules, linkers, streams, events,
-   barriers, prepared launches), then leaves the context, which ends when nobody else holds it; an adopted one stays. With several users of the handle (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDetach, or
-   cuCtxDestroy where the driver does not count. */
+/* Waits for the work (of an adopted context, that of our streams), destroys everything made through this handle (memory, modules, linkers, streams,
+   events, barriers, prepared launches), then leaves the context, which ends when nobody else holds it; an adopted one stays. With several users of the
+   handle (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy where the driver does not
+   count. */
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1259,8 +1261,8 @@ typedef struct gpuexec_device_launch {           /* what one device does */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;                         /* in a loop, not GPUEXEC_ARGS, which lives until the end of the block around it: gpuexec_params_args, or arrays
-                                                    of your own */
+    gpuexec_args   args;                         /* in a loop, not GPUEXEC_ARGS, which lives until the end of the block around it: gpuexec_params_args, or
+                                                    arrays of your own */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
@@ -2203,7 +2205,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     u.p = gxi_library_symbol(gxi.library, "cuDriverGetVersion");
     gxi.version = 0;
     if (!u.p)
-        return gxi_fail(call, GPUEXEC_NO_DRIVER, "correct the path in GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or leave it out to take the system's driver",
+        return gxi_fail(call, GPUEXEC_NO_DRIVER,
+                        "correct the path in GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or leave it out to take the system's driver",
                         "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
     call->cu = u.f(&gxi.version);
@@ -3245,8 +3248,10 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
 }
 
 static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind) {
-    return kind == GPUEXEC_MEMORY_PINNED ? GXI_TRY(cuMemFreeHost, ((void *)(uintptr_t)lo)) : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, ((void *)(uintptr_t)lo))
-                                    : GXI_TRY(cuMemFree, (lo));
+    void *const host = (void *)(uintptr_t)lo;
+    return kind == GPUEXEC_MEMORY_PINNED       ? GXI_TRY(cuMemFreeHost, (host))
+           : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
+                                               : GXI_TRY(cuMemFree, (lo));
 }
 static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
     static const unsigned order[] = { GXI_PREPARED, GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
@@ -6416,9 +6421,9 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-multi   A barrier owns a piece of memory on each of its devices and one of host memory. A launch that passed all checks is kept in gxi_multi_launches, with
-   the events that order its streams, so that the same launch again costs only the driver's calls. Streams that one launch has joined at its end, and that nothing
-   was queued on since, need no joining before the next: known for streams whose native handle nobody else has. */
+   >>impl-multi   A barrier owns a piece of memory on each of its devices and one of host memory. A launch that passed all checks is kept in
+   gxi_multi_launches, with the events that order its streams, so that the same launch again costs only the driver's calls. Streams that one launch has
+   joined at its end, and that nothing was queued on since, need no joining before the next: known for streams whose native handle nobody else has. */
 
 enum { GXI_MULTI_MOST = 32, GXI_BARRIER_WORDS = 512, GXI_BARRIER_ARRIVED = 768, GXI_BARRIER_BYTES = 1024,            /* on a device */
        GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024, GXI_BARRIER_RELAY_STRIDE = 64, GXI_BARRIER_HOST_BYTES = 4096 };
@@ -6500,7 +6505,8 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, const gxi_slot *slot) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result = GPUEXEC_OK;
     if (gxi_barrier_tell(&t, (const gxi_barrier *)slot->more))
-        result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN, "all blocks of all devices must come to the barrier equally often, within gpuexec_barrier_desc.timeout_seconds; "
+        result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
+                          "all blocks of all devices must come to the barrier equally often, within gpuexec_barrier_desc.timeout_seconds; "
                           "gpuexec_barrier_reset makes it usable again when no kernel runs",
                           "the barrier over %u devices%s%s is broken: %s", ((const gxi_barrier *)slot->more)->count, slot->where ? " made at " : "",
                           slot->where ? slot->where : "", t.p ? t.p : "");
@@ -6602,7 +6608,8 @@ GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_con
         b->cu_contexts[i] = slots[i]->cu_context;
         b->ordinals[i] = gxi_context_of(slots[i])->ordinal;
         for (k = 0; k < i; k++) if (b->ordinals[k] == b->ordinals[i]) {
-            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device once: one grid runs on each", "contexts[%u] and contexts[%u] are both of device %d", k, i, b->ordinals[i]);
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device once: one grid runs on each", "contexts[%u] and contexts[%u] are both of device %d", k, i,
+                     b->ordinals[i]);
             goto failed;
         }
     }
@@ -6750,7 +6757,8 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
     call->cu = 0;
     if (strcmp(names[0], names[1]) != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on devices of one model only",
-                        "device %d is \"%s\", but device %d is \"%s\"; a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal, names[1]);
+                        "device %d is \"%s\", but device %d is \"%s\"; a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal,
+                        names[1]);
     {
         int na = gxi_attribute(call, d[0].device, GXI_DEV_MULTIPROCESSOR_COUNT), nb = gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT);
         int ca = gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
@@ -6758,7 +6766,8 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
         call->cu = 0;
         if (na != nb || ca != cb)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on identical devices only (MIG slices and partly disabled devices differ)",
-                            "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; a multi-device launch takes identical devices",
+                            "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; "
+                            "a multi-device launch takes identical devices",
                             d[0].ordinal, na, ca / 10, ca % 10, d[i].ordinal, nb, cb / 10, cb % 10);
     }
     if (strcmp(a->name, b->name) != 0)
@@ -6773,7 +6782,8 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
         int va = gxi_function_attribute(call, d[0].kernel, same[k]), vb = gxi_function_attribute(call, d[i].kernel, same[k]);
         if (va != vb)
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image with the same options on each device",
-                            "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d", a->name, va, same_names[k], d[0].ordinal, vb, d[i].ordinal);
+                            "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d", a->name, va, same_names[k], d[0].ordinal,
+                            vb, d[i].ordinal);
     }
 #define GXI_SAME(what, p, q) \
     if ((p) != (q)) \
@@ -6801,7 +6811,8 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     gxi_scope scope;
     unsigned k;
     if (d[i].stream->legacy)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make one with gpuexec_stream_create", "the stream is a default stream (legacy or per-thread) of device %d; a multi-device launch takes streams that were created",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make one with gpuexec_stream_create",
+                        "the stream is a default stream (legacy or per-thread) of device %d; a multi-device launch takes streams that were created",
                         gxi_ordinal_of(d[i].stream));
     if (d[i].kernel->cu_context != d[i].stream->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context",
@@ -6810,14 +6821,16 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     d[i].ordinal = gxi_context_of(context)->ordinal;
     d[i].device = gxi_context_of(context)->device;
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch", "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch",
+                        "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
     if (!gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH))
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
     call->cu = 0;
     module = gxi_peek(kernel->module, GXI_MODULE);
     if (module && ((const gxi_module *)module->more)->device_launches)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
-                        "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name, d[i].ordinal);
+                        "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name,
+                        d[i].ordinal);
     if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
         return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
     if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gpuexec_error_detail()->result;
@@ -6839,7 +6852,9 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     unsigned i;
     if (blocking && *blocking && strcmp(blocking, "0") != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "unset it",
-                        "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait until its kernel has ended, which may wait for the others", blocking);
+                        "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait until its kernel has ended, "
+                        "which may wait for the others",
+                        blocking);
     for (i = 0; i < count && !result; i++) {
         snprintf(subject, sizeof subject, "launches[%u]: ", i);
         call->subject = subject;
@@ -6891,7 +6906,8 @@ typedef struct gxi_launch_params {               /* CUDA_LAUNCH_PARAMS */
     void              **params;
 } gxi_launch_params;
 
-static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d, unsigned flags) {
+static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d,
+                                                   unsigned flags) {
     gxi_launch_params params[GXI_MULTI_MOST];
     unsigned i;
     int can = 1;
@@ -6903,7 +6919,8 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
         if (!(can = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH))) {
             call->cu = 0;
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
-                            "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)", d[i].ordinal);
+                            "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
+                            d[i].ordinal);
         }
         params[i].function = (struct CUfunc_st *)d[i].kernel->native;
         params[i].grid[0] = dims->grid_x; params[i].grid[1] = dims->grid_y + !dims->grid_y; params[i].grid[2] = dims->grid_z + !dims->grid_z;
@@ -6913,7 +6930,8 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
         params[i].params = (void **)(uintptr_t)list[i].args.addresses;
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0) return GPUEXEC_OK;
-    return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "the driver refuses to launch kernel \"%s\" on %u devices", ((gxi_kernel *)d[0].kernel->more)->name, count);
+    return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "the driver refuses to launch kernel \"%s\" on %u devices",
+                       ((gxi_kernel *)d[0].kernel->more)->name, count);
 }
 
 /* What was started is told to stop, since the rest will never come. */
@@ -6928,8 +6946,9 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     if (started) gxi_add(&t, "; on device");
     for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);
     if (started)
-        gxi_add(&t, " it was started before, %s", barrier || desc->abort_word ? "and told to stop through the barrier"
-                                                                             : "and waits for the rest if it has a barrier: give that in gpuexec_multi_desc.barrier or .abort_word");
+        gxi_add(&t, " it was started before, %s",
+                barrier || desc->abort_word ? "and told to stop through the barrier"
+                                            : "and waits for the rest if it has a barrier: give that in gpuexec_multi_desc.barrier or .abort_word");
     result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
@@ -6947,7 +6966,8 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
     if (!desc) desc = &defaults;
     if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gpuexec_error_detail()->result;
     if (!list || count < 1 || count > GXI_MULTI_MOST)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count, list ? "" : " at NULL", GXI_MULTI_MOST);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count,
+                        list ? "" : " at NULL", GXI_MULTI_MOST);
     if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
     if (desc->barrier.id) {
@@ -6992,7 +7012,8 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
         result = gxi_multi_by_driver(call, list, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
     } else if (!result) {
         for (joined = m->joined, i = 0; i < count; i++) if (d[i].joined != m->joined) joined = 0;
-        if (!desc->no_pre_sync && !joined && gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
+        if (!desc->no_pre_sync && !joined && gxi_multi_meet(call, m, d))
+            result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
         for (i = 0; i < count && !result; i++) {
             gxi_note_launch(d[i].stream, gxi_launch_note(list[i].kernel.id), where);
             call->driver_call = "cuLaunchCooperativeKernel";
@@ -7001,7 +7022,8 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
             if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
         }
         if (!result && !desc->no_post_sync) {
-            if (gxi_multi_meet(call, m, d)) result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
+            if (gxi_multi_meet(call, m, d))
+                result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
             else for (m->joined = ++gxi_multi_joins, i = 0; i < count; i++) {
                 d[i].stream->sizes = (const unsigned short *)m->joined;
                 GXI_STORE(&d[i].stream->GXI_LAST_KERNEL, d[i].stream->GXI_LAST_KERNEL | GXI_JOINED);
