@@ -4843,11 +4843,13 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s", (unsigned long long)address,
                         (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo,
                         range.where ? range.where : "?");
-    if (!gxi_range_remove(address, kind))
+    if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) || gxi_enter(call, slot->cu_context, &scope))
+        return gpuexec_error_detail()->result;   /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
+    if (!gxi_range_remove(address, kind)) {
+        gxi_leave(&scope);
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
-    slot = gxi_peek(range.context, GXI_CONTEXT);
-    if (slot && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    }
     gxi_free_range(call, address, kind);
     gxi_leave(&scope);
     return call->cu && call->cu != GXI_DEINITIALIZED
