@@ -1879,8 +1879,9 @@ static const char *gxi_cu_name(int cu) {
 #define GXI_HAS(name) (gxi.cu.name != 0)
 static GXI_COLD int gxi_traced(const gxi_call *call) {
     char line[512];
-    snprintf(line, sizeof line, "gpuexec: %s = %s (%d)  in %s%s%s\n", call->driver_call, gxi_cu_name(call->cu), call->cu,
-             call->function, call->where ? " at " : "", call->where ? call->where : "");
+    const int n = snprintf(line, sizeof line, "gpuexec: %s = %s (%d)  in %s%s%s\n", call->driver_call, gxi_cu_name(call->cu), call->cu,
+                           call->function, call->where ? " at " : "", call->where ? call->where : "");
+    if (n >= (int)sizeof line) line[sizeof line - 2] = '\n';         /* a very long path */
     gxi_log(GPUEXEC_LOG_TRACE, line);
     return call->cu;
 }
@@ -2767,6 +2768,7 @@ GPUEXEC_API const char *gpuexec_driver_path(void) {
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     void *symbol;
     GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_ASKS);
+    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name is NULL"); return NULL; }
     if (gxi_begin(call)) return NULL;
     symbol = gxi_resolve(name, version);
     if (!symbol)
@@ -3563,7 +3565,7 @@ static int gxi_is_text(const char *p, size_t n) {                        /* noth
     return i == n;
 }
 
-/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. */
+/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, that is no pointer of this process. */
 static const void *gxi_unwrap(const void *image, size_t *n) {
     if (!gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n < 8 + sizeof image)) return image;
     memcpy(&image, (const char *)image + 8, sizeof image);
@@ -3573,6 +3575,9 @@ static const void *gxi_unwrap(const void *image, size_t *n) {
 /* Refuses what is no image for the driver to look at. `n` gets the length that a binary of unknown length says it has. */
 static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const void *image, size_t *n, gxi_image_kind kind) {
     size_t says;
+    if (gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) && *n >= 8 + sizeof image)
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "take the fatbin itself: nvcc -fatbin",
+                        "%s is the wrapper that nvcc puts around a fatbin, and not the fatbin", name);
     if (kind == GXI_HOST_ELF)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load PTX, or a cubin or fatbin made by nvcc",
                         "%s is an ELF file, but no cubin: a host program or object?", name);
@@ -3913,7 +3918,6 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (!(context = gxi_get(call, context_id, GXI_CONTEXT, "the context"))) goto failed;
     if (desc->name) name = desc->name;
     if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
-    image = gxi_unwrap(image, &bytes);
     kind = gxi_image_is(image, bytes);
     if (gxi_check_image(call, name, image, &bytes, kind)) goto failed;
     if (kind == GXI_OBJECT || kind == GXI_LIBRARY) {
@@ -3968,6 +3972,7 @@ failed:
 GPUEXEC_API gpuexec_module(gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes,
                                                 const gpuexec_module_desc *desc) {
     GXI_CALL(gpuexec_module_load, GXI_MAKES);
+    if (image) image = gxi_unwrap(image, &bytes);
     return gxi_load_image(call, context.id, image, bytes, desc, "the image");
 }
 
@@ -4073,8 +4078,9 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
                         (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
     call->cu = 0;
-    if (bytes && from) GXI_TRY(cuMemcpyHtoD, (address, from, bytes));
-    else if (bytes) GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
+    if (bytes && from) {                         /* the driver may return before the device has it all: small pageable sources */
+        if (GXI_TRY(cuMemcpyHtoD, (address, from, bytes)) == 0) GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
+    } else if (bytes) GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, ((gxi_module *)slot->more)->name) : GPUEXEC_OK;
 }
@@ -4140,6 +4146,7 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint
     if (sizes) {
         size_t n, name_bytes = strlen(name) + 1;
         known = gxi_layout(call, native, name, ptx, sizes);
+        call->cu = 0;                            /* that it ended with an error is no failure */
         n = known ? (2u * sizes[0] + 1) * sizeof *sizes : 0;
         more = (gxi_kernel *)gxi_realloc(NULL, sizeof *more + n + name_bytes);
         if (more) {
@@ -4674,7 +4681,7 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_save)(GXI_WHERE gpuexec_linker linker
     GXI_CALL(gpuexec_linker_save, GXI_MAKES);
     if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
     if (!(l = gxi_linked(call, linker))) return gpuexec_error_detail()->result;
-    gxi_add(&aside, "%s.%ld", path, gxi_pid());
+    gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);       /* other threads may write the same file, with linkers of their own */
     if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to write \"%s\"", path);
     file = fopen(aside.p, "wb");
     if (file) {
@@ -4770,7 +4777,9 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
         return 0;
     }
     if (rows > (uint64_t)1 << 60 || width > ((uint64_t)1 << 60) / rows) {
-        gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes are more than any device has", (unsigned long)rows, (unsigned long)width);
+        if (pitch) gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes are more than any device has", (unsigned long)rows,
+                            (unsigned long)width);
+        else gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu bytes are more than any device has", (unsigned long)width);
         return 0;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;

@@ -915,3 +915,29 @@ TEST_ALONE(a_driver_that_fails) {
     CHECK_OK(gpuexec_stream_sync(s));
     free(h);
 }
+
+/* ---- memory and the context that it lives in ---- */
+
+/* The driver is not given a context that its owner destroyed: it would take it, and corrupt the heap. */
+TEST(freeing_after_the_owner_destroyed_the_context) {
+    gpuexec_context owner = gpuexec_context_create(0, NULL), ctx = gpuexec_context_from_native(gpuexec_context_native(owner));
+    gpuexec_ptr     p = gpuexec_alloc(ctx, 64), q = gpuexec_alloc(ctx, 64);
+    CHECK(p != 0 && q != 0);
+    CHECK_OK(gpuexec_context_close(owner));
+    CHECK_RESULT(gpuexec_free(p), GPUEXEC_STALE_HANDLE);
+    CHECK_TEXT(gpuexec_error_text(), "was destroyed by somebody else");
+    CHECK_RESULT(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT);             /* it ended with all that lived there */
+    CHECK_RESULT(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE);
+}
+
+/* What cannot be freed now can be freed later. */
+TEST_ALONE(freeing_after_a_failure) {
+    gpuexec_context ctx;
+    gpuexec_ptr     p;
+    setenv("SIMGPU_FAIL", "cuCtxPushCurrent:2:2", 1);
+    ctx = gpuexec_context_open(0, NULL);
+    if (!strstr(gpuexec_driver_path(), "libsimgpu")) SKIP("only the CPU device fails to order");
+    p = gpuexec_alloc(ctx, 64);
+    CHECK(gpuexec_free(p) != GPUEXEC_OK);
+    CHECK_OK(gpuexec_free(p));
+}

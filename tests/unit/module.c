@@ -622,3 +622,17 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
         NOT_LOADED(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_NOT_SUPPORTED, "is LTO-IR", "nvJitLink");
     unlink(lto);
 }
+
+/* What nvcc puts around a fatbin is a pointer: in a file, it points nowhere. */
+TEST(files_with_a_pointer_to_a_fatbin) {
+    static const unsigned char wrapper[24] = { 0xB1, 0x43, 0x62, 0x46, 1, 0, 0, 0, 0x10 };
+    char            path[] = "/tmp/gpuexec-module-XXXXXX";
+    int             file = mkstemp(path);
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    if (!CHECK(file >= 0 && write(file, wrapper, sizeof wrapper) == (ssize_t)sizeof wrapper)) return;
+    CHECK(!gpuexec_ok(gpuexec_module_load_file(ctx, path, NULL)));
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_IMAGE);
+    CHECK_TEXT(gpuexec_error_text(), path, "is the wrapper that nvcc puts around a fatbin");
+    close(file);
+    unlink(path);
+}
