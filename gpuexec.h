@@ -2384,6 +2384,16 @@ GXI_HOT gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL un
 }
 static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
 
+/* What all objects that live in a context have: for gxi_new, which makes the object. */
+static gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, void *native, int adopted) {
+    gxi_slot made;
+    memset(&made, 0, sizeof made);
+    made.native = native;
+    made.cu_context = owner->cu_context;
+    made.context = context;
+    made.adopted = adopted != 0;
+    return made;
+}
 /* Makes an object; the caller has filled everything else of *made. Returns its id, 0 after a failure. */
 static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
     gxi_slot *slot = NULL;
@@ -3954,10 +3964,7 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
         if (copy) { m->ptx = copy; copy = NULL; }
         else m->ptx = gxi_copy_string(ptx);
     }
-    memset(&made, 0, sizeof made);
-    made.native = native;
-    made.cu_context = context->cu_context;
-    made.context = context_id;
+    made = gxi_made(context, context_id, native, 0);
     made.more = m;
     handle.id = gxi_new(call, GXI_MODULE, &made);
     if (!handle.id) gxi.cu.cuModuleUnload(native);
@@ -4005,8 +4012,8 @@ GPUEXEC_API gpuexec_module (gpuexec_module_from_native)(GXI_WHERE gpuexec_contex
     if (m) { memset(m, 0, sizeof *m); m->name = gxi_copy_string("an adopted module"); }
     if (!m || !m->name) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a module"); goto failed; }
     gxi_list_kernels(call, native, m, NULL);
-    memset(&made, 0, sizeof made);
-    made.native = native; made.cu_context = slot->cu_context; made.context = context.id; made.more = m; made.adopted = 1;
+    made = gxi_made(slot, context.id, native, 1);
+    made.more = m;
     handle.id = gxi_new(call, GXI_MODULE, &made);
 failed:
     if (!handle.id) { gxi_module_free(m); handle.id = gxi_failed_id(GXI_MODULE); }
@@ -4138,11 +4145,10 @@ static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *na
 static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint64_t context, uint64_t module,
                                      struct CUfunc_st *native, const char *name, const char *ptx) {
     gpuexec_kernel handle = { 0 };
-    gxi_slot made;
+    gxi_slot made = gxi_made(owner, context, native, 1);             /* a CUfunction ends with its module */
     gxi_kernel *more = NULL;
     unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (2 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     int known, limit = 0;
-    memset(&made, 0, sizeof made);
     if (sizes) {
         size_t n, name_bytes = strlen(name) + 1;
         known = gxi_layout(call, native, name, ptx, sizes);
@@ -4161,13 +4167,9 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint
     if (!more) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for kernel \"%s\"", name); return handle; }
     GXI_TRY(cuFuncGetAttribute, (&limit, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, native));
     call->cu = 0;
-    made.native = native;
-    made.cu_context = owner->cu_context;
-    made.context = context;
     made.more = more;
     made.sizes = more->sizes;
     made.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
-    made.adopted = 1;                                                /* a CUfunction ends with its module */
     handle.id = gxi_new(call, GXI_KERNEL, &made);
     if (!handle.id) gxi_free(more);
     return handle;
@@ -4540,8 +4542,8 @@ GPUEXEC_API gpuexec_linker (gpuexec_linker_create)(GXI_WHERE gpuexec_context con
         l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the linked image");
     }
     if (!l || !l->name) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a linker"); goto failed; }
-    memset(&made, 0, sizeof made);
-    made.cu_context = owner->cu_context; made.context = context.id; made.more = l;
+    made = gxi_made(owner, context.id, NULL, 0);
+    made.more = l;
     handle.id = gxi_new(call, GXI_LINKER, &made);
     if (handle.id) {                             /* the state is made now, so that what its options lack is said here */
         gxi_slot *slot = gxi_peek(handle.id, GXI_LINKER);
@@ -5329,10 +5331,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUstream_st *native,
                                      int adopted, int legacy) {
     gpuexec_stream handle = { 0 };
-    gxi_slot made;
-    memset(&made, 0, sizeof made);
-    made.native = native; made.cu_context = context->cu_context; made.context = context_id;
-    made.adopted = adopted != 0; made.legacy = (unsigned)legacy & 3;
+    gxi_slot made = gxi_made(context, context_id, native, adopted);
+    made.legacy = (unsigned)legacy & 3;
     handle.id = gxi_new(call, GXI_STREAM, &made);
     return handle;
 }
@@ -5512,10 +5512,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
 static gpuexec_event gxi_event_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUevent_st *native,
                                    int adopted, int no_timing) {
     gpuexec_event handle = { 0 };
-    gxi_slot made;
-    memset(&made, 0, sizeof made);
-    made.native = native; made.cu_context = context->cu_context; made.context = context_id;
-    made.adopted = adopted != 0; made.no_timing = no_timing != 0; made.recorded = adopted != 0;
+    gxi_slot made = gxi_made(context, context_id, native, adopted);
+    made.no_timing = no_timing != 0;
+    made.recorded = adopted != 0;
     handle.id = gxi_new(call, GXI_EVENT, &made);
     return handle;
 }
