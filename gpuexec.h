@@ -1907,6 +1907,7 @@ static void gxi_thread_ends(void *p) {
         if (record->next) record->next->link = record->link;
     }
     gxi_unlock(&gxi_tables);
+    if (gxi_thread.record == record) gxi_thread.record = NULL;      /* later destructors of this thread may call the library */
     gxi_record_free(record);
 }
 static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
@@ -2359,13 +2360,11 @@ typedef struct gxi_slot {                        /* 64 bytes */
     const char           *where;                 /* it was made */
     const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes, then their offsets; NULL: not known */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
-#define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none; and GXI_JOINED */
+#define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none */
     uint32_t              generation : 22, adopted : 1 /* someone else destroys it */,
                           legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1, recorded : 1,
-                          handed_out : 1 /* stream: others may queue work on it unseen */,
                           borrowed : 1;          /* its context is somebody else's, who may have destroyed it: ask */
 } gxi_slot;
-#define GXI_JOINED 0x80000000u                   /* nothing was queued here since a multi-device launch joined its streams; which one: sizes, a number */
 
 static uint64_t gxi_tag(void) {                  /* differs between copies in one process: it is made of this copy's address */
     uint64_t x = (uint64_t)(uintptr_t)&gxi;
@@ -2458,6 +2457,11 @@ static int gxi_end(uint64_t id) {
         unsigned index = (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1);
         GXI_STORE(&slot->id, 0);
         if ((id & 0x3F) == GXI_KERNEL || (id & 0x3F) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
+        if ((id & 0x3F) == GXI_KERNEL) {         /* no stream names it as its last launch any more: the slot will be another's */
+            unsigned i;
+            for (i = 0; i < gxi.slots; i++)
+                if ((gxi_slot_at(i)->id & 0x3F) == GXI_STREAM && gxi_slot_at(i)->GXI_LAST_KERNEL == index + 1) GXI_STORE(&gxi_slot_at(i)->GXI_LAST_KERNEL, 0);
+        }
         slot->native = (void *)(uintptr_t)gxi.free_slot;
         gxi.free_slot = index + 1;
     }
@@ -2489,6 +2493,7 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
+    else memset(&failed->detail.e, 0, sizeof failed->detail.e);
     gxi_unlock(&gxi_tables);
     return id;
 }
@@ -2567,7 +2572,7 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
     else GXI_TRY(cuCtxGetApiVersion, (native, &version));
     if (call->cu) return call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED;
     if (*id && now != *id) return 1;
-    *id = now;
+    if (*id != now) *id = now;                   /* once: others may read it */
     return 0;
 }
 
@@ -2592,8 +2597,6 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
             return NULL;
         }
     }
-    if (kind == GXI_STREAM && call->kind == GXI_WORKS && (slot->GXI_LAST_KERNEL & GXI_JOINED))
-        GXI_STORE(&slot->GXI_LAST_KERNEL, slot->GXI_LAST_KERNEL & ~GXI_JOINED);
     return slot;
 }
 /* For clean-up: 1 if there is nothing to clean up because the object was never made. */
@@ -2613,7 +2616,7 @@ static void gxi_add_last_launches(gxi_text *t) {
     const gxi_slot *stream, *kernel;
     while (shown < 4 && (stream = gxi_next(&index, GXI_STREAM, 0)) != NULL) {
         const char *where = (const char *)GXI_LOAD(&stream->more);
-        uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL) & ~GXI_JOINED;
+        uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL);
         if (!last) continue;
         kernel = gxi_slot_at(last - 1);
         gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
@@ -3230,6 +3233,7 @@ GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context cont
    already. */
 static void gxi_module_free(void *more);
 typedef struct gxi_barrier gxi_barrier;
+static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* held where barriers are looked at that the caller was not given; before gxi_tables */
 static void gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
 static void gxi_barriers_end(gxi_call *call, uint64_t context);
 static void gxi_multi_forget(gxi_call *call, uint64_t context);
@@ -3237,8 +3241,11 @@ static void gxi_linker_free(void *more);
 static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     gxi_slot old = *slot;
     unsigned kind = (unsigned)old.id & 0x0F;
-    int cu = 0;
-    if (!gxi_end(old.id)) return 0;
+    int cu = 0, first;
+    if (kind == GXI_BARRIER) gxi_lock(&gxi_barriers_mutex);
+    first = gxi_end(old.id);
+    if (kind == GXI_BARRIER) gxi_unlock(&gxi_barriers_mutex);
+    if (!first) return 0;
     if (!old.adopted) {
         switch (kind) {
         case GXI_CONTEXT:
@@ -5363,7 +5370,14 @@ static gpuexec_stream gxi_default_stream(gxi_call *call, gpuexec_context context
         handle.id = GXI_LOAD(kept);
         if (handle.id) return handle;
         handle = gxi_stream_new(call, slot, context.id, (struct CUstream_st *)(uintptr_t)which, 1, which);
-        if (handle.id) GXI_STORE(kept, handle.id);
+        if (handle.id) {
+            uint64_t mine = handle.id;
+            gxi_lock(&gxi_tables);
+            if (*kept) handle.id = *kept;        /* another thread was first */
+            else GXI_STORE(kept, mine);
+            gxi_unlock(&gxi_tables);
+            if (handle.id != mine) gxi_end(mine);
+        }
     }
     if (!handle.id) handle.id = gxi_failed_id(GXI_STREAM);
     return handle;
@@ -5406,7 +5420,6 @@ static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) { return 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     GXI_CALL_NO_PLACE(gpuexec_stream_native, GXI_ASKS);
     gxi_slot *slot = gxi_ask_stream(call, stream);
-    if (slot) slot->handed_out = 1;
     return slot ? (struct CUstream_st *)slot->native : NULL;
 }
 
@@ -5574,7 +5587,7 @@ GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event,
                         "the event is of device %d (context %p), the stream of device %d (context %p)", gxi_ordinal_of(e),
                         (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     if (gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
-    if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0) e->recorded = 1;
+    if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0 && !e->recorded) e->recorded = 1;
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
 }
@@ -6136,11 +6149,10 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     if (b->count == b->room || end > b->space) {
         gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room, end > b->space ? end * 2 : b->space, b);
         if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for argument %u of a parameter block", b->count);
+        gxi_block_add(larger, value, bytes, alignment, kind);        /* value may lie in the old one */
         slot->more = larger;
         gxi_free(b);
-        b = larger;
-    }
-    gxi_block_add(b, value, bytes, alignment, kind);
+    } else gxi_block_add(b, value, bytes, alignment, kind);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result (gpuexec_params_add)(GXI_WHERE gpuexec_params params, gpuexec_type type, const void *value) {
@@ -6432,8 +6444,7 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-multi   A barrier owns a piece of memory on each of its devices and one of host memory. A launch that passed all checks is kept in
-   gxi_multi_launches, with the events that order its streams, so that the same launch again costs only the driver's calls. Streams that one launch has
-   joined at its end, and that nothing was queued on since, need no joining before the next: known for streams whose native handle nobody else has. */
+   gxi_multi_launches, with the events that order its streams, so that the same launch again costs only the driver's calls. */
 
 enum { GXI_MULTI_MOST = 32, GXI_BARRIER_WORDS = 512, GXI_BARRIER_ARRIVED = 768, GXI_BARRIER_BYTES = 1024,            /* on a device */
        GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024, GXI_BARRIER_RELAY_STRIDE = 64, GXI_BARRIER_HOST_BYTES = 4096 };
@@ -6474,11 +6485,20 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     return 0;
 }
 
+/* Makes a context current for clean-up, unless it is gone. */
+static int gxi_enter_living(gxi_call *call, uint64_t context, gxi_scope *scope) {
+    gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
+    gxi_call own = *call;
+    if (!slot || gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) || own.cu == GXI_DEINITIALIZED) return 0;
+    return gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK;
+}
 static void gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
+    gxi_scope scope;
     unsigned i;
+    for (i = 0; i < b->count; i++)               /* a kernel writes into the others' parts: all of them first */
+        if (gxi_enter_living(call, b->contexts[i], &scope)) { GXI_TRY(cuCtxSynchronize, ()); gxi_leave(&scope); }
     for (i = b->count; i-- > 0; ) {
-        gxi_scope scope;
-        if (gxi_enter(call, b->cu_contexts[i], &scope)) continue;
+        if (!gxi_enter_living(call, b->contexts[i], &scope)) continue;
         if (b->memory[i]) GXI_TRY(cuMemFree, (b->memory[i]));
         if (i == 0 && b->host) GXI_TRY(cuMemFreeHost, (b->host));
         gxi_leave(&scope);
@@ -6509,7 +6529,23 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
     return told != 0;
 }
 
-static gxi_slot *gxi_ask_barrier(gxi_call *call, gpuexec_barrier barrier) { return gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"); }
+/* The context of it that somebody else has destroyed: its host memory may have gone with that. NULL if all live. */
+static gxi_slot *gxi_barrier_gone(const gxi_call *call, const gxi_barrier *b) {
+    unsigned i;
+    for (i = 0; i < b->count; i++) {
+        gxi_slot *slot = gxi_peek(b->contexts[i], GXI_CONTEXT);
+        gxi_call own = *call;
+        if (slot && (gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) || own.cu == GXI_DEINITIALIZED)) return slot;
+    }
+    return NULL;
+}
+static gxi_slot *gxi_ask_barrier(gxi_call *call, gpuexec_barrier barrier) {
+    gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"), *gone = slot ? gxi_barrier_gone(call, (const gxi_barrier *)slot->more) : NULL;
+    if (!gone) return slot;
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context %p was destroyed by somebody else", (void *)gone->cu_context);
+    gxi_context_end(call, gone);
+    return NULL;
+}
 
 static gpuexec_result gxi_barrier_broken(gxi_call *call, const gxi_slot *slot) {
     gxi_text t = { 0, 0, 0, 0 };
@@ -6532,37 +6568,52 @@ static int gxi_barrier_has(const gxi_barrier *b, const struct CUctx_st *context)
 static GXI_COLD void gxi_waited_at_barriers(gxi_call *call, const struct CUctx_st *context) {
     unsigned index = 0;
     gxi_slot *slot;
+    gxi_lock(&gxi_barriers_mutex);
     while ((slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL)
-        if (gxi_barrier_has((gxi_barrier *)slot->more, context) && gxi_barrier_broken(call, slot)) return;
+        if (gxi_barrier_has((gxi_barrier *)slot->more, context) && !gxi_barrier_gone(call, (gxi_barrier *)slot->more) && gxi_barrier_broken(call, slot)) break;
+    gxi_unlock(&gxi_barriers_mutex);
 }
 /* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. */
 static GXI_COLD void gxi_add_barriers(gxi_text *t) {
-    unsigned index = 0, i, tries;
+    unsigned index, i, tries, silent;
     gxi_slot *slot;
+    gxi_call ask;
     if (!GXI_LOAD(&gxi.barriers)) return;
-    while ((slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL) {
+    memset(&ask, 0, sizeof ask);
+    gxi_lock(&gxi_barriers_mutex);
+    for (index = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; )
+        if (!gxi_barrier_gone(&ask, (const gxi_barrier *)slot->more)) *gxi_barrier_abort_word((const gxi_barrier *)slot->more) = 1;
+    for (tries = 0, silent = 2; tries < 500 && silent > 1; tries++) {     /* milliseconds: all but one will have spoken, if they still can */
+        for (index = 0, silent = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; ) {
+            const gxi_barrier *b = (const gxi_barrier *)slot->more;
+            if (!gxi_barrier_gone(&ask, b)) for (i = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
+        }
+        if (silent > 1) gxi_sleep_ms(1);
+    }
+    for (index = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; ) {
         const gxi_barrier *b = (const gxi_barrier *)slot->more;
         gxi_text said = { 0, 0, 0, 0 };
-        *gxi_barrier_abort_word(b) = 1;
-        for (tries = 0; tries < 500; tries++) {          /* milliseconds: all but one will have spoken, if they still can */
-            unsigned silent = 0;
-            for (i = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
-            if (silent <= 1) break;
-            gxi_sleep_ms(1);
-        }
-        gxi_barrier_tell(&said, b);
-        gxi_add(t, "; at the barrier%s%s: %s", slot->where ? " made at " : "", slot->where ? slot->where : "", said.p ? said.p : "");
+        int reported = 0;
+        if (gxi_barrier_gone(&ask, b)) continue;
+        for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
+        if (reported && gxi_barrier_tell(&said, b))
+            gxi_add(t, "; at the barrier%s%s: %s", slot->where ? " made at " : "", slot->where ? slot->where : "", said.p ? said.p : "");
         gxi_text_free(&said);
     }
+    gxi_unlock(&gxi_barriers_mutex);
 }
 /* Ends the barriers that a context is part of, before it goes. */
 static void gxi_barriers_end(gxi_call *call, uint64_t context) {
     unsigned index = 0, i;
     gxi_slot *slot;
-    while ((slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL) {
-        gxi_barrier *b = (gxi_barrier *)slot->more;
-        for (i = 0; i < b->count; i++)
-            if (b->contexts[i] == context) { gxi_destroy(call, slot); break; }
+    for (;;) {
+        gxi_slot *found = NULL;
+        gxi_lock(&gxi_barriers_mutex);
+        for (index = 0; !found && (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; )
+            for (i = 0; i < ((gxi_barrier *)slot->more)->count; i++) if (((gxi_barrier *)slot->more)->contexts[i] == context) found = slot;
+        gxi_unlock(&gxi_barriers_mutex);
+        if (!found) return;
+        gxi_destroy(call, found);
     }
 }
 
@@ -6721,19 +6772,17 @@ typedef struct gxi_multi_launch {                /* one that passed all checks *
     uint64_t            contexts[GXI_MULTI_MOST];
     struct CUctx_st    *cu_contexts[GXI_MULTI_MOST];
     struct CUevent_st  *events[GXI_MULTI_MOST];  /* one for each stream */
-    uintptr_t           joined;                  /* the number of its last synchronisation after a launch, unique; 0: none */
 } gxi_multi_launch;
 enum { GXI_MULTI_KEPT = 8 };
 static gxi_multi_launch gxi_multi_launches[GXI_MULTI_KEPT];
 static unsigned gxi_multi_next;
-static uintptr_t gxi_multi_joins;                        /* counts synchronisations */
 static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;       /* one multi-device launch at a time: two that are mixed up would wait for each other */
 
 static void gxi_multi_drop(gxi_call *call, gxi_multi_launch *m) {
     unsigned i;
     for (i = 0; i < m->count; i++) {
         gxi_scope scope;
-        if (m->events[i] && gxi_enter(call, m->cu_contexts[i], &scope) == GPUEXEC_OK) {
+        if (m->events[i] && gxi_enter_living(call, m->contexts[i], &scope)) {
             GXI_TRY(cuEventDestroy, (m->events[i]));
             gxi_leave(&scope);
         }
@@ -6750,7 +6799,7 @@ static void gxi_multi_forget(gxi_call *call, uint64_t context) {
     gxi_unlock(&gxi_multi_mutex);
 }
 
-typedef struct gxi_multi_device { gxi_slot *kernel, *stream; int ordinal, device; uintptr_t joined; } gxi_multi_device;
+typedef struct gxi_multi_device { gxi_slot *kernel, *stream; int ordinal, device; } gxi_multi_device;
 
 /* The rules between devices `0` and i, once each part is right by itself. */
 static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, unsigned i) {
@@ -6970,7 +7019,6 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
     gxi_multi_launch *m = NULL;
     gpuexec_result result = GPUEXEC_OK;
     gxi_slot *barrier = NULL;
-    uintptr_t joined;
     unsigned i, k;
     GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
     if (!desc) desc = &defaults;
@@ -6982,16 +7030,16 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
     if (desc->barrier.id) {
         if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier)) return gpuexec_error_detail()->result;
+        if (((const gxi_barrier *)barrier->more)->count != count)
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make a barrier for exactly the devices of the launch",
+                            "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u", ((const gxi_barrier *)barrier->more)->count, count);
     }
     for (i = 0; i < count; i++) {
         const gxi_slot *kernel;
         char is[48];
-        d[i].joined = 0;
         snprintf(is, sizeof is, "launches[%u].kernel", i);
         if (!(d[i].kernel = gxi_get(call, list[i].kernel.id, GXI_KERNEL, is))) return gpuexec_error_detail()->result;
         snprintf(is, sizeof is, "launches[%u].stream", i);
-        if ((d[i].stream = gxi_peek(list[i].stream.id, GXI_STREAM)) != NULL && !d[i].stream->adopted && !d[i].stream->handed_out &&
-            (d[i].stream->GXI_LAST_KERNEL & GXI_JOINED)) d[i].joined = (uintptr_t)d[i].stream->sizes;
         if (!(d[i].stream = gxi_get(call, list[i].stream.id, GXI_STREAM, is))) return gpuexec_error_detail()->result;
         kernel = d[i].kernel;
         if (!gxi_args_fit(kernel->sizes, &list[i].args)) {
@@ -7021,8 +7069,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
     if (!result && desc->way == GPUEXEC_MULTI_DRIVER) {
         result = gxi_multi_by_driver(call, list, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
     } else if (!result) {
-        for (joined = m->joined, i = 0; i < count; i++) if (d[i].joined != m->joined) joined = 0;
-        if (!desc->no_pre_sync && !joined && gxi_multi_meet(call, m, d))
+        if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
             result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
         for (i = 0; i < count && !result; i++) {
             gxi_note_launch(d[i].stream, gxi_launch_note(list[i].kernel.id), where);
@@ -7031,14 +7078,8 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
             if (gxi.trace) gxi_traced(call);
             if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
         }
-        if (!result && !desc->no_post_sync) {
-            if (gxi_multi_meet(call, m, d))
-                result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
-            else for (m->joined = ++gxi_multi_joins, i = 0; i < count; i++) {
-                d[i].stream->sizes = (const unsigned short *)m->joined;
-                GXI_STORE(&d[i].stream->GXI_LAST_KERNEL, d[i].stream->GXI_LAST_KERNEL | GXI_JOINED);
-            }
-        }
+        if (!result && !desc->no_post_sync && gxi_multi_meet(call, m, d))
+            result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
     }
     gxi_unlock(&gxi_multi_mutex);
     return result;
