@@ -4321,12 +4321,33 @@ GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
     return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[slot->sizes[0] + index + 1] : -1;
 }
+/* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever of several handles of the
+   CUfunction. Returns the CUresult. */
+static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
+    static gxi_mutex raising = GXI_MUTEX_INIT;
+    struct CUfunc_st *const function = (struct CUfunc_st *)k->native;
+    int cu = GXI_SUCCESS, now = 0;
+    if (bytes > 0x7FFFFFFF) return call->cu = GXI_INVALID_VALUE;
+    gxi_lock(&raising);
+    if (bytes > k->shared_limit) {
+        cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+        if (cu == 0 && (int)bytes > now) cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
+        if (cu == 0) GXI_STORE(&k->shared_limit, (uint32_t)now);
+    }
+    gxi_unlock(&raising);
+    return cu;
+}
+/* For questions: as a launch would do it, so that the driver does not count by a limit that a launch raises. */
+static void gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
+    if (bytes > k->shared_limit && bytes <= 0x7FFFFFFF) gxi_raise_shared(call, k, (unsigned)bytes);
+}
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
     gxi_scope scope;
     int blocks = -1;
     GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_ASKS);
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
+    gxi_allow_shared(call, slot, shared_bytes);
     GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
             (&blocks, (struct CUfunc_st *)slot->native, (int)block_threads, shared_bytes));
     gxi_leave(&scope);
@@ -4342,6 +4363,7 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
     GXI_CALL_NO_PLACE(gpuexec_kernel_best_block, GXI_ASKS);
     if (blocks) *blocks = 0;
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
+    gxi_allow_shared(call, slot, shared_bytes);
     GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, (struct CUfunc_st *)slot->native, NULL, shared_bytes, 0));
     gxi_leave(&scope);
     if (call->cu == 0 && threads > 0) {
@@ -5954,23 +5976,6 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                     "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared "
                     "memory and %u arguments",
                     name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
-}
-
-/* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever of several handles of the
-   CUfunction. Returns the CUresult. */
-static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
-    static gxi_mutex raising = GXI_MUTEX_INIT;
-    struct CUfunc_st *const function = (struct CUfunc_st *)k->native;
-    int cu = GXI_SUCCESS, now = 0;
-    if (bytes > 0x7FFFFFFF) return call->cu = GXI_INVALID_VALUE;
-    gxi_lock(&raising);
-    if (bytes > k->shared_limit) {
-        cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
-        if (cu == 0 && (int)bytes > now) cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
-        if (cu == 0) GXI_STORE(&k->shared_limit, (uint32_t)now);
-    }
-    gxi_unlock(&raising);
-    return cu;
 }
 
 /* What every launch checks before the driver: handles, one context, the arguments. */
