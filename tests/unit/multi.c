@@ -446,6 +446,78 @@ TEST(abort_from_the_host) {
     CHECK_RESULT(gpuexec_context_sync(p.context[1]), GPUEXEC_BARRIER_BROKEN);
 }
 
+/* The owner of an adopted context destroys it: the barrier goes with it, and the other device's work is none the worse. */
+TEST_ALONE(barrier_of_a_destroyed_context) {
+    int (*create)(void **, unsigned, int), (*destroy)(void *);
+    void *symbol, *native = NULL;
+    gpuexec_context contexts[2];
+    gpuexec_barrier barrier;
+    gpuexec_stream s;
+    NEEDS(2);
+    symbol = gpuexec_driver_symbol("cuCtxCreate", 3020);  memcpy(&create, &symbol, sizeof create);
+    symbol = gpuexec_driver_symbol("cuCtxDestroy", 4000); memcpy(&destroy, &symbol, sizeof destroy);
+    CHECK_EQ(create(&native, 0, 0), 0);
+    contexts[0] = gpuexec_context_from_native((struct CUctx_st *)native);
+    contexts[1] = gpuexec_context_open(1, NULL);
+    s = gpuexec_stream_create(contexts[1], NULL);
+    barrier = gpuexec_barrier_create(contexts, 2, NULL);
+    CHECK_MADE(barrier);
+    CHECK_EQ(destroy(native), 0);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_RESULT(gpuexec_barrier_check(barrier), GPUEXEC_STALE_HANDLE);
+    CHECK_TEXT(gpuexec_error_text(), "the barrier is stale", "destroyed by somebody else");
+    CHECK_RESULT(gpuexec_barrier_abort(barrier), GPUEXEC_STALE_HANDLE);
+    CHECK_OK(gpuexec_context_close(contexts[1]));
+}
+
+static test_gate late_gate;
+static void *opens_later(void *nothing) { test_sleep_ms(300); gate_open(late_gate); return nothing; }
+
+/* A kernel that comes after the others have given up still writes to their devices: a barrier is not freed before that. */
+TEST_ALONE(destroyed_before_a_late_kernel) {
+    gpuexec_barrier_desc barrier = { 0, 0, 0.05, 0 };
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
+    pthread_t thread;
+    party p;
+    NEEDS(2);
+    if (!gather(&p, 2, &barrier)) return;
+    late_gate = gate_make(p.context[0], gpuexec_module_load_file(p.context[0], "tests/unit/unit.ptx", NULL));
+    CHECK_OK(launch(&p, NULL));
+    all_done(&p, 1);
+    gate_close(late_gate, p.stream[0]);
+    CHECK_OK(launch(&p, &desc));
+    CHECK_RESULT(gpuexec_stream_sync(p.stream[1]), GPUEXEC_BARRIER_BROKEN);
+    CHECK_EQ(pthread_create(&thread, NULL, opens_later, NULL), 0);
+    CHECK_OK(gpuexec_barrier_destroy(p.barrier));
+    pthread_join(thread, NULL);
+    CHECK_OK(gpuexec_stream_sync(p.stream[0]));
+    CHECK_OK(gpuexec_stream_sync(p.stream[1]));
+}
+
+/* Waits look at barriers while another thread makes and destroys them. */
+static int stop_waiting;
+static gpuexec_stream waited_for;
+static void *waits(void *nothing) {
+    while (!__atomic_load_n(&stop_waiting, __ATOMIC_RELAXED)) CHECK_OK(gpuexec_stream_sync(waited_for));
+    return nothing;
+}
+TEST(waits_beside_barriers_that_end) {
+    gpuexec_context contexts[2];
+    pthread_t threads[4];
+    int i;
+    contexts[0] = gpuexec_context_open(0, NULL);
+    waited_for = gpuexec_stream_create(contexts[0], NULL);
+    stop_waiting = 0;
+    for (i = 0; i < 4; i++) CHECK_EQ(pthread_create(&threads[i], NULL, waits, NULL), 0);
+    for (i = 0; i < 50; i++) {
+        gpuexec_barrier barrier = gpuexec_barrier_create(contexts, 1, NULL);
+        CHECK_MADE(barrier);
+        CHECK_OK(gpuexec_barrier_destroy(barrier));
+    }
+    __atomic_store_n(&stop_waiting, 1, __ATOMIC_RELAXED);
+    for (i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+}
+
 /* --- planted faults: the others end in time, and the text says which device and why ------------------------------------ */
 
 static int  failing_launch, launches_made;           /* the call that fails, counted from 0 */
