@@ -58,7 +58,7 @@ struct sim_var {                                  /* a .global .const .shared .l
     unsigned char *init; uint64_t init_size;      /* initial bytes, or NULL for zero; the rest up to size is zero */
     struct sim_reloc *relocs; unsigned nrelocs;
     uint64_t address;                             /* global and const: device address, set by the module loader.
-                                                     param: byte offset in the function's parameter area.
+                                                     param: byte offset in the function's parameter area, a kernel's from SIM_PARAM_BASE.
                                                      local and call-sequence param: byte offset in the function's frame.
                                                      reg (a .reg parameter): index in func->regs.
                                                      shared: set per entry by decode.c, not here */
@@ -226,6 +226,7 @@ void sim_print_flush(void);                       /* called at every synchronisi
 #define SIM_WINDOW_SHARED 0x0001000000000000ull
 #define SIM_WINDOW_LOCAL  0x0002000000000000ull
 #define SIM_WINDOW_PARAM  0x0003000000000000ull
+#define SIM_PARAM_BASE    0x210ull                /* where a kernel's parameters begin in their window: sm_90's place in the constant bank */
 #define SIM_WINDOW_CODE   0x0004000000000000ull   /* a function's address is this + 16 * (1 + function id) */
 
 /* ------------------------------------------------------------------------------------------------------------------
