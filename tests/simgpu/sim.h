@@ -258,7 +258,7 @@ struct sim_heap;                                  /* a device's address window a
 bool sim_mem_start(struct sim_device *device, uint64_t bytes);   /* reserves the window; false: no address space */
 int  sim_mem_alloc(struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address);  /* 0 or 2; poisoned */
 int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
-                                                  /* 0, 2, or 712 when it overlaps a known range */
+                                                  /* 0, 2; when it overlaps registered memory 712, pinned memory 1 */
 void *sim_mem_pages(uint64_t bytes);              /* zeroed pages for SIM_MEM_PINNED, freed by sim_mem_remove; NULL: none */
 void sim_mem_drop_pages(void *pages, uint64_t bytes);            /* ... or by this, when they never came into the table */
 bool sim_mem_remove(uint64_t address);            /* the range that begins at address goes; frees its bytes unless registered */

@@ -572,6 +572,7 @@ TEST(what_pointers_tell) {
     CHECK_EQ(cu.cuMemGetAddressRange(&base, &bytes, (ptr)(uintptr_t)&type), NOT_FOUND);
 
     CHECK_EQ(cu.cuMemHostRegister((char *)own + 4096, 4096, 0), 712);
+    CHECK_EQ(cu.cuMemHostRegister(on[0].words, 4096, 0), INVALID_VALUE);   /* not 712, as the driver made it itself */
     CHECK_EQ(cu.cuMemHostUnregister((char *)own + 4), INVALID_VALUE);
     CHECK_EQ(cu.cuMemHostUnregister(on[0].words), INVALID_VALUE);  /* each is given back as it was made */
     CHECK_EQ(cu.cuMemFreeHost(own), INVALID_VALUE);
