@@ -80,13 +80,13 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
     return CUDA_SUCCESS;
 }
 
-/* As measured: cut silently at the size given, which then stands in the size slot; else the length with its NUL. */
+/* As measured: without the last newline; cut silently at the size given, which then stands in the size slot; else the length without NUL. */
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log) {
     if (!o->text || !o->slot || !o->size) return;
-    size_t n = log->len < o->size ? log->len : o->size - 1;
+    size_t len = log->len && log->text[log->len - 1] == '\n' ? log->len - 1 : log->len, n = len < o->size ? len : o->size - 1;
     if (n) memcpy(o->text, log->text, n);
     o->text[n] = 0;
-    *o->slot = SIM_HANDLE(n ? n + 1 : 0);
+    *o->slot = SIM_HANDLE(len < o->size ? len : o->size);
 }
 
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns) {
@@ -109,6 +109,11 @@ bool sim_is_binary(const void *image) {
         if (i == 4) return true;
     }
     return false;
+}
+
+bool sim_is_host_elf(const void *image) {
+    const unsigned char *p = image;
+    return p[0] == 0x7f && p[1] == 'E' && p[2] == 'L' && p[3] == 'F' && (p[18] != 190 || p[19] != 0);     /* EM_CUDA */
 }
 
 /* Makes the whole module, without sim_lock. */
@@ -142,7 +147,7 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
 static void tell(const struct sim_module *m, struct sim_log *log) {
     for (unsigned i = 0; i < m->nfunctions; i++) {
         const struct sim_code_info *info = sim_code_info(m->functions[i].code);
-        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%d'\n", m->functions[i].func->name, SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
+        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%da'\n", m->functions[i].func->name, SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
         sim_log_add(log, "ptxas info    : Used %u registers", (unsigned)info->num_regs);
         if (info->local_bytes) sim_log_add(log, ", %u bytes cumulative stack size", (unsigned)info->local_bytes);
         if (info->static_shared) sim_log_add(log, ", %u bytes smem", (unsigned)info->static_shared);
@@ -164,7 +169,10 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     m->refs = 1; m->context = c;
     pthread_mutex_unlock(&sim_lock);
     pthread_mutex_lock(&sim_load_lock);
-    if (sim_is_binary(text)) {
+    if (sim_is_binary(text) && sim_is_host_elf(text)) {
+        result = CUDA_ERROR_INVALID_IMAGE;
+        sim_log_add(&errors, SIM_NO_FORMAT);
+    } else if (sim_is_binary(text)) {
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         sim_log_add(&errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
     } else result = build(m, text, limit, &errors);
@@ -208,11 +216,11 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     size_t n;
     bool ok = true;
     while (ok && (n = fread(piece, 1, sizeof piece, file)) > 0) {
-        char *more = realloc(text.text, text.len + n + 4);               /* four zeros: sim_is_binary may look at them */
+        char *more = realloc(text.text, text.len + n + 20);              /* zeros: sim_is_binary and sim_is_host_elf may look at them */
         if (!(ok = more != NULL)) break;
         memcpy(more + text.len, piece, n);
         text.text = more; text.len += n;
-        memset(more + text.len, 0, 4);
+        memset(more + text.len, 0, 20);
     }
     ok = ok && !ferror(file);
     fclose(file);

@@ -145,11 +145,12 @@ void sim_log_free(struct sim_log *log);
    An unsupported feature is 218 with its name and line. Unresolved externs other than the system functions are an error. */
 int  sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out);
 
-/* Several texts as one image, each with a name for the log. With `complete`, externs of one are resolved by the .visible and .weak
-   definitions of the others, and what is missing or there twice is 999 with nvlink's words. Without, what is extern stays open, and
-   the image is of no use but that its text is right. */
+/* Several texts as one image, each with a name for the log. Externs of one are resolved by the .visible and .weak definitions of the others:
+   what is there twice or does not match is 300, what is missing 999, in nvlink's words. With `more` nothing is missing yet, as the next
+   input may bring it; the image then only shows what there is. */
+#define SIM_NO_FORMAT "error   : Binary format for key='0', ident='' is not recognized\n"
 struct sim_input { const char *name, *text; };
-int  sim_image_link(const struct sim_input *inputs, unsigned n, bool complete, unsigned max_version, unsigned device_sm,
+int  sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version, unsigned device_sm,
                     struct sim_log *errors, struct sim_image **out);
 void sim_image_free(struct sim_image *image);
 struct sim_func *sim_image_func(const struct sim_image *image, const char *name);
@@ -486,7 +487,8 @@ extern pthread_mutex_t sim_load_lock;                                    /* one 
 int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
-bool sim_is_binary(const void *image);                                   /* a cubin or a fatbin, by its first bytes */
+bool sim_is_binary(const void *image);                                   /* a cubin, another ELF file or a fatbin, by its first bytes */
+bool sim_is_host_elf(const void *image);                                 /* for no GPU, which knows no such format */
 bool sim_is_linked(const void *image);                                   /* what cuLinkComplete made */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);   /* limit: bytes that are there */
 void sim_module_free(struct sim_module *module);                         /* the handle and its reference go */
