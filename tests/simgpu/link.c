@@ -1,6 +1,6 @@
 /* link.c - cuLink: PTX texts linked to an image. What cuLinkComplete gives is this device's own container, plain bytes that may be saved:
 
-     "SIMLINK1"   u64 bytes in all   u64 inputs   and for each input: its name, NUL, its PTX text, NUL
+     "SIMLINK2"   u64 bytes in all   u64 inputs   u64 CU_JIT_TARGET or 0   and for each input: its name, NUL, its PTX text, NUL
 
    Loading it parses the texts and resolves their symbols again; so has each call before, to say what does not fit, when a GPU's driver says it. */
 #include "sim.h"
@@ -15,8 +15,8 @@ struct state {
     char *image;
 };
 
-static const char magic[8] = { 'S', 'I', 'M', 'L', 'I', 'N', 'K', '1' };
-enum { HEAD = 24 };
+static const char magic[8] = { 'S', 'I', 'M', 'L', 'I', 'N', 'K', '2' };
+enum { HEAD = 32 };
 
 bool sim_is_linked(const void *image) {
     const char *p = image;
@@ -45,11 +45,15 @@ static int link_texts(const char *at, size_t left, uint64_t count, bool more, bo
 }
 
 int sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out) {
-    uint64_t head[2] = { 0, 0 };
+    uint64_t head[3] = { 0, 0, 0 };
     int result = CUDA_ERROR_INVALID_IMAGE;
     *out = NULL;
     if (limit >= HEAD) memcpy(head, (const char *)image + sizeof magic, sizeof head);
     bool whole = head[0] >= HEAD && head[0] <= limit && head[1] <= head[0] / 2 && head[1] < UINT32_MAX;
+    if (whole && !sim_jit_is_for_us((int)head[2])) {
+        sim_log_add(errors, "simgpu: this image was linked for another target, CU_JIT_TARGET %llu\n", (unsigned long long)head[2]);
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
     if (whole) result = link_texts((const char *)image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, errors, out);
     if (!whole) sim_log_add(errors, "simgpu: this linked image is not whole\n");
     return result;
@@ -76,11 +80,8 @@ static int say(struct state *s, struct sim_log *log, uint64_t start, int result)
 
 /* Some of what a GPU's compiler says of input `from`, or its linker of all (from 0), with CU_JIT_LOG_VERBOSE. */
 static void tell(struct state *s, const struct sim_image *image, unsigned from, const char *who) {
-    unsigned long long bytes = 0;
     if (!s->options.verbose) return;
-    for (unsigned i = 0; i < image->nvars; i++)
-        if (image->vars[i]->space == SIM_GLOBAL && image->vars[i]->input >= from) bytes += image->vars[i]->size;
-    sim_log_add(&s->infos, "%sinfo    : %llu bytes gmem\n", who, bytes);
+    sim_tell_globals(&s->infos, image, from, who);
     for (unsigned i = 0; i < image->nfuncs; i++) {
         const struct sim_func *f = image->funcs[i];
         if (!f->is_entry || f->input < from) continue;
@@ -194,7 +195,7 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     if (s->failed) return s->failed;
     struct sim_log log = { NULL, 0, 0 };
     struct sim_image *parsed = NULL;
-    uint64_t start = sim_now_ns(), head[2] = { HEAD + s->len, s->inputs };
+    uint64_t start = sim_now_ns(), head[3] = { HEAD + s->len, s->inputs, (unsigned)s->options.target };
     char *image = malloc(HEAD + s->len);
     if (!image) return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(image, magic, sizeof magic);
@@ -202,7 +203,8 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     if (s->len) memcpy(image + HEAD, s->texts, s->len);
     pthread_mutex_unlock(&sim_lock);
     pthread_mutex_lock(&sim_load_lock);
-    int result = sim_linked_parse(image, (size_t)head[0], &log, &parsed);
+    bool whole;
+    int result = link_texts(image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, &log, &parsed);
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
     s = sim_get(SIM_H_LINK, handle);

@@ -482,10 +482,12 @@ void sim_stream_free(struct sim_stream *stream);
 void sim_event_free(struct sim_event *event);
 /* module.c, link.c, launch.c */
 struct sim_log_option { char *text; size_t size; void **slot; };
-struct sim_jit_options { struct sim_log_option info, error; void **wall; bool verbose; };
+struct sim_jit_options { struct sim_log_option info, error; void **wall; bool verbose; int target; };
 extern pthread_mutex_t sim_load_lock;                                    /* one text at a time; taken without sim_lock */
 int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
+bool sim_jit_is_for_us(int target);                                      /* CU_JIT_TARGET; 0: not given */
+void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who);      /* of the inputs from this one on */
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
 bool sim_is_binary(const void *image);                                   /* a cubin, another ELF file or a fatbin, by its first bytes */
 bool sim_is_host_elf(const void *image);                                 /* for no GPU, which knows no such format */

@@ -8,14 +8,15 @@ typedef int (*link_add_file_fn)(void *state, int type, const char *path, unsigne
 typedef int (*link_complete_fn)(void *state, void **image, size_t *bytes);
 typedef int (*handle_fn)(void *handle);
 typedef int (*load_fn)(void **module, const void *image);
+typedef int (*load_ex_fn)(void **module, const void *image, unsigned n, int *options, void **values);
 typedef int (*global_fn)(unsigned long long *address, size_t *bytes, void *module, const char *name);
 
 enum { INPUT_CUBIN, INPUT_PTX };
-enum { WALL_TIME = 2, INFO_LOG, INFO_LOG_BYTES, ERROR_LOG, ERROR_LOG_BYTES, FALLBACK_STRATEGY = 10, LOG_VERBOSE = 12 };
+enum { THREADS_PER_BLOCK = 1, WALL_TIME, INFO_LOG, INFO_LOG_BYTES, ERROR_LOG, ERROR_LOG_BYTES, TARGET = 9, FALLBACK_STRATEGY, LOG_VERBOSE = 12 };
 
 static struct {
     link_create_fn create; link_add_data_fn add; link_add_file_fn add_file; link_complete_fn complete; handle_fn destroy, set_current;
-    load_fn load, load_file; global_fn global;
+    load_fn load, load_file; load_ex_fn load_ex; global_fn global;
 } cu;
 
 static int is_cpu_device(void) { return strstr(gpuexec_driver_path(), "libsimgpu") != NULL; }
@@ -23,7 +24,8 @@ static int is_cpu_device(void) { return strstr(gpuexec_driver_path(), "libsimgpu
 static gpuexec_context begin(void) {
     static const struct { const char *name; int version; } names[] = {
         { "cuLinkCreate", 6050 }, { "cuLinkAddData", 6050 }, { "cuLinkAddFile", 6050 }, { "cuLinkComplete", 5050 }, { "cuLinkDestroy", 5050 },
-        { "cuCtxSetCurrent", 4000 }, { "cuModuleLoadData", 2000 }, { "cuModuleLoad", 2000 }, { "cuModuleGetGlobal", 3020 } };
+        { "cuCtxSetCurrent", 4000 }, { "cuModuleLoadData", 2000 }, { "cuModuleLoad", 2000 }, { "cuModuleGetGlobal", 3020 },
+        { "cuModuleLoadDataEx", 2010 } };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     void *p[sizeof names / sizeof *names];
     size_t i;
@@ -31,6 +33,7 @@ static gpuexec_context begin(void) {
     memcpy(&cu.create, &p[0], sizeof p[0]); memcpy(&cu.add, &p[1], sizeof p[0]); memcpy(&cu.add_file, &p[2], sizeof p[0]);
     memcpy(&cu.complete, &p[3], sizeof p[0]); memcpy(&cu.destroy, &p[4], sizeof p[0]); memcpy(&cu.set_current, &p[5], sizeof p[0]);
     memcpy(&cu.load, &p[6], sizeof p[0]); memcpy(&cu.load_file, &p[7], sizeof p[0]); memcpy(&cu.global, &p[8], sizeof p[0]);
+    memcpy(&cu.load_ex, &p[9], sizeof p[0]);
     CHECK_EQ(cu.set_current(gpuexec_context_native(ctx)), 0);
     return ctx;
 }
@@ -371,6 +374,28 @@ TEST(nothing_and_no_text) {
         fclose(file);
     }
     free(program);
+}
+
+/* A target that is not the device's is found when the image is loaded, as a text and as a linked image otherwise. */
+TEST(another_target) {
+    gpuexec_device_info d;
+    linker *l;
+    void   *image = NULL, *native = NULL, *value = (void *)(uintptr_t)100;
+    size_t  bytes = 0;
+    int     option = TARGET, threads = THREADS_PER_BLOCK;
+    begin();
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    if (d.compute_capability != 90) SKIP("the answers are those of compute capability 9.0");
+    CHECK_EQ(cu.load_ex(&native, has, 1, &option, &value), 300);
+    l = (linker *)calloc(1, sizeof *l);
+    CHECK_EQ(cu.create(1, &option, &value, &l->state), 0);
+    CHECK_EQ(linker_add(l, "has", has), 0);
+    CHECK_EQ(cu.complete(l->state, &image, &bytes), 0);
+    CHECK_EQ(cu.load(&native, image), 209);
+    linker_free(l);
+    value = (void *)(uintptr_t)2048;                             /* it says for how many it compiled */
+    CHECK_EQ(cu.load_ex(&native, has, 1, &threads, &value), 0);
+    CHECK_EQ((uintptr_t)value, 1024);
 }
 
 TEST(misuse) {
