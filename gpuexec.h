@@ -746,8 +746,9 @@ typedef enum gpuexec_input_type {
 GPUEXEC_API gpuexec_linker (gpuexec_linker_create)(GXI_WHERE gpuexec_context context, const gpuexec_module_desc *desc);
 
 /* Adds an input, which is copied: it may be freed afterwards. bytes: its length; may be 0 for PTX that ends in NUL, cubins and fatbins. name: for logs
-   and messages, NULL: "input 1" and so on. PTX is compiled here. After a failure the linker is as it was before the call. After the
-   first gpuexec_linker_load, _image or _save that succeeded it is GPUEXEC_TOO_LATE. cuLinkAddData. */
+   and messages, NULL: "input 1" and so on. PTX is compiled here. GPUEXEC_LINK_FAILED if it defines a symbol of an input before
+   it or does not match one. After a failure the linker is as it was before the call. After the first gpuexec_linker_load, _image or _save that
+   succeeded it is GPUEXEC_TOO_LATE. cuLinkAddData. */
 #define gpuexec_linker_add(...) gpuexec_linker_add(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_linker_add)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name);
 
@@ -1706,7 +1707,7 @@ enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
     GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
     GXI_PEER_ACCESS_UNSUPPORTED = 217, GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705,
-    GXI_NO_BINARY_FOR_GPU = 209, GXI_UNSUPPORTED_LIMIT = 215, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221,
+    GXI_NO_BINARY_FOR_GPU = 209, GXI_UNSUPPORTED_LIMIT = 215, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221, GXI_INVALID_SOURCE = 300,
     GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_JIT_COMPILATION_DISABLED = 223,
     GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600, GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701,
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
@@ -2060,7 +2061,7 @@ static gpuexec_result gxi_result_of(int cu) {
     case GXI_OUT_OF_MEMORY:           return GPUEXEC_OUT_OF_DEVICE_MEMORY;
     case GXI_STUB_LIBRARY:            return GPUEXEC_NO_DRIVER;
     case GXI_NO_DEVICE: case GXI_INVALID_DEVICE:         return GPUEXEC_NO_DEVICE;
-    case GXI_INVALID_IMAGE: case GXI_INVALID_PTX:        return GPUEXEC_BAD_IMAGE;
+    case GXI_INVALID_IMAGE: case GXI_INVALID_PTX: case GXI_INVALID_SOURCE: return GPUEXEC_BAD_IMAGE;
     case GXI_NO_BINARY_FOR_GPU: case GXI_UNSUPPORTED_PTX_VERSION: return GPUEXEC_IMAGE_TOO_NEW;
     case GXI_INVALID_HANDLE: case GXI_INVALID_CONTEXT: case GXI_CONTEXT_IS_DESTROYED: return GPUEXEC_STALE_HANDLE;
     case GXI_SYMBOL_NOT_FOUND:        return GPUEXEC_NOT_FOUND;
@@ -3751,6 +3752,9 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
                  name, target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
         call->cu = cu;
         gxi_text_free(&cure);
+    } else if (call->cu == GXI_INVALID_SOURCE && desc->target && desc->target != sm) {
+        gxi_fail_cu(call, "leave it 0 to compile for the device", "%s was compiled for gpuexec_module_desc.target %d, but device %d is of compute capability %d.%d",
+                    name, desc->target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (call->cu == GXI_INVALID_PTX) {
         gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s is PTX that does not compile",
                     name);

@@ -378,12 +378,13 @@ TEST(nothing_and_no_text) {
 
 /* A target that is not the device's is found when the image is loaded, as a text and as a linked image otherwise. */
 TEST(another_target) {
+    gpuexec_context     ctx = begin();
+    gpuexec_module_desc desc = { 0 };
     gpuexec_device_info d;
     linker *l;
     void   *image = NULL, *native = NULL, *value = (void *)(uintptr_t)100;
     size_t  bytes = 0;
     int     option = TARGET, threads = THREADS_PER_BLOCK;
-    begin();
     CHECK_OK(gpuexec_device_get_info(0, &d));
     if (d.compute_capability != 90) SKIP("the answers are those of compute capability 9.0");
     CHECK_EQ(cu.load_ex(&native, has, 1, &option, &value), 300);
@@ -396,6 +397,11 @@ TEST(another_target) {
     value = (void *)(uintptr_t)2048;                             /* it says for how many it compiled */
     CHECK_EQ(cu.load_ex(&native, has, 1, &threads, &value), 0);
     CHECK_EQ((uintptr_t)value, 1024);
+    desc.target = 100;
+    desc.name   = "has";
+    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, has, 0, &desc)));
+    CHECK_TEXT(gpuexec_error_text(), "has was compiled for gpuexec_module_desc.target 100, but device 0 is of compute capability 9.0", "cure: leave it 0");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_IMAGE);
 }
 
 TEST(misuse) {
