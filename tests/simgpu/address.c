@@ -53,7 +53,7 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
         if (offset >= SIM_LOCAL_BASE && offset + size <= w->local_stride)
             return w->local + (uint64_t)lane * w->local_stride + offset;
     } else if (space == SIM_PARAM) {
-        if (offset + size <= b->code->info.param_bytes) return b->grid->params + offset;
+        if (offset >= SIM_PARAM_BASE && offset - SIM_PARAM_BASE + size <= b->code->info.param_bytes) return b->grid->params + (offset - SIM_PARAM_BASE);
     } else {
         struct sim_range *r = &b->ranges[i->slot];
         if (sim_find_range(b, a, size, r)) return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);

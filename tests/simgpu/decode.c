@@ -267,7 +267,7 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
         return t;
     }
     if (v->space == SIM_LOCAL) dec_fail(d, "Local variable '%s' of the module is not supported by this CPU device", v->name);
-    return dec_const(d, v->address + o->imm, size);
+    return dec_const(d, dec_address(v) + o->imm, size);
 }
 
 uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t)

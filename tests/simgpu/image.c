@@ -65,7 +65,13 @@ static const struct { unsigned char sm, version; } targets[] = {
 static void parse_version(struct px *px)
 {
     static const char absent[] = "Missing .version directive at start of file 'application ptx input'";
-    if (!px_dot(px, "version")) px_fatal(px, px->t.kind == T_DOT ? 218 : 200, px->t.line, "%s", absent);
+    if (px->t.kind != T_DOT) {
+        px->errors++;
+        px->result = 200;
+        sim_log_add(px->log, SIM_NO_FORMAT);
+        longjmp(px->bail, 1);
+    }
+    if (!px_dot(px, "version")) px_fatal(px, 218, px->t.line, "%s", absent);
     px_next(px);
     const char *c = px->t.text;
     unsigned major = 0, minor = 0, line = px->t.line;
@@ -164,6 +170,7 @@ static void finish(struct px *px)
     m->nvars = (unsigned)px->vars.n;
     m->funcs = px_keep(px, px->funcs.data, px->funcs.n, sizeof *m->funcs);
     m->nfuncs = (unsigned)px->funcs.n;
+    if (px->more) return;
     for (unsigned i = 0; i < m->nfuncs; i++)
         for (unsigned k = 0; k < m->funcs[i]->ninstrs; k++) {
             const struct sim_instr *in = &m->funcs[i]->instrs[k];
@@ -206,14 +213,14 @@ static void parse_inputs(struct px *px)
     px->image->sm = sm;
 }
 
-static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool complete, unsigned max_version, unsigned device_sm,
+static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool more, unsigned max_version, unsigned device_sm,
     struct sim_log *errors, struct sim_image **out)
 {
     struct px *px = calloc(1, sizeof *px);
     *out = NULL;
     if (!px) return 2;
     px->log = errors; px->max_version = max_version; px->device_sm = device_sm;
-    px->inputs = inputs; px->ninputs = n;
+    px->inputs = inputs; px->ninputs = n; px->more = more;
     px->epoch = 1; px->result = 218;
     px->store = px_store_new();
     if (!px->store) { free(px); return 2; }
@@ -222,13 +229,12 @@ static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool co
         px->image->arena = px->store;
         parse_inputs(px);
         if (!px->errors && merge) px_merge(px);
-        if (!px->errors && complete) finish(px);
+        if (!px->errors) finish(px);
     }
     int result = px->errors ? px->result : 0;
     if (!result) *out = px->image;
     else {
-        if (result != 999) sim_log_add(errors, "ptxas fatal   : Ptx assembly aborted due to errors\n");
-        if (px->input < n && inputs[px->input].name) sim_log_add(errors, "simgpu: this is about input '%s'\n", inputs[px->input].name);
+        if (result == 218) sim_log_add(errors, "ptxas fatal   : Ptx assembly aborted due to errors\n");
         px_store_free(px->store);
     }
     struct px_vec *scratch[] = { &px->vars, &px->funcs, &px->instrs, &px->regs, &px->fvars, &px->params, &px->relocs,
@@ -241,13 +247,13 @@ static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool co
 int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out)
 {
     struct sim_input input = { NULL, text };
-    return parse(&input, 1, false, true, max_version, device_sm, errors, out);
+    return parse(&input, 1, false, false, max_version, device_sm, errors, out);
 }
 
-int sim_image_link(const struct sim_input *inputs, unsigned n, bool complete, unsigned max_version, unsigned device_sm,
+int sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version, unsigned device_sm,
     struct sim_log *errors, struct sim_image **out)
 {
-    return parse(inputs, n, complete, complete, max_version, device_sm, errors, out);
+    return parse(inputs, n, true, more, max_version, device_sm, errors, out);
 }
 
 void sim_image_free(struct sim_image *image)

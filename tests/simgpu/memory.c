@@ -215,7 +215,8 @@ int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum 
     size_t i = position(&host, r.lo);
     int result = CUDA_SUCCESS;
     r.id = next_id++;
-    if (i < host.count && host.ranges[i].r.lo < r.hi) result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    if (i < host.count && host.ranges[i].r.lo < r.hi)              /* as measured: what the driver made itself is no memory to register */
+        result = host.ranges[i].r.kind == SIM_MEM_PINNED ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     else if (!insert(&host, &r, false)) result = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_rwlock_unlock(&table_lock);
     return result;

@@ -1,14 +1,15 @@
 /* merge.c - several inputs become one image: what is extern in one is the definition in another, a .weak definition yields to another
-   one, and what has no linkage stays its input's own. The words are nvlink's. Every use gets the definition's address, then the
-   declarations go, so that nothing after this file knows of linking. */
+   one, and what has no linkage stays its input's own. The words and answers are a GPU's: what contradicts is 300, already when some inputs
+   are there, what is missing at the end is 999. Every use gets the definition's address, then the declarations go, so that nothing after
+   this file knows of linking. */
 #include "ptx.h"
 
 static const char *input_name(const struct px *px, unsigned input) { return px->inputs[input].name; }
 
-static void link_error(struct px *px, const char *what, const char *name, unsigned in, const char *first_how, unsigned first)
+static void link_error(struct px *px, int result, const char *what, const char *name, unsigned in, const char *first_how, unsigned first)
 {
     px->errors++;
-    px->result = 999;
+    if (px->result != 300) px->result = result;
     if (first_how) sim_log_add(px->log, "error   : %s '%s' in '%s', first %s in '%s'\n", what, name, input_name(px, in), first_how, input_name(px, first));
     else sim_log_add(px->log, "error   : %s '%s' in '%s'\n", what, name, input_name(px, in));
 }
@@ -23,7 +24,7 @@ static void define(struct px *px, const char *name, struct sim_var *v, struct si
     if (s) {
         bool old_weak = s->kind == PX_VAR ? s->var->is_weak : s->func->is_weak;
         unsigned first = s->kind == PX_VAR ? s->var->input : s->func->input;
-        if (!weak && !old_weak) link_error(px, "Multiple definition of", name, v ? v->input : f->input, "defined", first);
+        if (!weak && !old_weak) link_error(px, 300, "Multiple definition of", name, v ? v->input : f->input, "defined", first);
         if (weak || !old_weak) return;
     } else s = px_bind(px, px_intern(px, name, strlen(name)), v ? PX_VAR : PX_FUNC, 0);
     s->kind = v ? PX_VAR : PX_FUNC;
@@ -34,7 +35,12 @@ static bool is_open(const struct sim_var *v) { return v->is_extern && !(v->space
 
 static void mismatch(struct px *px, const char *what, const char *name, unsigned a, unsigned b, const char *how)
 {
-    link_error(px, what, name, a > b ? a : b, how, a > b ? b : a);
+    link_error(px, 300, what, name, a > b ? a : b, how, a > b ? b : a);
+}
+
+static void missing(struct px *px, const char *name, unsigned in)
+{
+    if (!px->more) link_error(px, 999, "Undefined reference to", name, in, NULL, 0);
 }
 
 static struct sim_var *var_for(struct px *px, struct sim_var *v)
@@ -48,7 +54,7 @@ static void check_var(struct px *px, const struct sim_var *v)
 {
     if (!is_open(v)) return;
     struct px_symbol *s = meaning(px, v->name);
-    if (!s) link_error(px, "Undefined reference to", v->name, v->input, NULL, 0);
+    if (!s) missing(px, v->name, v->input);
     else if (s->kind != PX_VAR || s->var->space != v->space)
         mismatch(px, "Memory space doesn't match for", v->name, v->input, s->kind == PX_VAR ? s->var->input : s->func->input, "specified");
     else if (!v->is_unsized && s->var->size != v->size)
@@ -69,7 +75,7 @@ static struct sim_func *func_for(struct px *px, struct sim_func *f)
     if (s && s->kind == PX_FUNC && same_params(f->params, f->nparams, s->func->params, s->func->nparams)
         && same_params(f->rets, f->nrets, s->func->rets, s->func->nrets)) return s->func;
     if (f->id != ~0u) {
-        if (!s) link_error(px, "Undefined reference to", f->name, f->input, NULL, 0);
+        if (!s) missing(px, f->name, f->input);
         else if (s->kind != PX_FUNC) mismatch(px, "Memory space doesn't match for", f->name, f->input, s->var->input, "specified");
         else mismatch(px, "Prototype doesn't match for", f->name, f->input, s->func->input, "defined");
     }

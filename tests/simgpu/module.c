@@ -70,6 +70,8 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
     if (n && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < n; i++) switch (options[i]) {
         case CU_JIT_LOG_VERBOSE: o->verbose = values[i] != NULL; break;
+        case CU_JIT_TARGET: o->target = (int)(uintptr_t)values[i]; break;
+        case CU_JIT_THREADS_PER_BLOCK: if ((unsigned)(uintptr_t)values[i] > SIM_BLOCK_THREADS) values[i] = SIM_HANDLE(SIM_BLOCK_THREADS); break;
         case CU_JIT_WALL_TIME: o->wall = &values[i]; break;
         case CU_JIT_INFO_LOG_BUFFER: o->info.text = values[i]; break;
         case CU_JIT_ERROR_LOG_BUFFER: o->error.text = values[i]; break;
@@ -80,13 +82,15 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
     return CUDA_SUCCESS;
 }
 
-/* As measured: cut silently at the size given, which then stands in the size slot; else the length with its NUL. */
+bool sim_jit_is_for_us(int target) { return !target || (target & 0xffff) == SIM_CC_MAJOR * 10 + SIM_CC_MINOR; }
+
+/* As measured: without the last newline; cut silently at the size given, which then stands in the size slot; else the length without NUL. */
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log) {
     if (!o->text || !o->slot || !o->size) return;
-    size_t n = log->len < o->size ? log->len : o->size - 1;
+    size_t len = log->len && log->text[log->len - 1] == '\n' ? log->len - 1 : log->len, n = len < o->size ? len : o->size - 1;
     if (n) memcpy(o->text, log->text, n);
     o->text[n] = 0;
-    *o->slot = SIM_HANDLE(n ? n + 1 : 0);
+    *o->slot = SIM_HANDLE(len < o->size ? len : o->size);
 }
 
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns) {
@@ -109,6 +113,11 @@ bool sim_is_binary(const void *image) {
         if (i == 4) return true;
     }
     return false;
+}
+
+bool sim_is_host_elf(const void *image) {
+    const unsigned char *p = image;
+    return p[0] == 0x7f && p[1] == 'E' && p[2] == 'L' && p[3] == 'F' && (p[18] != 190 || p[19] != 0);     /* EM_CUDA */
 }
 
 /* Makes the whole module, without sim_lock. */
@@ -138,11 +147,19 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
     return CUDA_SUCCESS;
 }
 
+void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who) {
+    unsigned long long bytes = 0;
+    for (unsigned i = 0; i < image->nvars; i++)
+        if (image->vars[i]->space == SIM_GLOBAL && image->vars[i]->input >= from) bytes += image->vars[i]->size;
+    sim_log_add(log, "%sinfo    : %llu bytes gmem\n", who, bytes);
+}
+
 /* What ptxas says with -v; as on a GPU the text names the machine that it was compiled for. */
 static void tell(const struct sim_module *m, struct sim_log *log) {
+    sim_tell_globals(log, m->image, 0, "ptxas ");
     for (unsigned i = 0; i < m->nfunctions; i++) {
         const struct sim_code_info *info = sim_code_info(m->functions[i].code);
-        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%d'\n", m->functions[i].func->name, SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
+        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%da'\n", m->functions[i].func->name, SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
         sim_log_add(log, "ptxas info    : Used %u registers", (unsigned)info->num_regs);
         if (info->local_bytes) sim_log_add(log, ", %u bytes cumulative stack size", (unsigned)info->local_bytes);
         if (info->static_shared) sim_log_add(log, ", %u bytes smem", (unsigned)info->static_shared);
@@ -151,7 +168,7 @@ static void tell(const struct sim_module *m, struct sim_log *log) {
 }
 
 static int load(void **out, const void *text, size_t limit, unsigned n, const int *options, void **values) {
-    struct sim_jit_options o = { { NULL, 0, NULL }, { NULL, 0, NULL }, NULL, false };
+    struct sim_jit_options o = { .wall = NULL };
     struct sim_log errors = { NULL, 0, 0 }, info = { NULL, 0, 0 };
     struct sim_context *c = sim_self.context;
     const void *context = SIM_HANDLE(c->handle);
@@ -164,10 +181,14 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     m->refs = 1; m->context = c;
     pthread_mutex_unlock(&sim_lock);
     pthread_mutex_lock(&sim_load_lock);
-    if (sim_is_binary(text)) {
+    if (sim_is_binary(text) && sim_is_host_elf(text)) {
+        result = CUDA_ERROR_INVALID_IMAGE;
+        sim_log_add(&errors, SIM_NO_FORMAT);
+    } else if (sim_is_binary(text)) {
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         sim_log_add(&errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
     } else result = build(m, text, limit, &errors);
+    if (!result && !sim_is_linked(text) && !sim_jit_is_for_us(o.target)) result = CUDA_ERROR_INVALID_SOURCE;       /* as measured */
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
     if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -208,11 +229,11 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     size_t n;
     bool ok = true;
     while (ok && (n = fread(piece, 1, sizeof piece, file)) > 0) {
-        char *more = realloc(text.text, text.len + n + 4);               /* four zeros: sim_is_binary may look at them */
+        char *more = realloc(text.text, text.len + n + 20);              /* zeros: sim_is_binary and sim_is_host_elf may look at them */
         if (!(ok = more != NULL)) break;
         memcpy(more + text.len, piece, n);
         text.text = more; text.len += n;
-        memset(more + text.len, 0, 4);
+        memset(more + text.len, 0, 20);
     }
     ok = ok && !ferror(file);
     fclose(file);

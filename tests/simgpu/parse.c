@@ -465,16 +465,17 @@ static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entr
     return px_keep(px, px->params.data, px->params.n, sizeof(struct sim_var));
 }
 
-static uint32_t layout(struct sim_var *v, unsigned n)
+/* Offsets from `base`, where the addresses are aligned as declared: the area of a kernel begins at a multiple of 16, no more. */
+static uint32_t layout(struct sim_var *v, unsigned n, uint64_t base)
 {
-    uint64_t at = 0;
+    uint64_t at = base;
     for (unsigned i = 0; i < n; i++) {
         if (v[i].space != SIM_PARAM) continue;
         at = (at + v[i].align - 1) & ~(uint64_t)(v[i].align - 1);
-        v[i].address = at;
+        v[i].address = at - base;
         at += v[i].size;
     }
-    return (uint32_t)at;
+    return (uint32_t)(at - base);
 }
 
 static void bind_params(struct px *px, struct sim_var *v, unsigned n, unsigned line)
@@ -510,8 +511,8 @@ static void label_directive(struct px *px, struct px_symbol *label)
             if (px->t.kind == T_NUMBER) px_next(px);
         }
         px_expect(px, ';');
-        layout(p->params, p->nparams);
-        layout(p->rets, p->nrets);
+        layout(p->params, p->nparams, 0);
+        layout(p->rets, p->nrets, 0);
     }
 }
 
@@ -706,8 +707,8 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
         f->id = (unsigned)px->funcs.n;
         *(struct sim_func **)px_push(px, &px->funcs, sizeof f) = f;
     }
-    f->param_bytes = layout(f->params, f->nparams);
-    layout(f->rets, f->nrets);
+    f->param_bytes = layout(f->params, f->nparams, f->is_entry ? SIM_PARAM_BASE : 0);
+    layout(f->rets, f->nrets, 0);
     if (!body) return;
 
     f->has_body = true;

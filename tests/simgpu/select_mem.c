@@ -22,7 +22,7 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
     } else if (o->var) {
         const bool shared = o->var->space == SIM_SHARED;
         if (o->var->space == SIM_LOCAL) dec_unsupported(d);
-        p.base = dec_const(d, (shared ? dec_shared_at(d, o->var) : o->var->address) + o->imm, 8);
+        p.base = dec_const(d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
         p.imm = 0;
         if (space == SIM_GENERIC) p.space = shared ? SIM_SHARED : o->var->space == SIM_PARAM ? SIM_PARAM : SIM_GLOBAL;
     } else { p.base = dec_const(d, o->imm, 8); p.imm = 0; }
@@ -63,8 +63,8 @@ static void load_or_store(struct dec *d)
     const struct sim_func *f = d->funcs[d->now].func;
     const bool entry_param = f->is_entry && p.space == SIM_PARAM && mem->reg < 0;
     if (entry_param) {
-        const uint64_t at = (mem->var ? mem->var->address : 0) + mem->imm;
-        if (!load || at + (uint64_t)size * n > (f->param_bytes + 15u) / 16 * 16)
+        const uint64_t at = (mem->var ? dec_address(mem->var) : 0) + mem->imm - SIM_PARAM_BASE, end = (f->param_bytes + 15u) / 16 * 16;
+        if (!load || at > end || (uint64_t)size * n > end - at)
             dec_fail(d, "Address outside of the kernel's parameters");
         p.imm = (int64_t)at;
     }

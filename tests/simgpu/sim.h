@@ -58,7 +58,7 @@ struct sim_var {                                  /* a .global .const .shared .l
     unsigned char *init; uint64_t init_size;      /* initial bytes, or NULL for zero; the rest up to size is zero */
     struct sim_reloc *relocs; unsigned nrelocs;
     uint64_t address;                             /* global and const: device address, set by the module loader.
-                                                     param: byte offset in the function's parameter area.
+                                                     param: byte offset in the function's parameter area, a kernel's from SIM_PARAM_BASE.
                                                      local and call-sequence param: byte offset in the function's frame.
                                                      reg (a .reg parameter): index in func->regs.
                                                      shared: set per entry by decode.c, not here */
@@ -145,11 +145,12 @@ void sim_log_free(struct sim_log *log);
    An unsupported feature is 218 with its name and line. Unresolved externs other than the system functions are an error. */
 int  sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out);
 
-/* Several texts as one image, each with a name for the log. With `complete`, externs of one are resolved by the .visible and .weak
-   definitions of the others, and what is missing or there twice is 999 with nvlink's words. Without, what is extern stays open, and
-   the image is of no use but that its text is right. */
+/* Several texts as one image, each with a name for the log. Externs of one are resolved by the .visible and .weak definitions of the others:
+   what is there twice or does not match is 300, what is missing 999, in nvlink's words. With `more` nothing is missing yet, as the next
+   input may bring it; the image then only shows what there is. */
+#define SIM_NO_FORMAT "error   : Binary format for key='0', ident='' is not recognized\n"
 struct sim_input { const char *name, *text; };
-int  sim_image_link(const struct sim_input *inputs, unsigned n, bool complete, unsigned max_version, unsigned device_sm,
+int  sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version, unsigned device_sm,
                     struct sim_log *errors, struct sim_image **out);
 void sim_image_free(struct sim_image *image);
 struct sim_func *sim_image_func(const struct sim_image *image, const char *name);
@@ -226,6 +227,7 @@ void sim_print_flush(void);                       /* called at every synchronisi
 #define SIM_WINDOW_SHARED 0x0001000000000000ull
 #define SIM_WINDOW_LOCAL  0x0002000000000000ull
 #define SIM_WINDOW_PARAM  0x0003000000000000ull
+#define SIM_PARAM_BASE    0x210ull                /* where a kernel's parameters begin in their window: sm_90's place in the constant bank */
 #define SIM_WINDOW_CODE   0x0004000000000000ull   /* a function's address is this + 16 * (1 + function id) */
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -257,7 +259,7 @@ struct sim_heap;                                  /* a device's address window a
 bool sim_mem_start(struct sim_device *device, uint64_t bytes);   /* reserves the window; false: no address space */
 int  sim_mem_alloc(struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address);  /* 0 or 2; poisoned */
 int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
-                                                  /* 0, 2, or 712 when it overlaps a known range */
+                                                  /* 0, 2; when it overlaps registered memory 712, pinned memory 1 */
 void *sim_mem_pages(uint64_t bytes);              /* zeroed pages for SIM_MEM_PINNED, freed by sim_mem_remove; NULL: none */
 void sim_mem_drop_pages(void *pages, uint64_t bytes);            /* ... or by this, when they never came into the table */
 bool sim_mem_remove(uint64_t address);            /* the range that begins at address goes; frees its bytes unless registered */
@@ -480,12 +482,15 @@ void sim_stream_free(struct sim_stream *stream);
 void sim_event_free(struct sim_event *event);
 /* module.c, link.c, launch.c */
 struct sim_log_option { char *text; size_t size; void **slot; };
-struct sim_jit_options { struct sim_log_option info, error; void **wall; bool verbose; };
+struct sim_jit_options { struct sim_log_option info, error; void **wall; bool verbose; int target; };
 extern pthread_mutex_t sim_load_lock;                                    /* one text at a time; taken without sim_lock */
 int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
+bool sim_jit_is_for_us(int target);                                      /* CU_JIT_TARGET; 0: not given */
+void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who);      /* of the inputs from this one on */
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
-bool sim_is_binary(const void *image);                                   /* a cubin or a fatbin, by its first bytes */
+bool sim_is_binary(const void *image);                                   /* a cubin, another ELF file or a fatbin, by its first bytes */
+bool sim_is_host_elf(const void *image);                                 /* for no GPU, which knows no such format */
 bool sim_is_linked(const void *image);                                   /* what cuLinkComplete made */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);   /* limit: bytes that are there */
 void sim_module_free(struct sim_module *module);                         /* the handle and its reference go */

@@ -58,7 +58,8 @@ typedef struct config { unsigned grid[3], block[3], shared; void *stream; attrib
 /* Those that drivers of CUDA 11.4 lack. */
 #define NEWER_CALLS(X) \
     X(cuCtxGetId, 12000, (void *, unsigned long long *)) X(cuStreamGetId, 12000, (void *, unsigned long long *)) \
-    X(cuFuncLoad, 12040, (void *)) X(cuFuncIsLoaded, 12040, (int *, void *)) X(cuModuleGetLoadingMode, 11070, (int *)) \
+    X(cuFuncLoad, 12040, (void *)) X(cuFuncIsLoaded, 12040, (int *, void *)) \
+    X(cuFuncGetParamInfo, 12040, (void *, size_t, size_t *, size_t *)) X(cuModuleGetLoadingMode, 11070, (int *)) \
     X(cuLaunchKernelEx, 11060, (const config *, void *, void **, void **)) \
     X(cuStreamWaitValue32, 11070, (void *, ptr, uint32_t, unsigned)) X(cuStreamWriteValue32, 11070, (void *, ptr, uint32_t, unsigned)) \
     X(cuStreamWaitValue64, 11070, (void *, ptr, uint64_t, unsigned)) X(cuStreamWriteValue64, 11070, (void *, ptr, uint64_t, unsigned))
@@ -571,6 +572,7 @@ TEST(what_pointers_tell) {
     CHECK_EQ(cu.cuMemGetAddressRange(&base, &bytes, (ptr)(uintptr_t)&type), NOT_FOUND);
 
     CHECK_EQ(cu.cuMemHostRegister((char *)own + 4096, 4096, 0), 712);
+    CHECK_EQ(cu.cuMemHostRegister(on[0].words, 4096, 0), INVALID_VALUE);   /* not 712, as the driver made it itself */
     CHECK_EQ(cu.cuMemHostUnregister((char *)own + 4), INVALID_VALUE);
     CHECK_EQ(cu.cuMemHostUnregister(on[0].words), INVALID_VALUE);  /* each is given back as it was made */
     CHECK_EQ(cu.cuMemFreeHost(own), INVALID_VALUE);
@@ -606,6 +608,55 @@ TEST(modules_and_functions) {
         CHECK_EQ(cu.cuFuncLoad(f), 0);
         CHECK_EQ(cu.cuFuncIsLoaded(&state, f), 0);
         CHECK_EQ(state, 1);
+    }
+    finish();
+}
+
+/* The parameter space begins at 0x210 on sm_90, and it is addresses there that are aligned: so an offset need not be a multiple of the alignment. */
+TEST(parameters_aligned_to_more_than_16) {
+    unsigned alignment;
+    int major = 0, minor = 0;
+    START(1, 1);
+    NEEDS(cuFuncGetParamInfo);
+    CHECK_EQ(cu.cuDeviceGetAttribute(&major, 75, 0), 0);
+    CHECK_EQ(cu.cuDeviceGetAttribute(&minor, 76, 0), 0);
+    for (alignment = 16; alignment <= 512; alignment *= 2) {
+        unsigned char packed[2048] = { 0 }, a = 200;
+        uint32_t b[256], k;
+        uint64_t got[5] = { 0 };
+        char     ptx[1200];
+        size_t   at = 0, bytes = 0, to = 0;
+        void    *module = NULL, *f = NULL, *arguments[3], *extra[5];
+        ptr      out = 0;
+        for (k = 0; k < 256; k++) b[k] = 1000 * alignment + k;
+        snprintf(ptx, sizeof ptx, ".version 7.7\n.target sm_70\n.address_size 64\n"
+                 ".visible .entry k(.param .u8 a, .param .align %u .b8 b[1024], .param .u64 out) {\n"
+                 "    .reg .u32 %%r<5>; .reg .u64 %%d<6>; ld.param.u64 %%d1, [out]; mov.u64 %%d2, b; cvta.param.u64 %%d3, %%d2;\n"
+                 "    ld.u32 %%r1, [%%d3]; cvt.u64.u32 %%d4, %%r1; st.u64 [%%d1], %%d4;\n"                         /* b[0], generic */
+                 "    ld.param.u8 %%r2, [a]; cvt.u64.u32 %%d5, %%r2; st.u64 [%%d1+8], %%d5; add.u64 %%d3, %%d3, %%d5;\n"
+                 "    ld.u32 %%r3, [%%d3]; cvt.u64.u32 %%d4, %%r3; st.u64 [%%d1+16], %%d4; sub.u64 %%d3, %%d3, %%d5;\n" /* b[50], generic */
+                 "    ld.param.u32 %%r4, [b+1020]; cvt.u64.u32 %%d4, %%r4; st.u64 [%%d1+24], %%d4; st.u64 [%%d1+32], %%d3; ret;\n}\n", alignment);
+        if (!CHECK_EQ(cu.cuModuleLoadData(&module, ptx), 0)) break;
+        CHECK_EQ(cu.cuModuleGetFunction(&f, module, "k"), 0);
+        CHECK_EQ(cu.cuFuncGetParamInfo(f, 1, &at, &bytes), 0);
+        CHECK_EQ(bytes, 1024);
+        if (10 * major + minor == 90) CHECK_EQ(at, ((0x210 + 1 + alignment - 1) & ~(alignment - 1)) - 0x210);
+        CHECK_EQ(cu.cuFuncGetParamInfo(f, 2, &to, &bytes), 0);
+        CHECK_EQ(to, at + 1024);
+        CHECK_EQ(cu.cuMemAlloc(&out, sizeof got), 0);
+        packed[0] = a; memcpy(packed + at, b, sizeof b); memcpy(packed + to, &out, 8);
+        bytes = to + 8;
+        arguments[0] = &a; arguments[1] = b; arguments[2] = &out;
+        extra[0] = (void *)1; extra[1] = packed; extra[2] = (void *)2; extra[3] = &bytes; extra[4] = NULL;
+        for (k = 0; k < 2; k++) {
+            CHECK_EQ(cu.cuMemsetD8(out, 0xff, sizeof got), 0);
+            CHECK_EQ(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, k ? NULL : arguments, k ? extra : NULL), 0);
+            CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+            CHECK(got[0] == b[0] && got[1] == 200 && got[2] == b[50] && got[3] == b[255]);
+            if (is_simgpu()) CHECK_EQ(got[4] % alignment, 0);      /* a GPU's generic addresses of parameters were not looked at */
+        }
+        CHECK_EQ(cu.cuMemFree(out), 0);
+        CHECK_EQ(cu.cuModuleUnload(module), 0);
     }
     finish();
 }
