@@ -149,7 +149,7 @@
       from nvcc. When the compiler complains, its whole log is in the error text. Kernels are found by the name in the
       image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with the
       driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
-      Variables (__device__, __constant__) are each module's own. gpuexec_module_set and _get copy at once; to change one
+      Variables (__device__, __constant__) are each module's own. gpuexec_module_set_global and _get copy at once; to change one
       between two launches of a stream, queue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
 
@@ -679,10 +679,10 @@ GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module,
 
 /* Copies bytes from the host into that variable's beginning, or from there to the host: the variable's size, or less. Finished when they
    return, and ordered on the legacy stream. Refused while a failure is latched. cuMemcpyHtoD, cuMemcpyDtoH. */
-#define gpuexec_module_set(...) gpuexec_module_set(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_module_get(...) gpuexec_module_get(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_module_set)(GXI_WHERE gpuexec_module module, const char *name, const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_module_get)(GXI_WHERE gpuexec_module module, const char *name, void *to, size_t bytes);
+#define gpuexec_module_set_global(...) gpuexec_module_set_global(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_get_global(...) gpuexec_module_get_global(GPUEXEC_HERE, __VA_ARGS__)
+GPUEXEC_API gpuexec_result (gpuexec_module_set_global)(GXI_WHERE gpuexec_module module, const char *name, const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result (gpuexec_module_get_global)(GXI_WHERE gpuexec_module module, const char *name, void *to, size_t bytes);
 
 /* Unloads; the handles of its kernels end. Waits for running work as the driver needs it. cuModuleUnload. */
 GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module);
@@ -819,7 +819,7 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
 GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory);
 
 /* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both). Already allowed is
-   fine. NOT_SUPPORTED if the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
+   fine, and so is the same context twice. NOT_SUPPORTED if the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
 #define gpuexec_peer_enable(...)  gpuexec_peer_enable(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_peer_disable(...) gpuexec_peer_disable(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
@@ -4082,12 +4082,12 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, ((gxi_module *)slot->more)->name) : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_module_set)(GXI_WHERE gpuexec_module module, const char *name, const void *from, size_t bytes) {
-    GXI_CALL(gpuexec_module_set, GXI_WORKS);
+GPUEXEC_API gpuexec_result (gpuexec_module_set_global)(GXI_WHERE gpuexec_module module, const char *name, const void *from, size_t bytes) {
+    GXI_CALL(gpuexec_module_set_global, GXI_WORKS);
     return gxi_copy_variable(call, module, name, from, NULL, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_module_get)(GXI_WHERE gpuexec_module module, const char *name, void *to, size_t bytes) {
-    GXI_CALL(gpuexec_module_get, GXI_WORKS);
+GPUEXEC_API gpuexec_result (gpuexec_module_get_global)(GXI_WHERE gpuexec_module module, const char *name, void *to, size_t bytes) {
+    GXI_CALL(gpuexec_module_get_global, GXI_WORKS);
     return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module) {
@@ -4889,9 +4889,10 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
 static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_context peer, int enable) {
     gxi_slot *slot, *other;
     gxi_scope scope;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer"))
-        || gxi_enter(call, slot->cu_context, &scope))
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer")))
         return gpuexec_error_detail()->result;
+    if (slot->cu_context == other->cu_context) return GPUEXEC_OK;    /* as in a loop over all pairs */
+    if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
     if (enable) GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0));
     else GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
     gxi_leave(&scope);

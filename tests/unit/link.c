@@ -703,7 +703,7 @@ static void check_drawing(gpuexec_context ctx, gpuexec_module mod) {
     gpuexec_kernel draw = gpuexec_kernel_get(mod, "draw");
     uint32_t random = 7;
     int i, count = n, right = 0;
-    CHECK_OK(gpuexec_module_get(mod, "coefficients", c, sizeof c));
+    CHECK_OK(gpuexec_module_get_global(mod, "coefficients", c, sizeof c));
     for (i = 0; i < n; i++) x[i] = (float)(int32_t)test_random(&random) * 1e-6f;
     gpuexec_copy_in(s, dx, x, sizeof x);
     gpuexec_launch(draw, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(dx, dy, count));

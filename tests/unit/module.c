@@ -315,42 +315,42 @@ TEST(variables_of_two_modules_side_by_side) {
     gpuexec_module  a = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), b = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
     uint32_t        table[4] = { 20, 30, 50, 70 }, seen[4] = { 0 }, word = 1000, more = 0;
-    CHECK_OK(gpuexec_module_set(a, "table", table, sizeof table));           /* a constant */
-    CHECK_OK(gpuexec_module_set(a, "counter", &word, sizeof word));
-    CHECK_OK(gpuexec_module_get(a, "table", seen, sizeof seen));
+    CHECK_OK(gpuexec_module_set_global(a, "table", table, sizeof table));           /* a constant */
+    CHECK_OK(gpuexec_module_set_global(a, "counter", &word, sizeof word));
+    CHECK_OK(gpuexec_module_get_global(a, "table", seen, sizeof seen));
     CHECK(memcmp(seen, table, sizeof seen) == 0);
-    CHECK_OK(gpuexec_module_get(b, "table", seen, sizeof seen));             /* the other one's is as it was */
+    CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));             /* the other one's is as it was */
     CHECK(seen[0] == 2 && seen[3] == 7);
     gpuexec_launch(gpuexec_kernel_get(a, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     gpuexec_launch(gpuexec_kernel_get(b, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     CHECK_OK(gpuexec_stream_sync(s));
-    CHECK_OK(gpuexec_module_get(a, "counter", &word, sizeof word));
-    CHECK_OK(gpuexec_module_get(b, "counter", &more, sizeof more));
+    CHECK_OK(gpuexec_module_get_global(a, "counter", &word, sizeof word));
+    CHECK_OK(gpuexec_module_get_global(b, "counter", &more, sizeof more));
     CHECK_EQ(word, 1000 + 20 + 70);
     CHECK_EQ(more, 40 + 2 + 7);
     seen[0] = 5;
-    CHECK_OK(gpuexec_module_set(b, "table", seen, 4));                       /* less than all: its beginning */
-    CHECK_OK(gpuexec_module_get(b, "table", seen, sizeof seen));
+    CHECK_OK(gpuexec_module_set_global(b, "table", seen, 4));                       /* less than all: its beginning */
+    CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));
     CHECK(seen[0] == 5 && seen[1] == 3);
-    CHECK_OK(gpuexec_module_set(b, "table", seen, 0));
+    CHECK_OK(gpuexec_module_set_global(b, "table", seen, 0));
 }
 
 TEST(variables_that_do_not_fit) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), none = { 0 };
     uint32_t        words[8] = { 0 };
-    REFUSED(gpuexec_module_set(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT, "variable \"table\"", "unit.ptx", "has 16 bytes", "but 32");
-    REFUSED(gpuexec_module_get(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes", "but 17");
-    REFUSED(gpuexec_module_set(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
-    REFUSED(gpuexec_module_set(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT, "host memory for variable \"table\" is NULL");
-    REFUSED(gpuexec_module_get(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT, "host memory for variable \"table\" is NULL");
-    REFUSED(gpuexec_module_get(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
-    REFUSED(gpuexec_module_set(none, "table", words, 4), GPUEXEC_BAD_HANDLE, "the module was never made");
+    REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT, "variable \"table\"", "unit.ptx", "has 16 bytes", "but 32");
+    REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes", "but 17");
+    REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
+    REFUSED(gpuexec_module_set_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT, "host memory for variable \"table\" is NULL");
+    REFUSED(gpuexec_module_get_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT, "host memory for variable \"table\" is NULL");
+    REFUSED(gpuexec_module_get_global(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
+    REFUSED(gpuexec_module_set_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE, "the module was never made");
     gpuexec_kernel_get(mod, "no_such_kernel");
-    CHECK_RESULT(gpuexec_module_set(mod, "table", words, 4), GPUEXEC_NOT_FOUND);     /* work is refused while a failure is latched */
-    CHECK_TEXT(gpuexec_error_text(), "no_such_kernel", "this call was refused: gpuexec_module_set");
+    CHECK_RESULT(gpuexec_module_set_global(mod, "table", words, 4), GPUEXEC_NOT_FOUND);     /* work is refused while a failure is latched */
+    CHECK_TEXT(gpuexec_error_text(), "no_such_kernel", "this call was refused: gpuexec_module_set_global");
     gpuexec_take_error();
-    CHECK_OK(gpuexec_module_get(mod, "table", words, 16));
+    CHECK_OK(gpuexec_module_get_global(mod, "table", words, 16));
     CHECK_EQ(words[0], 2);
 }
 
