@@ -78,13 +78,15 @@ kernels:
 
 VERSION = $(shell sed -n 's/^.define GPUEXEC_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' gpuexec.h | paste -sd. -)
 install:
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig
-	install -m 644 gpuexec.h $(DESTDIR)$(PREFIX)/include/gpuexec.h
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig $(DESTDIR)$(PREFIX)/share/gpuexec
+	install -m 644 gpuexec.h kernels/gpuexec_barrier.cuh $(DESTDIR)$(PREFIX)/include
+	install -m 644 kernels/gpuexec_barrier.ptx $(DESTDIR)$(PREFIX)/share/gpuexec
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: gpuexec' \
 	    'Description: kernel execution on NVIDIA GPUs through the CUDA driver API, in one header' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' > $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/include/gpuexec.h $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
+	rm -f $(DESTDIR)$(PREFIX)/include/gpuexec.h $(DESTDIR)$(PREFIX)/include/gpuexec_barrier.cuh $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
+	rm -rf $(DESTDIR)$(PREFIX)/share/gpuexec
 
 clean:
 	rm -rf build $(BUILD)
@@ -96,7 +98,7 @@ help:
 	@echo 'make bench       what launches over several devices and their barrier cost (needs two GPUs)'
 	@echo 'make simgpu      only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
 	@echo 'make kernels     kernels/*.ptx again from kernels/*.cu (needs nvcc)'
-	@echo 'make install     gpuexec.h and a pkg-config file to PREFIX ($(PREFIX)), under DESTDIR'
+	@echo 'make install     gpuexec.h, its barrier for kernels and a pkg-config file to PREFIX ($(PREFIX)), under DESTDIR'
 	@echo 'make uninstall, make clean'
 	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san'
 	@echo 'CC=, CXX=        other compilers; BUILD=dir another directory for what is built; WERROR=1 warnings are errors'
