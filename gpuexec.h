@@ -452,8 +452,9 @@ GPUEXEC_API int gpuexec_driver_version(void);
 /* The path of the library that was loaded, "" if none. Starts the library. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
-/* A driver entry point by base name and the CUDA version whose ABI is meant, e.g. ("cuGraphLaunch", 10000); NULL if this driver has
-   none. For what gpuexec does not wrap. cuGetProcAddress. */
+/* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none. The name is the manual's, without _v2 and the like; the version is that
+   of the CUDA whose manual the prototype is from, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form of up to then is given. Copy the result into a
+   function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -757,7 +758,8 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_add)(GXI_WHERE gpuexec_linker linker,
 GPUEXEC_API gpuexec_result (gpuexec_linker_add_file)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const char *path);
 
 /* Links, if that was not done yet, and loads the result; each call makes a module of its own. GPUEXEC_LINK_FAILED if symbols are missing,
-   there twice, or do not match: the text names them; inputs may still be added. cuLinkComplete, cuModuleLoadDataEx. */
+   there twice, or do not match: the text names them; inputs may still be added. As _image and _save, it is refused while a failure is latched, for
+   instance that of an input that is missing now. cuLinkComplete, cuModuleLoadDataEx. */
 #define gpuexec_linker_load(...) gpuexec_linker_load(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker);
 
@@ -1262,7 +1264,7 @@ typedef struct gpuexec_device_launch {           /* what one device does */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;                         /* in a loop, not GPUEXEC_ARGS, which lives until the end of the block around it: gpuexec_params_args, or
+    gpuexec_args   args;                         /* in a loop or in C++, not GPUEXEC_ARGS, which lives until the end of the block around it: gpuexec_params_args, or
                                                     arrays of your own */
 } gpuexec_device_launch;
 
@@ -2100,7 +2102,7 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
         }
         gxi_add_last_launches(&message);
         gxi_add_barriers(&message);
-        gxi_add(&message, "; met when ");
+        gxi_add(&message, "; this call met it: ");
         va_start(list, format);
         gxi_add_v(&message, format, list);
         va_end(list);
@@ -2614,7 +2616,7 @@ GXI_HOT void gxi_note_launch(gxi_slot *stream, uint32_t note, const char *where)
 }
 static void gxi_add_last_launches(gxi_text *t) {
     unsigned index = 0, shown = 0;
-    const gxi_slot *stream, *kernel;
+    const gxi_slot *stream, *kernel, *context;
     while (shown < 4 && (stream = gxi_next(&index, GXI_STREAM, 0)) != NULL) {
         const char *where = (const char *)GXI_LOAD(&stream->more);
         uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL);
@@ -2624,6 +2626,7 @@ static void gxi_add_last_launches(gxi_text *t) {
         gxi_add(t, "kernel \"%s\"%s%s",
                 (kernel->id & 0x3F) == GXI_KERNEL ? ((const gxi_kernel *)kernel->more)->name : "(of a module unloaded since)",
                 where ? " at " : "", where ? where : "");
+        if ((context = gxi_peek(stream->context, GXI_CONTEXT)) != NULL) gxi_add(t, " on device %d", gxi_context_of(context)->ordinal);
     }
 }
 
@@ -4619,7 +4622,7 @@ GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker
     gxi_module *m;
     gxi_linker *l;
     size_t i;
-    GXI_CALL(gpuexec_linker_load, GXI_MAKES);
+    GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* not with an input that failed and is missing */
     if (!(l = gxi_linked(call, linker))) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
     desc.name = l->name;
     handle = gxi_load_image(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
@@ -4635,7 +4638,7 @@ GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker
 }
 GPUEXEC_API gpuexec_result (gpuexec_linker_image)(GXI_WHERE gpuexec_linker linker, const void **image, size_t *bytes) {
     gxi_linker *l;
-    GXI_CALL(gpuexec_linker_image, GXI_MAKES);
+    GXI_CALL(gpuexec_linker_image, GXI_WORKS);
     if (!image || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", image ? "bytes" : "image");
     *image = NULL;
     *bytes = 0;
@@ -4649,7 +4652,7 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_save)(GXI_WHERE gpuexec_linker linker
     gxi_text aside = { 0, 0, 0, 0 };
     FILE *file;
     int ok = 0;
-    GXI_CALL(gpuexec_linker_save, GXI_MAKES);
+    GXI_CALL(gpuexec_linker_save, GXI_WORKS);
     if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
     if (!(l = gxi_linked(call, linker))) return gpuexec_error_detail()->result;
     gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);       /* other threads may write the same file, with linkers of their own */
@@ -6406,6 +6409,8 @@ struct gxi_barrier {
     int              direct;
     double           timeout_seconds;
     uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
+    const char      *aborted;                    /* by whom, in words, and where; or NULL */
+    const char      *aborted_where;
     struct CUctx_st *cu_contexts[GXI_MULTI_MOST];
     int              ordinals[GXI_MULTI_MOST];
     gpuexec_ptr      memory[GXI_MULTI_MOST];
@@ -6421,6 +6426,7 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     unsigned i;
     memset(zeros, 0, sizeof zeros);
     memset(b->host, 0, GXI_BARRIER_HOST_BYTES);
+    b->aborted = b->aborted_where = NULL;
     for (i = 0; i < b->count; i++) {
         gxi_scope scope;
         if (gxi_enter(call, b->cu_contexts[i], &scope)) return call->cu;
@@ -6455,8 +6461,10 @@ static void gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
 /* Who left the barrier and why, in words; 0 if nobody has. */
 static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
     unsigned i, k, silent = 0, missed = 0, told = 0;
+    if (b->aborted) gxi_add(t, "%s%s%s", b->aborted, b->aborted_where ? " at " : "", b->aborted_where ? b->aborted_where : ""), told = 1;
     for (i = 0; i < b->count; i++) {
         const uint64_t report = gxi_barrier_report(b, i);
+        unsigned missing = (unsigned)report, named = 0;
         if (!report) { silent |= 1u << i; continue; }
         gxi_add(t, told++ ? "; device %d " : "device %d ", b->ordinals[i]);
         if ((report >> 32 & 0xFF) == 3) {
@@ -6465,13 +6473,13 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
         }
         if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
         else gxi_add(t, "was told to leave in round %u, where it waited for", (unsigned)(report >> 40));
-        missed |= (unsigned)report;
+        if (!b->direct && missing >> i & 1) missing = 1u << i;       /* without its own last block, nobody has looked at the relay */
+        missed |= missing;
         for (k = 0; k < b->count; k++)
-            if ((unsigned)report >> k & 1) gxi_add(t, k == i ? " blocks of its own" : " device %d", b->ordinals[k]);
+            if (missing >> k & 1) gxi_add(t, k == i ? "%s blocks of its own" : "%s device %d", named++ ? " and" : "", b->ordinals[k]);
     }
     for (i = 0; i < b->count; i++)
         if (missed & silent & 1u << i) gxi_add(t, "; device %d has reported nothing: its kernel failed, ended early, or has not started", b->ordinals[i]);
-    if (!told && *gxi_barrier_abort_word(b)) told = 1, gxi_add(t, "it was aborted, and no device waited at it");
     return told != 0;
 }
 
@@ -6494,14 +6502,20 @@ static gxi_slot *gxi_ask_barrier(gxi_call *call, gpuexec_barrier barrier) {
 }
 
 static gpuexec_result gxi_barrier_broken(gxi_call *call, const gxi_slot *slot) {
+    const gxi_barrier *b = (const gxi_barrier *)slot->more;
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result = GPUEXEC_OK;
-    if (gxi_barrier_tell(&t, (const gxi_barrier *)slot->more))
+    unsigned i;
+    int small = 0;
+    for (i = 0; i < b->count; i++) small |= (gxi_barrier_report(b, i) >> 32 & 0xFF) == 3;
+    if (gxi_barrier_tell(&t, b))
         result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
-                          "all blocks of all devices must come to the barrier equally often, within gpuexec_barrier_desc.timeout_seconds; "
-                          "gpuexec_barrier_reset makes it usable again when no kernel runs",
-                          "the barrier over %u devices%s%s is broken: %s", ((const gxi_barrier *)slot->more)->count, slot->where ? " made at " : "",
-                          slot->where ? slot->where : "", t.p ? t.p : "");
+                          small ? "launch larger blocks; gpuexec_barrier_reset makes the barrier usable again when no kernel runs"
+                          : b->aborted ? "gpuexec_barrier_reset makes it usable again when no kernel runs"
+                          : "all blocks of all devices must come to the barrier equally often (rounds count from its making or reset), within "
+                            "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; gpuexec_barrier_reset makes it usable "
+                            "again when no kernel runs",
+                          "the barrier over %u devices%s%s is broken: %s", b->count, slot->where ? " made at " : "", slot->where ? slot->where : "", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
@@ -6691,6 +6705,8 @@ GPUEXEC_API gpuexec_result (gpuexec_barrier_abort)(GXI_WHERE gpuexec_barrier bar
     GXI_CALL(gpuexec_barrier_abort, GXI_CLEANS);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
     if (!slot) return gpuexec_error_detail()->result;
+    ((gxi_barrier *)slot->more)->aborted = "gpuexec_barrier_abort was called";
+    ((gxi_barrier *)slot->more)->aborted_where = where;
     *gxi_barrier_abort_word((gxi_barrier *)slot->more) = 1;
     return GPUEXEC_OK;
 }
@@ -6945,7 +6961,11 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
-    if (started && barrier) *gxi_barrier_abort_word((const gxi_barrier *)barrier->more) = 1;
+    if (started && barrier) {
+        ((gxi_barrier *)barrier->more)->aborted = "a launch could start only some of its kernels";
+        ((gxi_barrier *)barrier->more)->aborted_where = call->where;
+        *gxi_barrier_abort_word((const gxi_barrier *)barrier->more) = 1;
+    }
     if (started && desc->abort_word) *desc->abort_word = 1;
     gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", ((gxi_kernel *)d[started].kernel->more)->name, d[started].ordinal);
     if (started) gxi_add(&t, "; on device");
@@ -6957,6 +6977,25 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
+}
+
+/* Another device's part of the barrier as an argument: what happens when GPUEXEC_ARGS is used in a loop. */
+static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one, const gxi_slot *kernel, const struct CUctx_st *context, unsigned i) {
+    unsigned k, argument;
+    for (argument = 0; kernel->sizes && argument < one->args.count; argument++) {
+        gpuexec_ptr value;
+        if (kernel->sizes[argument + 1] != sizeof value) continue;
+        memcpy(&value, one->args.addresses[argument], sizeof value);
+        for (k = 0; k < b->count; k++)
+            if (value == b->memory[k] && b->cu_contexts[k] != context) {
+                gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, and then all "
+                         "launches have the last one's arguments: use gpuexec_params_args, or arrays of your own",
+                         "launches[%u]: argument %u of kernel \"%s\" is device %d's part of the barrier (counted from 0)", i, argument,
+                         ((const gxi_kernel *)kernel->more)->name, b->ordinals[k]);
+                return 1;
+            }
+    }
+    return 0;
 }
 
 GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
@@ -6993,6 +7032,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
             call->subject = is;
             return gxi_fail_args(call, ((gxi_kernel *)kernel->more)->name, kernel->sizes, &list[i].args);
         }
+        if (barrier && gxi_wrong_part(call, (const gxi_barrier *)barrier->more, &list[i], d[i].kernel, d[i].stream->cu_context, i)) return GPUEXEC_BAD_PARAMETERS;
         if (barrier && !gxi_barrier_has((gxi_barrier *)barrier->more, d[i].stream->cu_context))
             return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
                             "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i, gxi_ordinal_of(d[i].stream));

@@ -631,9 +631,29 @@ TEST(library_failed_linkers) {
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
     CHECK(!gpuexec_ok(l));
     CHECK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL) == GPUEXEC_NO_DEVICE);
-    CHECK_TEXT(gpuexec_why(gpuexec_linker_load(l)), "the linker could not be made", "99");
+    CHECK_TEXT(gpuexec_why(gpuexec_linker_load(l)), "there is no device 99");        /* the first failure, which is latched */
     CHECK_OK(gpuexec_linker_destroy(l));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NO_DEVICE);
+}
+
+/* An input that could not be added is missing: nothing is linked, and above all nothing saved, while that failure is not taken. */
+TEST(library_does_not_save_what_lacks_an_input) {
+    static const char path[] = "/tmp/gpuexec-link-test.image";
+    gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
+    const void *image;
+    size_t bytes;
+    remove(path);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main.ptx"));
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part.ptx"));
+    CHECK_RESULT(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/more.ptx"), GPUEXEC_FILE_ERROR);
+    CHECK_RESULT(gpuexec_linker_save(l, path), GPUEXEC_FILE_ERROR);
+    CHECK_TEXT(gpuexec_error_text(), "/no/such/more.ptx", "this call was refused: gpuexec_linker_save");
+    CHECK_RESULT(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_FILE_ERROR);
+    CHECK(!gpuexec_ok(gpuexec_linker_load(l)));
+    CHECK(fopen(path, "rb") == NULL);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
+    CHECK_OK(gpuexec_linker_save(l, path));          /* who takes the failure goes on without that input */
+    CHECK_EQ(remove(path), 0);
 }
 
 /* --- the classic example of cuLink: many texts, both logs, the wall time ------------------------------------------------ */
