@@ -156,7 +156,7 @@ static const char *start(int least, int most) {
         void   *p = NULL;
         if (cu.cuDevicePrimaryCtxRetain(&d->context, i) || cu.cuCtxSetCurrent(d->context) || cu.cuModuleLoadData(&d->module, text) ||
             cu.cuStreamCreateWithPriority(&d->stream, 1, 0) || cu.cuMemAllocHost(&p, 4096)) {
-            CHECK(!"the device's objects could be made");
+            CHECK(0 && "the device's objects could be made");
             return "not made";
         }
         d->words = (uint32_t *)p;
@@ -971,7 +971,7 @@ TEST_ALONE(a_reset_after_a_trap_stops_what_still_spins) {
 
 static void leave_a_kernel_spinning(void) {
     const char *why = start(1, 1);
-    if (why || close_gate(kernel(0, "broken"), on[0].stream, 0, 0)) CHECK(!"started");
+    if (why || close_gate(kernel(0, "broken"), on[0].stream, 0, 0)) CHECK(0 && "started");
     if (is_simgpu()) exit(test_failures != 0);                     /* a GPU may wait in there */
 }
 

@@ -763,7 +763,7 @@ TEST(binaries_of_nvcc) {
         snprintf(capability, sizeof capability, "%d", made[i].kind == GXI_LTO ? 90 : d.compute_capability);
         snprintf(command, sizeof command, "nvcc %s%s -fmad=false -o %s kernels/link_main.cu >/dev/null 2>&1", made[i].how, capability, file);
         if (system(command) != 0) { unlink(file); SKIP("no nvcc here that compiles for this device"); }
-        added = gpuexec_linker_add_file(l, made[i].kind == GXI_LTO ? GPUEXEC_INPUT_AUTO : (gpuexec_input_type)made[i].kind, file);
+        added = (int)gpuexec_linker_add_file(l, made[i].kind == GXI_LTO ? GPUEXEC_INPUT_AUTO : (gpuexec_input_type)made[i].kind, file);
         if (made[i].kind == GXI_LTO) {
             CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);
             CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
