@@ -261,6 +261,7 @@
 #define GPUEXEC_VERSION_PATCH 0
 #define GPUEXEC_VERSION (GPUEXEC_VERSION_MAJOR * 10000 + GPUEXEC_VERSION_MINOR * 100 + GPUEXEC_VERSION_PATCH)
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #ifdef __cplusplus
@@ -1136,7 +1137,11 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
     ROW(GPUEXEC_POINTER, pointer, 8, 8)     /* a gpuexec_ptr */ \
     ROW(GPUEXEC_TEXTURE, texture object, 8, 8) ROW(GPUEXEC_SURFACE, surface object, 8, 8)
 
-#define GXI_IF_LONG_HAS_8(yes, no) (sizeof(long) == 8 ? (int)(yes) : (int)(no))
+#if LONG_MAX > INT_MAX
+#  define GXI_IF_LONG_HAS_8(yes, no) yes
+#else
+#  define GXI_IF_LONG_HAS_8(yes, no) no
+#endif
 typedef enum gpuexec_type {
     GPUEXEC_NO_TYPE,
 #define GXI_ROW(type, name, bytes, alignment) type,
@@ -1500,7 +1505,7 @@ static void gxi_key_set(gxi_thread_key key, void *p) { FlsSetValue(key, p); }
 static void gxi_key_free(gxi_thread_key key) { FlsFree(key); }
 #  define GXI_THREAD_ENDS(name) static void __stdcall name(void *p)
 #  define GXI_AT_UNLOAD(name) static void __cdecl name(void)
-#  define GXI_ARM_UNLOAD(name) do { static int armed; if (!armed) armed = 1, atexit(name); } while (0)    /* a DLL's own atexit runs at FreeLibrary */
+#  define GXI_ARM_UNLOAD(name) do { static int armed; if (!armed) { armed = 1; atexit(name); } } while (0)    /* a DLL's own atexit runs at FreeLibrary */
 #  define GXI_SLASHES "/\\"
 static void *gxi_library_open(const char *path) {
     /* a bare name is looked up in the system folder only, so that no nvcuda.dll from elsewhere is picked up */
@@ -6492,7 +6497,7 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
     }
     for (i = 0; i < b->count; i++)
         if (missed & silent & 1u << i) gxi_add(t, "; device %d has reported nothing: its kernel failed, ended early, or has not started", b->ordinals[i]);
-    if (!told && *gxi_barrier_abort_word(b)) told = 1, gxi_add(t, "it was aborted, and no device waited at it");
+    if (!told && *gxi_barrier_abort_word(b)) { told = 1; gxi_add(t, "it was aborted, and no device waited at it"); }
     return told != 0;
 }
 
