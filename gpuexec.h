@@ -289,7 +289,9 @@
    they call argument 2 is the first one written. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
-#ifdef GPUEXEC_NO_HERE
+#if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
+#  define GPUEXEC_HERE (static_cast<const char *>(nullptr))
+#elif defined(GPUEXEC_NO_HERE)
 #  define GPUEXEC_HERE ((const char *)0)
 #else
 #  define GPUEXEC_HERE (__FILE__ ":" GXI_STRING(__LINE__))
@@ -3322,6 +3324,7 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
             if (gone) child->adopted = 1;
             gxi_destroy(call, child);
         }
+    memset(&range, 0, sizeof range);             /* gcc 11 -Os does not see that `found` says it is set */
     for (;;) {
         size_t k;
         int found = 0;
