@@ -267,17 +267,18 @@ in_windows() {
         skip "Windows: no $cxx on this machine"
     fi
     have wine || { skip "Windows: no wine on this machine: nothing runs"; return; }
+    # (a program that crashes there hangs)
     export WINEPREFIX="$out/wine" WINEDEBUG=-all
     unset GPUEXEC_DRIVER DISPLAY
-    wine "$out/device_info.exe" >/dev/null 2>&1          # the first run makes the prefix, and says so
-    refused "Windows: without a driver" 'no CUDA driver on this machine; tried nvcuda.dll' wine "$out/device_info.exe"
-    refused "Windows: without a driver, the cure" 'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .of Linux, so under WSL.' wine "$out/device_info.exe"
+    timeout 100 wine "$out/device_info.exe" >/dev/null 2>&1          # the first run makes the prefix, and says so
+    refused "Windows: without a driver" 'no CUDA driver on this machine; tried nvcuda.dll' timeout 100 wine "$out/device_info.exe"
+    refused "Windows: without a driver, the cure" 'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .of Linux, so under WSL.' timeout 100 wine "$out/device_info.exe"
     GPUEXEC_DRIVER='C:\nowhere\nvcuda.dll'
     export GPUEXEC_DRIVER
-    refused "Windows: a driver that is not there" 'cannot load the driver library "C:.nowhere.nvcuda.dll" that the environment.s GPUEXEC_DRIVER names: .*Windows error [23126]+ ' wine "$out/device_info.exe"
-    refused "Windows: a driver that is not there, the cure" 'cure: correct the path' wine "$out/device_info.exe"
+    refused "Windows: a driver that is not there" 'cannot load the driver library "C:.nowhere.nvcuda.dll" that the environment.s GPUEXEC_DRIVER names: .*Windows error [23126]+ ' timeout 100 wine "$out/device_info.exe"
+    refused "Windows: a driver that is not there, the cure" 'cure: correct the path' timeout 100 wine "$out/device_info.exe"
     unset GPUEXEC_DRIVER
-    quiet "Windows: a DLL is unloaded" sh -c 'cd "$0" && [ "$(wine windows.exe 2>&1 | tr -d "\r")" = "6 times loaded and unloaded" ]' "$out"
+    quiet "Windows: a DLL is unloaded" sh -c 'cd "$0" && [ "$(timeout 100 wine windows.exe 2>&1 | tr -d "\r")" = "6 times loaded and unloaded" ]' "$out"
     wineserver -k >/dev/null 2>&1 || true
 }
 
