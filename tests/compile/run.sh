@@ -258,6 +258,8 @@ in_windows() {
     done
     quiet "Windows: a DLL" $c -std=c99 -static -shared $here/windows.c -o "$out/windows.dll"
     quiet "Windows: its host" $c -std=c99 -static -DHOST $here/windows.c -o "$out/windows.exe"
+    quiet "Windows: the empty driver of tests/cost" $cc -std=c99 -static -shared tests/cost/driver.c -o "$out/driver.dll"
+    quiet "Windows: its host" $c -std=c99 -O2 tests/cost/launches.c -o "$out/launches.exe" -static -lpthread
     if have $cxx; then
         for std in c++11 c++14 c++17 c++20; do
             quiet "Windows $std: implementation" $cxx $strict -std=$std -x c++ -fsyntax-only $here/implementation.c
@@ -278,6 +280,9 @@ in_windows() {
     refused "Windows: a driver that is not there" 'cannot load the driver library "C:.nowhere.nvcuda.dll" that the environment.s GPUEXEC_DRIVER names: .*Windows error [23126]+ ' timeout 100 wine "$out/device_info.exe"
     refused "Windows: a driver that is not there, the cure" 'cure: correct the path' timeout 100 wine "$out/device_info.exe"
     unset GPUEXEC_DRIVER
+    for kind in plain prepared; do
+        quiet "Windows: the empty driver is loaded, $kind launches" sh -c 'cd "$0" && GPUEXEC_DRIVER=./driver.dll timeout 100 wine launches.exe $1 100 2>&1' "$out" $kind
+    done
     quiet "Windows: a DLL is unloaded" sh -c 'cd "$0" && [ "$(timeout 100 wine windows.exe 2>&1 | tr -d "\r")" = "6 times loaded and unloaded" ]' "$out"
     wineserver -k >/dev/null 2>&1 || true
 }
