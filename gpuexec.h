@@ -261,6 +261,7 @@
 #define GPUEXEC_VERSION_PATCH 0
 #define GPUEXEC_VERSION (GPUEXEC_VERSION_MAJOR * 10000 + GPUEXEC_VERSION_MINOR * 100 + GPUEXEC_VERSION_PATCH)
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #ifdef __cplusplus
@@ -288,7 +289,9 @@
    they call argument 2 is the first one written. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
-#ifdef GPUEXEC_NO_HERE
+#if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
+#  define GPUEXEC_HERE (static_cast<const char *>(nullptr))
+#elif defined(GPUEXEC_NO_HERE)
 #  define GPUEXEC_HERE ((const char *)0)
 #else
 #  define GPUEXEC_HERE (__FILE__ ":" GXI_STRING(__LINE__))
@@ -1138,7 +1141,11 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
     ROW(GPUEXEC_POINTER, pointer, 8, 8)     /* a gpuexec_ptr */ \
     ROW(GPUEXEC_TEXTURE, texture object, 8, 8) ROW(GPUEXEC_SURFACE, surface object, 8, 8)
 
-#define GXI_IF_LONG_HAS_8(yes, no) (sizeof(long) == 8 ? (int)(yes) : (int)(no))
+#if LONG_MAX > INT_MAX
+#  define GXI_IF_LONG_HAS_8(yes, no) yes
+#else
+#  define GXI_IF_LONG_HAS_8(yes, no) no
+#endif
 typedef enum gpuexec_type {
     GPUEXEC_NO_TYPE,
 #define GXI_ROW(type, name, bytes, alignment) type,
@@ -1487,7 +1494,11 @@ GXI_INLINE gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, g
 #  include <windows.h>
 #  include <direct.h>
 #  define GXI_CUDA __stdcall
-#  define GXI_THREAD __declspec(thread)
+#  if defined(__GNUC__)
+#    define GXI_THREAD __thread
+#  else
+#    define GXI_THREAD __declspec(thread)
+#  endif
 typedef SRWLOCK gxi_mutex;
 #  define GXI_MUTEX_INIT SRWLOCK_INIT
 static void gxi_lock(gxi_mutex *m) { AcquireSRWLockExclusive(m); }
@@ -1496,22 +1507,34 @@ typedef DWORD gxi_thread_key;
 static int  gxi_key_new(gxi_thread_key *key, void (__stdcall *end)(void *)) { *key = FlsAlloc(end); return *key == FLS_OUT_OF_INDEXES; }
 static void gxi_key_set(gxi_thread_key key, void *p) { FlsSetValue(key, p); }
 static void gxi_key_free(gxi_thread_key key) { FlsFree(key); }
+#  define GXI_THREAD_ENDS(name) static void __stdcall name(void *p)
+#  define GXI_AT_UNLOAD(name) static void __cdecl name(void)
+#  define GXI_ARM_UNLOAD(name) do { static int armed; if (!armed) { armed = 1; atexit(name); } } while (0)    /* a DLL's own atexit runs at FreeLibrary */
+#  define GXI_SLASHES "/\\"
 static void *gxi_library_open(const char *path) {
     /* a bare name is looked up in the system folder only, so that no nvcuda.dll from elsewhere is picked up */
-    return (void *)LoadLibraryExA(path, NULL, strpbrk(path, "/\\") ? LOAD_WITH_ALTERED_SEARCH_PATH : LOAD_LIBRARY_SEARCH_SYSTEM32);
+    return (void *)LoadLibraryExA(path, NULL, strpbrk(path, GXI_SLASHES) ? 0 : LOAD_LIBRARY_SEARCH_SYSTEM32);
 }
 static void *gxi_library_symbol(void *library, const char *name) {
     union { FARPROC f; void *p; } u;
     u.f = GetProcAddress((HMODULE)library, name);
     return u.p;
 }
-static const char *gxi_library_error(void) { return "LoadLibrary failed"; }
+static const char *gxi_library_error(void) {     /* the caller holds a mutex */
+    static char text[300];
+    const DWORD error = GetLastError();
+    DWORD n = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, error, 0, text, 256, NULL);
+    while (n && strchr(" .\r\n", text[n - 1])) n--;
+    snprintf(text + n, sizeof text - n, "%sWindows error %lu", n ? ", " : "", error);
+    return text;
+}
 static void gxi_library_close(void *library) { FreeLibrary((HMODULE)library); }
 static int  gxi_privileged(void) { return 0; }
 static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 #  define gxi_getcwd _getcwd
 static const char *const gxi_driver_places[] = { "nvcuda.dll" };
+#  define GXI_CPU_DEVICE_IS_FOR " (of Linux, so under WSL)"
 #else
 #  include <dlfcn.h>
 #  include <poll.h>
@@ -1522,6 +1545,7 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #  endif
 #  define GXI_CUDA
 #  define GXI_THREAD __thread
+#  define GXI_SLASHES "/"
 typedef pthread_mutex_t gxi_mutex;
 #  define GXI_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
 static void gxi_lock(gxi_mutex *m) { pthread_mutex_lock(m); }
@@ -1530,6 +1554,9 @@ typedef pthread_key_t gxi_thread_key;
 static int  gxi_key_new(gxi_thread_key *key, void (*end)(void *)) { return pthread_key_create(key, end); }
 static void gxi_key_set(gxi_thread_key key, void *p) { pthread_setspecific(key, p); }
 static void gxi_key_free(gxi_thread_key key) { pthread_key_delete(key); }
+#  define GXI_THREAD_ENDS(name) static void name(void *p)
+#  define GXI_AT_UNLOAD(name) __attribute__((destructor)) static void name(void)
+#  define GXI_ARM_UNLOAD(name) ((void)0)
 static void *gxi_library_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
 static void *gxi_library_symbol(void *library, const char *name) { return dlsym(library, name); }
 static const char *gxi_library_error(void) { const char *text = dlerror(); return text ? text : "dlopen failed"; }
@@ -1548,6 +1575,7 @@ static const char *const gxi_driver_places[] = {
     "libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1" /* WSL */, "/usr/local/nvidia/lib64/libcuda.so.1" /* containers */,
     "/run/opengl-driver/lib/libcuda.so.1" /* NixOS */
 };
+#  define GXI_CPU_DEVICE_IS_FOR ""
 #endif
 
 #if defined(__GNUC__)
@@ -1694,13 +1722,11 @@ typedef struct gxi_driver {
 
 typedef struct gxi_driver_row { const char *name; int version, required; } gxi_driver_row;   /* in the order of gxi_driver's members */
 static const gxi_driver_row gxi_driver_rows[] = {
-#define REQUIRED 1
-#define OPTIONAL 0
-#define GXI_ROW(need, name, version, params) { #name, version, need },
+#define GXI_NEED_REQUIRED 1
+#define GXI_NEED_OPTIONAL 0                      /* pasted, as Windows has a macro OPTIONAL */
+#define GXI_ROW(need, name, version, params) { #name, version, GXI_NEED_##need },
     GXI_DRIVER(GXI_ROW)
 #undef GXI_ROW
-#undef REQUIRED
-#undef OPTIONAL
 };
 #define GXI_DRIVER_COUNT (sizeof gxi_driver_rows / sizeof gxi_driver_rows[0])
 
@@ -1897,11 +1923,7 @@ static void gxi_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->first.text);
     gxi_free(record);
 }
-#ifdef _WIN32
-static void __stdcall gxi_thread_ends(void *p) {
-#else
-static void gxi_thread_ends(void *p) {
-#endif
+GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_thread_record *record = (gxi_thread_record *)p;
     if (!record) return;
     gxi_lock(&gxi_tables);
@@ -1913,6 +1935,20 @@ static void gxi_thread_ends(void *p) {
     if (gxi_thread.record == record) gxi_thread.record = NULL;      /* later destructors of this thread may call the library */
     gxi_record_free(record);
 }
+/* When this code is unloaded (dlclose or FreeLibrary of a plugin that forgot gpuexec_shutdown), threads that end later must not call into it.
+   Windows frees the key by calling gxi_thread_ends for every thread, here and now: so not under the mutex, and all records are past. */
+GXI_AT_UNLOAD(gxi_unload) {
+    int had_key;
+    gxi_lock(&gxi_tables);
+    had_key = gxi.have_key;
+    gxi.have_key = 0;
+    gxi.unloading = 1;
+    gxi_unlock(&gxi_tables);
+    if (had_key) gxi_key_free(gxi.key);
+#ifdef _WIN32
+    gxi.epoch++;
+#endif
+}
 static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
     gxi_thread_record *record = gxi_thread.record;
     if (record && gxi_thread.epoch == gxi.epoch) return record;
@@ -1922,7 +1958,10 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     if (!record) return NULL;
     memset(record, 0, sizeof *record);
     gxi_lock(&gxi_tables);
-    if (!gxi.have_key && !gxi.unloading) gxi.have_key = gxi_key_new(&gxi.key, gxi_thread_ends) == 0;
+    if (!gxi.have_key && !gxi.unloading) {
+        gxi.have_key = gxi_key_new(&gxi.key, gxi_thread_ends) == 0;
+        GXI_ARM_UNLOAD(gxi_unload);
+    }
     if (gxi.have_key) gxi_key_set(gxi.key, record);
     record->next = gxi.records;
     record->link = &gxi.records;
@@ -1933,16 +1972,6 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     gxi_unlock(&gxi_tables);
     return record;
 }
-#if defined(__GNUC__) && !defined(_WIN32)
-/* When this code is unloaded (dlclose of a plugin that forgot gpuexec_shutdown), threads that end later must not call into it. */
-__attribute__((destructor)) static void gxi_unload(void) {
-    gxi_lock(&gxi_tables);
-    if (gxi.have_key) gxi_key_free(gxi.key);
-    gxi.have_key = 0;
-    gxi.unloading = 1;
-    gxi_unlock(&gxi_tables);
-}
-#endif
 static gpuexec_result gxi_latched(void) { return gxi_thread.latched && gxi_thread.epoch == gxi.epoch ? gxi_thread.latched : GPUEXEC_OK; }
 
 /* --- details ----------------------------------------------------------------------------------------------------- */
@@ -2148,9 +2177,8 @@ static void gxi_forget(void) {
 
 /* --- start ------------------------------------------------------------------------------------------------------- */
 
-static const char gxi_cpu_device_cure[] =
-    "install NVIDIA's driver (CUDA 11.4 or later), or run on the CPU device: `make simgpu` in gpuexec's repository, then set "
-    "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so; a driver library elsewhere: gpuexec_setup_desc.driver_path";
+#define GXI_CPU_DEVICE "run on the CPU device" GXI_CPU_DEVICE_IS_FOR ": `make simgpu` in gpuexec's repository, then set " \
+                       "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so"
 
 static void *gxi_resolve(const char *name, int version) {
     typedef int (GXI_CUDA *with_status)(const char *, void **, int, uint64_t, int *);
@@ -2178,7 +2206,7 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
         gxi.library = gxi_library_open(asked);
         if (!gxi.library)
             return gxi_fail(call, GPUEXEC_NO_DRIVER,
-                            strchr(asked, '/') ? "correct the path, or leave it out to take the system's driver"
+                            strpbrk(asked, GXI_SLASHES) ? "correct the path, or leave it out to take the system's driver"
                                                : "a name without a slash is looked up where the system's libraries are: write "
                                                  "./NAME or an absolute path; or leave it out to take the system's driver",
                             "cannot load the driver library \"%s\" that %s names: %s", asked, by, gxi_library_error());
@@ -2194,7 +2222,9 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
         }
         gxi_add(&tried, "%s%s", i ? ", " : "", gxi_driver_places[i]);
     }
-    gxi_fail(call, GPUEXEC_NO_DRIVER, gxi_cpu_device_cure, "no CUDA driver on this machine; tried %s", tried.p ? tried.p : "");
+    gxi_fail(call, GPUEXEC_NO_DRIVER,
+             "install NVIDIA's driver (CUDA 11.4 or later), or " GXI_CPU_DEVICE "; a driver library elsewhere: gpuexec_setup_desc.driver_path",
+             "no CUDA driver on this machine; tried %s", tried.p ? tried.p : "");
     gxi_text_free(&tried);
     return GPUEXEC_NO_DRIVER;
 }
@@ -2242,9 +2272,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
                           missing.p ? missing.p : "");
     } else if (call->cu == GXI_NO_DEVICE) {
         result = gxi_fail(call, GPUEXEC_NO_DEVICE,
-                          "look at `nvidia-smi` and the environment's CUDA_VISIBLE_DEVICES; without a GPU, run on the CPU device: "
-                          "`make simgpu` in gpuexec's repository, then set "
-                          "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so",
+                          "look at `nvidia-smi` and the environment's CUDA_VISIBLE_DEVICES; without a GPU, " GXI_CPU_DEVICE,
                           "the driver \"%s\" of CUDA %d.%d finds no GPU", gxi.library_path, gxi.version / 1000,
                           gxi.version % 1000 / 10);
     } else {
@@ -3299,6 +3327,7 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
             if (gone) child->adopted = 1;
             gxi_destroy(call, child);
         }
+    memset(&range, 0, sizeof range);             /* gcc 11 -Os does not see that `found` says it is set */
     for (;;) {
         size_t k;
         int found = 0;
@@ -4190,12 +4219,12 @@ static int gxi_edits(const char *a, const char *b) {
 static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, const char *name) {
     gxi_text names = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
     int i, shown = 0, length = (int)strlen(name), least = length / 3 < 2 ? length / 3 + 2 : 4;        /* more is no typing error */
-    const char *near = NULL;
+    const char *nearest = NULL;
     for (i = 0; i < m->nkernels; i++) {
         int edits = gxi_edits(name, m->kernels[i]);
-        if (edits < least && edits < length) { least = edits; near = m->kernels[i]; }
+        if (edits < least && edits < length) { least = edits; nearest = m->kernels[i]; }
     }
-    if (near) gxi_add(&cure, "did you mean \"%s\"?", near);
+    if (nearest) gxi_add(&cure, "did you mean \"%s\"?", nearest);
     for (i = 0; i < m->nkernels; i++) {
         const char *at = strstr(m->kernels[i], name);
         if (at && *name && m->kernels[i][0] == '_' && m->kernels[i][1] == 'Z' && !cure.p)
