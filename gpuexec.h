@@ -2813,8 +2813,10 @@ GPUEXEC_API int gpuexec_device_count(void) {
     if (GXI_TRY(cuDeviceGetCount, (&count))) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
     return count;
 }
-static int gxi_attribute(gxi_call *call, int device, int attribute) {      /* 0 when the driver does not know it */
+/* 0 when the driver does not know it. Another failure stays in the call, and nothing more is asked. */
+static int gxi_attribute(gxi_call *call, int device, int attribute) {
     int value = 0;
+    if (call->cu && call->cu != GXI_INVALID_VALUE) return 0;
     return GXI_TRY(cuDeviceGetAttribute, (&value, attribute, device)) ? 0 : value;
 }
 
@@ -2847,7 +2849,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info(int ordinal, gpuexec_device_i
     info->l2_bytes = (size_t)gxi_attribute(call, device, GXI_DEV_L2_CACHE_SIZE);
     info->shared_per_block = (size_t)gxi_attribute(call, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK);
     info->shared_per_block_optin = (size_t)gxi_attribute(call, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    return GPUEXEC_OK;
+    return call->cu && call->cu != GXI_INVALID_VALUE ? gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal) : GPUEXEC_OK;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute(int ordinal, int attribute, int *value) {
@@ -2864,7 +2866,11 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
     int device = 0, peer = 0, can = 0;
     GXI_CALL_NO_PLACE(gpuexec_device_can_access_peer, GXI_ASKS);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
-    return GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer)) ? 0 : can;
+    if (GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer))) {
+        gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", ordinal, peer_ordinal);
+        return 0;
+    }
+    return can;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -5666,11 +5672,13 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
 }
 
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
-    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes);
+    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes), multiprocessors;
     const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
     GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
     if (per_multiprocessor < 0 || !context) return -1;
-    return per_multiprocessor * gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
+    multiprocessors = gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
+    if (call->cu) { gxi_fail_cu(call, NULL, "device %d cannot be asked", gxi_context_of(context)->ordinal); return -1; }
+    return per_multiprocessor * multiprocessors;
 }
 
 GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
