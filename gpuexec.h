@@ -2581,7 +2581,7 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
 
 /* The living object of a handle. Whether its context still lives is asked for adopted contexts and before clean-up; elsewhere somebody would have to
    destroy what gpuexec holds. */
-static void gxi_context_end(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
+static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_slot *slot = gxi_peek(id, kind), *context;
     if (GXI_UNLIKELY(!slot)) {
@@ -3282,28 +3282,34 @@ static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind)
            : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
                                                : GXI_TRY(cuMemFree, (lo));
 }
-static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
+/* Ends everything in a context, and it, whatever fails. Returns the first failure. */
+static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot) {
     static const unsigned order[] = { GXI_PREPARED, GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
     const uint64_t id = slot->id;
+    gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
     unsigned i, index;
     gxi_range range;
     /* destroyed by somebody else, or by the end of the process: everything in it is gone already */
     const int gone = gxi_is_destroyed(call, slot->cu_context, &gxi_context_of(slot)->id) || call->cu == GXI_DEINITIALIZED;
-    const int entered = !gone && gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
+    const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered && !slot->adopted) {
-        if (GXI_TRY(cuCtxSynchronize, ())) gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
+        if (GXI_TRY(cuCtxSynchronize, ())) result = gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
     } else if (entered) {                        /* somebody else's context: wait for our streams only */
         for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )
-            if (!child->adopted) GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native));
+            if (!child->adopted && GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native)) && !result)
+                result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
     }
     gxi_multi_forget(call, id);
     gxi_barriers_end(call, id);
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
         for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) {
+            const char *made_at = child->where;
             if (gone) child->adopted = 1;
-            gxi_destroy(call, child);
+            if (gxi_destroy(call, child) && !result)
+                result = gxi_fail_cu(call, NULL, "%s made at %s, of the context that was closed, cannot be destroyed", gxi_kind_names[order[i]],
+                                     made_at ? made_at : "?");
         }
     for (;;) {
         size_t k;
@@ -3318,13 +3324,15 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
             }
         gxi_unlock(&gxi_tables);
         if (!found) break;
-        if (!gone) gxi_free_range(call, range.lo, range.kind);
+        if (!gone && gxi_free_range(call, range.lo, range.kind) && call->cu != GXI_DEINITIALIZED && !result)
+            result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed", range.where ? range.where : "?");
     }
     if (entered) gxi_leave(&scope);
     if (gone && gxi_context_of(slot)->origin == GXI_PRIMARY) gxi.cu.cuDevicePrimaryCtxRelease(gxi_context_of(slot)->device);
     if (gone) slot->adopted = 1;
     call->cu = 0;
-    gxi_destroy(call, slot);
+    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "the context's release failed");
+    return result;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context) {
@@ -3333,8 +3341,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context) {
     if (gxi_was_never_made(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
     if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
-    gxi_context_end(call, slot);
-    return call->cu ? gxi_fail_cu(call, NULL, "the context's release failed") : GPUEXEC_OK;
+    return gxi_context_end(call, slot);
 }
 
 static void gxi_report_leaks(void) {
