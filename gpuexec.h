@@ -1928,6 +1928,10 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     record->link = &gxi.records;
     if (record->next) record->next->link = &record->next;
     gxi.records = record;
+    if (gxi_thread.latched) {                    /* while there was no memory for this */
+        record->first.e = gxi_bare_error;
+        record->first.e.result = gxi_thread.latched;
+    }
     gxi_thread.record = record;
     gxi_thread.epoch = gxi.epoch;
     gxi_unlock(&gxi_tables);
@@ -2044,6 +2048,7 @@ static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *refused) {
     gxi_thread_record *record = gxi_thread.record;
     gpuexec_result result = gxi_latched();
     if (result && record) gxi_write_last(record, &record->first.e, refused);
+    else if (result) gxi_bare_error.result = result;
     return result;
 }
 static gpuexec_result gxi_take(void) {
@@ -2496,7 +2501,7 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
-    else memset(&failed->detail.e, 0, sizeof failed->detail.e);
+    else failed->detail.e = gxi_bare_error;      /* whose texts are literals */
     gxi_unlock(&gxi_tables);
     return id;
 }
