@@ -4875,6 +4875,7 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
+    gpuexec_result result = GPUEXEC_OK;
     GXI_CALL(gpuexec_register, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
     if (!memory || !bytes || (uintptr_t)memory + bytes < bytes)
@@ -4894,17 +4895,16 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
         call->cu = cu;
         call->driver_call = "cuMemHostRegister";
         if (pinned)
-            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
+            result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
                      "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
-        else gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
+        else result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
     }
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         gxi.cu.cuMemHostUnregister(memory);
-        call->cu = GXI_OUT_OF_MEMORY;
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
+        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
     }
     gxi_leave(&scope);
-    return call->cu ? gpuexec_error_detail()->result : GPUEXEC_OK;
+    return result;
 }
 
 static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_context peer, int enable) {
