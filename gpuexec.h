@@ -2966,7 +2966,11 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     struct CUctx_st *other = NULL;
     unsigned flags = 0;
     int active = 0;
-    if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) == 0 && active && GXI_TRY(cuDevicePrimaryCtxRetain, (&other, device)) == 0) {
+    if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) || (active && GXI_TRY(cuDevicePrimaryCtxRetain, (&other, device)))) {
+        gxi_fail_cu(call, NULL, "whether %p is the device's primary context cannot be asked", (void *)native);
+        return GXI_ADOPTED;
+    }
+    if (active) {
         if (other == native) return GXI_PRIMARY;
         GXI_TRY(cuDevicePrimaryCtxRelease, (device));
     }
@@ -3156,7 +3160,8 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_context_is_current, GXI_ASKS);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
-    return GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == slot->cu_context;
+    if (GXI_TRY(cuCtxGetCurrent, (&current))) { gxi_fail_cu(call, NULL, "the current context cannot be asked for"); return 0; }
+    return current == slot->cu_context;
 }
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
@@ -3197,11 +3202,14 @@ GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context
     GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
     cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
-    gxi.cu.cuCtxGetLimit(&is, (int)limit);
+    if (cu) gxi.cu.cuCtxGetLimit(&is, (int)limit);                   /* for the text */
+    else GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
     gxi_leave(&scope);
     if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
     if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_names[limit],
                                gxi_context_of(slot)->ordinal, (unsigned long long)value, (unsigned long long)is);
+    if (call->cu) return gxi_fail_cu(call, NULL, "what the limit %s of device %d's context is now cannot be told", gxi_limit_names[limit],
+                                     gxi_context_of(slot)->ordinal);
     if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less",
                                     "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now", gxi_limit_names[limit],
                                     (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
