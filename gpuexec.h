@@ -3862,12 +3862,17 @@ typedef struct gxi_module {
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
 } gxi_module;
 
-static void gxi_module_free(void *p) {
-    gxi_module *m = (gxi_module *)p;
+static void gxi_forget_kernels(gxi_module *m) {
     int i;
-    if (!m) return;
     for (i = 0; i < m->nkernels; i++) gxi_free(m->kernels[i]);
     gxi_free(m->kernels);
+    m->kernels = NULL;
+    m->nkernels = -1;
+}
+static void gxi_module_free(void *p) {
+    gxi_module *m = (gxi_module *)p;
+    if (!m) return;
+    gxi_forget_kernels(m);
     gxi_free(m->ptx);
     gxi_free(m->name);
     gxi_free(m->log);
@@ -3910,10 +3915,10 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
             m->nkernels = 0;
             for (i = 0; i < count; i++) {
                 const char *name = NULL;
-                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) == 0 && name &&
-                    (m->kernels[m->nkernels] = gxi_copy_string(name)) != NULL)
-                    m->nkernels++;
+                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
+                m->nkernels++;
             }
+            if (i < count) gxi_forget_kernels(m);
         }
         gxi_free(functions);
     } else if (ptx) {
@@ -3924,7 +3929,7 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
         m->nkernels = 0;
         for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
             char *copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
-            if (!copy) return;
+            if (!copy) { gxi_forget_kernels(m); return; }
             memcpy(copy, name, (size_t)(end - name));
             copy[end - name] = 0;
             m->kernels[m->nkernels++] = copy;
