@@ -4311,7 +4311,8 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexe
     for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++)
         if (GXI_TRY(cuFuncGetAttribute, (&values[i], i, (struct CUfunc_st *)slot->native))) {
             values[i] = 0;                       /* clusters came with CUDA 11.8 */
-            if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || call->cu != GXI_INVALID_VALUE) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
+            if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || (call->cu != GXI_INVALID_VALUE && call->cu != GXI_CU_NOT_SUPPORTED))
+                return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
         }
     info->max_threads_per_block = values[GXI_FUNC_MAX_THREADS_PER_BLOCK];
     info->registers = values[GXI_FUNC_NUM_REGS];
