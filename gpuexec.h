@@ -4295,8 +4295,9 @@ GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
     return slot ? (struct CUfunc_st *)slot->native : NULL;
 }
 
-static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int attribute) {
+static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int attribute) {      /* as gxi_attribute */
     int value = 0;
+    if (call->cu && call->cu != GXI_INVALID_VALUE) return 0;
     return GXI_TRY(cuFuncGetAttribute, (&value, attribute, (struct CUfunc_st *)kernel->native)) ? 0 : value;
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexec_kernel_info *info) {
@@ -5826,12 +5827,17 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
     unsigned cluster[3], own[3];
     gxi_extended e;
     gxi_scope scope;
-    int i, most = 0;
+    int i, most = 0, must = 0;
     for (i = 0; i < 3; i++) {                    /* drivers before 11.8 do not know these attributes: 0 */
         own[i] = (unsigned)gxi_function_attribute(ask, kernel, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + i);
         cluster[i] = asked ? gxi_cluster(desc, i) : own[i];
     }
-    if (!asked && gxi_function_attribute(ask, kernel, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET) && !own[0])
+    if (!asked) must = gxi_function_attribute(ask, kernel, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET);
+    if (ask->cu && ask->cu != GXI_INVALID_VALUE) {
+        if (!call->cu) { call->driver_call = ask->driver_call; call->cu = ask->cu; }
+        return gxi_fail_cu(call, NULL, "the clusters of kernel \"%s\" cannot be asked for", name);
+    }
+    if (must && !own[0])
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
                         "kernel \"%s\" can only be launched with clusters", name);
     if (!cluster[0]) return GPUEXEC_OK;
@@ -5880,10 +5886,15 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
               fixed = gxi_function_attribute(&ask, kernel, GXI_FUNC_SHARED_SIZE_BYTES);
     const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS),
               file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
+    int block_most[3], grid_most[3];
     gpuexec_result r = GPUEXEC_BAD_LAUNCH;
-    if (most <= 0 || kernel_most <= 0) {
+    for (i = 0; i < 3; i++) {
+        block_most[i] = gxi_attribute(&ask, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
+        grid_most[i] = gxi_attribute(&ask, device, GXI_DEV_MAX_GRID_DIM_X + i);
+    }
+    if (ask.cu || most <= 0 || kernel_most <= 0) {
         if (!call->cu) { call->driver_call = ask.driver_call; call->cu = ask.cu ? ask.cu : GXI_INVALID_HANDLE; }
-        return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver no longer knows it, or its context", name);
+        return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver does not tell its limits or the device's", name);
     }
     if (block[0] == 0)
         return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
@@ -5891,10 +5902,9 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
         return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)",
                         "kernel \"%s\" was given an empty grid: grid_x is 0", name);
     for (i = 0; i < 3; i++) {
-        int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
-        if (block[i] > (unsigned)limit)
+        if (block[i] > (unsigned)block_most[i])
             return gxi_fail(call, r, "make the block smaller and the grid larger",
-                            "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, limit,
+                            "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, block_most[i],
                             name);
     }
     if (threads > (unsigned)most)
@@ -5904,12 +5914,11 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
                         "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")", block[0],
                         block[1], block[2], (unsigned long long)threads, ordinal, most, name);
     for (i = 0; i < 3; i++) {
-        int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_GRID_DIM_X + i);
-        if (grid[i] > (unsigned)limit)
+        if (grid[i] > (unsigned)grid_most[i])
             return gxi_fail(call, r,
                             i ? "put the longest dimension on x, which takes the most"
                               : "let each thread do several elements in a loop; was a count negative?",
-                            "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, limit,
+                            "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, grid_most[i],
                             name);
     }
     if ((uint64_t)d->shared_bytes + (uint64_t)fixed > (uint64_t)optin)
@@ -6808,8 +6817,9 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
     const gpuexec_dims *x = &list[0].dims, *y = &list[i].dims;
     char names[2][256] = { "", "" };
     unsigned k;
-    for (k = 0; k < 2; k++) GXI_TRY(cuDeviceGetName, (names[k], (int)sizeof names[k], d[k ? i : 0].device));
-    call->cu = 0;
+    for (k = 0; k < 2; k++)
+        if (GXI_TRY(cuDeviceGetName, (names[k], (int)sizeof names[k], d[k ? i : 0].device)))
+            return gxi_fail_cu(call, NULL, "device %d cannot be asked for its name", d[k ? i : 0].ordinal);
     if (strcmp(names[0], names[1]) != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on devices of one model only",
                         "device %d is \"%s\", but device %d is \"%s\"; a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal,
@@ -6818,7 +6828,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
         int na = gxi_attribute(call, d[0].device, GXI_DEV_MULTIPROCESSOR_COUNT), nb = gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT);
         int ca = gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
         int cb = gxi_attribute(call, d[i].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[i].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
-        call->cu = 0;
+        if (call->cu) return gxi_fail_cu(call, NULL, "devices %d and %d cannot be compared", d[0].ordinal, d[i].ordinal);
         if (na != nb || ca != cb)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on identical devices only (MIG slices and partly disabled devices differ)",
                             "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; "
@@ -6835,6 +6845,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
                         d[0].ordinal, ((const gxi_module *)ma->more)->name, d[i].ordinal, ((const gxi_module *)mb->more)->name);
     for (k = 0; k < sizeof same / sizeof same[0]; k++) {
         int va = gxi_function_attribute(call, d[0].kernel, same[k]), vb = gxi_function_attribute(call, d[i].kernel, same[k]);
+        if (call->cu) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name, d[0].ordinal, d[i].ordinal);
         if (va != vb)
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image with the same options on each device",
                             "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d", a->name, va, same_names[k], d[0].ordinal,
@@ -6862,7 +6873,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     const gpuexec_dims *dims = &list[i].dims;
     const uint64_t blocks = (uint64_t)dims->grid_x * (dims->grid_y + !dims->grid_y) * (dims->grid_z + !dims->grid_z);
     const uint64_t threads = (uint64_t)dims->block_x * (dims->block_y + !dims->block_y) * (dims->block_z + !dims->block_z);
-    int per_multiprocessor = 0;
+    int per_multiprocessor = 0, cooperative, multiprocessors;
     gxi_scope scope;
     unsigned k;
     if (d[i].stream->legacy)
@@ -6878,9 +6889,11 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch",
                         "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
-    if (!gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH))
+    cooperative = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH);
+    multiprocessors = gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT);
+    if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", d[i].ordinal);
+    if (!cooperative)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
-    call->cu = 0;
     module = gxi_peek(kernel->module, GXI_MODULE);
     if (module && ((const gxi_module *)module->more)->device_launches)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
@@ -6891,7 +6904,9 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gpuexec_error_detail()->result;
     GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, (struct CUfunc_st *)d[i].kernel->native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
-    if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT)) {
+    if (call->cu && call->cu != GXI_INVALID_VALUE)                   /* which it says of blocks that cannot be, explained below */
+        return gxi_fail_cu(call, NULL, "how many blocks of kernel \"%s\" run at once on device %d cannot be asked", kernel->name, d[i].ordinal);
+    if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)multiprocessors) {
         call->cu = GXI_COOPERATIVE_TOO_LARGE;    /* which the driver was not asked for */
         call->driver_call = NULL;
         return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
@@ -6971,8 +6986,9 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
                         gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < count; i++) {
         const gpuexec_dims *dims = &list[i].dims;
-        if (!(can = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH))) {
-            call->cu = 0;
+        can = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH);
+        if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", d[i].ordinal);
+        if (!can) {
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
                             "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);
