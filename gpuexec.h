@@ -1916,7 +1916,7 @@ static void gxi_thread_ends(void *p) {
 static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
     gxi_thread_record *record = gxi_thread.record;
     if (record && gxi_thread.epoch == gxi.epoch) return record;
-    if (gxi_thread.epoch != gxi.epoch) gxi_thread.latched = GPUEXEC_OK;
+    if (gxi_thread.epoch != gxi.epoch) { gxi_thread.latched = GPUEXEC_OK; gxi_bare_error.result = GPUEXEC_OK; }
     gxi_thread.record = NULL;
     record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
     if (!record) return NULL;
@@ -1928,10 +1928,12 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     record->link = &gxi.records;
     if (record->next) record->next->link = &record->next;
     gxi.records = record;
-    if (gxi_thread.latched) {                    /* while there was no memory for this */
+    if (gxi_bare_error.result) record->last.e = gxi_bare_error;      /* of the time when there was no memory for this */
+    if (gxi_thread.latched) {
         record->first.e = gxi_bare_error;
         record->first.e.result = gxi_thread.latched;
     }
+    gxi_bare_error.result = GPUEXEC_OK;
     gxi_thread.record = record;
     gxi_thread.epoch = gxi.epoch;
     gxi_unlock(&gxi_tables);
