@@ -5328,9 +5328,9 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         info->overlaps = 0;
         gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; cure: a stream of gpuexec_stream_create");
     }
-    snprintf(info->why, sizeof info->why, "%s", t.p ? t.p : "");
+    if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
     gxi_text_free(&t);
-    return GPUEXEC_OK;
+    return t.failed ? gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the reason") : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
