@@ -5329,8 +5329,9 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; cure: a stream of gpuexec_stream_create");
     }
     if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
+    else gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the reason");
     gxi_text_free(&t);
-    return t.failed ? gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the reason") : GPUEXEC_OK;
+    return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
