@@ -3259,8 +3259,8 @@ GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context cont
 static void gxi_module_free(void *more);
 typedef struct gxi_barrier gxi_barrier;
 static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* held where barriers are looked at that the caller was not given; before gxi_tables */
-static void gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
-static void gxi_barriers_end(gxi_call *call, uint64_t context);
+static int gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
+static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context);
 static void gxi_multi_forget(gxi_call *call, uint64_t context);
 static void gxi_linker_free(void *more);
 static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
@@ -3284,7 +3284,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
         }
     }
     if (kind == GXI_MODULE) gxi_module_free(old.more);
-    else if (kind == GXI_BARRIER) gxi_barrier_free(call, (gxi_barrier *)old.more);
+    else if (kind == GXI_BARRIER) cu = gxi_barrier_free(call, (gxi_barrier *)old.more);
     else if (kind == GXI_LINKER) gxi_linker_free(old.more);
     else if (kind == GXI_CONTEXT || kind == GXI_KERNEL || kind == GXI_PARAMS || kind == GXI_PREPARED) gxi_free(old.more);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
@@ -3317,7 +3317,8 @@ static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot) {
                 result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
     }
     gxi_multi_forget(call, id);
-    gxi_barriers_end(call, id);
+    if (result) gxi_barriers_end(call, id);
+    else result = gxi_barriers_end(call, id);
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
         for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) {
             const char *made_at = child->where;
@@ -6483,25 +6484,38 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     return 0;
 }
 
-/* Makes a context current for clean-up, unless it is gone. */
-static int gxi_enter_living(gxi_call *call, uint64_t context, gxi_scope *scope) {
-    gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
+/* 1 unless a context of a barrier or of a kept launch is gone: its owner has destroyed it, or the process ends. */
+static int gxi_multi_lives(gxi_call *call, uint64_t context) {
+    const gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
     gxi_call own = *call;
-    if (!slot || gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) || own.cu == GXI_DEINITIALIZED) return 0;
-    return gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK;
+    return slot && !gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) && own.cu != GXI_DEINITIALIZED;
 }
-static void gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
+/* Gives the first failure, and leaves it in call. */
+static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
+#define GXI_KEEP_FIRST() do if (call->cu && !first.cu) first = *call; while (0)
+    gxi_call first = *call;
     gxi_scope scope;
     unsigned i;
-    for (i = 0; i < b->count; i++)               /* a kernel writes into the others' parts: all of them first */
-        if (gxi_enter_living(call, b->contexts[i], &scope)) { GXI_TRY(cuCtxSynchronize, ()); gxi_leave(&scope); }
+    first.cu = 0;
+    for (i = 0; i < b->count; i++) {             /* a kernel writes into the others' parts: all of them first */
+        if (!gxi_multi_lives(call, b->contexts[i])) continue;
+        if (gxi_enter(call, b->cu_contexts[i], &scope) == GPUEXEC_OK) { GXI_TRY(cuCtxSynchronize, ()); gxi_leave(&scope); }
+        GXI_KEEP_FIRST();
+    }
     for (i = b->count; i-- > 0; ) {
-        if (!gxi_enter_living(call, b->contexts[i], &scope)) continue;
-        if (b->memory[i]) GXI_TRY(cuMemFree, (b->memory[i]));
-        if (i == 0 && b->host) GXI_TRY(cuMemFreeHost, (b->host));
-        gxi_leave(&scope);
+        if (!gxi_multi_lives(call, b->contexts[i])) continue;
+        if (gxi_enter(call, b->cu_contexts[i], &scope) == GPUEXEC_OK) {
+            if (b->memory[i]) GXI_TRY(cuMemFree, (b->memory[i]));
+            GXI_KEEP_FIRST();
+            if (i == 0 && b->host) GXI_TRY(cuMemFreeHost, (b->host));
+            gxi_leave(&scope);
+        }
+        GXI_KEEP_FIRST();
+#undef GXI_KEEP_FIRST
     }
     gxi_free(b);
+    *call = first;
+    return first.cu;
 }
 
 /* Who left the barrier and why, in words; 0 if nobody has. */
@@ -6609,7 +6623,8 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     gxi_unlock(&gxi_barriers_mutex);
 }
 /* Ends the barriers that a context is part of, before it goes. */
-static void gxi_barriers_end(gxi_call *call, uint64_t context) {
+static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
+    gpuexec_result result = GPUEXEC_OK;
     unsigned index = 0, i;
     gxi_slot *slot;
     for (;;) {
@@ -6618,8 +6633,8 @@ static void gxi_barriers_end(gxi_call *call, uint64_t context) {
         for (index = 0; !found && (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; )
             for (i = 0; i < ((gxi_barrier *)slot->more)->count; i++) if (((gxi_barrier *)slot->more)->contexts[i] == context) found = slot;
         gxi_unlock(&gxi_barriers_mutex);
-        if (!found) return;
-        gxi_destroy(call, found);
+        if (!found) return result;
+        if (gxi_destroy(call, found) && !result) result = gxi_fail_cu(call, NULL, "the memory of a barrier of the context that was closed cannot be freed");
     }
 }
 
@@ -6722,8 +6737,8 @@ GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_con
         return handle;
     }
 failed:
+    handle.id = gxi_failed_id(GXI_BARRIER);      /* of this failure, not of one in freeing */
     if (b) gxi_barrier_free(call, b);
-    handle.id = gxi_failed_id(GXI_BARRIER);
     return handle;
 }
 
@@ -6767,8 +6782,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier) {
     GXI_CALL_NO_PLACE(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_barrier(call, barrier))) return gpuexec_error_detail()->result;
-    gxi_destroy(call, slot);
-    return call->cu ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
+    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
 }
 
 /* --- the launch ---------------------------------------------------------------------------------------------------- */
@@ -6788,13 +6802,8 @@ static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;       /* one multi-device lau
 
 static void gxi_multi_drop(gxi_call *call, gxi_multi_launch *m) {
     unsigned i;
-    for (i = 0; i < m->count; i++) {
-        gxi_scope scope;
-        if (m->events[i] && gxi_enter_living(call, m->contexts[i], &scope)) {
-            GXI_TRY(cuEventDestroy, (m->events[i]));
-            gxi_leave(&scope);
-        }
-    }
+    for (i = 0; i < m->count; i++)
+        if (m->events[i] && gxi_multi_lives(call, m->contexts[i])) GXI_TRY(cuEventDestroy, (m->events[i]));
     memset(m, 0, sizeof *m);
 }
 /* Before a context ends: forgets the launches that it took part in. */
