@@ -587,13 +587,13 @@ FLOW(module) {
     TELL(n, gpuexec_module_kernel_count(adopted), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
     TELL(name, gpuexec_module_kernel_name(adopted, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
     GET(p, gpuexec_module_global(file, "counter", &bytes));
-    WORK(gpuexec_module_set(file, "counter", &value, sizeof value));
+    WORK(gpuexec_module_set_global(file, "counter", &value, sizeof value));
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     MAKE(bump, gpuexec_kernel_get(file, "bump"));
     MAKE(same, gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(bump)));
     WORK(gpuexec_launch(same, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     value = 0;
-    WORK(gpuexec_module_get(file, "counter", &value, sizeof value));
+    WORK(gpuexec_module_get_global(file, "counter", &value, sizeof value));
     EQUAL(value, 7 + 9);
     ASK(gpuexec_kernel_get_info(add, &info));
     if (!fault.fired) CHECK_EQ(info.parameters, 3);
