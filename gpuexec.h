@@ -5253,16 +5253,18 @@ GPUEXEC_API gpuexec_result (gpuexec_fill_2d)(GXI_WHERE gpuexec_stream stream, gp
 
 /* --- will a copy be asynchronous ------------------------------------------------------------------------------------- */
 
-/* 1 if a device has peer access to memory of another: then its context knows an address for it. */
+/* 1 if a device has peer access to memory of another: then its context knows an address for it. -1 after a failure. */
 static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address) {
     int what = GXI_POINTER_DEVICE_POINTER;
     gpuexec_ptr seen = 0;
     void *value = &seen;
     gxi_scope scope;
-    if (gxi_enter(call, context->cu_context, &scope)) return 0;
+    if (gxi_enter(call, context->cu_context, &scope)) return -1;
     if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address))) seen = 0;
     gxi_leave(&scope);
-    return seen != 0;
+    if (call->cu == 0 || call->cu == GXI_INVALID_VALUE) return seen != 0;
+    gxi_fail_cu(call, NULL, "whether device %d has peer access to 0x%llx cannot be asked", gxi_context_of(context)->ordinal, (unsigned long long)address);
+    return -1;
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info) {
     static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
@@ -5280,6 +5282,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         return gpuexec_error_detail()->result;
     device = other = gxi_context_of(home)->ordinal;
     engines = gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT);
+    if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", device);
     for (i = 0; i < 2; i++) {
         const uint64_t address = x.sides[i].address;
         if (gxi_pointer(call, address, &what[i])) return gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address);
@@ -5314,12 +5317,16 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
                 engines ? "by a copy engine beside the kernels" : "but this device has no copy engine that works beside kernels");
     } else {
         info->overlaps = 1;
+        int reaches = what[GXI_TO].device == what[GXI_FROM].device ? 0 : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
+        if (reaches < 0) return gpuexec_error_detail()->result;
         if (what[GXI_TO].device == what[GXI_FROM].device) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
-        else if (gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address))
+        else if (reaches)
             gxi_add(&t, "from device %d straight to device %d, by peer access", what[GXI_FROM].device, what[GXI_TO].device);
         else {
             int peer = 0;
-            if (gxi_device(call, other, &peer) == GPUEXEC_OK) GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(home)->device, peer));
+            if (gxi_device(call, other, &peer)) return gpuexec_error_detail()->result;
+            if (GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(home)->device, peer)))
+                return gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", device, other);
             gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device, what[GXI_TO].device);
             if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
             else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
