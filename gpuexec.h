@@ -5317,9 +5317,10 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
                 engines ? "by a copy engine beside the kernels" : "but this device has no copy engine that works beside kernels");
     } else {
         info->overlaps = 1;
-        int reaches = what[GXI_TO].device == what[GXI_FROM].device ? 0 : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
+        const int same = what[GXI_TO].device == what[GXI_FROM].device;
+        const int reaches = same ? 0 : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
         if (reaches < 0) return gpuexec_error_detail()->result;
-        if (what[GXI_TO].device == what[GXI_FROM].device) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
+        if (same) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
         else if (reaches)
             gxi_add(&t, "from device %d straight to device %d, by peer access", what[GXI_FROM].device, what[GXI_TO].device);
         else {

@@ -336,7 +336,6 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_kernel_from_native", ROW_cuFuncGetAttribute },
     { "", ROW_cuMemGetAddressRange },                    /* not every memory has one */
     { "_2d", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
-    { "copy_explain", ROW_cuDeviceGetAttribute },
 };
 static int fault_is_tolerated(void) {
     const int row = fault.source == DRIVER ? fault.row : ALLOCATION;
@@ -534,6 +533,7 @@ FLOW(device) {
 FLOW(context) {
     gpuexec_context_desc spin = { 0, 1, 0 };
     gpuexec_context open, made, same, shared, primary;
+    gpuexec_stream s;
     char text[1000];
     size_t n = 0, m = 0;
     int low, high, is;
@@ -542,6 +542,7 @@ FLOW(context) {
     MAKE(same, gpuexec_context_from_native(gpuexec_context_native(made)));
     MAKE(shared, gpuexec_context_attach(gpuexec_context_native(made)));
     MAKE(primary, gpuexec_context_attach(gpuexec_context_native(open)));
+    MAKE(s, gpuexec_stream_create(same, NULL));          /* closing `same` waits for it and ends it */
     DO(gpuexec_context_retain(open));
     PUSH(gpuexec_context_push(made));
     PUSH(gpuexec_context_push(open));
@@ -614,6 +615,7 @@ FLOW(linker) {
     gpuexec_kernel draw;
     const void *image = NULL;
     const char *name;
+    char path[256];
     size_t bytes = 0;
     double ms;
     memset(&desc, 0, sizeof desc);
@@ -625,6 +627,9 @@ FLOW(linker) {
     DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));
     MAKE(mod, gpuexec_linker_load(linker));
     DO(gpuexec_linker_image(linker, &image, &bytes));
+    snprintf(path, sizeof path, "%s/gpuexec-fault-%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+    DO(gpuexec_linker_save(linker, path));
+    unlink(path);
     TELL(name, gpuexec_linker_log(linker), name != NULL);
     TELL(ms, gpuexec_linker_ms(linker), ms >= 0);
     if (fault_whole()) MAKE(again, gpuexec_module_load(ctx, image, bytes, NULL));
@@ -858,6 +863,7 @@ FLOW(peer) {
     gpuexec_context ctx[2];
     gpuexec_stream s;
     gpuexec_ptr a, b;
+    gpuexec_copy_info copy;
     uint32_t got = 0;
     if (fault_devices() < 2) SKIP("needs two devices");
     MAKE(ctx[0], gpuexec_context_open(0, NULL));
@@ -867,7 +873,9 @@ FLOW(peer) {
     GET(b, gpuexec_alloc(ctx[1], 64));
     WORK(gpuexec_fill_now(ctx[1], b, 6, 64));
     WORK(gpuexec_copy(s, a, b, 32));
+    ASK(gpuexec_copy_explain(s, a, b, 32, &copy));
     if (fault_reach(1)) DO(gpuexec_peer_enable(ctx[0], ctx[1]));
+    ASK(gpuexec_copy_explain(s, a, b, 64, &copy));
     WORK(gpuexec_copy(s, a, b, 64));
     WORK(gpuexec_copy_peer(s, b, ctx[1], a, ctx[0], 16));
     WAIT(gpuexec_stream_sync(s));
