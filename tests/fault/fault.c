@@ -889,7 +889,7 @@ FLOW(peer) {
 
 /* Two devices, a barrier, and both ways of launching. */
 static void fault_multi(gpuexec_multi_way way, int host_memory) {
-    gpuexec_barrier_desc kind = { 0, 0, 1.0, 0 };
+    gpuexec_barrier_desc kind = { 0, 0, 30, 0 };
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
     gpuexec_context ctx[2];
     gpuexec_module mod[2];
