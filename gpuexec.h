@@ -613,8 +613,8 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
 /* Waits for the work (of an adopted context, that of our streams), destroys everything made through this handle (memory, modules, linkers, streams,
    events, barriers, prepared launches), then leaves the context, which ends when nobody else holds it; an adopted one stays. With several users of the
-   handle (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy where the driver does not
-   count. */
+   handle (gpuexec_context_retain), all but the last only leave. Ends everything whatever fails, and returns the first failure, also that of the work.
+   cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy where the driver does not count. */
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
