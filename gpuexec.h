@@ -616,8 +616,8 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
 /* Waits for the work (of an adopted context, that of our streams), destroys everything made through this handle (memory, modules, linkers, streams,
    events, barriers, prepared launches), then leaves the context, which ends when nobody else holds it; an adopted one stays. With several users of the
-   handle (gpuexec_context_retain), all but the last only leave. cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy where the driver does not
-   count. */
+   handle (gpuexec_context_retain), all but the last only leave. Ends everything whatever fails, and returns the first failure, also that of the work.
+   cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy where the driver does not count. */
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1952,7 +1952,7 @@ GXI_AT_UNLOAD(gxi_unload) {
 static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
     gxi_thread_record *record = gxi_thread.record;
     if (record && gxi_thread.epoch == gxi.epoch) return record;
-    if (gxi_thread.epoch != gxi.epoch) gxi_thread.latched = GPUEXEC_OK;
+    if (gxi_thread.epoch != gxi.epoch) { gxi_thread.latched = GPUEXEC_OK; gxi_bare_error.result = GPUEXEC_OK; }
     gxi_thread.record = NULL;
     record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
     if (!record) return NULL;
@@ -1967,6 +1967,12 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     record->link = &gxi.records;
     if (record->next) record->next->link = &record->next;
     gxi.records = record;
+    if (gxi_bare_error.result) record->last.e = gxi_bare_error;      /* of the time when there was no memory for this */
+    if (gxi_thread.latched) {
+        record->first.e = gxi_bare_error;
+        record->first.e.result = gxi_thread.latched;
+    }
+    gxi_bare_error.result = GPUEXEC_OK;
     gxi_thread.record = record;
     gxi_thread.epoch = gxi.epoch;
     gxi_unlock(&gxi_tables);
@@ -2073,6 +2079,7 @@ static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *refused) {
     gxi_thread_record *record = gxi_thread.record;
     gpuexec_result result = gxi_latched();
     if (result && record) gxi_write_last(record, &record->first.e, refused);
+    else if (result) gxi_bare_error.result = result;
     return result;
 }
 static gpuexec_result gxi_take(void) {
@@ -2524,7 +2531,7 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
-    else memset(&failed->detail.e, 0, sizeof failed->detail.e);
+    else failed->detail.e = gxi_bare_error;      /* whose texts are literals */
     gxi_unlock(&gxi_tables);
     return id;
 }
@@ -2609,7 +2616,7 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
 
 /* The living object of a handle. Whether its context still lives is asked for adopted contexts and before clean-up; elsewhere somebody would have to
    destroy what gpuexec holds. */
-static void gxi_context_end(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
+static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_slot *slot = gxi_peek(id, kind), *context;
     if (GXI_UNLIKELY(!slot)) {
@@ -2841,8 +2848,10 @@ GPUEXEC_API int gpuexec_device_count(void) {
     if (GXI_TRY(cuDeviceGetCount, (&count))) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
     return count;
 }
-static int gxi_attribute(gxi_call *call, int device, int attribute) {      /* 0 when the driver does not know it */
+/* 0 when the driver does not know it. Another failure stays in the call, and nothing more is asked. */
+static int gxi_attribute(gxi_call *call, int device, int attribute) {
     int value = 0;
+    if (call->cu && call->cu != GXI_INVALID_VALUE) return 0;
     return GXI_TRY(cuDeviceGetAttribute, (&value, attribute, device)) ? 0 : value;
 }
 
@@ -2875,7 +2884,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info(int ordinal, gpuexec_device_i
     info->l2_bytes = (size_t)gxi_attribute(call, device, GXI_DEV_L2_CACHE_SIZE);
     info->shared_per_block = (size_t)gxi_attribute(call, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK);
     info->shared_per_block_optin = (size_t)gxi_attribute(call, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    return GPUEXEC_OK;
+    return call->cu && call->cu != GXI_INVALID_VALUE ? gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal) : GPUEXEC_OK;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute(int ordinal, int attribute, int *value) {
@@ -2892,7 +2901,11 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
     int device = 0, peer = 0, can = 0;
     GXI_CALL_NO_PLACE(gpuexec_device_can_access_peer, GXI_ASKS);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
-    return GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer)) ? 0 : can;
+    if (GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer))) {
+        gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", ordinal, peer_ordinal);
+        return 0;
+    }
+    return can;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -2983,7 +2996,11 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     struct CUctx_st *other = NULL;
     unsigned flags = 0;
     int active = 0;
-    if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) == 0 && active && GXI_TRY(cuDevicePrimaryCtxRetain, (&other, device)) == 0) {
+    if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) || (active && GXI_TRY(cuDevicePrimaryCtxRetain, (&other, device)))) {
+        gxi_fail_cu(call, NULL, "whether %p is the device's primary context cannot be asked", (void *)native);
+        return GXI_ADOPTED;
+    }
+    if (active) {
         if (other == native) return GXI_PRIMARY;
         GXI_TRY(cuDevicePrimaryCtxRelease, (device));
     }
@@ -3173,7 +3190,8 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_context_is_current, GXI_ASKS);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
-    return GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == slot->cu_context;
+    if (GXI_TRY(cuCtxGetCurrent, (&current))) { gxi_fail_cu(call, NULL, "the current context cannot be asked for"); return 0; }
+    return current == slot->cu_context;
 }
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
@@ -3214,11 +3232,14 @@ GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context
     GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
     cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
-    gxi.cu.cuCtxGetLimit(&is, (int)limit);
+    if (cu) gxi.cu.cuCtxGetLimit(&is, (int)limit);                   /* for the text */
+    else GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
     gxi_leave(&scope);
     if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
     if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_names[limit],
                                gxi_context_of(slot)->ordinal, (unsigned long long)value, (unsigned long long)is);
+    if (call->cu) return gxi_fail_cu(call, NULL, "what the limit %s of device %d's context is now cannot be told", gxi_limit_names[limit],
+                                     gxi_context_of(slot)->ordinal);
     if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less",
                                     "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now", gxi_limit_names[limit],
                                     (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
@@ -3266,8 +3287,8 @@ GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context cont
 static void gxi_module_free(void *more);
 typedef struct gxi_barrier gxi_barrier;
 static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* held where barriers are looked at that the caller was not given; before gxi_tables */
-static void gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
-static void gxi_barriers_end(gxi_call *call, uint64_t context);
+static int gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
+static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context);
 static void gxi_multi_forget(gxi_call *call, uint64_t context);
 static void gxi_linker_free(void *more);
 static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
@@ -3291,7 +3312,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
         }
     }
     if (kind == GXI_MODULE) gxi_module_free(old.more);
-    else if (kind == GXI_BARRIER) gxi_barrier_free(call, (gxi_barrier *)old.more);
+    else if (kind == GXI_BARRIER) cu = gxi_barrier_free(call, (gxi_barrier *)old.more);
     else if (kind == GXI_LINKER) gxi_linker_free(old.more);
     else if (kind == GXI_CONTEXT || kind == GXI_KERNEL || kind == GXI_PARAMS || kind == GXI_PREPARED) gxi_free(old.more);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
@@ -3304,28 +3325,35 @@ static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind)
            : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
                                                : GXI_TRY(cuMemFree, (lo));
 }
-static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
+/* Ends everything in a context, and it, whatever fails. Returns the first failure. */
+static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot) {
     static const unsigned order[] = { GXI_PREPARED, GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
     const uint64_t id = slot->id;
+    gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
     unsigned i, index;
     gxi_range range;
     /* destroyed by somebody else, or by the end of the process: everything in it is gone already */
     const int gone = gxi_is_destroyed(call, slot->cu_context, &gxi_context_of(slot)->id) || call->cu == GXI_DEINITIALIZED;
-    const int entered = !gone && gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK;
+    const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered && !slot->adopted) {
-        if (GXI_TRY(cuCtxSynchronize, ())) gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
+        if (GXI_TRY(cuCtxSynchronize, ())) result = gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
     } else if (entered) {                        /* somebody else's context: wait for our streams only */
         for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )
-            if (!child->adopted) GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native));
+            if (!child->adopted && GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native)) && !result)
+                result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
     }
     gxi_multi_forget(call, id);
-    gxi_barriers_end(call, id);
+    if (result) gxi_barriers_end(call, id);
+    else result = gxi_barriers_end(call, id);
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
         for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) {
+            const char *made_at = child->where;
             if (gone) child->adopted = 1;
-            gxi_destroy(call, child);
+            if (gxi_destroy(call, child) && !result)
+                result = gxi_fail_cu(call, NULL, "%s made at %s, of the context that was closed, cannot be destroyed", gxi_kind_names[order[i]],
+                                     made_at ? made_at : "?");
         }
     memset(&range, 0, sizeof range);             /* gcc 11 -Os does not see that `found` says it is set */
     for (;;) {
@@ -3341,13 +3369,15 @@ static void gxi_context_end(gxi_call *call, gxi_slot *slot) {
             }
         gxi_unlock(&gxi_tables);
         if (!found) break;
-        if (!gone) gxi_free_range(call, range.lo, range.kind);
+        if (!gone && gxi_free_range(call, range.lo, range.kind) && call->cu != GXI_DEINITIALIZED && !result)
+            result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed", range.where ? range.where : "?");
     }
     if (entered) gxi_leave(&scope);
     if (gone && gxi_context_of(slot)->origin == GXI_PRIMARY) gxi.cu.cuDevicePrimaryCtxRelease(gxi_context_of(slot)->device);
     if (gone) slot->adopted = 1;
     call->cu = 0;
-    gxi_destroy(call, slot);
+    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "the context's release failed");
+    return result;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context) {
@@ -3356,8 +3386,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context) {
     if (gxi_was_never_made(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
     if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
-    gxi_context_end(call, slot);
-    return call->cu ? gxi_fail_cu(call, NULL, "the context's release failed") : GPUEXEC_OK;
+    return gxi_context_end(call, slot);
 }
 
 static void gxi_report_leaks(void) {
@@ -3865,12 +3894,17 @@ typedef struct gxi_module {
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
 } gxi_module;
 
-static void gxi_module_free(void *p) {
-    gxi_module *m = (gxi_module *)p;
+static void gxi_forget_kernels(gxi_module *m) {
     int i;
-    if (!m) return;
     for (i = 0; i < m->nkernels; i++) gxi_free(m->kernels[i]);
     gxi_free(m->kernels);
+    m->kernels = NULL;
+    m->nkernels = -1;
+}
+static void gxi_module_free(void *p) {
+    gxi_module *m = (gxi_module *)p;
+    if (!m) return;
+    gxi_forget_kernels(m);
     gxi_free(m->ptx);
     gxi_free(m->name);
     gxi_free(m->log);
@@ -3913,10 +3947,10 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
             m->nkernels = 0;
             for (i = 0; i < count; i++) {
                 const char *name = NULL;
-                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) == 0 && name &&
-                    (m->kernels[m->nkernels] = gxi_copy_string(name)) != NULL)
-                    m->nkernels++;
+                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
+                m->nkernels++;
             }
+            if (i < count) gxi_forget_kernels(m);
         }
         gxi_free(functions);
     } else if (ptx) {
@@ -3927,7 +3961,7 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
         m->nkernels = 0;
         for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
             char *copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
-            if (!copy) return;
+            if (!copy) { gxi_forget_kernels(m); return; }
             memcpy(copy, name, (size_t)(end - name));
             copy[end - name] = 0;
             m->kernels[m->nkernels++] = copy;
@@ -4293,8 +4327,9 @@ GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
     return slot ? (struct CUfunc_st *)slot->native : NULL;
 }
 
-static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int attribute) {
+static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int attribute) {      /* as gxi_attribute */
     int value = 0;
+    if (call->cu && call->cu != GXI_INVALID_VALUE) return 0;
     return GXI_TRY(cuFuncGetAttribute, (&value, attribute, (struct CUfunc_st *)kernel->native)) ? 0 : value;
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexec_kernel_info *info) {
@@ -4309,7 +4344,8 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexe
     for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++)
         if (GXI_TRY(cuFuncGetAttribute, (&values[i], i, (struct CUfunc_st *)slot->native))) {
             values[i] = 0;                       /* clusters came with CUDA 11.8 */
-            if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
+            if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || (call->cu != GXI_INVALID_VALUE && call->cu != GXI_CU_NOT_SUPPORTED))
+                return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
         }
     info->max_threads_per_block = values[GXI_FUNC_MAX_THREADS_PER_BLOCK];
     info->registers = values[GXI_FUNC_NUM_REGS];
@@ -4886,6 +4922,7 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
+    gpuexec_result result = GPUEXEC_OK;
     GXI_CALL(gpuexec_register, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
     if (!memory || !bytes || (uintptr_t)memory + bytes < bytes)
@@ -4905,17 +4942,16 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
         call->cu = cu;
         call->driver_call = "cuMemHostRegister";
         if (pinned)
-            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
+            result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
                      "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
-        else gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
+        else result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
     }
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         gxi.cu.cuMemHostUnregister(memory);
-        call->cu = GXI_OUT_OF_MEMORY;
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
+        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
     }
     gxi_leave(&scope);
-    return call->cu ? gpuexec_error_detail()->result : GPUEXEC_OK;
+    return result;
 }
 
 static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_context peer, int enable) {
@@ -5246,16 +5282,18 @@ GPUEXEC_API gpuexec_result (gpuexec_fill_2d)(GXI_WHERE gpuexec_stream stream, gp
 
 /* --- will a copy be asynchronous ------------------------------------------------------------------------------------- */
 
-/* 1 if a device has peer access to memory of another: then its context knows an address for it. */
+/* 1 if a device has peer access to memory of another: then its context knows an address for it. -1 after a failure. */
 static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address) {
     int what = GXI_POINTER_DEVICE_POINTER;
     gpuexec_ptr seen = 0;
     void *value = &seen;
     gxi_scope scope;
-    if (gxi_enter(call, context->cu_context, &scope)) return 0;
+    if (gxi_enter(call, context->cu_context, &scope)) return -1;
     if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address))) seen = 0;
     gxi_leave(&scope);
-    return seen != 0;
+    if (call->cu == 0 || call->cu == GXI_INVALID_VALUE) return seen != 0;
+    gxi_fail_cu(call, NULL, "whether device %d has peer access to 0x%llx cannot be asked", gxi_context_of(context)->ordinal, (unsigned long long)address);
+    return -1;
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info) {
     static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
@@ -5273,6 +5311,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         return gpuexec_error_detail()->result;
     device = other = gxi_context_of(home)->ordinal;
     engines = gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT);
+    if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", device);
     for (i = 0; i < 2; i++) {
         const uint64_t address = x.sides[i].address;
         if (gxi_pointer(call, address, &what[i])) return gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address);
@@ -5307,12 +5346,17 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
                 engines ? "by a copy engine beside the kernels" : "but this device has no copy engine that works beside kernels");
     } else {
         info->overlaps = 1;
-        if (what[GXI_TO].device == what[GXI_FROM].device) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
-        else if (gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address))
+        const int same = what[GXI_TO].device == what[GXI_FROM].device;
+        const int reaches = same ? 0 : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
+        if (reaches < 0) return gpuexec_error_detail()->result;
+        if (same) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
+        else if (reaches)
             gxi_add(&t, "from device %d straight to device %d, by peer access", what[GXI_FROM].device, what[GXI_TO].device);
         else {
             int peer = 0;
-            if (gxi_device(call, other, &peer) == GPUEXEC_OK) GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(home)->device, peer));
+            if (gxi_device(call, other, &peer)) return gpuexec_error_detail()->result;
+            if (GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(home)->device, peer)))
+                return gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", device, other);
             gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device, what[GXI_TO].device);
             if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
             else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
@@ -5322,9 +5366,10 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         info->overlaps = 0;
         gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; cure: a stream of gpuexec_stream_create");
     }
-    snprintf(info->why, sizeof info->why, "%s", t.p ? t.p : "");
+    if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
+    else gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the reason");
     gxi_text_free(&t);
-    return GPUEXEC_OK;
+    return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -5695,11 +5740,13 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
 }
 
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
-    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes);
+    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes), multiprocessors;
     const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
     GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
     if (per_multiprocessor < 0 || !context) return -1;
-    return per_multiprocessor * gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
+    multiprocessors = gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
+    if (call->cu) { gxi_fail_cu(call, NULL, "device %d cannot be asked", gxi_context_of(context)->ordinal); return -1; }
+    return per_multiprocessor * multiprocessors;
 }
 
 GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
@@ -5821,12 +5868,17 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
     unsigned cluster[3], own[3];
     gxi_extended e;
     gxi_scope scope;
-    int i, most = 0;
+    int i, most = 0, must = 0;
     for (i = 0; i < 3; i++) {                    /* drivers before 11.8 do not know these attributes: 0 */
         own[i] = (unsigned)gxi_function_attribute(ask, kernel, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + i);
         cluster[i] = asked ? gxi_cluster(desc, i) : own[i];
     }
-    if (!asked && gxi_function_attribute(ask, kernel, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET) && !own[0])
+    if (!asked) must = gxi_function_attribute(ask, kernel, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET);
+    if (ask->cu && ask->cu != GXI_INVALID_VALUE) {
+        if (!call->cu) { call->driver_call = ask->driver_call; call->cu = ask->cu; }
+        return gxi_fail_cu(call, NULL, "the clusters of kernel \"%s\" cannot be asked for", name);
+    }
+    if (must && !own[0])
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
                         "kernel \"%s\" can only be launched with clusters", name);
     if (!cluster[0]) return GPUEXEC_OK;
@@ -5875,10 +5927,15 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
               fixed = gxi_function_attribute(&ask, kernel, GXI_FUNC_SHARED_SIZE_BYTES);
     const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS),
               file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
+    int block_most[3], grid_most[3];
     gpuexec_result r = GPUEXEC_BAD_LAUNCH;
-    if (most <= 0 || kernel_most <= 0) {
+    for (i = 0; i < 3; i++) {
+        block_most[i] = gxi_attribute(&ask, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
+        grid_most[i] = gxi_attribute(&ask, device, GXI_DEV_MAX_GRID_DIM_X + i);
+    }
+    if (ask.cu || most <= 0 || kernel_most <= 0) {
         if (!call->cu) { call->driver_call = ask.driver_call; call->cu = ask.cu ? ask.cu : GXI_INVALID_HANDLE; }
-        return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver no longer knows it, or its context", name);
+        return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver does not tell its limits or the device's", name);
     }
     if (block[0] == 0)
         return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
@@ -5886,10 +5943,9 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
         return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)",
                         "kernel \"%s\" was given an empty grid: grid_x is 0", name);
     for (i = 0; i < 3; i++) {
-        int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
-        if (block[i] > (unsigned)limit)
+        if (block[i] > (unsigned)block_most[i])
             return gxi_fail(call, r, "make the block smaller and the grid larger",
-                            "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, limit,
+                            "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, block_most[i],
                             name);
     }
     if (threads > (unsigned)most)
@@ -5899,12 +5955,11 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
                         "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")", block[0],
                         block[1], block[2], (unsigned long long)threads, ordinal, most, name);
     for (i = 0; i < 3; i++) {
-        int limit = gxi_attribute(&ask, device, GXI_DEV_MAX_GRID_DIM_X + i);
-        if (grid[i] > (unsigned)limit)
+        if (grid[i] > (unsigned)grid_most[i])
             return gxi_fail(call, r,
                             i ? "put the longest dimension on x, which takes the most"
                               : "let each thread do several elements in a loop; was a count negative?",
-                            "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, limit,
+                            "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, grid_most[i],
                             name);
     }
     if ((uint64_t)d->shared_bytes + (uint64_t)fixed > (uint64_t)optin)
@@ -6466,25 +6521,38 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     return 0;
 }
 
-/* Makes a context current for clean-up, unless it is gone. */
-static int gxi_enter_living(gxi_call *call, uint64_t context, gxi_scope *scope) {
-    gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
+/* 1 unless a context of a barrier or of a kept launch is gone: its owner has destroyed it, or the process ends. */
+static int gxi_multi_lives(gxi_call *call, uint64_t context) {
+    const gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
     gxi_call own = *call;
-    if (!slot || gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) || own.cu == GXI_DEINITIALIZED) return 0;
-    return gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK;
+    return slot && !gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) && own.cu != GXI_DEINITIALIZED;
 }
-static void gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
+/* Gives the first failure, and leaves it in call. */
+static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
+#define GXI_KEEP_FIRST() do if (call->cu && !first.cu) first = *call; while (0)
+    gxi_call first = *call;
     gxi_scope scope;
     unsigned i;
-    for (i = 0; i < b->count; i++)               /* a kernel writes into the others' parts: all of them first */
-        if (gxi_enter_living(call, b->contexts[i], &scope)) { GXI_TRY(cuCtxSynchronize, ()); gxi_leave(&scope); }
+    first.cu = 0;
+    for (i = 0; i < b->count; i++) {             /* a kernel writes into the others' parts: all of them first */
+        if (!gxi_multi_lives(call, b->contexts[i])) continue;
+        if (gxi_enter(call, b->cu_contexts[i], &scope) == GPUEXEC_OK) { GXI_TRY(cuCtxSynchronize, ()); gxi_leave(&scope); }
+        GXI_KEEP_FIRST();
+    }
     for (i = b->count; i-- > 0; ) {
-        if (!gxi_enter_living(call, b->contexts[i], &scope)) continue;
-        if (b->memory[i]) GXI_TRY(cuMemFree, (b->memory[i]));
-        if (i == 0 && b->host) GXI_TRY(cuMemFreeHost, (b->host));
-        gxi_leave(&scope);
+        if (!gxi_multi_lives(call, b->contexts[i])) continue;
+        if (gxi_enter(call, b->cu_contexts[i], &scope) == GPUEXEC_OK) {
+            if (b->memory[i]) GXI_TRY(cuMemFree, (b->memory[i]));
+            GXI_KEEP_FIRST();
+            if (i == 0 && b->host) GXI_TRY(cuMemFreeHost, (b->host));
+            gxi_leave(&scope);
+        }
+        GXI_KEEP_FIRST();
+#undef GXI_KEEP_FIRST
     }
     gxi_free(b);
+    *call = first;
+    return first.cu;
 }
 
 /* Who left the barrier and why, in words; 0 if nobody has. */
@@ -6592,7 +6660,8 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     gxi_unlock(&gxi_barriers_mutex);
 }
 /* Ends the barriers that a context is part of, before it goes. */
-static void gxi_barriers_end(gxi_call *call, uint64_t context) {
+static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
+    gpuexec_result result = GPUEXEC_OK;
     unsigned index = 0, i;
     gxi_slot *slot;
     for (;;) {
@@ -6601,8 +6670,8 @@ static void gxi_barriers_end(gxi_call *call, uint64_t context) {
         for (index = 0; !found && (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; )
             for (i = 0; i < ((gxi_barrier *)slot->more)->count; i++) if (((gxi_barrier *)slot->more)->contexts[i] == context) found = slot;
         gxi_unlock(&gxi_barriers_mutex);
-        if (!found) return;
-        gxi_destroy(call, found);
+        if (!found) return result;
+        if (gxi_destroy(call, found) && !result) result = gxi_fail_cu(call, NULL, "the memory of a barrier of the context that was closed cannot be freed");
     }
 }
 
@@ -6705,8 +6774,8 @@ GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_con
         return handle;
     }
 failed:
+    handle.id = gxi_failed_id(GXI_BARRIER);      /* of this failure, not of one in freeing */
     if (b) gxi_barrier_free(call, b);
-    handle.id = gxi_failed_id(GXI_BARRIER);
     return handle;
 }
 
@@ -6750,8 +6819,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier) {
     GXI_CALL_NO_PLACE(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_barrier(call, barrier))) return gpuexec_error_detail()->result;
-    gxi_destroy(call, slot);
-    return call->cu ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
+    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
 }
 
 /* --- the launch ---------------------------------------------------------------------------------------------------- */
@@ -6771,13 +6839,8 @@ static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;       /* one multi-device lau
 
 static void gxi_multi_drop(gxi_call *call, gxi_multi_launch *m) {
     unsigned i;
-    for (i = 0; i < m->count; i++) {
-        gxi_scope scope;
-        if (m->events[i] && gxi_enter_living(call, m->contexts[i], &scope)) {
-            GXI_TRY(cuEventDestroy, (m->events[i]));
-            gxi_leave(&scope);
-        }
-    }
+    for (i = 0; i < m->count; i++)
+        if (m->events[i] && gxi_multi_lives(call, m->contexts[i])) GXI_TRY(cuEventDestroy, (m->events[i]));
     memset(m, 0, sizeof *m);
 }
 /* Before a context ends: forgets the launches that it took part in. */
@@ -6803,8 +6866,9 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
     const gpuexec_dims *x = &list[0].dims, *y = &list[i].dims;
     char names[2][256] = { "", "" };
     unsigned k;
-    for (k = 0; k < 2; k++) GXI_TRY(cuDeviceGetName, (names[k], (int)sizeof names[k], d[k ? i : 0].device));
-    call->cu = 0;
+    for (k = 0; k < 2; k++)
+        if (GXI_TRY(cuDeviceGetName, (names[k], (int)sizeof names[k], d[k ? i : 0].device)))
+            return gxi_fail_cu(call, NULL, "device %d cannot be asked for its name", d[k ? i : 0].ordinal);
     if (strcmp(names[0], names[1]) != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on devices of one model only",
                         "device %d is \"%s\", but device %d is \"%s\"; a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal,
@@ -6813,7 +6877,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
         int na = gxi_attribute(call, d[0].device, GXI_DEV_MULTIPROCESSOR_COUNT), nb = gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT);
         int ca = gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
         int cb = gxi_attribute(call, d[i].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[i].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
-        call->cu = 0;
+        if (call->cu) return gxi_fail_cu(call, NULL, "devices %d and %d cannot be compared", d[0].ordinal, d[i].ordinal);
         if (na != nb || ca != cb)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on identical devices only (MIG slices and partly disabled devices differ)",
                             "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; "
@@ -6830,6 +6894,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
                         d[0].ordinal, ((const gxi_module *)ma->more)->name, d[i].ordinal, ((const gxi_module *)mb->more)->name);
     for (k = 0; k < sizeof same / sizeof same[0]; k++) {
         int va = gxi_function_attribute(call, d[0].kernel, same[k]), vb = gxi_function_attribute(call, d[i].kernel, same[k]);
+        if (call->cu) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name, d[0].ordinal, d[i].ordinal);
         if (va != vb)
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image with the same options on each device",
                             "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d", a->name, va, same_names[k], d[0].ordinal,
@@ -6857,7 +6922,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     const gpuexec_dims *dims = &list[i].dims;
     const uint64_t blocks = (uint64_t)dims->grid_x * (dims->grid_y + !dims->grid_y) * (dims->grid_z + !dims->grid_z);
     const uint64_t threads = (uint64_t)dims->block_x * (dims->block_y + !dims->block_y) * (dims->block_z + !dims->block_z);
-    int per_multiprocessor = 0;
+    int per_multiprocessor = 0, cooperative, multiprocessors;
     gxi_scope scope;
     unsigned k;
     if (d[i].stream->legacy)
@@ -6873,9 +6938,11 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch",
                         "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
-    if (!gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH))
+    cooperative = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH);
+    multiprocessors = gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT);
+    if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", d[i].ordinal);
+    if (!cooperative)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
-    call->cu = 0;
     module = gxi_peek(kernel->module, GXI_MODULE);
     if (module && ((const gxi_module *)module->more)->device_launches)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
@@ -6886,7 +6953,9 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gpuexec_error_detail()->result;
     GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, (struct CUfunc_st *)d[i].kernel->native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
-    if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT)) {
+    if (call->cu && call->cu != GXI_INVALID_VALUE)                   /* which it says of blocks that cannot be, explained below */
+        return gxi_fail_cu(call, NULL, "how many blocks of kernel \"%s\" run at once on device %d cannot be asked", kernel->name, d[i].ordinal);
+    if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)multiprocessors) {
         call->cu = GXI_COOPERATIVE_TOO_LARGE;    /* which the driver was not asked for */
         call->driver_call = NULL;
         return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
@@ -6966,8 +7035,9 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
                         gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < count; i++) {
         const gpuexec_dims *dims = &list[i].dims;
-        if (!(can = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH))) {
-            call->cu = 0;
+        can = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH);
+        if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", d[i].ordinal);
+        if (!can) {
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
                             "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);

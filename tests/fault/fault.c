@@ -1,0 +1,1024 @@
+/* fault.c - fault injection: every driver call and every allocation of the flows below fails once, and the library must stand it.
+
+   The driver's entry points are handed to gpuexec.h behind wrappers, which count calls and objects and may answer an error. A flow is run again and again,
+   and the n-th call (or allocation) fails, n = 1, 2, ..., until a run has passed without reaching it. That in six manners, three for driver calls and
+   three for allocations:
+
+     once       the failed API call is made again, and the flow then comes to its right results
+     go on      the flow goes on with what it has got: failed handles, addresses of 0
+     for good   this call and all later ones fail: with a sticky error, as of a kernel that failed; or no memory is left at all
+
+   At each step: nothing fails without a fault; the call in which the fault was reached fails, and its text names the driver's call, or the memory that
+   was missing; the latch does what >>manual says for that kind of call; the thread's current context is what it was. At the end of each run: every object
+   was given back to the driver and all memory to the allocator, and gpuexec_shutdown returned what it should.
+
+   What is a failure elsewhere may be none for a call: fault_tolerated says which, and why. FAULT_VERBOSE=1 tells each fault. */
+#define _DEFAULT_SOURCE
+#ifndef _POSIX_C_SOURCE
+#  define _POSIX_C_SOURCE 200809L
+#endif
+#include <dlfcn.h>
+static void *fault_symbol(void *library, const char *name);
+#define dlsym fault_symbol                               /* with which gpuexec.h asks for the driver's cuGetProcAddress */
+#include "../test.h"
+#undef dlsym
+#include <sys/mman.h>
+
+/* How the arguments of each entry point are passed on: the names in its row of GXI_DRIVER. */
+#define PASS_cuInit (flags)
+#define PASS_cuDriverGetVersion (version)
+#define PASS_cuGetErrorName (error, text)
+#define PASS_cuGetErrorString (error, text)
+#define PASS_cuDeviceGet (device, ordinal)
+#define PASS_cuDeviceGetCount (count)
+#define PASS_cuDeviceGetName (name, size, device)
+#define PASS_cuDeviceGetAttribute (value, attribute, device)
+#define PASS_cuDeviceTotalMem (bytes, device)
+#define PASS_cuDeviceGetPCIBusId (id, size, device)
+#define PASS_cuDeviceGetUuid (uuid, device)
+#define PASS_cuDeviceCanAccessPeer (can, device, peer)
+#define PASS_cuDevicePrimaryCtxRetain (context, device)
+#define PASS_cuDevicePrimaryCtxRelease (device)
+#define PASS_cuDevicePrimaryCtxSetFlags (device, flags)
+#define PASS_cuCtxGetCurrent (context)
+#define PASS_cuCtxPushCurrent (context)
+#define PASS_cuCtxPopCurrent (context)
+#define PASS_cuCtxGetDevice (device)
+#define PASS_cuCtxCreate (context, flags, device)
+#define PASS_cuCtxDestroy (context)
+#define PASS_cuCtxGetApiVersion (context, version)
+#define PASS_cuCtxGetId (context, id)
+#define PASS_cuCtxGetLimit (value, limit)
+#define PASS_cuCtxSetLimit (limit, value)
+#define PASS_cuCtxGetStreamPriorityRange (least, greatest)
+#define PASS_cuCtxAttach (context, flags)
+#define PASS_cuCtxDetach (context)
+#define PASS_cuDevicePrimaryCtxGetState (device, flags, active)
+#define PASS_cuCtxSynchronize ()
+#define PASS_cuModuleLoadDataEx (module, image, n, options, values)
+#define PASS_cuModuleUnload (module)
+#define PASS_cuModuleGetFunction (function, module, name)
+#define PASS_cuModuleGetGlobal (address, bytes, module, name)
+#define PASS_cuLinkCreate (n, options, values, state)
+#define PASS_cuLinkAddData (state, type, data, bytes, name, n, options, values)
+#define PASS_cuLinkComplete (state, image, bytes)
+#define PASS_cuLinkDestroy (state)
+#define PASS_cuModuleGetFunctionCount (count, module)
+#define PASS_cuModuleEnumerateFunctions (functions, n, module)
+#define PASS_cuFuncGetName (name, function)
+#define PASS_cuFuncGetParamInfo (function, index, offset, size)
+#define PASS_cuFuncGetAttribute (value, attribute, function)
+#define PASS_cuFuncSetAttribute (function, attribute, value)
+#define PASS_cuOccupancyMaxActiveBlocksPerMultiprocessor (blocks, function, threads, shared)
+#define PASS_cuOccupancyMaxPotentialBlockSize (blocks, threads, function, shared_of, shared, limit)
+#define PASS_cuLaunchKernel (function, gx, gy, gz, bx, by, bz, shared, stream, params, extra)
+#define PASS_cuLaunchCooperativeKernel (function, gx, gy, gz, bx, by, bz, shared, stream, params)
+#define PASS_cuLaunchCooperativeKernelMultiDevice (launches, count, flags)
+#define PASS_cuLaunchKernelEx (config, function, params, extra)
+#define PASS_cuOccupancyMaxPotentialClusterSize (blocks, function, config)
+#define PASS_cuLaunchHostFunc (stream, function, user)
+#define PASS_cuStreamGetPriority (stream, priority)
+#define PASS_cuStreamGetFlags (stream, flags)
+#define PASS_cuMemAlloc (address, bytes)
+#define PASS_cuMemAllocPitch (address, pitch, width, height, element)
+#define PASS_cuMemFree (address)
+#define PASS_cuMemGetInfo (available, total)
+#define PASS_cuMemHostAlloc (memory, bytes, flags)
+#define PASS_cuMemFreeHost (memory)
+#define PASS_cuMemHostRegister (memory, bytes, flags)
+#define PASS_cuMemHostUnregister (memory)
+#define PASS_cuCtxEnablePeerAccess (peer, flags)
+#define PASS_cuCtxDisablePeerAccess (peer)
+#define PASS_cuMemHostGetDevicePointer (address, memory, flags)
+#define PASS_cuMemGetAddressRange (base, bytes, address)
+#define PASS_cuPointerGetAttributes (n, attributes, values, address)
+#define PASS_cuMemcpyHtoD (to, from, bytes)
+#define PASS_cuMemcpyDtoH (to, from, bytes)
+#define PASS_cuMemcpyDtoD (to, from, bytes)
+#define PASS_cuMemcpyHtoDAsync (to, from, bytes, stream)
+#define PASS_cuMemcpyDtoHAsync (to, from, bytes, stream)
+#define PASS_cuMemcpyDtoDAsync (to, from, bytes, stream)
+#define PASS_cuMemcpy2DAsync (copy, stream)
+#define PASS_cuMemcpyPeerAsync (to, to_context, from, from_context, bytes, stream)
+#define PASS_cuMemsetD8Async (to, value, bytes, stream)
+#define PASS_cuMemsetD16Async (to, value, count, stream)
+#define PASS_cuMemsetD32Async (to, value, count, stream)
+#define PASS_cuMemsetD2D8Async (to, pitch, value, width, height, stream)
+#define PASS_cuStreamCreateWithPriority (stream, flags, priority)
+#define PASS_cuStreamDestroy (stream)
+#define PASS_cuStreamSynchronize (stream)
+#define PASS_cuStreamQuery (stream)
+#define PASS_cuStreamWaitEvent (stream, event, flags)
+#define PASS_cuStreamGetCtx (stream, context)
+#define PASS_cuEventCreate (event, flags)
+#define PASS_cuEventDestroy (event)
+#define PASS_cuEventRecord (event, stream)
+#define PASS_cuEventSynchronize (event)
+#define PASS_cuEventQuery (event)
+#define PASS_cuEventElapsedTime (ms, start, stop)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   The fault, and what is counted. */
+
+typedef enum fault_source { DRIVER, MEMORY } fault_source;
+typedef enum fault_manner { ONCE, GO_ON, FOR_GOOD } fault_manner;
+static const char *const fault_manners[2][3] = { { "a driver call fails once", "a driver call fails, and the flow goes on", "a sticky error, for good" },
+                                                 { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, for good" } };
+
+static struct {
+    fault_source source;
+    fault_manner manner;
+    int          at, count;                              /* the at-th driver call or allocation fails; 0: none. Atomic, as drivers may call from other threads */
+    int          fired, seen;                            /* reached; and the step in which it was has been looked at */
+    int          row, code;                              /* which driver call, and what it answered */
+    int          closing;                                /* in a call that ends contexts or barriers */
+    int          off;                                    /* the harness's own calls */
+    long         objects[8], blocks;                     /* alive */
+} fault;
+
+/* Shared by the processes of the tests. */
+enum { FAULT_SITES = 4096 };
+static struct {
+    int  faults[2][3], runs, sites, flows;
+    char reached[GXI_DRIVER_COUNT];
+    char site[FAULT_SITES][96];
+} *tally;
+__attribute__((constructor)) static void fault_begin(void) {
+    void *p = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) abort();
+    memcpy(&tally, &p, sizeof p);
+}
+
+enum {
+#define FAULT_ROW(need, name, version, params) ROW_##name,
+    GXI_DRIVER(FAULT_ROW)
+#undef FAULT_ROW
+    ROWS
+};
+
+/* What calls make and end. Those that end something do it also when they answer an error, as a driver's do that tell of earlier work. */
+static const struct { unsigned char row; signed char change; unsigned char object; } fault_objects[] = {
+    { ROW_cuDevicePrimaryCtxRetain, 1, 0 }, { ROW_cuDevicePrimaryCtxRelease, -1, 0 }, { ROW_cuCtxCreate, 1, 1 }, { ROW_cuCtxAttach, 1, 1 }, { ROW_cuCtxDestroy, -1, 1 },
+    { ROW_cuCtxDetach, -1, 1 }, { ROW_cuModuleLoadDataEx, 1, 2 }, { ROW_cuModuleUnload, -1, 2 }, { ROW_cuLinkCreate, 1, 3 }, { ROW_cuLinkDestroy, -1, 3 },
+    { ROW_cuStreamCreateWithPriority, 1, 4 }, { ROW_cuStreamDestroy, -1, 4 }, { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 },
+    { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 }, { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
+    { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 } };
+static const char *const fault_object_names[8] = { "retains of primary contexts", "counts of contexts", "modules", "link states", "streams", "events",
+                                                   "pieces of device memory", "pieces of page-locked memory" };
+static int fault_change(int row) {                       /* an index of fault_objects, or -1 */
+    int i = (int)(sizeof fault_objects / sizeof *fault_objects);
+    while (i-- > 0 && fault_objects[i].row != row) {}
+    return i;
+}
+
+/* 1 if this call is to fail: `row` of the driver, or -1, an allocation. A sticky error leaves alone what does not touch a device. */
+static int fault_hits(fault_source source, int row) {
+    static const unsigned char host_only[] = { ROW_cuDriverGetVersion, ROW_cuDeviceGet, ROW_cuDeviceGetCount, ROW_cuDeviceGetAttribute, ROW_cuCtxGetCurrent,
+                                               ROW_cuCtxPushCurrent, ROW_cuCtxPopCurrent, ROW_cuCtxGetId, ROW_cuCtxGetApiVersion, ROW_cuCtxGetDevice };
+    int n;
+    if (fault.off || !fault.at || source != fault.source) return 0;
+    if (source == DRIVER && fault.manner == FOR_GOOD && memchr(host_only, row, sizeof host_only)) return 0;
+    n = __atomic_add_fetch(&fault.count, 1, __ATOMIC_RELAXED);
+    return n == fault.at || (n > fault.at && fault.manner == FOR_GOOD);
+}
+static int fault_code(int row) {
+    const int i = fault_change(row);
+    if (fault.manner == FOR_GOOD) return 719;
+    return i >= 0 && fault_objects[i].change > 0 ? 2 : 999;
+}
+/* Before the driver is called: 1 if it is not to be, and *cu is the answer. */
+static int fault_before(int row, int *cu) {
+    const int i = fault_change(row), ends = i >= 0 && fault_objects[i].change < 0;
+    if (!fault.off) tally->reached[row] = 1;
+    *cu = 0;
+    if (!fault_hits(DRIVER, row)) return 0;
+    *cu = fault_code(row);
+    if (!fault.fired) { fault.row = row; fault.code = *cu; fault.fired = 1; }
+    return !ends;
+}
+static int fault_after(int row, int cu, int injected) {
+    const int i = fault_change(row);
+    if (i >= 0 && fault_objects[i].object < 8 && (cu == 0 || fault_objects[i].change < 0))
+        __atomic_add_fetch(&fault.objects[fault_objects[i].object], fault_objects[i].change, __ATOMIC_RELAXED);
+    return injected ? injected : cu;
+}
+
+static gxi_driver fault_real;                            /* the driver's own */
+#define FAULT_ROW(need, name, version, params)                                          \
+    static int GXI_CUDA fault_##name params {                                           \
+        int injected;                                                                   \
+        if (fault_before(ROW_##name, &injected)) return injected;                       \
+        return fault_after(ROW_##name, fault_real.name PASS_##name, injected);          \
+    }
+GXI_DRIVER(FAULT_ROW)
+#undef FAULT_ROW
+static const gxi_driver fault_wrapped = {
+#define FAULT_ROW(need, name, version, params) fault_##name,
+    GXI_DRIVER(FAULT_ROW)
+#undef FAULT_ROW
+};
+
+/* The driver's way to its entry points, which gives the wrappers of those that gpuexec.h knows. */
+static int (GXI_CUDA *fault_real_address)(const char *, void **, int, uint64_t, int *);
+static int (GXI_CUDA *fault_real_old_address)(const char *, void **, int, uint64_t);
+static int fault_wrap(const char *name, void **symbol, int cu) {
+    int row;
+    if (cu || !*symbol) return cu;
+    for (row = 0; row < ROWS; row++)
+        if (strcmp(name, gxi_driver_rows[row].name) == 0) {
+            memcpy((char *)&fault_real + (size_t)row * sizeof *symbol, symbol, sizeof *symbol);
+            memcpy(symbol, (const char *)&fault_wrapped + (size_t)row * sizeof *symbol, sizeof *symbol);
+            break;
+        }
+    return cu;
+}
+static int GXI_CUDA fault_address(const char *name, void **symbol, int version, uint64_t flags, int *status) {
+    return fault_wrap(name, symbol, fault_real_address(name, symbol, version, flags, status));
+}
+static int GXI_CUDA fault_old_address(const char *name, void **symbol, int version, uint64_t flags) {
+    return fault_wrap(name, symbol, fault_real_old_address(name, symbol, version, flags));
+}
+static void *fault_symbol(void *library, const char *name) {
+    void *symbol = dlsym(library, name);
+    if (strcmp(name, "cuGetProcAddress_v2") == 0 && symbol) {
+        int (GXI_CUDA *own)(const char *, void **, int, uint64_t, int *) = fault_address;
+        memcpy(&fault_real_address, &symbol, sizeof symbol);
+        memcpy(&symbol, &own, sizeof symbol);
+    } else if (strcmp(name, "cuGetProcAddress") == 0 && symbol) {
+        int (GXI_CUDA *own)(const char *, void **, int, uint64_t) = fault_old_address;
+        memcpy(&fault_real_old_address, &symbol, sizeof symbol);
+        memcpy(&symbol, &own, sizeof symbol);
+    } else if (strcmp(name, "cuDriverGetVersion") == 0 && symbol) {
+        int (GXI_CUDA *own)(int *) = fault_cuDriverGetVersion;
+        memcpy(&fault_real.cuDriverGetVersion, &symbol, sizeof symbol);
+        memcpy(&symbol, &own, sizeof symbol);
+    }
+    return symbol;
+}
+
+static void *fault_realloc(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (!bytes) {
+        if (p) __atomic_sub_fetch(&fault.blocks, 1, __ATOMIC_RELAXED);
+        free(p);
+        return NULL;
+    }
+    if (fault_hits(MEMORY, -1)) { fault.fired = 1; return NULL; }
+    if (!p) __atomic_add_fetch(&fault.blocks, 1, __ATOMIC_RELAXED);
+    return realloc(p, bytes);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Steps: each is one API call. */
+
+static struct { const char *call; char function[64]; int line; gxi_kind_of_call kind; int moves; gpuexec_result latched; struct CUctx_st *current; } step;
+
+static void fault_wrong(const char *format, ...) {
+    static struct { const char *format, *call; int row; } said[1000];
+    const int row = fault.source == DRIVER ? fault.row : -1;
+    static size_t n;
+    size_t i;
+    va_list list;
+    test_failures++;
+    for (i = 0; i < n; i++) if (said[i].format == format && said[i].call == step.call && said[i].row == row) return;
+    if (n == sizeof said / sizeof *said) return;
+    said[n].format = format; said[n].call = step.call; said[n++].row = row;          /* the same again says nothing new */
+    printf("%s:%d: %s: %s, number %d", __FILE__, step.line, test_current->name, fault_manners[fault.source][fault.manner], fault.at);
+    if (fault.fired && fault.source == DRIVER) printf(" (%s)", gxi_driver_rows[fault.row].name);
+    printf(": %s: ", step.call);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    printf("\n");
+}
+static struct CUctx_st *fault_current(void) {
+    struct CUctx_st *now = NULL;
+    if (fault_real.cuCtxGetCurrent) fault_real.cuCtxGetCurrent(&now);
+    return now;
+}
+static void fault_step(gxi_kind_of_call kind, const char *call, int line) {
+    const size_t n = strspn(call, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    step.call = call;
+    step.line = line;
+    step.kind = kind;
+    step.moves = 0;
+    snprintf(step.function, sizeof step.function, "%.*s", (int)n, call);
+    step.latched = gxi_latched();
+    step.current = fault_current();
+}
+
+/* Driver calls whose failure these functions do without, and why. */
+enum { ALLOCATION = -1 };
+static const struct { const char *function; int row; } fault_tolerated[] = {
+    { "", ROW_cuGetErrorName },                          /* "unknown CUresult" */
+    { "", ROW_cuGetErrorString },
+    { "", ROW_cuCtxGetCurrent },                         /* then it is pushed */
+    { "", ROW_cuCtxPopCurrent },                         /* the call's own answer counts */
+    { "", ROW_cuCtxGetId },                              /* then it is taken to be alive */
+    { "", ROW_cuCtxGetApiVersion },
+    { "gpuexec_context_", ROW_cuDeviceGet },             /* the ordinal is the CUdevice then */
+    { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease },     /* the context itself can be had */
+    { "load", ROW_cuModuleGetFunctionCount },            /* the kernels' names are not known then, which may be */
+    { "load", ROW_cuModuleEnumerateFunctions },
+    { "load", ROW_cuFuncGetName },
+    { "module_from_native", ROW_cuModuleGetFunctionCount },
+    { "module_from_native", ROW_cuModuleEnumerateFunctions },
+    { "from_native", ROW_cuFuncGetName },
+    { "load", ALLOCATION },
+    { "gpuexec_linker_", ALLOCATION },                   /* the log of what went well */
+    { "wait_stream", ROW_cuEventDestroy },
+    { "gpuexec_shutdown", ROW_cuEventDestroy },
+    { "gpuexec_context_close", ROW_cuEventDestroy },
+    { "gpuexec_barrier_create", ROW_cuCtxEnablePeerAccess },         /* it goes through host memory then */
+    { "module_from_native", ALLOCATION },
+    { "gpuexec_kernel_", ROW_cuFuncGetParamInfo },       /* the parameters are not known then, which may be */
+    { "gpuexec_kernel_get", ROW_cuFuncGetAttribute },    /* the limit of shared memory: the launch asks for more than it needs to */
+    { "gpuexec_kernel_from_native", ROW_cuFuncGetAttribute },
+    { "", ROW_cuMemGetAddressRange },                    /* not every memory has one */
+    { "_2d", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
+};
+static int fault_is_tolerated(void) {
+    const int row = fault.source == DRIVER ? fault.row : ALLOCATION;
+    size_t i;
+    for (i = 0; i < sizeof fault_tolerated / sizeof *fault_tolerated; i++)
+        if (fault_tolerated[i].row == row && strstr(step.function, fault_tolerated[i].function)) return 1;
+    return 0;
+}
+static void fault_count(void) {
+    const char *what = fault.source == DRIVER ? gxi_driver_rows[fault.row].name : "an allocation";
+    char site[96];
+    int i;
+    tally->faults[fault.source][fault.manner]++;
+    fault.closing = strstr(step.function, "close") || strstr(step.function, "barrier_destroy") || strstr(step.function, "shutdown");
+    snprintf(site, sizeof site, "%s: %s", step.function, what);
+    for (i = 0; i < tally->sites && strcmp(tally->site[i], site) != 0; i++) {}
+    if (i == tally->sites && i < FAULT_SITES) memcpy(tally->site[tally->sites++], site, sizeof site);
+    if (getenv("FAULT_VERBOSE")) printf("%s, number %d: line %d, %s\n", fault_manners[fault.source][fault.manner], fault.at, step.line, site);
+}
+
+static int fault_devices(void) {
+    static int n;
+    if (!n) {
+        fault.off = 1;
+        fault_real.cuDeviceGetCount(&n);
+        fault.off = 0;
+    }
+    return n;
+}
+
+static int fault_reach(int peer) {                       /* device 0 that one */
+    int can = 0, device = 0;
+    fault.off = 1;
+    fault_real.cuDeviceGet(&device, peer);
+    fault_real.cuDeviceCanAccessPeer(&can, 0, device);
+    fault.off = 0;
+    return can;
+}
+
+/* Right results can be expected. */
+static int fault_whole(void) { return !fault.fired || fault.manner == ONCE; }
+
+/* The latch after a call, >>manual "HOW ERRORS WORK". */
+static void fault_check_latch(gpuexec_result r) {
+    const gpuexec_result now = gxi_latched();
+    gpuexec_result wanted = step.latched;
+    if (step.kind == GXI_WAITS) {
+        if (step.latched && r != step.latched) fault_wrong("gave %s, but %s was latched", gpuexec_result_name(r), gpuexec_result_name(step.latched));
+        wanted = GPUEXEC_OK;
+    } else if (step.kind == GXI_WORKS && step.latched) {
+        if (r != step.latched) fault_wrong("was not refused: gave %s while %s was latched", gpuexec_result_name(r), gpuexec_result_name(step.latched));
+    } else if (!step.latched && (step.kind == GXI_WORKS || step.kind == GXI_MAKES)) wanted = r;
+    if (now != wanted) fault_wrong("gave %s and left %s latched, not %s", gpuexec_result_name(r), gpuexec_result_name(now), gpuexec_result_name(wanted));
+}
+
+/* After a call that gave r: 1 if it is to be made again. */
+static int fault_again(gpuexec_result r) {
+    const char *text = gpuexec_error_text();
+    const int hit = fault.fired && !fault.seen;
+    if (!step.moves && fault_current() != step.current && !(fault.source == DRIVER && fault.row == ROW_cuCtxGetCurrent)) fault_wrong("left another context current");
+    if (strlen(text) == 0 && r && (!fault.fired || !fault_is_tolerated())) fault_wrong("gave %s without a text", gpuexec_result_name(r));
+    fault_check_latch(r);
+    if (!hit) {
+        if (r && fault_whole()) fault_wrong("gave %s:\n%s", gpuexec_result_name(r), text);
+        return 0;
+    }
+    fault.seen = 1;
+    fault_count();
+    if (r == GPUEXEC_OK) {
+        if (!fault_is_tolerated()) fault_wrong("succeeded although %s failed", fault.source == DRIVER ? gxi_driver_rows[fault.row].name : "an allocation");
+        return 0;
+    }
+    if (fault.source == MEMORY) {
+        if (!strstr(text, "memory")) fault_wrong("the text does not tell of memory:\n%s", text);
+        if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("gave %s:\n%s", gpuexec_result_name(r), text);
+    } else {
+        char answered[128];
+        snprintf(answered, sizeof answered, "driver: %s answered", gxi_driver_rows[fault.row].name);
+        if (fault.manner == FOR_GOOD) snprintf(answered, sizeof answered, "(719)");        /* by any of the calls that failed */
+        if (!strstr(text, answered) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", answered, text);
+    }
+    if (fault.manner != ONCE) return 0;
+    if (gpuexec_take_error() && gpuexec_take_error()) fault_wrong("the failure stayed latched");
+    step.latched = GPUEXEC_OK;
+    return 1;
+}
+
+static gpuexec_result fault_last(void);
+static void fault_refused(gpuexec_result r) {
+    if (!gpuexec_error_text()[0] || (r && gpuexec_error_detail()->result == GPUEXEC_OK)) fault_wrong("gave %s without a text", gpuexec_result_name(r));
+    fault_check_latch(r);
+    if (fault.fired && !fault.seen) { fault.seen = 1; fault_count(); }
+}
+
+/* What failed last, for calls that give no gpuexec_result. */
+static gpuexec_result fault_last(void) {
+    const gpuexec_result r = gpuexec_error_detail()->result;
+    return r ? r : GPUEXEC_DRIVER_ERROR;
+}
+#define fault_of(handle)            (gpuexec_ok(handle) ? GPUEXEC_OK : fault_last())
+#define STEP(kind, call)            do fault_step(kind, #call, __LINE__); while (fault_again(call))
+#define VALUE(kind, text, v, call, ok) do { fault_step(kind, text, __LINE__); v = (call); } while (fault_again((ok) ? GPUEXEC_OK : fault_last()))
+#define WORK(call)                  STEP(GXI_WORKS, call)
+#define WAIT(call)                  STEP(GXI_WAITS, call)
+#define ASK(call)                   STEP(GXI_ASKS, call)
+#define DO(call)                    STEP(GXI_MAKES, call)                           /* makes, but no handle */
+#define MAKE(handle, call)          VALUE(GXI_MAKES, #call, handle, call, gpuexec_ok(handle))
+#define GET(v, call)                VALUE(GXI_MAKES, #call, v, call, v != 0)        /* an address */
+#define MAKE_WORK(handle, call)     VALUE(GXI_WORKS, #call, handle, call, gpuexec_ok(handle))
+#define TELL(v, call, ok)           VALUE(GXI_ASKS, #call, v, call, ok)
+#define PUSH(call)                  do { fault_step(GXI_MAKES, #call, __LINE__); step.moves = 1; } while (fault_again(call))
+#define POP(call) \
+    do { fault_step(GXI_CLEANS, #call, __LINE__); step.moves = 1; } while (fault_again(call) && fault.row != ROW_cuCtxPopCurrent)
+/* Clean-up is not made again: it has ended what it could, and the counts tell. */
+#define CLEAN(call)                 do { fault_step(GXI_CLEANS, #call, __LINE__); fault_again(call); } while (0)
+#define EQUAL(a, b)                 do { if (fault_whole()) CHECK_EQ(a, b); } while (0)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   A flow, again and again. */
+
+static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {    /* 1 if the fault was reached */
+    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_result r;
+    int i;
+    memset(&fault, 0, sizeof fault);
+    fault.source = source;
+    fault.manner = manner;
+    fault.at = at;
+    tally->runs++;
+    desc.realloc_function = fault_realloc;
+    alarm((unsigned)test_timeout() / 2);
+    gpuexec_shutdown();
+    fault_step(GXI_MAKES, "gpuexec_setup", __LINE__);
+    step.current = NULL;
+    if (fault_again((gpuexec_setup)("here", &desc))) (void)(gpuexec_setup)("here", &desc);
+    flow();
+    fault_step(GXI_WAITS, "gpuexec_shutdown()", __LINE__);
+    r = gpuexec_shutdown();
+    while (fault_current() && fault_real.cuCtxPopCurrent(&step.current) == 0) {}
+    step.current = NULL;
+    if (fault.manner == ONCE || !fault.fired) fault_again(r);
+    else if (fault.fired && !fault.seen) { fault.seen = 1; fault_count(); }
+    fault.off = 1;
+    if (fault.closing && fault.row == ROW_cuCtxPushCurrent)          /* a context can be detached from, and freed in, only when it is current */
+        fault.objects[1] = fault.objects[6] = fault.objects[7] = 0;
+    for (i = 0; i < 8; i++) if (fault.objects[i]) fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
+    if (fault.blocks) fault_wrong("%ld blocks of host memory are left", fault.blocks);
+    return fault.fired;
+}
+static char fault_ptx[8192];                             /* tests/unit/unit.ptx */
+static void fault_read(const char *path, char *to, size_t size);
+/* Every stride-th fault of the manners up to `last`. On a GPU few of them: opening a context takes long there, so that one is kept open. */
+static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
+    const char *driver = getenv("GPUEXEC_DRIVER");
+    const int cpu_device = driver && strstr(driver, "libsimgpu");
+    int source, manner, at, device;
+    fault_read("tests/unit/unit.ptx", fault_ptx, sizeof fault_ptx);
+    if (!gpuexec_device_count()) SKIP("no device");
+    fault_run(flow, DRIVER, ONCE, 0);
+    if (!cpu_device) {
+        struct CUctx_st *kept;
+        for (device = 0; device < 2; device++) fault_real.cuDevicePrimaryCtxRetain(&kept, device);
+        last = ONCE;
+    }
+    for (source = DRIVER; source <= MEMORY; source++)
+        for (manner = ONCE; manner <= (int)last; manner++)
+            for (at = 1; fault_run(flow, (fault_source)source, (fault_manner)manner, at); at += !cpu_device ? 7 : manner == FOR_GOOD ? stride : 1) {}
+    tally->flows++;
+}
+#define FLOW(name) static void flow_##name(void); TEST_ALONE(name) { fault_flow(flow_##name, FOR_GOOD, 1); } static void flow_##name(void)
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   The flows. */
+
+
+enum { N = 64 };
+static void fault_read(const char *path, char *to, size_t size) {
+    FILE *f = fopen(path, "r");
+    const size_t n = f ? fread(to, 1, size - 1, f) : 0;
+    if (f) fclose(f);
+    to[n] = 0;
+}
+
+FLOW(device) {
+    gpuexec_device_info info;
+    int n, value = 0;
+    TELL(n, gpuexec_device_count(), n > 0);
+    ASK(gpuexec_device_get_info(0, &info));
+    ASK(gpuexec_device_get_attribute(0, 16, &value));
+    if (n > 1) TELL(value, gpuexec_device_can_access_peer(0, n - 1), value || !fault_reach(n - 1));
+    EQUAL(info.warp_size, 32);
+    TELL(n, gpuexec_driver_version(), n >= 11040);
+}
+
+FLOW(context) {
+    gpuexec_context_desc spin = { 0, 1, 0 };
+    gpuexec_context open, made, same, shared, primary;
+    gpuexec_stream s;
+    char text[1000];
+    size_t n = 0, m = 0;
+    int low, high, is;
+    MAKE(open, gpuexec_context_open(0, &spin));
+    MAKE(made, gpuexec_context_create(0, &spin));
+    MAKE(same, gpuexec_context_from_native(gpuexec_context_native(made)));
+    MAKE(shared, gpuexec_context_attach(gpuexec_context_native(made)));
+    MAKE(primary, gpuexec_context_attach(gpuexec_context_native(open)));
+    MAKE(s, gpuexec_stream_create(same, NULL));          /* closing `same` waits for it and ends it */
+    DO(gpuexec_context_retain(open));
+    PUSH(gpuexec_context_push(made));
+    PUSH(gpuexec_context_push(open));
+    TELL(n, gpuexec_context_stack_text(text, sizeof text), n > 0);
+    TELL(is, gpuexec_context_is_current(open), is);
+    POP(gpuexec_context_pop(open));
+    POP(gpuexec_context_pop(made));
+    ASK(gpuexec_context_get_memory(made, &n, &m));
+    DO(gpuexec_context_set_limit(made, GPUEXEC_LIMIT_STACK, 2048));
+    ASK(gpuexec_context_get_limit(made, GPUEXEC_LIMIT_STACK, &n));
+    ASK(gpuexec_context_get_priorities(made, &low, &high));
+    EQUAL(n, 2048);
+    WAIT(gpuexec_context_sync(made));
+    CLEAN(gpuexec_context_close(primary));
+    CLEAN(gpuexec_context_close(shared));
+    CLEAN(gpuexec_context_close(same));
+    CLEAN(gpuexec_context_close(made));
+    CLEAN(gpuexec_context_close(open));
+    CLEAN(gpuexec_context_close(open));
+}
+
+FLOW(module) {
+    gpuexec_module_desc desc;
+    gpuexec_context ctx;
+    gpuexec_module mod, file, adopted;
+    gpuexec_kernel add, bump, same;
+    gpuexec_kernel_info info;
+    gpuexec_ptr p;
+    size_t bytes = 0;
+    uint32_t value = 7;
+    int n;
+    const char *name;
+    memset(&desc, 0, sizeof desc);
+    desc.verbose = 1;
+    desc.threads_per_block = 128;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, &desc));
+    MAKE(file, gpuexec_module_load_file(ctx, "tests/unit/unit.ptx", NULL));
+    MAKE(adopted, gpuexec_module_from_native(ctx, gpuexec_module_native(mod)));
+    TELL(name, gpuexec_module_log(mod), name != NULL);
+    TELL(n, gpuexec_module_kernel_count(mod), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
+    TELL(name, gpuexec_module_kernel_name(mod, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
+    TELL(n, gpuexec_module_kernel_count(adopted), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
+    TELL(name, gpuexec_module_kernel_name(adopted, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
+    GET(p, gpuexec_module_global(file, "counter", &bytes));
+    WORK(gpuexec_module_set_global(file, "counter", &value, sizeof value));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    MAKE(bump, gpuexec_kernel_get(file, "bump"));
+    MAKE(same, gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(bump)));
+    WORK(gpuexec_launch(same, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    value = 0;
+    WORK(gpuexec_module_get_global(file, "counter", &value, sizeof value));
+    EQUAL(value, 7 + 9);
+    ASK(gpuexec_kernel_get_info(add, &info));
+    if (!fault.fired) CHECK_EQ(info.parameters, 3);
+    TELL(n, gpuexec_kernel_occupancy(add, 64, 0), n > 0);
+    TELL(n, gpuexec_kernel_best_block(add, 0, &n), n > 0);
+    TELL(n, gpuexec_kernel_cooperative_blocks(add, 64, 0), n >= 0);
+    CLEAN(gpuexec_module_unload(adopted));
+    CLEAN(gpuexec_module_unload(mod));
+    CLEAN(gpuexec_module_unload(file));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+FLOW(linker) {
+    gpuexec_module_desc desc;
+    gpuexec_context ctx;
+    gpuexec_linker linker;
+    gpuexec_module mod, again;
+    gpuexec_kernel draw;
+    const void *image = NULL;
+    const char *name;
+    char path[256];
+    size_t bytes = 0;
+    double ms;
+    memset(&desc, 0, sizeof desc);
+    desc.verbose = 1;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(linker, gpuexec_linker_create(ctx, &desc));
+    DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fault_ptx, 0, NULL));
+    DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
+    DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));
+    MAKE(mod, gpuexec_linker_load(linker));
+    DO(gpuexec_linker_image(linker, &image, &bytes));
+    snprintf(path, sizeof path, "%s/gpuexec-fault-%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+    DO(gpuexec_linker_save(linker, path));
+    unlink(path);
+    TELL(name, gpuexec_linker_log(linker), name != NULL);
+    TELL(ms, gpuexec_linker_ms(linker), ms >= 0);
+    if (fault_whole()) MAKE(again, gpuexec_module_load(ctx, image, bytes, NULL));
+    MAKE(draw, gpuexec_kernel_get(mod, "draw"));
+    if (!fault.fired) CHECK_EQ(gpuexec_kernel_parameter_size(draw, 0), 8);
+    CLEAN(gpuexec_linker_destroy(linker));
+    CLEAN(gpuexec_module_unload(mod));
+    MAKE(linker, gpuexec_linker_create(ctx, NULL));      /* closing ends it */
+    DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fault_ptx, 0, NULL));
+    CLEAN(gpuexec_context_close(ctx));
+    (void)again;
+}
+
+FLOW(memory) {
+    static uint32_t host[N], registered[N];
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_ptr a, b, rows, address;
+    gpuexec_pointer_info info;
+    gpuexec_copy_info copy;
+    uint32_t *pinned;
+    size_t pitch = 256;
+    memset(host, 0, sizeof host);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    GET(a, gpuexec_alloc(ctx, sizeof host));
+    GET(b, gpuexec_alloc(ctx, sizeof host));
+    GET(rows, gpuexec_alloc_pitched(ctx, 16, 4, 4, &pitch));
+    GET(pinned, gpuexec_alloc_pinned(ctx, sizeof host));
+    DO(gpuexec_register(ctx, registered, sizeof registered));
+    GET(address, gpuexec_pinned_address(pinned));
+    GET(address, gpuexec_pinned_address(registered));
+    WORK(gpuexec_fill(s, a, 1, sizeof host));
+    WORK(gpuexec_fill16(s, a, 0x0202, 2));
+    WORK(gpuexec_fill32(s, a + 4, 0x03030303, 1));
+    WORK(gpuexec_copy(s, b, a, sizeof host));
+    WORK(gpuexec_copy_out(s, registered, b, sizeof registered));
+    WORK(gpuexec_copy_in(s, b + 8, registered, 4));
+    WORK(gpuexec_fill_2d(s, rows, pitch, 9, 16, 4));
+    WORK(gpuexec_copy_in_2d(s, rows, pitch, registered, 8, 8, 2));
+    WORK(gpuexec_copy_2d(s, rows + 2 * pitch, pitch, rows, pitch, 8, 2));
+    WORK(gpuexec_copy_out_2d(s, registered, 16, rows, pitch, 16, 4));
+    WAIT(gpuexec_stream_sync(s));
+    WORK(gpuexec_copy_out_now(ctx, host, b, sizeof host));
+    EQUAL(host[0], 0x02020202);
+    EQUAL(host[1], 0x03030303);
+    EQUAL(host[2], 0x02020202);
+    EQUAL(host[3], 0x01010101);
+    EQUAL(registered[9], 0x02020202 + 0x01010101);
+    WORK(gpuexec_copy_in_now(ctx, a, host, sizeof host));
+    WORK(gpuexec_copy_now(ctx, b, a, sizeof host));
+    WORK(gpuexec_fill_now(ctx, a, 0, sizeof host));
+    ASK(gpuexec_pointer_get_info(b + 4, &info));
+    EQUAL(info.base, b);
+    ASK(gpuexec_pointer_get_info((uintptr_t)pinned, &info));
+    ASK(gpuexec_pointer_get_info((uintptr_t)host, &info));
+    ASK(gpuexec_copy_explain(s, a, (uintptr_t)pinned, sizeof host, &copy));
+    EQUAL(copy.asynchronous, 1);
+    CLEAN(gpuexec_unregister(registered));
+    CLEAN(gpuexec_free_pinned(pinned));
+    CLEAN(gpuexec_free(rows));
+    CLEAN(gpuexec_free(b));
+    CLEAN(gpuexec_free(a));
+    CLEAN(gpuexec_stream_destroy(s));
+    CLEAN(gpuexec_context_close(ctx));
+    if (fault.fired && fault.seen == 0) gpuexec_unregister(registered);
+}
+
+static void fault_called(void *user) { *(volatile int *)user = 1; }
+FLOW(stream) {
+    static volatile int called;
+    gpuexec_stream_desc desc = { 0, 1, -1, 0 };
+    gpuexec_context ctx;
+    gpuexec_stream s, t, own, legacy, mine;
+    gpuexec_event event;
+    gpuexec_stream_info info;
+    called = 0;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, &desc));
+    MAKE(t, gpuexec_stream_create(ctx, NULL));
+    MAKE(own, gpuexec_stream_from_native(ctx, gpuexec_stream_native(s)));
+    MAKE(legacy, gpuexec_stream_legacy(ctx));
+    MAKE(mine, gpuexec_stream_per_thread(ctx));
+    WORK(gpuexec_stream_host_function(s, fault_called, (void *)(uintptr_t)&called));
+    WORK(gpuexec_stream_wait_stream(t, s));
+    MAKE(event, gpuexec_event_create(ctx, NULL));
+    WORK(gpuexec_event_record(event, t));
+    WORK(gpuexec_stream_wait_event(mine, event));
+    WAIT(gpuexec_stream_sync(mine));
+    EQUAL(called, 1);
+    ASK(gpuexec_stream_query(own));
+    ASK(gpuexec_stream_get_info(s, &info));
+    EQUAL(info.non_blocking, 1);
+    WAIT(gpuexec_stream_sync(legacy));
+    CLEAN(gpuexec_event_destroy(event));
+    CLEAN(gpuexec_stream_destroy(own));
+    CLEAN(gpuexec_stream_destroy(t));
+    CLEAN(gpuexec_stream_destroy(s));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+FLOW(event) {
+    gpuexec_event_desc sleeps = { 0, 0, 1, 0 };
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_event a, b, same;
+    double ms;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(a, gpuexec_event_create(ctx, &sleeps));
+    WORK(gpuexec_event_record(a, s));
+    MAKE_WORK(b, gpuexec_stream_record(s, NULL));
+    WAIT(gpuexec_event_sync(b));
+    MAKE(same, gpuexec_event_from_native(ctx, gpuexec_event_native(a)));
+    ASK(gpuexec_event_query(same));
+    TELL(ms, gpuexec_event_elapsed_ms(a, b), ms >= 0);
+    CLEAN(gpuexec_event_destroy(same));
+    CLEAN(gpuexec_event_destroy(a));
+    CLEAN(gpuexec_event_destroy(b));
+    CLEAN(gpuexec_stream_destroy(s));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+FLOW(launch) {
+    static const uint32_t zeros[N];
+    uint32_t got[N], by = 3, n = N, words = 15000;
+    gpuexec_launch_desc first = { 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0 };
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_module mod, faults;
+    gpuexec_kernel add, fill;
+    gpuexec_ptr p;
+    memset(got, 0, sizeof got);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
+    MAKE(faults, gpuexec_module_load_file(ctx, "kernels/faults.ptx", NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    MAKE(fill, gpuexec_kernel_get(faults, "fill_dynamic_shared"));
+    GET(p, gpuexec_alloc(ctx, sizeof got));
+    WORK(gpuexec_copy_in(s, p, zeros, sizeof zeros));
+    WORK(gpuexec_launch(add, s, gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));
+    WORK(gpuexec_launch_cooperative(add, s, gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));
+    if (gpuexec_driver_version() < 11080) first.has_priority = 0;
+    WORK(gpuexec_launch_with(add, s, gpuexec_grid_for(N, 32), &first, GPUEXEC_ARGS(p, by, n)));
+    WORK(gpuexec_launch(add, gpuexec_stream_legacy(ctx), gpuexec_grid_for(N, 32), GPUEXEC_ARGS(p, by, n)));
+    WORK(gpuexec_copy_out(s, got, p, sizeof got));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got[0], 12);
+    EQUAL(got[N - 1], 12);
+    if (p) WORK(gpuexec_launch(fill, s, gpuexec_grid(1, 32, words * 4), GPUEXEC_ARGS(p, words)));      /* opts in to more shared memory */
+    WAIT(gpuexec_context_sync(ctx));
+    CLEAN(gpuexec_free(p));
+    CLEAN(gpuexec_stream_destroy(s));
+    CLEAN(gpuexec_module_unload(faults));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+FLOW(params) {
+    uint32_t got = 0, by = 1, n = 1, *where;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_kernel add;
+    gpuexec_module mod;
+    gpuexec_params block;
+    gpuexec_prepared ready;
+    gpuexec_ptr p;
+    void *data;
+    int i;
+    MAKE(block, gpuexec_params_create());
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    GET(p, gpuexec_alloc(ctx, 4));
+    WORK(gpuexec_fill_now(ctx, p, 0, 4));
+    DO(gpuexec_params_add(block, GPUEXEC_POINTER, &p));
+    DO(gpuexec_params_add(block, GPUEXEC_UINT, &by));
+    DO(gpuexec_params_add_struct(block, &n, sizeof n, 4));
+    if (!fault.fired) ASK(gpuexec_params_check(block, add));
+    GET(data, gpuexec_params_data(block, NULL));
+    WORK(gpuexec_launch(add, s, gpuexec_grid(1, 1, 0), gpuexec_params_args(block)));
+    MAKE(ready, gpuexec_prepare(add, s, gpuexec_grid(1, 1, 0), gpuexec_params_args(block)));
+    WORK(gpuexec_launch_prepared(ready));
+    by = 5;
+    DO(gpuexec_prepared_set(ready, 1, &by, sizeof by));
+    WORK(gpuexec_launch_prepared(ready));
+    GET(where, (uint32_t *)gpuexec_prepared_argument(ready, 1, sizeof *where));
+    if (where) *where = 10;
+    DO(gpuexec_prepared_dims(ready, gpuexec_grid(2, 1, 0)));
+    WORK(gpuexec_launch_prepared(ready));
+    WORK(gpuexec_copy_out(s, &got, p, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got, 1 + 1 + 5 + 10);
+    for (i = 0; i < 40; i++) DO(gpuexec_params_add(block, GPUEXEC_DOUBLE4_32A, got ? (const void *)fault_ptx : (const void *)&fault_real));
+    DO(gpuexec_params_clear(block));
+    CLEAN(gpuexec_prepared_destroy(ready));
+    CLEAN(gpuexec_params_destroy(block));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+/* Nothing is destroyed but by gpuexec_shutdown. */
+FLOW(left_behind) {
+    static char memory[64];
+    gpuexec_context ctx, made;
+    gpuexec_module mod;
+    gpuexec_kernel add;
+    gpuexec_stream s;
+    gpuexec_event e;
+    gpuexec_ptr p;
+    gpuexec_params block;
+    void *pinned;
+    uint32_t by = 1, n = 1;
+    gpuexec_prepared ready;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(made, gpuexec_context_create(0, NULL));
+    MAKE(mod, gpuexec_module_load(made, fault_ptx, 0, NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    MAKE(s, gpuexec_stream_create(made, NULL));
+    MAKE(e, gpuexec_event_create(ctx, NULL));
+    GET(p, gpuexec_alloc(made, 64));
+    GET(pinned, gpuexec_alloc_pinned(ctx, 64));
+    DO(gpuexec_register(ctx, memory, sizeof memory));
+    MAKE(block, gpuexec_params_create());
+    DO(gpuexec_params_add(block, GPUEXEC_POINTER, &p));
+    MAKE(ready, gpuexec_prepare(add, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p, by, n)));
+    WORK(gpuexec_launch_prepared(ready));
+}
+
+FLOW(peer) {
+    gpuexec_context ctx[2];
+    gpuexec_stream s;
+    gpuexec_ptr a, b;
+    gpuexec_copy_info copy;
+    uint32_t got = 0;
+    if (fault_devices() < 2) SKIP("needs two devices");
+    MAKE(ctx[0], gpuexec_context_open(0, NULL));
+    MAKE(ctx[1], gpuexec_context_open(1, NULL));
+    MAKE(s, gpuexec_stream_create(ctx[0], NULL));
+    GET(a, gpuexec_alloc(ctx[0], 64));
+    GET(b, gpuexec_alloc(ctx[1], 64));
+    WORK(gpuexec_fill_now(ctx[1], b, 6, 64));
+    WORK(gpuexec_copy(s, a, b, 32));
+    ASK(gpuexec_copy_explain(s, a, b, 32, &copy));
+    if (fault_reach(1)) DO(gpuexec_peer_enable(ctx[0], ctx[1]));
+    ASK(gpuexec_copy_explain(s, a, b, 64, &copy));
+    WORK(gpuexec_copy(s, a, b, 64));
+    WORK(gpuexec_copy_peer(s, b, ctx[1], a, ctx[0], 16));
+    WAIT(gpuexec_stream_sync(s));
+    WORK(gpuexec_copy_out_now(ctx[1], &got, b, 4));
+    EQUAL(got, 0x06060606);
+    if (fault_reach(1)) CLEAN(gpuexec_peer_disable(ctx[0], ctx[1]));
+    CLEAN(gpuexec_free(a));
+    CLEAN(gpuexec_context_close(ctx[1]));
+    CLEAN(gpuexec_context_close(ctx[0]));
+}
+
+/* Two devices, a barrier, and both ways of launching. */
+static void fault_multi(gpuexec_multi_way way, int host_memory) {
+    gpuexec_barrier_desc kind = { 0, 0, 30, 0 };
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gpuexec_context ctx[2];
+    gpuexec_module mod[2];
+    gpuexec_kernel kernel[2];
+    gpuexec_stream s[2];
+    gpuexec_ptr counts[2], address[2];
+    gpuexec_barrier barrier;
+    gpuexec_device_launch list[2];
+    const void *args[2][3];
+    int rounds = 1, i, k, ok = 1;
+    static char ptx[65536];
+    char *first, *second;
+    if (fault_devices() < 2) SKIP("needs two devices");
+    if (!ptx[0]) fault_read("kernels/ring_exchange.ptx", ptx, sizeof ptx);
+    if ((first = strstr(ptx, ".visible .entry ring_exchange")) != NULL && (second = strstr(ptx, ".visible .entry barrier_rounds")) != NULL)
+        memmove(first, second, strlen(second) + 1);      /* the smaller kernel alone: it is loaded some thousand times */
+    kind.host_memory = host_memory;
+    desc.way = way;
+    for (i = 0; i < 2; i++) {
+        MAKE(ctx[i], gpuexec_context_open(i, NULL));
+        MAKE(mod[i], gpuexec_module_load(ctx[i], ptx, 0, NULL));
+        MAKE(kernel[i], gpuexec_kernel_get(mod[i], "barrier_rounds"));
+        MAKE(s[i], gpuexec_stream_create(ctx[i], NULL));
+        GET(counts[i], gpuexec_alloc(ctx[i], 64));
+        WORK(gpuexec_fill_now(ctx[i], counts[i], 0, 64));
+    }
+    MAKE(barrier, gpuexec_barrier_create(ctx, 2, &kind));
+    desc.barrier = barrier;
+    memset(list, 0, sizeof list);
+    for (i = 0; i < 2; i++) {
+        GET(address[i], gpuexec_barrier_address(barrier, (unsigned)i));
+        ok &= address[i] != 0 && counts[i] != 0;
+        args[i][0] = &address[i]; args[i][1] = &rounds; args[i][2] = &counts[i];
+        list[i].kernel = kernel[i];
+        list[i].stream = s[i];
+        list[i].dims = gpuexec_grid(1, 2, 0);       /* a thread for each device */
+        list[i].args.addresses = args[i];
+        list[i].args.count = 3;
+    }
+    for (k = 0; ok && k < 2; k++) {                      /* the second time only the driver's calls */
+        for (;;) {
+            gpuexec_result broken;
+            fault_step(GXI_WORKS, "gpuexec_launch_multi_device", __LINE__);
+            if (!fault_again(gpuexec_launch_multi_device(list, 2, &desc))) break;
+            for (i = 0; i < 2; i++) broken = gpuexec_stream_sync(s[i]);       /* one may have begun alone, and was told to stop */
+            (void)broken;
+            DO(gpuexec_barrier_reset(barrier));
+        }
+    }
+    for (i = 0; i < 2; i++) WAIT(gpuexec_stream_sync(s[i]));
+    ASK(gpuexec_barrier_check(barrier));
+    CLEAN(gpuexec_barrier_abort(barrier));
+    DO(gpuexec_barrier_reset(barrier));
+    CLEAN(gpuexec_barrier_destroy(barrier));
+    CLEAN(gpuexec_context_close(ctx[0]));
+    CLEAN(gpuexec_context_close(ctx[1]));
+}
+/* After a sticky error, barriers that nobody waits at are given half a second to say so: not each time. */
+static void flow_multi(void)  { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 0); }
+static void flow_host(void)   { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 1); }
+static void flow_driver(void) { fault_multi(GPUEXEC_MULTI_DRIVER, 0); }
+TEST_ALONE(multi)             { fault_flow(flow_multi, FOR_GOOD, 20); }
+TEST_ALONE(multi_host_memory) { fault_flow(flow_host, ONCE, 1); }
+TEST_ALONE(multi_by_driver)   { fault_flow(flow_driver, ONCE, 1); }
+
+/* Calls that fail by themselves: a fault on top changes neither the latch nor that there is a text. */
+#define REFUSED(kind, call) do { fault_step(kind, #call, __LINE__); fault_refused(call); } while (0)
+FLOW(refused) {
+    gpuexec_context ctx;
+    gpuexec_stream s, dead;
+    gpuexec_module mod;
+    gpuexec_kernel add;
+    gpuexec_linker linker;
+    gpuexec_prepared ready;
+    gpuexec_ptr p = 1;
+    uint32_t n = 1;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(dead, gpuexec_stream_create(ctx, NULL));
+    CLEAN(gpuexec_stream_destroy(dead));
+    MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    MAKE(linker, gpuexec_linker_create(ctx, NULL));
+    REFUSED(GXI_MAKES, fault_of(gpuexec_context_open(99, NULL)));
+    REFUSED(GXI_MAKES, fault_of(gpuexec_module_load(ctx, ".version 7.0 nonsense", 0, NULL)));
+    REFUSED(GXI_MAKES, fault_of(gpuexec_module_load_file(ctx, "no/such/file", NULL)));
+    REFUSED(GXI_MAKES, fault_of(gpuexec_kernel_get(mod, "ad")));
+    REFUSED(GXI_MAKES, gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
+    REFUSED(GXI_MAKES, fault_of(gpuexec_linker_load(linker)));
+    REFUSED(GXI_MAKES, gpuexec_alloc(ctx, (size_t)1 << 50) ? GPUEXEC_OK : fault_last());
+    REFUSED(GXI_WORKS, gpuexec_copy_in(s, p, &n, 4));
+    REFUSED(GXI_WORKS, gpuexec_launch(add, s, gpuexec_grid(1, 4096, 0), GPUEXEC_ARGS(p, n, n)));
+    REFUSED(GXI_WAITS, gpuexec_stream_sync(dead));
+    REFUSED(GXI_WORKS, gpuexec_launch(add, s, gpuexec_grid(1, 4096, 0), GPUEXEC_ARGS(p, n, n)));
+    REFUSED(GXI_WAITS, gpuexec_stream_sync(s));
+    REFUSED(GXI_WORKS, gpuexec_launch(add, dead, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(p, n, n)));
+    REFUSED(GXI_MAKES, fault_of(ready = gpuexec_prepare(add, s, gpuexec_grid(1, 1, 1u << 30), GPUEXEC_ARGS(p, n, n))));
+    REFUSED(GXI_WORKS, gpuexec_launch_prepared(ready));
+    REFUSED(GXI_CLEANS, gpuexec_free(p));
+    REFUSED(GXI_CLEANS, gpuexec_event_destroy((gpuexec_event){ s.id }));
+    gpuexec_take_error();
+    CLEAN(gpuexec_linker_destroy(linker));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+/* Rows of GXI_DRIVER that no flow reaches, and why. */
+static const struct { int row; const char *why; } fault_unreached[] = {
+    { ROW_cuCtxGetApiVersion, "asked only where there is no cuCtxGetId" },
+    { ROW_cuOccupancyMaxPotentialClusterSize, "asked only to explain a refused launch in clusters; without its answer, that sentence is left out" },
+};
+TEST_ALONE(rows) {
+    const int devices = gpuexec_device_count();
+    int row, reached = 0, count = 0, i, flows = 0;
+    size_t k;
+    const test *t;
+    for (t = test_first; t; t = t->next) flows++;
+    if (tally->flows + 1 < flows || flows < 10) SKIP("not all flows were run");
+    for (row = 0; row < ROWS; row++) {
+        const char *why = "";
+        void *entry;
+        memcpy(&entry, (const char *)&fault_real + (size_t)row * sizeof entry, sizeof entry);
+        if (tally->reached[row]) { reached++; continue; }
+        for (k = 0; k < sizeof fault_unreached / sizeof *fault_unreached; k++) if (fault_unreached[k].row == row) why = fault_unreached[k].why;
+        if (!entry) why = "this driver has no such call";
+        printf("  not reached: %s%s%s\n", gxi_driver_rows[row].name, *why ? ": " : "", why);
+        if (devices >= 2) CHECK(*why != 0);              /* one device has no peers */
+    }
+    for (i = 0; i < 6; i++) count += tally->faults[i / 3][i % 3];
+    printf("  %d faults in %d runs: driver calls %d once, %d and on, %d sticky; allocations %d once, %d and on, %d for good.\n"
+           "  %d sites, each a function and what failed in it; %d of %d driver calls reached\n", count, tally->runs, tally->faults[0][0], tally->faults[0][1],
+           tally->faults[0][2], tally->faults[1][0], tally->faults[1][1], tally->faults[1][2], tally->sites, reached, (int)ROWS);
+}
