@@ -6558,7 +6558,10 @@ static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
 /* Who left the barrier and why, in words; 0 if nobody has. */
 static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
     unsigned i, k, silent = 0, missed = 0, told = 0;
-    if (b->aborted) gxi_add(t, "%s%s%s", b->aborted, b->aborted_where ? " at " : "", b->aborted_where ? b->aborted_where : ""), told = 1;
+    if (b->aborted) {
+        gxi_add(t, "%s%s%s", b->aborted, b->aborted_where ? " at " : "", b->aborted_where ? b->aborted_where : "");
+        told = 1;
+    }
     for (i = 0; i < b->count; i++) {
         const uint64_t report = gxi_barrier_report(b, i);
         unsigned missing = (unsigned)report, named = 0;
@@ -7079,7 +7082,8 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
 }
 
 /* Another device's part of the barrier as an argument: what happens when GPUEXEC_ARGS is used in a loop. */
-static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one, const gxi_slot *kernel, const struct CUctx_st *context, unsigned i) {
+static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one, const gxi_slot *kernel,
+                          const struct CUctx_st *context, unsigned i) {
     unsigned k, argument;
     for (argument = 0; kernel->sizes && argument < one->args.count; argument++) {
         gpuexec_ptr value;
