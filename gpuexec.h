@@ -20,7 +20,8 @@
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
-        >>multi       one launch over several devices, and their barrier
+        >>barrier     where kernels on several devices meet
+        >>multi       one launch over several devices
         >>cplusplus   launch with any values
       >>end-of-api
       >>impl        the implementation:
@@ -29,7 +30,7 @@
         >>core        state, allocator, failures, latch, log
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream, impl-event, impl-launch,
-        >>impl-params, impl-multi
+        >>impl-params, impl-barrier, impl-multi
 
     ---------------------------------------------------------------------------------------------------------------------
     >>start
@@ -220,7 +221,7 @@
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
 
-    MANY DEVICES (>>multi)
+    MANY DEVICES (>>multi, >>barrier)
       Contexts of several devices are open at the same time, and any thread may use all of them: gpuexec_stream_wait_event and
       gpuexec_stream_wait_stream order streams of different devices, gpuexec_copy and gpuexec_copy_peer copy between them,
       and after gpuexec_peer_enable kernels read and write each other's memory where the hardware can.
@@ -1227,7 +1228,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared 
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>multi   One cooperative launch over several devices, and a barrier over all of its blocks. */
+   >>barrier   A barrier over all blocks of the grids that one multi-device launch starts. */
 
 typedef struct gpuexec_barrier_desc {
     uint32_t start_canary;
@@ -1266,6 +1267,9 @@ GPUEXEC_API gpuexec_result (gpuexec_barrier_reset)(GXI_WHERE gpuexec_barrier bar
 
 /* Waits for work on its devices and frees it. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>multi   One cooperative launch over several devices. */
 
 typedef struct gpuexec_device_launch {           /* what one device does */
     gpuexec_kernel kernel;
@@ -2113,7 +2117,7 @@ static gpuexec_result gxi_result_of(int cu) {
 /* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's message: a kernel that failed
    earlier, a forked child. Otherwise message and cure are the caller's. */
 static void gxi_add_last_launches(gxi_text *t);   /* of all streams; see >>object */
-static void gxi_add_barriers(gxi_text *t);        /* who waits at which barrier; see >>impl-multi */
+static void gxi_add_barriers(gxi_text *t);        /* who waits at which barrier; see >>impl-barrier */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
 static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
     gxi_text message = { 0, 0, 0, 0 };
@@ -6476,8 +6480,8 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-multi   A barrier owns a piece of memory on each of its devices and one of host memory. A launch that passed all checks is kept in
-   gxi_multi_launches, with the events that order its streams, so that the same launch again costs only the driver's calls. */
+   >>impl-barrier   A barrier owns a piece of memory on each of its devices and one of host memory. Waits and failures of kernels look at all barriers;
+   gxi_barriers_mutex keeps them alive meanwhile. */
 
 enum { GXI_MULTI_MOST = 32, GXI_BARRIER_WORDS = 512, GXI_BARRIER_ARRIVED = 768, GXI_BARRIER_BYTES = 1024,            /* on a device */
        GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024, GXI_BARRIER_RELAY_STRIDE = 64, GXI_BARRIER_HOST_BYTES = 4096 };
@@ -6573,8 +6577,8 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
         }
         if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
         else gxi_add(t, "was told to leave in round %u, where it waited for", (unsigned)(report >> 40));
-        if (!b->direct && missing >> i & 1) missing = 1u << i;       /* without its own last block, nobody has looked at the relay */
         missed |= missing;
+        if (!b->direct && missing >> i & 1) missing = 1u << i;       /* without its own last block, nobody has looked at the relay */
         for (k = 0; k < b->count; k++)
             if (missing >> k & 1) gxi_add(t, k == i ? "%s blocks of its own" : "%s device %d", named++ ? " and" : "", b->ordinals[k]);
     }
@@ -6825,7 +6829,9 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier) {
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
 }
 
-/* --- the launch ---------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-multi   A launch that passed all checks is kept in gxi_multi_launches, with the events that order its streams, so that the same launch again
+   costs only the driver's calls. */
 
 typedef struct gxi_multi_part { uint64_t kernel, stream; gpuexec_dims dims; } gxi_multi_part;
 typedef struct gxi_multi_launch {                /* one that passed all checks */
