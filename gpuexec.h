@@ -6484,7 +6484,7 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
    gxi_barriers_mutex keeps them alive meanwhile. */
 
 enum { GXI_MULTI_MOST = 32, GXI_BARRIER_WORDS = 512, GXI_BARRIER_ARRIVED = 768, GXI_BARRIER_BYTES = 1024,            /* on a device */
-       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024, GXI_BARRIER_RELAY_STRIDE = 64, GXI_BARRIER_HOST_BYTES = 4096 };
+       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024, GXI_BARRIER_HOST_BYTES = 4096 };
 
 typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of kernels/gpuexec_barrier.cuh */
     uint32_t    rank, count;
@@ -6526,7 +6526,7 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
 }
 
 /* 1 unless a context of a barrier or of a kept launch is gone: its owner has destroyed it, or the process ends. */
-static int gxi_multi_lives(gxi_call *call, uint64_t context) {
+static int gxi_multi_lives(const gxi_call *call, uint64_t context) {
     const gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
     gxi_call own = *call;
     return slot && !gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) && own.cu != GXI_DEINITIALIZED;
@@ -6552,8 +6552,8 @@ static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
             gxi_leave(&scope);
         }
         GXI_KEEP_FIRST();
-#undef GXI_KEEP_FIRST
     }
+#undef GXI_KEEP_FIRST
     gxi_free(b);
     *call = first;
     return first.cu;
@@ -6592,8 +6592,7 @@ static gxi_slot *gxi_barrier_gone(const gxi_call *call, const gxi_barrier *b) {
     unsigned i;
     for (i = 0; i < b->count; i++) {
         gxi_slot *slot = gxi_peek(b->contexts[i], GXI_CONTEXT);
-        gxi_call own = *call;
-        if (slot && (gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) || own.cu == GXI_DEINITIALIZED)) return slot;
+        if (slot && !gxi_multi_lives(call, b->contexts[i])) return slot;
     }
     return NULL;
 }
@@ -6641,9 +6640,8 @@ static GXI_COLD void gxi_waited_at_barriers(gxi_call *call, const struct CUctx_s
 static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     unsigned index, i, tries, silent;
     gxi_slot *slot;
-    gxi_call ask;
+    const gxi_call ask = { "gpuexec_barrier_check", NULL, GXI_ASKS, 0, 0, 0, 0 };        /* as the trace names it */
     if (!GXI_LOAD(&gxi.barriers)) return;
-    memset(&ask, 0, sizeof ask);
     gxi_lock(&gxi_barriers_mutex);
     for (index = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; )
         if (!gxi_barrier_gone(&ask, (const gxi_barrier *)slot->more)) *gxi_barrier_abort_word((const gxi_barrier *)slot->more) = 1;
