@@ -427,7 +427,7 @@ typedef struct gpuexec_setup_desc {
     int                      ignore_environment; /* 1: GPUEXEC_DRIVER and GPUEXEC_TRACE have no effect */
     const char              *driver_path;        /* library to load instead of the system's driver; tried alone */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
-    int                      trace;              /* 1: every driver call to the logger, or to stderr if there is none */
+    int                      trace;              /* 1: every driver call (but the look-up of entry points and error texts) to the logger, else to stderr */
     int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line (stderr without logger);
                                                     kernels and default streams end with their module and context and are no leaks */
     gpuexec_log_function     log;                /* gets failures, trace and leak report; NULL: failures are not logged */
@@ -1908,15 +1908,19 @@ static const char *gxi_cu_name(int cu) {
 }
 
 /* Calls the driver and remembers name and answer for the error text. */
-#define GXI_TRY(name, args) (call->driver_call = #name, call->cu = gxi.cu.name args, GXI_UNLIKELY(gxi.trace) ? gxi_traced(call) : call->cu)
+#define GXI_TRY(name, args) (call->driver_call = #name, call->cu = gxi.cu.name args, GXI_UNLIKELY(gxi.trace) ? gxi_traced(call, #name, call->cu) : call->cu)
+/* Calls it beside: the answer is only traced and given back, what the driver said before stays. */
+#define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args)
 #define GXI_HAS(name) (gxi.cu.name != 0)
-static GXI_COLD int gxi_traced(const gxi_call *call) {
+static GXI_COLD int gxi_traced(const gxi_call *call, const char *name, int cu) {
     char line[512];
-    const int n = snprintf(line, sizeof line, "gpuexec: %s = %s (%d)  in %s%s%s\n", call->driver_call, gxi_cu_name(call->cu), call->cu,
-                           call->function, call->where ? " at " : "", call->where ? call->where : "");
+    int n;
+    if (!gxi.trace) return cu;
+    n = snprintf(line, sizeof line, "gpuexec: %s = %s (%d)  in %s%s%s\n", name, gxi_cu_name(cu), cu, call->function, call->where ? " at " : "",
+                 call->where ? call->where : "");
     if (n >= (int)sizeof line) line[sizeof line - 2] = '\n';         /* a very long path */
     gxi_log(GPUEXEC_LOG_TRACE, line);
-    return call->cu;
+    return cu;
 }
 
 /* --- per-thread record ------------------------------------------------------------------------------------------- */
@@ -2840,7 +2844,7 @@ static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     int count = 0;
     if (GXI_TRY(cuDeviceGet, (device, ordinal)) == 0) return GPUEXEC_OK;
     if (call->cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "device %d cannot be opened", ordinal);
-    gxi.cu.cuDeviceGetCount(&count);
+    GXI_BESIDE(cuDeviceGetCount, (&count));
     return gxi_fail(call, GPUEXEC_NO_DEVICE, "the environment's CUDA_VISIBLE_DEVICES may hide some",
                     "there is no device %d: %d device%s visible, counted from 0", ordinal, count, count == 1 ? " is" : "s are");
 }
@@ -2939,7 +2943,7 @@ static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_s
     if (!GXI_HAS(cuCtxDetach)) return GXI_TRY(cuCtxDestroy, (native));
     if (gxi_enter(call, native, &scope)) return call->cu;
     GXI_TRY(cuCtxDetach, (native));
-    if (gxi.cu.cuCtxGetCurrent(&current) == 0 && current == native) gxi_leave(&scope);
+    if (GXI_BESIDE(cuCtxGetCurrent, (&current)) == 0 && current == native) gxi_leave(&scope);
     return call->cu;
 }
 
@@ -2981,7 +2985,7 @@ static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuex
                     origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
     } else if (origin == GXI_COUNTED && GXI_TRY(cuCtxPopCurrent, (&popped))) {    /* the driver has made it current */
         gxi_fail_cu(call, NULL, "the new context of device %d cannot be taken off the thread's stack", ordinal);
-        gxi.cu.cuCtxDestroy(native);
+        GXI_BESIDE(cuCtxDestroy, (native));
         native = NULL;
     }
     return gxi_context_new(call, native, ordinal, device, origin);
@@ -3236,7 +3240,7 @@ GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context
     GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
     cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
-    if (cu) gxi.cu.cuCtxGetLimit(&is, (int)limit);                   /* for the text */
+    if (cu) GXI_BESIDE(cuCtxGetLimit, (&is, (int)limit));                   /* for the text */
     else GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
     gxi_leave(&scope);
     if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
@@ -3377,7 +3381,7 @@ static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot) {
             result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed", range.where ? range.where : "?");
     }
     if (entered) gxi_leave(&scope);
-    if (gone && gxi_context_of(slot)->origin == GXI_PRIMARY) gxi.cu.cuDevicePrimaryCtxRelease(gxi_context_of(slot)->device);
+    if (gone && gxi_context_of(slot)->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (gxi_context_of(slot)->device));
     if (gone) slot->adopted = 1;
     call->cu = 0;
     if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "the context's release failed");
@@ -3928,7 +3932,7 @@ static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *des
         cut = gxi_jit_is_cut(&jit);
         if (call->cu == 0) {
             gxi_keep_longer(&m->log, jit.logs);
-            if (cut) gxi.cu.cuModuleUnload(*module);
+            if (cut) GXI_BESIDE(cuModuleUnload, (*module));
         }
     } while (cut);
     m->jit_ms = gxi_jit_ms(&jit);
@@ -4028,7 +4032,7 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     made = gxi_made(context, context_id, native, 0);
     made.more = m;
     handle.id = gxi_new(call, GXI_MODULE, &made);
-    if (!handle.id) gxi.cu.cuModuleUnload(native);
+    if (!handle.id) GXI_BESIDE(cuModuleUnload, (native));
 failed:
     if (entered) gxi_leave(&scope);
     gxi_free(copy);
@@ -4185,8 +4189,7 @@ static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *na
     if (GXI_HAS(cuFuncGetParamInfo)) {
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
-            call->cu = gxi.cu.cuFuncGetParamInfo(function, (size_t)n, &offset, &size);        /* not traced: it ends with an error, past the last */
-            if (call->cu) break;
+            if (GXI_TRY(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) break;    /* it ends with an error, past the last */
             if (size > 0xFFFF || offset > 0xFFFF) return 0;
             sizes[n + 1] = (unsigned short)size;
             offsets[n] = (unsigned short)offset;
@@ -4512,9 +4515,9 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const g
 
 /* --- linking --------------------------------------------------------------------------------------------------------- */
 
-static void gxi_link_drop(gxi_slot *slot) {
+static void gxi_link_drop(const gxi_call *call, gxi_slot *slot) {
     gxi_linker *l = (gxi_linker *)slot->more;
-    if (slot->native) gxi.cu.cuLinkDestroy(slot->native);
+    if (slot->native) GXI_BESIDE(cuLinkDestroy, (slot->native));
     slot->native = l->image = NULL;
     l->given = 0;
 }
@@ -4532,7 +4535,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first: gpuexec_linker_add", "%s cannot be linked, from 0 inputs", l->name);
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
-        if (cut) gxi_link_drop(slot);
+        if (cut) gxi_link_drop(call, slot);
         if (!slot->native) {
             if (!cut) l->jit.size = 0;           /* a new one begins small */
             if ((result = gxi_jit_make(call, &l->jit, &l->desc)) != GPUEXEC_OK) break;
@@ -4562,7 +4565,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         gxi_fail_link(call, slot, failed);
         result = gpuexec_error_detail()->result;
     }
-    if (result) gxi_link_drop(slot);
+    if (result) gxi_link_drop(call, slot);
     gxi_leave(&scope);
     return result;
 }
@@ -4790,7 +4793,7 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, siz
                  "too",
                  "%s", t.p ? t.p : "");
     else {
-        if (gxi.cu.cuMemGetInfo(&available, &total) == 0) {
+        if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
             gxi_add(&t, "; of its ");
             gxi_add_bytes(&t, total);
             gxi_add(&t, ", free are ");
@@ -4830,7 +4833,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
         gxi_fail_alloc(call, slot, width * rows, 0);
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
-        gxi.cu.cuMemFree(address);
+        GXI_BESIDE(cuMemFree, (address));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)(width * rows));
         address = 0;
     }
@@ -4867,7 +4870,7 @@ GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size
         gxi_fail_alloc(call, slot, bytes, 1);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
-        gxi.cu.cuMemFreeHost(memory);
+        GXI_BESIDE(cuMemFreeHost, (memory));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)bytes);
         memory = NULL;
     }
@@ -4951,7 +4954,7 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
         else result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
     }
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
-        gxi.cu.cuMemHostUnregister(memory);
+        GXI_BESIDE(cuMemHostUnregister, (memory));
         result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
     }
     gxi_leave(&scope);
@@ -5399,7 +5402,7 @@ GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context con
         gxi_leave(&scope);
         if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
         else handle = gxi_stream_new(call, slot, context.id, native, 0, 0);
-        if (!handle.id && native) gxi.cu.cuStreamDestroy(native);
+        if (!handle.id && native) GXI_BESIDE(cuStreamDestroy, (native));
     }
     if (!handle.id) handle.id = gxi_failed_id(GXI_STREAM);
     return handle;
@@ -5520,7 +5523,7 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_wait_stream)(GXI_WHERE gpuexec_stream
         GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, event, 0));
         gxi_leave(&scope);
     }
-    if (event) gxi.cu.cuEventDestroy(event);     /* the driver keeps it until it is reached */
+    if (event) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the other") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stream stream, void (*function)(void *user), void *user) {
@@ -5583,7 +5586,7 @@ static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, uint64_t
     gpuexec_event handle = { 0 };
     if (GXI_TRY(cuEventCreate, (&native, no_timing | blocking)))
         gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(context)->ordinal);
-    else if (!(handle = gxi_event_new(call, context, context_id, native, 0, no_timing != 0)).id) gxi.cu.cuEventDestroy(native);
+    else if (!(handle = gxi_event_new(call, context, context_id, native, 0, no_timing != 0)).id) GXI_BESIDE(cuEventDestroy, (native));
     return handle.id;
 }
 GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context context, const gpuexec_event_desc *desc) {
@@ -5693,7 +5696,7 @@ GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpu
     }
     else if (call->cu == GXI_CU_NOT_READY)
         gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event is not reached yet",
-                    gxi.cu.cuEventQuery((struct CUevent_st *)a->native) == GXI_CU_NOT_READY ? "start" : "stop");
+                    GXI_BESIDE(cuEventQuery, ((struct CUevent_st *)a->native)) == GXI_CU_NOT_READY ? "start" : "stop");
     else if (call->cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted))
         gxi_fail_cu(call, "an adopted event must be made with timing, recorded, and not be destroyed by its owner",
                     "the time between the events cannot be told");
@@ -5905,7 +5908,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
                         "a cluster of %u x %u x %u has %llu blocks, but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
     if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(ask, kernel->cu_context, &scope)) return GPUEXEC_OK;
-    gxi.cu.cuOccupancyMaxPotentialClusterSize(&most, (struct CUfunc_st *)kernel->native, gxi_extend(&e, NULL, d, desc));
+    GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, (struct CUfunc_st *)kernel->native, gxi_extend(&e, NULL, d, desc)));
     gxi_leave(&scope);
     if (most > 0 && blocks > (unsigned)most)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
@@ -6051,7 +6054,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
         gxi_leave(&scope);
         call->driver_call = gxi_launch_calls[way];
         call->cu = cu;
-        if (gxi.trace) gxi_traced(call);
+        gxi_traced(call, call->driver_call, call->cu);
     }
     call->cu = cu;
     if (cu == 0) return GPUEXEC_OK;
@@ -7168,7 +7171,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
             gxi_note_launch(d[i].stream, gxi_launch_note(list[i].kernel.id), where);
             call->driver_call = "cuLaunchCooperativeKernel";
             call->cu = gxi_call_launch_with(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, &gxi_cooperative);
-            if (gxi.trace) gxi_traced(call);
+            gxi_traced(call, call->driver_call, call->cu);
             if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
         }
         if (!result && !desc->no_post_sync && gxi_multi_meet(call, m, d))

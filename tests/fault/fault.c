@@ -10,7 +10,7 @@
 
    At each step: nothing fails without a fault; the call in which the fault was reached fails, and its text names the driver's call, or the memory that
    was missing; the latch does what >>manual says for that kind of call; the thread's current context is what it was. At the end of each run: every object
-   was given back to the driver and all memory to the allocator, and gpuexec_shutdown returned what it should.
+   was given back to the driver and all memory to the allocator, gpuexec_shutdown returned what it should, and a trace told every driver call.
 
    What is a failure elsewhere may be none for a call: fault_tolerated says which, and why. FAULT_VERBOSE=1 tells each fault. */
 #define _DEFAULT_SOURCE
@@ -134,6 +134,7 @@ static struct {
     int          closing;                                /* in a call that ends contexts or barriers */
     int          off;                                    /* the harness's own calls */
     long         objects[8], blocks;                     /* alive */
+    int          calls[GXI_DRIVER_COUNT], traced[GXI_DRIVER_COUNT];
 } fault;
 
 /* Shared by the processes of the tests. */
@@ -189,7 +190,7 @@ static int fault_code(int row) {
 /* Before the driver is called: 1 if it is not to be, and *cu is the answer. */
 static int fault_before(int row, int *cu) {
     const int i = fault_change(row), ends = i >= 0 && fault_objects[i].change < 0;
-    if (!fault.off) tally->reached[row] = 1;
+    if (!fault.off) { tally->reached[row] = 1; __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED); }
     *cu = 0;
     if (!fault_hits(DRIVER, row)) return 0;
     *cu = fault_code(row);
@@ -255,6 +256,17 @@ static void *fault_symbol(void *library, const char *name) {
     }
     return symbol;
 }
+
+/* Every call is in the trace, with what the driver answered; only the texts of errors are asked for without, and the version before the start. */
+static void fault_log(void *user, gpuexec_log_level level, const char *text) {
+    char name[64] = "";
+    int row;
+    (void)user;
+    if (level != GPUEXEC_LOG_TRACE || fault.off) return;
+    for (row = sscanf(text, "gpuexec: %63s =", name) == 1 ? 0 : ROWS; row < ROWS && strcmp(name, gxi_driver_rows[row].name) != 0; row++) {}
+    if (row < ROWS) __atomic_add_fetch(&fault.traced[row], 1, __ATOMIC_RELAXED);
+}
+static int fault_is_traced(int row) { return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion; }
 
 static void *fault_realloc(void *user, void *p, size_t bytes) {
     (void)user;
@@ -329,7 +341,6 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "wait_stream", ROW_cuEventDestroy },
     { "gpuexec_shutdown", ROW_cuEventDestroy },
     { "gpuexec_context_close", ROW_cuEventDestroy },
-    { "gpuexec_barrier_create", ROW_cuCtxEnablePeerAccess },         /* it goes through host memory then */
     { "module_from_native", ALLOCATION },
     { "gpuexec_kernel_", ROW_cuFuncGetParamInfo },       /* the parameters are not known then, which may be */
     { "gpuexec_kernel_get", ROW_cuFuncGetAttribute },    /* the limit of shared memory: the launch asks for more than it needs to */
@@ -466,6 +477,8 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     fault.at = at;
     tally->runs++;
     desc.realloc_function = fault_realloc;
+    desc.log = fault_log;
+    desc.trace = source == DRIVER && (manner == GO_ON || !at);           /* not always: a traced launch does not go the straight path */
     alarm((unsigned)test_timeout() / 2);
     gpuexec_shutdown();
     fault_step(GXI_MAKES, "gpuexec_setup", __LINE__);
@@ -483,6 +496,9 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
         fault.objects[1] = fault.objects[6] = fault.objects[7] = 0;
     for (i = 0; i < 8; i++) if (fault.objects[i]) fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
     if (fault.blocks) fault_wrong("%ld blocks of host memory are left", fault.blocks);
+    for (i = 0; i < ROWS && desc.trace; i++)
+        if (fault.calls[i] != fault.traced[i] && fault_is_traced(i))
+            fault_wrong("%s was called %d times, of which the trace has %d", gxi_driver_rows[i].name, fault.calls[i], fault.traced[i]);
     return fault.fired;
 }
 static char fault_ptx[8192];                             /* tests/unit/unit.ptx */
