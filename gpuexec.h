@@ -2406,9 +2406,10 @@ typedef struct gxi_slot {                        /* 64 bytes */
     const char           *where;                 /* it was made */
     const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes, then their offsets; NULL: not known */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
-#define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none */
+#define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none ... */
+#define GXI_RECORDED      shared_limit           /* ... event: 1 once it was recorded */
     uint32_t              generation : 22, adopted : 1 /* someone else destroys it */,
-                          legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1, recorded : 1,
+                          legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
                           borrowed : 1;          /* its context is somebody else's, who may have destroyed it: ask */
 } gxi_slot;
 
@@ -2506,7 +2507,8 @@ static int gxi_end(uint64_t id) {
         if ((id & 0x3F) == GXI_KERNEL) {         /* no stream names it as its last launch any more: the slot will be another's */
             unsigned i;
             for (i = 0; i < gxi.slots; i++)
-                if ((gxi_slot_at(i)->id & 0x3F) == GXI_STREAM && gxi_slot_at(i)->GXI_LAST_KERNEL == index + 1) GXI_STORE(&gxi_slot_at(i)->GXI_LAST_KERNEL, 0);
+                if ((gxi_slot_at(i)->id & 0x3F) == GXI_STREAM && GXI_LOAD(&gxi_slot_at(i)->GXI_LAST_KERNEL) == index + 1)
+                    GXI_STORE(&gxi_slot_at(i)->GXI_LAST_KERNEL, 0);
         }
         slot->native = (void *)(uintptr_t)gxi.free_slot;
         gxi.free_slot = index + 1;
@@ -2515,14 +2517,24 @@ static int gxi_end(uint64_t id) {
     return slot != NULL;
 }
 
-/* The next living object of that kind (and made through that context, unless 0) from *index on; NULL when there is none. */
-static gxi_slot *gxi_next(unsigned *index, unsigned kind, uint64_t context) {
-    gxi_slot *found = NULL;
-    gxi_lock(&gxi_tables);
-    while (*index < gxi.slots && !found) {
+typedef struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; } gxi_kernel;   /* one block of memory: this, sizes, name */
+static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return (const gxi_kernel *)slot->more; }
+
+/* The next living object of that kind from *index on, of whatever owner: gxi_tables is held, and what other threads' objects hold lives as long as it is.
+   NULL when there is none. */
+static gxi_slot *gxi_next_held(unsigned *index, unsigned kind) {
+    while (*index < gxi.slots) {
         gxi_slot *slot = gxi_slot_at((*index)++);
-        if (slot->id && (slot->id & 0x3F) == kind && (!context || slot->context == context)) found = slot;
+        if (slot->id && (slot->id & 0x3F) == kind) return slot;
     }
+    return NULL;
+}
+/* The same, but made through that context, or a kernel of that module (of any, with 0). */
+static gxi_slot *gxi_next(unsigned *index, unsigned kind, uint64_t owner) {
+    gxi_slot *found;
+    gxi_lock(&gxi_tables);
+    do found = gxi_next_held(index, kind);
+    while (found && owner && found->context != owner && (kind != GXI_KERNEL || gxi_kernel_of(found)->module != owner));
     gxi_unlock(&gxi_tables);
     return found;
 }
@@ -2650,8 +2662,6 @@ static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((
 
 /* --- what was launched last, for the text of a kernel's failure ------------------------------------------------------- */
 
-typedef struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; } gxi_kernel;   /* one block of memory: this, sizes, name */
-
 GXI_HOT uint32_t gxi_launch_note(uint64_t kernel) { return ((uint32_t)(kernel >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1)) + 1; }
 GXI_HOT void gxi_note_launch(gxi_slot *stream, uint32_t note, const char *where) {
     GXI_STORE(&stream->more, (void *)(uintptr_t)where);
@@ -2660,7 +2670,8 @@ GXI_HOT void gxi_note_launch(gxi_slot *stream, uint32_t note, const char *where)
 static void gxi_add_last_launches(gxi_text *t) {
     unsigned index = 0, shown = 0;
     const gxi_slot *stream, *kernel, *context;
-    while (shown < 4 && (stream = gxi_next(&index, GXI_STREAM, 0)) != NULL) {
+    gxi_lock(&gxi_tables);                       /* other threads may unload their modules and close their contexts */
+    while (shown < 4 && (stream = gxi_next_held(&index, GXI_STREAM)) != NULL) {
         const char *where = (const char *)GXI_LOAD(&stream->more);
         uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL);
         if (!last) continue;
@@ -4171,8 +4182,7 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module) {
     GXI_CALL_NO_PLACE(gpuexec_module_unload, GXI_CLEANS);
     if (gxi_was_never_made(module.id, GXI_MODULE)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_module(call, module)) || gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
-    for (index = 0; (kernel = gxi_next(&index, GXI_KERNEL, 0)) != NULL; )
-        if (((gxi_kernel *)kernel->more)->module == module.id) gxi_destroy(call, kernel);
+    for (index = 0; (kernel = gxi_next(&index, GXI_KERNEL, module.id)) != NULL; ) gxi_destroy(call, kernel);
     gxi_destroy(call, slot);
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the module cannot be unloaded") : GPUEXEC_OK;
@@ -4283,6 +4293,7 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
 }
 
 GPUEXEC_API gpuexec_kernel (gpuexec_kernel_get)(GXI_WHERE gpuexec_module module, const char *name) {
+    static gxi_mutex getting = GXI_MUTEX_INIT;
     gpuexec_kernel handle = { 0 };
     struct CUfunc_st *native = NULL;
     gxi_slot *slot, *other;
@@ -4301,9 +4312,11 @@ GPUEXEC_API gpuexec_kernel (gpuexec_kernel_get)(GXI_WHERE gpuexec_module module,
         else gxi_fail_cu(call, NULL, "kernel \"%s\" of %s cannot be loaded", name, m->name);
         goto failed;
     }
-    for (index = 0; !handle.id && (other = gxi_next(&index, GXI_KERNEL, slot->context)) != NULL; )      /* asked for before? */
-        if (other->native == (void *)native && ((gxi_kernel *)other->more)->module == module.id) handle.id = other->id;
+    gxi_lock(&getting);                          /* two threads that ask at the same time get the same handle, too */
+    for (index = 0; !handle.id && (other = gxi_next(&index, GXI_KERNEL, module.id)) != NULL; )      /* asked for before? */
+        if (other->native == (void *)native) handle.id = other->id;
     if (!handle.id) handle = gxi_kernel_new(call, slot, slot->context, module.id, native, name, m->ptx);
+    gxi_unlock(&getting);
     gxi_leave(&scope);
     if (handle.id) return handle;
 failed:
@@ -4398,7 +4411,7 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
 }
 /* For questions: as a launch would do it, so that the driver does not count by a limit that a launch raises. */
 static void gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
-    if (bytes > k->shared_limit && bytes <= 0x7FFFFFFF) gxi_raise_shared(call, k, (unsigned)bytes);
+    if (bytes > GXI_LOAD(&k->shared_limit) && bytes <= 0x7FFFFFFF) gxi_raise_shared(call, k, (unsigned)bytes);
 }
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
@@ -4990,6 +5003,23 @@ GPUEXEC_API gpuexec_result (gpuexec_peer_disable)(GXI_WHERE gpuexec_context cont
 
 /* --- what an address is: our table first, then the driver ------------------------------------------------------------ */
 
+/* A context of ours on that device that lives (an adopted one may have been destroyed), or NULL. */
+static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
+    struct CUctx_st *native;
+    unsigned long long id = 0;
+    unsigned index = 0;
+    gxi_call own = *call;                        /* what the driver says here is no answer of the caller's */
+    gxi_slot *slot;
+    do {
+        native = NULL;
+        gxi_lock(&gxi_tables);
+        while (!native && (slot = gxi_next_held(&index, GXI_CONTEXT)) != NULL)
+            if (gxi_context_of(slot)->ordinal == ordinal) { native = slot->cu_context; id = gxi_context_of(slot)->id; }
+        gxi_unlock(&gxi_tables);
+    } while (native && gxi_is_destroyed(&own, native, &id));
+    return native;
+}
+
 /* Nonzero if the driver cannot tell. What the memory is, the driver knows without a current context; where it can be accessed, only in one that may:
    its own, or (memory of a pool has none) any of ours on its device. */
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info) {
@@ -4997,10 +5027,8 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     int where[] = { GXI_POINTER_DEVICE_POINTER, GXI_POINTER_HOST_POINTER }, type = 0, managed = 0, device = -1;
     struct CUctx_st *native = NULL;
     void *values[4];
-    unsigned index = 0;
     gxi_range range;
     gxi_scope scope = { 0, 0 };
-    gxi_slot *slot;
     memset(info, 0, sizeof *info);
     info->device = -1;
     values[0] = &type; values[1] = &managed; values[2] = &device; values[3] = &native;
@@ -5008,7 +5036,7 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     if (!type) return 0;
     info->kind = managed ? GPUEXEC_MEMORY_MANAGED : type == GXI_MEMORYTYPE_HOST ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
     info->device = device;
-    while (!native && (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL) if (gxi_context_of(slot)->ordinal == device) native = slot->cu_context;
+    if (!native) native = gxi_any_context(call, device);
     if (native && gxi_enter(call, native, &scope)) return call->cu;
     values[0] = &info->device_address; values[1] = &info->host_address;
     if (GXI_TRY(cuPointerGetAttributes, (2, where, values, address)) == 0 &&
@@ -5574,7 +5602,7 @@ static gpuexec_event gxi_event_new(gxi_call *call, const gxi_slot *context, uint
     gpuexec_event handle = { 0 };
     gxi_slot made = gxi_made(context, context_id, native, adopted);
     made.no_timing = no_timing != 0;
-    made.recorded = adopted != 0;
+    made.GXI_RECORDED = adopted != 0;
     handle.id = gxi_new(call, GXI_EVENT, &made);
     return handle;
 }
@@ -5634,7 +5662,7 @@ GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event,
                         "the event is of device %d (context %p), the stream of device %d (context %p)", gxi_ordinal_of(e),
                         (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     if (gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
-    if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0 && !e->recorded) e->recorded = 1;
+    if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0) GXI_STORE(&e->GXI_RECORDED, 1);
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
 }
@@ -5651,7 +5679,7 @@ GPUEXEC_API gpuexec_event (gpuexec_stream_record)(GXI_WHERE gpuexec_stream strea
             gxi_fail_cu(call, NULL, "the event cannot be recorded");
             gxi_destroy(call, e);
             handle.id = 0;
-        } else if (e) e->recorded = 1;
+        } else if (e) GXI_STORE(&e->GXI_RECORDED, 1);
         gxi_leave(&scope);
     }
     if (!handle.id) handle.id = gxi_failed_id(GXI_EVENT);
@@ -5683,9 +5711,9 @@ GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpu
     if (a->no_timing || b->no_timing)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing",
                  a->no_timing ? "start" : "stop");
-    else if (!a->recorded || !b->recorded)
+    else if (!GXI_LOAD(&a->GXI_RECORDED) || !GXI_LOAD(&b->GXI_RECORDED))
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both", "the %s event was never recorded",
-                 a->recorded ? "stop" : "start");
+                 GXI_LOAD(&a->GXI_RECORDED) ? "stop" : "start");
     else if (a->cu_context != b->cu_context)
         gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
                  "the start event is of device %d (context %p), the stop event of device %d (context %p)", gxi_ordinal_of(a),

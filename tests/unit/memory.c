@@ -700,6 +700,26 @@ TEST(memory_of_another_library) {
     foreign_free_pinned(h);
 }
 
+/* Memory of a pool is of no context: it is asked for in one of ours, but not in one that its owner destroyed. */
+TEST(memory_of_a_pool_and_a_destroyed_context) {
+    gpuexec_context owner = gpuexec_context_create(0, NULL), adopted = gpuexec_context_from_native(gpuexec_context_native(owner)), ctx;
+    void *symbol = gpuexec_driver_symbol("cuMemAllocAsync", 11020);
+    int (*alloc_async)(gpuexec_ptr *, size_t, struct CUstream_st *);
+    gpuexec_pointer_info i;
+    gpuexec_stream s;
+    gpuexec_ptr p = 0;
+    memcpy(&alloc_async, &symbol, sizeof symbol);
+    ctx = gpuexec_context_open(0, NULL);
+    s = gpuexec_stream_create(ctx, NULL);
+    CHECK_EQ(alloc_async(&p, 4096, gpuexec_stream_native(s)), 0);
+    CHECK_OK(gpuexec_context_close(owner));
+    i = info_of(p + 5);
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_DEVICE);
+    CHECK_EQ(i.device_address, p + 5);
+    CHECK_RESULT(gpuexec_context_close(adopted), GPUEXEC_STALE_HANDLE);
+    CHECK_OK(gpuexec_stream_sync(s));
+}
+
 TEST(the_wrong_kind_of_address) {
     gpuexec_context ctx  = gpuexec_context_open(0, NULL);
     gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);

@@ -124,6 +124,34 @@ TEST(eight_threads_make_and_destroy) {
     run_workers(w, churn);
 }
 
+/* The same kernel of a fresh module, asked for by all at once: one handle. Meanwhile each has a module of its own, whose kernels come and go. */
+static int waiting_to_get;
+static void *get_together(void *user) {
+    worker *w = (worker *)user;
+    gpuexec_module own = gpuexec_module_load_file(w->ctx, UNIT_PTX, NULL);
+    gpuexec_kernel_get(own, "add");
+    __atomic_sub_fetch(&waiting_to_get, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&waiting_to_get, __ATOMIC_SEQ_CST) > 0) {}
+    w->kernel = gpuexec_kernel_get(w->mod, "count");
+    if (!gpuexec_ok(w->kernel) || !gpuexec_ok(gpuexec_kernel_get(own, "count"))) w->wrong++;
+    note(w, gpuexec_module_unload(own));
+    return NULL;
+}
+
+TEST(eight_threads_get_the_same_kernel) {
+    worker w[THREADS];
+    int i, round;
+    make_workers(w, 0);
+    for (round = 0; round < 50; round++) {
+        gpuexec_module mod = gpuexec_module_load_file(w[0].ctx, UNIT_PTX, NULL);
+        __atomic_store_n(&waiting_to_get, THREADS, __ATOMIC_SEQ_CST);
+        for (i = 0; i < THREADS; i++) w[i].mod = mod;
+        run_workers(w, get_together);
+        for (i = 1; i < THREADS; i++) CHECK_EQ(w[i].kernel.id, w[0].kernel.id);
+        CHECK_OK(gpuexec_module_unload(mod));
+    }
+}
+
 /* Different amounts of shared memory above 48 KiB for one kernel at once: the opt-in of one must not take another's away. */
 static void *launch_with_shared(void *user) {
     worker *w = (worker *)user;
