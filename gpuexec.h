@@ -2603,7 +2603,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     if (found != kind)
         return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is wanted", is, slot ? "" : "(a former) ", name,
                         gxi_kind_names[kind]);
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "%s is a stale handle: %s", is,
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "gpuexec_prepare it again" : NULL, "%s is a stale handle: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
                     : kind == GXI_PARAMS  ? "it was destroyed"
@@ -6371,6 +6371,7 @@ typedef struct gxi_prepared {
     gpuexec_dims    dims;
     gpuexec_kernel  kernel;
     gpuexec_stream  stream;
+    const char     *name, *module;               /* of the kernel, kept for the time when it is gone; module: "" for an adopted kernel */
     gxi_slot       *on;                          /* the stream's slot, its CUstream, and what gxi_note_launch notes there */
     struct CUstream_st *native_stream;
     uint32_t        note;
@@ -6381,9 +6382,16 @@ typedef struct gxi_prepared {
 static gxi_slot *gxi_ask_prepared(gxi_call *call, gpuexec_prepared prepared) { return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch"); }
 static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return (gxi_prepared *)slot->more; }
 
-static const char *gxi_prepared_name(const gxi_slot *slot) {         /* of its kernel */
-    const gxi_slot *kernel = gxi_peek(gxi_prepared_of(slot)->kernel.id, GXI_KERNEL);
-    return kernel ? ((gxi_kernel *)kernel->more)->name : "(of a module unloaded since)";
+static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
+    const gxi_prepared *p = gxi_prepared_of(slot);
+    const int kernel = gxi_peek(p->kernel.id, GXI_KERNEL) != NULL;
+    if (kernel && gxi_peek(p->stream.id, GXI_STREAM)) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE,
+                    kernel ? "gpuexec_prepare it again, on a stream that lives"
+                           : "gpuexec_prepare it again, with gpuexec_kernel_get from the module as it is loaded now",
+                    "the launch of kernel \"%s\"%s%s that was prepared at %s is stale: %s", p->name, *p->module ? " of " : "", p->module,
+                    slot->where ? slot->where : "?",
+                    kernel ? "its stream was destroyed, or the stream's context closed" : "the kernel's module was unloaded, or its context closed");
 }
 
 static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims) {
@@ -6399,7 +6407,9 @@ GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, 
     const unsigned short *sizes;
     gxi_slot *k, *s, made;
     gxi_prepared *p;
-    size_t space = 0;
+    const gxi_slot *module;
+    const char *names[2] = { "", "" };
+    size_t space = 0, name_bytes;
     unsigned i;
     GXI_CALL(gpuexec_prepare, GXI_MAKES);
     if (gxi_begin(call) || gxi_ask_launch(call, kernel, stream, &args, &k, &s) || gxi_prepared_check(call, k, &dims)) goto failed;
@@ -6410,12 +6420,17 @@ GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, 
         goto failed;
     }
     for (i = 0; i < args.count; i++) space += gxi_up(sizes[i], 16);
-    p = (gxi_prepared *)gxi_block_new(sizeof *p, args.count, space, NULL);
+    names[0] = gxi_kernel_of(k)->name;
+    if ((module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE)) != NULL) names[1] = ((const gxi_module *)module->more)->name;
+    name_bytes = strlen(names[0]) + 1;
+    p = (gxi_prepared *)gxi_block_new(sizeof *p, args.count, space + name_bytes + strlen(names[1]) + 1, NULL);
     if (!p) {
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", ((gxi_kernel *)k->more)->name);
         goto failed;
     }
     for (i = 0; i < args.count; i++) gxi_block_add(&p->block, args.addresses[i], sizes[i], 16, GPUEXEC_NO_TYPE);
+    p->name = (const char *)memcpy(p->block.data + space, names[0], name_bytes);
+    p->module = (const char *)memcpy(p->block.data + space + name_bytes, names[1], strlen(names[1]) + 1);
     p->dims = dims;
     p->kernel = kernel;
     p->stream = stream;
@@ -6442,7 +6457,7 @@ static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int i
     const char *name;
     if (!slot) return NULL;
     b = &gxi_prepared_of(slot)->block;
-    name = gxi_prepared_name(slot);
+    name = gxi_prepared_of(slot)->name;
     if (index < 0 || (unsigned)index >= b->count)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the launch of kernel \"%s\" has %u (counted from 0)", index, name, b->count);
     else if (bytes != b->sizes[index])
@@ -6467,7 +6482,8 @@ GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared pre
 GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims) {
     gxi_slot *slot, *k;
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
-    if (!(slot = gxi_ask_prepared(call, prepared)) || !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) || gxi_prepared_check(call, k, &dims))
+    if (!(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot) || !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) ||
+        gxi_prepared_check(call, k, &dims))
         return gpuexec_error_detail()->result;
     gxi_prepared_of(slot)->dims = dims;
     return GPUEXEC_OK;
@@ -6480,7 +6496,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     gpuexec_result result;
     uint64_t ends = GXI_LOAD(&gxi.ends);         /* before looking: whatever ends meanwhile is looked for next time */
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared))) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gpuexec_error_detail()->result;
     p = gxi_prepared_of(slot);
     args = gxi_block_args(&p->block);
     result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->dims, &args, cu, NULL);

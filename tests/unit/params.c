@@ -652,18 +652,19 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_module_unload(other));
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_module_unload(mod));
-    FAILS(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE, "gpuexec_launch_prepared", "the kernel is a stale handle", "its module was unloaded");
-    FAILS(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "the kernel is a stale handle");
-    FAILS(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE, "the kernel is a stale handle");
-    FAILS(gpuexec_prepared_set(by_module, 0, &t.out, 4), GPUEXEC_BAD_PARAMETERS, "unloaded since");
+    FAILS(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE, "gpuexec_launch_prepared: the launch of kernel \"count\" of \"" UNIT_PTX "\" that was",
+          "prepared at tests/unit/params.c:", "is stale: the kernel's module was unloaded", "cure: gpuexec_prepare it again, with gpuexec_kernel_get");
+    FAILS(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "the kernel's module was unloaded");
+    FAILS(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE, "gpuexec_prepared_dims", "the kernel's module was unloaded");
+    FAILS(gpuexec_prepared_set(by_module, 0, &t.out, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of kernel \"count\" has 8 bytes");
     CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.out, 8));             /* its memory is its own */
     CHECK_OK(gpuexec_launch_prepared(by_stream));
     CHECK_OK(gpuexec_stream_sync(s1));
     CHECK_OK(gpuexec_stream_destroy(s1));
     s1 = gpuexec_stream_create(t.ctx, NULL);                             /* in its slot */
-    FAILS(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "the stream is a stale handle");
+    FAILS(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "kernel \"count\" of", "its stream was destroyed", "on a stream that lives");
     CHECK_OK(gpuexec_context_close(second));
-    FAILS(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream is a stale handle");
+    FAILS(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream's context closed");
     CHECK_OK(gpuexec_launch_prepared(lives));
     CHECK_EQ(word(t, 0), 7);
     CHECK_EQ(launches, 7);                                               /* the refused ones never came to the driver, which crashes on what has gone */
@@ -671,7 +672,7 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_prepared_destroy(by_stream));
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(!gpuexec_ok(by_context) && !gpuexec_ok(lives));
-    FAILS(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle");
+    FAILS(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle", "cure: gpuexec_prepare it again");
 }
 
 /* Each thread its own, while streams and kernels come and go. */
