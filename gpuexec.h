@@ -1738,7 +1738,7 @@ static const gxi_driver_row gxi_driver_rows[] = {
 enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
     GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
-    GXI_PEER_ACCESS_UNSUPPORTED = 217, GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705,
+    GXI_PEER_ACCESS_UNSUPPORTED = 217, GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705, GXI_TOO_MANY_PEERS = 711,
     GXI_NO_BINARY_FOR_GPU = 209, GXI_UNSUPPORTED_LIMIT = 215, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221, GXI_INVALID_SOURCE = 300,
     GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_JIT_COMPILATION_DISABLED = 223,
     GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600, GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701,
@@ -2682,6 +2682,7 @@ static void gxi_add_last_launches(gxi_text *t) {
                 where ? " at " : "", where ? where : "");
         if ((context = gxi_peek(stream->context, GXI_CONTEXT)) != NULL) gxi_add(t, " on device %d", gxi_context_of(context)->ordinal);
     }
+    gxi_unlock(&gxi_tables);
 }
 
 /* --- the table of allocations -------------------------------------------------------------------------------------- */
@@ -6541,19 +6542,27 @@ typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of ke
 
 struct gxi_barrier {
     unsigned         count;
-    int              direct;
+    int              direct, given;              /* given: atomic; 1 once its address was asked for, without which no kernel waits at it */
     double           timeout_seconds;
     uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
-    const char      *aborted;                    /* by whom, in words, and where; or NULL */
-    const char      *aborted_where;
+    const char      *aborted, *aborted_where;    /* atomic: by whom, in words, and where; or NULL */
     struct CUctx_st *cu_contexts[GXI_MULTI_MOST];
     int              ordinals[GXI_MULTI_MOST];
     gpuexec_ptr      memory[GXI_MULTI_MOST];
     char            *host;                       /* abort word, reports, relay */
 };
 
-static volatile uint32_t *gxi_barrier_abort_word(const gxi_barrier *b) { return (volatile uint32_t *)(void *)b->host; }
-static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) { return ((const volatile uint64_t *)(const void *)(b->host + GXI_BARRIER_REPORTS))[i]; }
+static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) {
+    return GXI_LOAD((const volatile uint64_t *)(const void *)(b->host + GXI_BARRIER_REPORTS) + i);
+}
+/* Tells all who wait there to leave, because of what is said in words: others may be reading that already. */
+static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where) {
+    if (why) {
+        GXI_STORE(&b->aborted_where, where);
+        GXI_STORE(&b->aborted, why);
+    }
+    GXI_STORE((volatile uint32_t *)(void *)b->host, 1);
+}
 
 /* Everything of it to zero: the words count from the beginning again, nobody has reported, nobody shall leave. */
 static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
@@ -6561,7 +6570,7 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     unsigned i;
     memset(zeros, 0, sizeof zeros);
     memset(b->host, 0, GXI_BARRIER_HOST_BYTES);
-    b->aborted = b->aborted_where = NULL;
+    GXI_STORE(&b->aborted, (const char *)NULL);
     for (i = 0; i < b->count; i++) {
         gxi_scope scope;
         if (gxi_enter(call, b->cu_contexts[i], &scope)) return call->cu;
@@ -6609,8 +6618,9 @@ static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
 /* Who left the barrier and why, in words; 0 if nobody has. */
 static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
     unsigned i, k, silent = 0, missed = 0, told = 0;
-    if (b->aborted) {
-        gxi_add(t, "%s%s%s", b->aborted, b->aborted_where ? " at " : "", b->aborted_where ? b->aborted_where : "");
+    if (GXI_LOAD(&b->aborted)) {
+        const char *where = GXI_LOAD(&b->aborted_where);
+        gxi_add(t, "%s%s%s", GXI_LOAD(&b->aborted), where ? " at " : "", where ? where : "");
         told = 1;
     }
     for (i = 0; i < b->count; i++) {
@@ -6661,7 +6671,7 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, const gxi_slot *slot) {
     if (gxi_barrier_tell(&t, b))
         result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
                           small ? "launch larger blocks; gpuexec_barrier_reset makes the barrier usable again when no kernel runs"
-                          : b->aborted ? "gpuexec_barrier_reset makes it usable again when no kernel runs"
+                          : GXI_LOAD(&b->aborted) ? "gpuexec_barrier_reset makes it usable again when no kernel runs"
                           : "all blocks of all devices must come to the barrier equally often (rounds count from its making or reset), within "
                             "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; gpuexec_barrier_reset makes it usable "
                             "again when no kernel runs",
@@ -6683,21 +6693,26 @@ static GXI_COLD void gxi_waited_at_barriers(gxi_call *call, const struct CUctx_s
         if (gxi_barrier_has((gxi_barrier *)slot->more, context) && !gxi_barrier_gone(call, (gxi_barrier *)slot->more) && gxi_barrier_broken(call, slot)) break;
     gxi_unlock(&gxi_barriers_mutex);
 }
-/* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. */
+/* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. They do so at once, if they still can: all
+   but one of them are waited for once the first has spoken, and the first for a tenth of a second. */
 static GXI_COLD void gxi_add_barriers(gxi_text *t) {
-    unsigned index, i, tries, silent;
+    enum { GXI_FIRST_MS = 100, GXI_ALL_MS = 500 };
+    unsigned index, i, ms, silent;
+    int waits = 1;
     gxi_slot *slot;
     const gxi_call ask = { "gpuexec_barrier_check", NULL, GXI_ASKS, 0, 0, 0, 0 };        /* as the trace names it */
     if (!GXI_LOAD(&gxi.barriers)) return;
     gxi_lock(&gxi_barriers_mutex);
     for (index = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; )
-        if (!gxi_barrier_gone(&ask, (const gxi_barrier *)slot->more)) *gxi_barrier_abort_word((const gxi_barrier *)slot->more) = 1;
-    for (tries = 0, silent = 2; tries < 500 && silent > 1; tries++) {     /* milliseconds: all but one will have spoken, if they still can */
-        for (index = 0, silent = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; ) {
+        if (!gxi_barrier_gone(&ask, (const gxi_barrier *)slot->more)) gxi_barrier_leave((gxi_barrier *)slot->more, NULL, NULL);
+    for (ms = 0; waits && ms < GXI_ALL_MS; ms++) {
+        for (index = 0, waits = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; ) {
             const gxi_barrier *b = (const gxi_barrier *)slot->more;
-            if (!gxi_barrier_gone(&ask, b)) for (i = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
+            if (!GXI_LOAD(&b->given) || gxi_barrier_gone(&ask, b)) continue;
+            for (i = 0, silent = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
+            waits |= silent > 1 && (silent < b->count || ms < GXI_FIRST_MS);
         }
-        if (silent > 1) gxi_sleep_ms(1);
+        if (waits) gxi_sleep_ms(1);
     }
     for (index = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; ) {
         const gxi_barrier *b = (const gxi_barrier *)slot->more;
@@ -6727,7 +6742,7 @@ static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
     }
 }
 
-/* Everybody reaches everybody: enables it. 0 if a pair cannot; -1 after a failure. */
+/* Everybody reaches everybody: enables it. 0 if a pair cannot, or a device has as many peers as it can have; -1 after a failure. */
 static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
     unsigned i, k;
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
@@ -6744,8 +6759,12 @@ static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *
         if (gxi_enter(call, b->cu_contexts[i], &scope)) return -1;
         GXI_TRY(cuCtxEnablePeerAccess, (b->cu_contexts[k], 0));
         gxi_leave(&scope);
-        if (call->cu == GXI_PEER_ACCESS_ALREADY_ENABLED) call->cu = 0;
-        if (call->cu) return 0;                  /* too many peers, for instance: host memory serves */
+        if (call->cu == GXI_PEER_ACCESS_UNSUPPORTED || call->cu == GXI_TOO_MANY_PEERS) { call->cu = 0; return 0; }
+        if (call->cu && call->cu != GXI_PEER_ACCESS_ALREADY_ENABLED) {
+            gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be enabled", b->ordinals[i], b->ordinals[k]);
+            return -1;
+        }
+        call->cu = 0;
     }
     return 1;
 }
@@ -6833,11 +6852,11 @@ failed:
 
 GPUEXEC_API gpuexec_ptr (gpuexec_barrier_address)(GXI_WHERE gpuexec_barrier barrier, unsigned index) {
     gxi_slot *slot;
-    const gxi_barrier *b;
+    gxi_barrier *b;
     GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
     if (!(slot = gxi_ask_barrier(call, barrier))) return 0;
-    b = (const gxi_barrier *)slot->more;
-    if (index < b->count) return b->memory[index];
+    b = (gxi_barrier *)slot->more;
+    if (index < b->count) { GXI_STORE(&b->given, 1); return b->memory[index]; }
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "index %u of a barrier over %u devices, counted from 0", index, b->count);
     return 0;
 }
@@ -6855,9 +6874,7 @@ GPUEXEC_API gpuexec_result (gpuexec_barrier_abort)(GXI_WHERE gpuexec_barrier bar
     GXI_CALL(gpuexec_barrier_abort, GXI_CLEANS);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
     if (!slot) return gpuexec_error_detail()->result;
-    ((gxi_barrier *)slot->more)->aborted = "gpuexec_barrier_abort was called";
-    ((gxi_barrier *)slot->more)->aborted_where = where;
-    *gxi_barrier_abort_word((gxi_barrier *)slot->more) = 1;
+    gxi_barrier_leave((gxi_barrier *)slot->more, "gpuexec_barrier_abort was called", where);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result (gpuexec_barrier_reset)(GXI_WHERE gpuexec_barrier barrier) {
@@ -7114,12 +7131,8 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
-    if (started && barrier) {
-        ((gxi_barrier *)barrier->more)->aborted = "a launch could start only some of its kernels";
-        ((gxi_barrier *)barrier->more)->aborted_where = call->where;
-        *gxi_barrier_abort_word((const gxi_barrier *)barrier->more) = 1;
-    }
-    if (started && desc->abort_word) *desc->abort_word = 1;
+    if (started && barrier) gxi_barrier_leave((gxi_barrier *)barrier->more, "a launch could start only some of its kernels", call->where);
+    if (started && desc->abort_word) GXI_STORE(desc->abort_word, 1);
     gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", ((gxi_kernel *)d[started].kernel->more)->name, d[started].ordinal);
     if (started) gxi_add(&t, "; on device");
     for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);

@@ -482,6 +482,46 @@ TEST_ALONE(barrier_of_a_destroyed_context) {
     CHECK_OK(gpuexec_context_close(contexts[1]));
 }
 
+/* What the driver answers when one device's memory is to be opened to another: two answers mean that it cannot be, others are failures. */
+static int answered;
+static int GXI_CUDA no_peer(struct CUctx_st *peer, unsigned flags) { (void)peer; (void)flags; return answered; }
+TEST(barrier_and_peer_access) {
+    static const struct { int answer, made, direct; } rows[] = { { 217, 1, 0 }, { 711, 1, 0 }, { 704, 1, 1 }, { 0, 1, 1 }, { 2, 0, 0 }, { 999, 0, 0 } };
+    gpuexec_context contexts[2];
+    gpuexec_barrier barrier;
+    size_t i;
+    NEEDS(2);
+    for (i = 0; i < 2; i++) contexts[i] = gpuexec_context_open((int)i, NULL);
+    if (!gpuexec_device_can_access_peer(0, 1) || !gpuexec_device_can_access_peer(1, 0)) SKIP("the devices do not reach each other");
+    gxi.cu.cuCtxEnablePeerAccess = no_peer;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        answered = rows[i].answer;
+        barrier = gpuexec_barrier_create(contexts, 2, NULL);
+        CHECK_EQ(gpuexec_ok(barrier), rows[i].made);
+        if (rows[i].made) CHECK_EQ(gpuexec_barrier_is_direct(barrier), rows[i].direct);
+        else CHECK_TEXT(gpuexec_error_text(), "peer access from device 0 to device 1 cannot be enabled", "cuCtxEnablePeerAccess answered");
+        CHECK_EQ(gpuexec_take_error() == GPUEXEC_OK, rows[i].made);
+        CHECK_OK(gpuexec_barrier_destroy(barrier));
+    }
+}
+
+/* A kernel's failure does not wait for words from a barrier at which no kernel can be. */
+TEST_ALONE(a_barrier_that_nobody_uses) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL), contexts[2];
+    gpuexec_kernel fails = gpuexec_kernel_get(gpuexec_module_load_file(ctx, "kernels/faults.ptx", NULL), "trap_now");
+    gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    double begin;
+    NEEDS(2);
+    contexts[0] = ctx;
+    contexts[1] = gpuexec_context_open(1, NULL);
+    CHECK_MADE(gpuexec_barrier_create(contexts, 2, NULL));
+    CHECK_OK(gpuexec_launch(fails, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    while (gxi.cu.cuStreamQuery(gpuexec_stream_native(s)) == GXI_CU_NOT_READY) test_sleep_ms(1);
+    begin = test_seconds();
+    CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_KERNEL_FAILED);
+    CHECK(test_seconds() - begin < 0.4);
+}
+
 static test_gate late_gate;
 static void *opens_later(void *nothing) { test_sleep_ms(300); gate_open(late_gate); return nothing; }
 
