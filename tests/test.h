@@ -188,12 +188,12 @@ static inline test_gate gate_make(gpuexec_context context, gpuexec_module unit_p
 
 static inline void gate_close(test_gate g, gpuexec_stream stream) {
     gpuexec_ptr word = gpuexec_pinned_address(g.word);
-    *(volatile uint32_t *)g.word = 0;
+    __atomic_store_n(g.word, 0, __ATOMIC_RELAXED);
     gpuexec_launch(g.kernel, stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(word));
 }
 
 static inline void gate_open(test_gate g) {
-    *(volatile uint32_t *)g.word = 1;
+    __atomic_store_n(g.word, 1, __ATOMIC_RELAXED);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

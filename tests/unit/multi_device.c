@@ -107,8 +107,8 @@ static void finish(void) {
     if (raw(&set_current, "cuCtxSetCurrent", 4000)) set_current(NULL);
 }
 
-static uint32_t word(int i, int k) { return ((volatile uint32_t *)devices[i].words)[k]; }
-static void set_word(int i, int k) { ((volatile uint32_t *)devices[i].words)[k] = 1; }
+static uint32_t word(int i, int k) { return __atomic_load_n((uint32_t *)devices[i].words + k, __ATOMIC_ACQUIRE); }
+static void set_word(int i, int k) { __atomic_store_n((uint32_t *)devices[i].words + k, 1, __ATOMIC_RELEASE); }
 static int becomes_1(int i, int k) {
     double end = test_seconds() + 10;
     while (!word(i, k) && test_seconds() < end) test_sleep_ms(1);

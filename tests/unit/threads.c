@@ -1,4 +1,5 @@
-/* threads.c - the same objects used by many threads at once. Run it under a thread sanitiser, too. */
+/* threads.c - the same objects used by many threads at once; also run under the thread sanitizer (make SAN=thread), which makes them slow: TEST_ROUNDS=2 in the
+   environment then is enough instead of 20. */
 #include "../test.h"
 
 #define UNIT_PTX "tests/unit/unit.ptx"
@@ -15,6 +16,11 @@ typedef struct worker {
     gpuexec_result  worst;
     char            text[500];
 } worker;
+
+static int rounds_wanted(void) {
+    const char *text = getenv("TEST_ROUNDS");
+    return text && atoi(text) > 0 ? atoi(text) : 20;
+}
 
 static void note(worker *w, gpuexec_result r) {
     if (r == GPUEXEC_OK || w->worst != GPUEXEC_OK) return;
@@ -142,7 +148,7 @@ TEST(eight_threads_get_the_same_kernel) {
     worker w[THREADS];
     int i, round;
     make_workers(w, 0);
-    for (round = 0; round < 50; round++) {
+    for (round = 0; round < rounds_wanted(); round++) {
         gpuexec_module mod = gpuexec_module_load_file(w[0].ctx, UNIT_PTX, NULL);
         __atomic_store_n(&waiting_to_get, THREADS, __ATOMIC_SEQ_CST);
         for (i = 0; i < THREADS; i++) w[i].mod = mod;
@@ -174,12 +180,167 @@ TEST(eight_threads_raise_the_shared_memory) {
     make_workers(w, 0);
     CHECK_OK(gpuexec_device_get_info(0, &d));
     if (d.shared_per_block_optin < 64 * 1024) SKIP("this device has less than 64 KiB of shared memory per block");
-    for (round = 0; round < 20; round++) {                       /* a fresh kernel, not opted in yet */
+    for (round = 0; round < rounds_wanted(); round++) {                       /* a fresh kernel, not opted in yet */
         gpuexec_module mod = gpuexec_module_load_file(w[0].ctx, "kernels/faults.ptx", NULL);
         for (i = 0; i < THREADS; i++) w[i].kernel = gpuexec_kernel_get(mod, "fill_dynamic_shared");
         run_workers(w, launch_with_shared);
         CHECK_OK(gpuexec_module_unload(mod));
     }
+}
+
+/* ---- everything at once: 32 threads, each of which begins elsewhere in the list of what can be done; a trace is on ---- */
+
+enum { CROWD = 32, LAPS = 2 };
+typedef struct crowd { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream stream; gpuexec_event event; gpuexec_barrier barrier; } crowd;
+typedef struct one { const crowd *all; uint32_t number, done; } one;
+
+/* n words of its own in that context, added to on that stream. */
+static void add_up(gpuexec_context ctx, gpuexec_kernel add, gpuexec_stream s, uint32_t by) {
+    uint32_t out[64] = { 0 }, n = 64, i;
+    gpuexec_ptr p = gpuexec_alloc(ctx, sizeof out);
+    CHECK_OK(gpuexec_fill(s, p, 0, sizeof out));
+    for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, by, n)));
+    CHECK_OK(gpuexec_copy_out(s, out, p, sizeof out));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK(out[0] == 3 * by && out[63] == 3 * by);
+    CHECK_OK(gpuexec_free(p));
+}
+static void on_the_shared_stream(one *me) { add_up(me->all->ctx, gpuexec_kernel_get(me->all->mod, "add"), me->all->stream, me->number + 1); }
+static void on_a_stream_of_its_own(one *me) {
+    gpuexec_stream s = gpuexec_stream_create(me->all->ctx, NULL);
+    add_up(me->all->ctx, gpuexec_kernel_get(me->all->mod, "add"), s, me->number + 1);
+    CHECK_OK(gpuexec_stream_wait_stream(s, me->all->stream));
+    CHECK_OK(gpuexec_stream_destroy(s));
+    CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
+}
+static void in_a_context_of_its_own(one *me) {
+    gpuexec_context ctx = me->number % 2 ? gpuexec_context_open(0, NULL) : gpuexec_context_create(0, NULL);
+    gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    add_up(ctx, gpuexec_kernel_get(mod, "add"), gpuexec_stream_create(ctx, NULL), me->number);
+    CHECK(gpuexec_alloc(ctx, 64) != 0);                          /* its end is the context's */
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(!gpuexec_ok(mod));
+}
+static void with_a_module_of_its_own(one *me) {
+    gpuexec_module mod = gpuexec_module_load_file(me->all->ctx, UNIT_PTX, NULL);
+    add_up(me->all->ctx, gpuexec_kernel_get(mod, "add"), gpuexec_stream_legacy(me->all->ctx), me->number);
+    CHECK_OK(gpuexec_module_unload(mod));
+}
+static void events(one *me) {
+    gpuexec_event e = gpuexec_event_create(me->all->ctx, NULL), f;
+    CHECK_OK(gpuexec_event_record(e, me->all->stream));
+    f = gpuexec_stream_record(me->all->stream, NULL);
+    CHECK_OK(gpuexec_event_record(me->all->event, me->all->stream));     /* one that all record */
+    CHECK_OK(gpuexec_stream_wait_event(gpuexec_stream_per_thread(me->all->ctx), me->all->event));
+    CHECK_OK(gpuexec_event_sync(f));
+    CHECK_OK(gpuexec_event_query(e));
+    CHECK(gpuexec_event_elapsed_ms(e, f) >= 0);
+    CHECK(gpuexec_event_query(me->all->event) <= GPUEXEC_NOT_READY);
+    CHECK_OK(gpuexec_event_destroy(e));
+    CHECK_OK(gpuexec_event_destroy(f));
+}
+static void pushes(one *me) {
+    char text[1000];
+    CHECK_OK(gpuexec_context_push(me->all->ctx));
+    CHECK(gpuexec_context_is_current(me->all->ctx));
+    CHECK(gpuexec_context_stack_text(text, sizeof text) > 0);
+    CHECK_TEXT(text, "threads.c");
+    CHECK_OK(gpuexec_context_retain(me->all->ctx));
+    CHECK(gpuexec_context_users(me->all->ctx) > 1);
+    CHECK_OK(gpuexec_context_close(me->all->ctx));
+    CHECK_OK(gpuexec_context_pop(me->all->ctx));
+}
+static void failures(one *me) {
+    char name[40];
+    gpuexec_kernel k;
+    snprintf(name, sizeof name, "none_of_%u", me->number);
+    k = gpuexec_kernel_get(me->all->mod, name);
+    CHECK_TEXT(gpuexec_error_text(), name, "\"add\"");
+    CHECK_TEXT(gpuexec_why(k), name);
+    CHECK_RESULT(gpuexec_launch(k, me->all->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
+    CHECK_TEXT(gpuexec_error_detail()->message, name);
+}
+static void prepared(one *me) {
+    uint32_t by = 1, n = 32, out = 0, i;
+    gpuexec_ptr p = gpuexec_alloc(me->all->ctx, 4 * n);
+    gpuexec_params b = gpuexec_params_create();
+    gpuexec_prepared launch;
+    CHECK_OK(gpuexec_params_add(b, GPUEXEC_POINTER, &p));
+    CHECK_OK(gpuexec_params_add(b, GPUEXEC_UINT, &by));
+    CHECK_OK(gpuexec_params_add(b, GPUEXEC_UINT, &n));
+    launch = gpuexec_prepare(gpuexec_kernel_get(me->all->mod, "add"), me->all->stream, gpuexec_grid(1, 32, 0), gpuexec_params_args(b));
+    CHECK_OK(gpuexec_fill(me->all->stream, p, 0, 4 * n));
+    for (i = 0; i < 5; i++) CHECK_OK(gpuexec_launch_prepared(launch));
+    CHECK_OK(gpuexec_copy_out(me->all->stream, &out, p, 4));
+    CHECK_OK(gpuexec_stream_sync(me->all->stream));
+    CHECK_EQ(out, 5);
+    CHECK_OK(gpuexec_prepared_destroy(launch));
+    CHECK_OK(gpuexec_params_destroy(b));
+    CHECK_OK(gpuexec_free(p));
+}
+static void addresses(one *me) {
+    gpuexec_pointer_info info;
+    uint32_t *pinned = (uint32_t *)gpuexec_alloc_pinned(me->all->ctx, 4096);
+    gpuexec_ptr p = gpuexec_alloc(me->all->ctx, 4096);
+    CHECK_OK(gpuexec_pointer_get_info(gpuexec_pinned_address(pinned + 4), &info));
+    CHECK(info.kind == GPUEXEC_MEMORY_PINNED && info.ours);
+    *pinned = me->number;
+    CHECK_OK(gpuexec_copy_in(me->all->stream, p, pinned, 4));
+    CHECK_OK(gpuexec_copy_out(me->all->stream, pinned + 1, p, 4));
+    CHECK_OK(gpuexec_context_sync(me->all->ctx));
+    CHECK_EQ(pinned[1], me->number);
+    CHECK_OK(gpuexec_free(p));
+    CHECK_OK(gpuexec_free_pinned(pinned));
+}
+static void barriers(one *me) {                              /* a broken one is told by every wait in its context: so in another one */
+    gpuexec_context ctx = gpuexec_context_create(0, NULL);
+    gpuexec_barrier own = gpuexec_barrier_create(&ctx, 1, NULL);
+    CHECK(gpuexec_barrier_address(own, 0) != gpuexec_barrier_address(me->all->barrier, 0));
+    CHECK_OK(gpuexec_barrier_check(me->all->barrier));
+    CHECK_OK(gpuexec_barrier_abort(own));
+    CHECK_RESULT(gpuexec_context_sync(ctx), GPUEXEC_BARRIER_BROKEN);
+    CHECK_OK(gpuexec_barrier_destroy(own));
+    CHECK_OK(gpuexec_context_close(ctx));
+}
+static void (*const doings[])(one *) = { on_the_shared_stream, on_a_stream_of_its_own, in_a_context_of_its_own, with_a_module_of_its_own, events, pushes,
+                                         failures, prepared, addresses, barriers };
+static void *live(void *user) {
+    one *me = (one *)user;
+    const uint32_t n = sizeof doings / sizeof *doings;
+    for (me->done = 0; me->done < LAPS * n; me->done++) doings[(me->number + me->done) % n](me);
+    return NULL;
+}
+static int traced;
+static void count_trace(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    if (level == GPUEXEC_LOG_TRACE && strncmp(text, "gpuexec: cu", 11) == 0 && text[strlen(text) - 1] == '\n') __atomic_add_fetch(&traced, 1, __ATOMIC_RELAXED);
+}
+
+TEST(a_crowd_does_everything_at_once) {
+    gpuexec_setup_desc desc = { 0 };
+    pthread_t threads[CROWD];
+    one ones[CROWD];
+    crowd all;
+    uint32_t i;
+    desc.log = count_trace;
+    desc.trace = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    all.ctx = gpuexec_context_open(0, NULL);
+    all.mod = gpuexec_module_load_file(all.ctx, UNIT_PTX, NULL);
+    all.stream = gpuexec_stream_create(all.ctx, NULL);
+    all.event = gpuexec_event_create(all.ctx, NULL);
+    all.barrier = gpuexec_barrier_create(&all.ctx, 1, NULL);
+    CHECK_MADE(all.barrier);
+    for (i = 0; i < CROWD; i++) {
+        ones[i].all = &all;
+        ones[i].number = i;
+        CHECK_EQ(pthread_create(&threads[i], NULL, live, &ones[i]), 0);
+    }
+    for (i = 0; i < CROWD; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    CHECK(traced > CROWD * LAPS * 10);
+    CHECK_EQ(gpuexec_context_users(all.ctx), 1);
+    CHECK_OK(gpuexec_context_close(all.ctx));
 }
 
 /* Threads come and go; what each of them kept for itself goes with it. */
