@@ -23,6 +23,7 @@ extern "C" __global__ void coalesced(const int *x, int *counter, int *o, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, v = x[i];
     int at = -1, sum = -1, rank = -1;
+    __syncwarp();                                              // who is coalesced below is whoever comes there together
     if (v % 3 == 0) {
         auto g = cg::coalesced_threads();
         if (g.thread_rank() == 0) at = atomicAdd(counter, (int)g.size());

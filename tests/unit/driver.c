@@ -473,6 +473,7 @@ TEST(fills) {
         size_t cell = n < 2 ? 2 : n < 4 ? 1 : n < 6 ? 2 : 4, cells = n < 2 ? 5 : 3, rows = n < 2 ? 1 : 4, x = 4;
         int result = -1;
         CHECK_EQ(cu.cuMemsetD8(p, 0x11, BYTES), 0);
+        CHECK_EQ(cu.cuCtxSynchronize(), 0);                        /* a fill need not be done when its call returns */
         switch (n) {
         case 0: result = cu.cuMemsetD16(p + x, 0x3322, cells); break;
         case 1: result = cu.cuMemsetD16Async(p + x, 0x3322, cells, on[0].stream); break;
@@ -513,6 +514,7 @@ TEST(copies_between_devices) {
     for (i = 0; i < 3; i++) {                                      /* without peer access it goes through the host, and works alike */
         memset(out, 0, sizeof out);
         CHECK_EQ(cu.cuMemsetD8(b, 0, sizeof in), 0);
+        CHECK_EQ(cu.cuCtxSynchronize(), 0);
         CHECK_EQ(i == 0 ? cu.cuMemcpyPeer(b, on[1].context, a, on[0].context, sizeof in) :
                  i == 1 ? cu.cuMemcpyPeerAsync(b, on[1].context, a, on[0].context, sizeof in, on[1].stream) :
                           cu.cuMemcpyAsync(b, a, sizeof in, on[0].stream), 0);
@@ -924,7 +926,7 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     uint64_t ns = 10000000000u;
     ptr      p = 0, out;
     double   begin;
-    int      last;
+    int      last, asked;
     START(1, 2);
     last = used - 1;
     patience = kernel(0, "patience");
@@ -935,7 +937,10 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     out = on[0].address + 4;
     arguments[0] = &on[0].address; arguments[1] = &ns; arguments[2] = &out;
     if (last) CHECK_EQ(launch(patience, on[0].stream, 1, 1, arguments), 0);
-    test_sleep_ms(10);
+    for (asked = 0; asked < 20; asked++) {           /* until it spins: a driver may put off what nobody asks for */
+        cu.cuStreamQuery(on[0].stream);
+        test_sleep_ms(1);
+    }
     set_word(last, 9, 1);
     begin = test_seconds();
     CHECK_EQ(cu.cuStreamSynchronize(on[last].stream), LAUNCH_FAILED);

@@ -636,6 +636,7 @@ TEST(prepared_when_something_ends) {
                      unsent = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
                      lives = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
     CHECK_MADE(by_context);
+    CHECK_OK(gpuexec_stream_sync(t.s));                                  /* t.out is zeros: other streams count there, too */
     real_launch = gxi.cu.cuLaunchKernel;
     gxi.cu.cuLaunchKernel = counted_launch;
     launches = 0;
