@@ -36,12 +36,12 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (ou
     return out ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. */
+/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For memory of a pool a GPU need not, and lazy streams don't. */
 SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY) {
     struct sim_range r;
     if (!address) return CUDA_SUCCESS;
     if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || !sim_mem_mark_freeing(address)) return CUDA_ERROR_INVALID_VALUE;
-    int result = sim_drain(NULL, r.device);
+    int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.device);
     if (result) return result;                    /* a kernel failed meanwhile: others may still use it */
     pthread_mutex_unlock(&sim_lock);
     sim_mem_remove(address);

@@ -49,7 +49,10 @@ enum {                                            /* insn.flags */
     SIM_I_STRONG = 2048,                          /* memory: volatile, relaxed, acquire, release */
     SIM_I_COUNT = 4096,                           /* barrier: c holds the thread count */
     SIM_I_SINK = 8192,                            /* no destination */
-    SIM_I_USER = 16                               /* shift for a handler's own number */
+    SIM_I_SEEN = 16384,                           /* an access that other threads may see: where schedule.c stops warps */
+    SIM_I_WEAK = 32768,                           /* a store that may be seen later; user: its space, then 16 * its type's bytes */
+    SIM_I_ORDERS = 65536,                         /* a barrier, a fence, a release: the lanes' stores are seen by then */
+    SIM_I_USER = 17                               /* shift for a handler's own number */
 };
 
 /* user bits of an mbarrier instruction */
@@ -137,6 +140,8 @@ struct sim_block {
     struct sim_range ranges[SIM_SLOTS];           /* of global memory, one for each few memory instructions */
     struct sim_bar bars[SIM_BARS];
     uint64_t executed;                            /* thread-instructions not yet added to the grid's */
+    uint64_t random;                              /* schedule.c: state of its generator ... */
+    struct sim_delayed *delayed; unsigned ndelayed; /* ... and stores that only their threads see yet */
     unsigned char *memory;                        /* register files, shared memory */
     struct sim_warp warps[];
 };
@@ -146,6 +151,8 @@ static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t o
 
 /* warp.c */
 uint64_t sim_warp_run(struct sim_warp *w, uint64_t slice); /* returns warp-instructions executed */
+uint32_t sim_warp_candidates(struct sim_warp *w); /* lanes that may run next; 0: none, or (w->sleeps) all have only spun */
+void sim_warp_take(struct sim_warp *w, uint32_t pc); /* the lanes that stand at pc become the group */
 void sim_warp_backward(struct sim_warp *w);       /* after the group took a backward branch */
 void sim_warp_yield(struct sim_warp *w, bool spun); /* the group's slice ends */
 static inline uint32_t sim_pc(const struct sim_warp *w, const struct sim_insn *i) { return (uint32_t)(i - w->block->code->insns); }
@@ -159,9 +166,14 @@ static inline void sim_warp_moved(struct sim_warp *w) { w->group = 0; w->stop = 
 /* sync.c */
 void sim_bars_check(struct sim_block *b);         /* threads have exited: barriers may be complete */
 
+/* schedule.c, where SIMGPU_SCHEDULE is set */
+bool sim_schedule_start(struct sim_block *b, uint64_t linear_index); /* false: no memory */
+enum sim_block_status sim_schedule_block(struct sim_block *b);    /* sim_block_run with warps, lanes and lengths by chance */
+
 /* grid.c: `lane` names the thread; the text says what happened, where is added */
 void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+void sim_block_deadlock(struct sim_block *b);     /* nothing in it can run */
 
 /* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it, or NULL with the fault raised */
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,

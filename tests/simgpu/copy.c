@@ -4,11 +4,14 @@
 
    Synchronous ones are operations on the default stream that the calling thread carries out itself. Asynchronous ones are queued; from
    pageable memory the source is taken at the call, and into pageable memory the call waits, as documented for a GPU; so does one from
-   host to host memory. A range that is only partly page-locked is refused, as measured. */
+   host to host memory. A range that is only partly page-locked is refused, as measured.
+
+   With lazy streams, synchronous ones return as soon as a GPU's driver may ("API synchronization behavior" in its documentation): a copy from
+   pageable memory when its source was read, after the stream's work; copies within the device and fills of it at once. */
 #include "sim.h"
 #include "cudadefs.h"
 
-struct side { struct sim_end end; bool pageable, host; };
+struct side { struct sim_end end; bool pageable, host; struct sim_device *device; /* whose memory it is; NULL: the host's */ };
 struct block { size_t width, height; };
 
 static bool look(struct side *side, struct block b, bool must_be_known) {
@@ -18,7 +21,8 @@ static bool look(struct side *side, struct block b, bool must_be_known) {
     if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes)) return false;
     side->end.in_table = sim_mem_find(NULL, address, bytes, &r);
     side->pageable = !side->end.in_table;
-    side->host = side->pageable || !r.device;
+    side->device = side->pageable ? NULL : r.device;
+    side->host = !side->device;
     if (side->end.in_table) return true;
     if (sim_mem_find(NULL, address, 1, &r) || sim_mem_find(NULL, address + bytes - 1, 1, &r)) return false;
     return !must_be_known && address && !sim_mem_in_window(address) && address + bytes > address;
@@ -29,7 +33,12 @@ static int copy(struct sim_stream *s, struct side to, struct side from, struct b
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     op->dst = to.end; op->src = from.end;
     op->width = b.width; op->height = b.height;
-    if (async && from.pageable && !to.pageable && !sim_stream_idle(s) && (op->staged = malloc(b.width * b.height)))
+    if (sim_settings.lazy_ns && !async && to.device == s->context->device) {
+        int result = from.pageable ? sim_stream_wait(s) : CUDA_SUCCESS;
+        if (result) { sim_op_unref(op); return result; }
+        async = from.pageable || from.device == to.device;
+    }
+    if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s)) && (op->staged = malloc(b.width * b.height)))
         for (size_t i = 0; i < b.height; i++)
             memcpy((char *)op->staged + i * b.width, (char *)(uintptr_t)from.end.address + i * from.end.pitch, b.width);
     if (!async || to.pageable || (to.host && from.host) || (from.pageable && !op->staged)) return sim_stream_run(s, op);
@@ -135,7 +144,7 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     op->dst = side.end; op->width = b.width; op->height = b.height;
     op->pattern = pattern; op->pattern_bytes = size;
-    if (!async) return sim_stream_run(s, op);
+    if (!async && !(sim_settings.lazy_ns && side.device == s->context->device)) return sim_stream_run(s, op);
     sim_stream_submit(s, op);
     return CUDA_SUCCESS;
 }

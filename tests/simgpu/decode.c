@@ -333,7 +333,8 @@ static const struct { const char *name; uint32_t flags; bool to_int; } flag_mods
     { "rpi", 3, true }, { "ftz", SIM_I_FTZ, false }, { "sat", SIM_I_SAT, false }, { "relu", SIM_I_RELU, false },
     { "NaN", SIM_I_NAN, false },
     { "xorsign", SIM_I_XORSIGN, false }, { "volatile", SIM_I_STRONG, false }, { "relaxed", SIM_I_STRONG, false },
-    { "acquire", SIM_I_STRONG, false }, { "release", SIM_I_STRONG, false }, { "acq_rel", SIM_I_STRONG, false },
+    { "acquire", SIM_I_STRONG, false }, { "release", SIM_I_STRONG | SIM_I_ORDERS, false },
+    { "acq_rel", SIM_I_STRONG | SIM_I_ORDERS, false },
     { "mmio", SIM_I_STRONG, false } };
 static const struct { const char *name; enum sim_space space; } space_mods[] = {
     { "global", SIM_GLOBAL }, { "const", SIM_GLOBAL }, { "shared", SIM_SHARED }, { "shared::cta", SIM_SHARED },

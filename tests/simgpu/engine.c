@@ -55,7 +55,21 @@ static void push(struct sim_task *task, bool again) {
     else if (workers < (unsigned)sim_settings.threads && start_thread(worker)) workers++;
 }
 
+static struct sim_task *pop_any(void) {
+    unsigned n = sim_schedule_draw(queued);
+    for (int level = 0; ; level++) {
+        struct sim_task *before = NULL, *task = queues[level].head;
+        for (; task && n; n--) { before = task; task = task->link; }
+        if (!task) continue;
+        if (before) before->link = task->link; else queues[level].head = task->link;
+        if (!task->link) queues[level].tail = before;
+        queued--;
+        return task;
+    }
+}
+
 static struct sim_task *pop(void) {
+    if (sim_settings.schedule) return pop_any();
     int level = SIM_PRIORITIES - 1;
     if (++turn % 8 == 0) level = (int)(turn / 8 % SIM_PRIORITIES);
     while (!queues[level].head) level = level ? level - 1 : SIM_PRIORITIES - 1;
@@ -101,6 +115,7 @@ void sim_op_after(struct sim_op *op, struct sim_op *before) {
 }
 
 static void complete(struct sim_op *op);
+static void unlist(struct sim_op *op);
 
 /* All predecessors are done. True when there is nothing to run. */
 static bool begin(struct sim_op *op) {
@@ -147,6 +162,7 @@ static void complete(struct sim_op *op) {
     for (struct sim_op *list = op; (op = list); ) {
         list = op->link;
         op->done = true;
+        if (op->held) unlist(op);
         op->done_ns = now;
         if (op->release) op->release(op);
         for (unsigned i = 0; i < op->nnext; i++) {
@@ -160,9 +176,56 @@ static void complete(struct sim_op *op) {
     if (waiters) pthread_cond_broadcast(&completed);
 }
 
+static void release(struct sim_op *op) { if (--op->waits == 0 && begin(op)) complete(op); }
+
+/* ---- lazy streams: work that is submitted is held until something needs it: a wait, an operation that is needed and comes after it, a few
+   questions whether it is done; or, so that all programs get on, until it has been held for long, or everything that runs only spins.
+   Markers and events are work's successors and predecessors and stand in the list with it, but nothing holds them: they complete when what is
+   before them has. Predecessors are older than their successors; so one way through the list, newest first, finds what is needed. And
+   releases it in that order: where the program orders nothing, that is not the order in which it submitted. ---- */
+
+static struct sim_op *oldest, *newest;
+
+static bool is_work(const struct sim_op *op) { return op->kind >= SIM_OP_KERNEL; }
+
+static bool hold(struct sim_op *op) {
+    if (!workers && !(workers = start_thread(worker))) return false;            /* somebody has to look at the clock */
+    op->held = true;
+    op->held_ns = sim_now_ns();
+    op->older = newest;
+    if (newest) newest->newer = op;
+    else { oldest = op; pthread_cond_signal(&work); }
+    newest = op;
+    return is_work(op);
+}
+
+static void unlist(struct sim_op *op) {
+    op->held = false;
+    if (op->older) op->older->newer = op->newer; else oldest = op->newer;
+    if (op->newer) op->newer->older = op->older; else newest = op->older;
+}
+
+static void force(struct sim_op *op) {
+    op->wanted = true;
+    for (struct sim_op *o = op->held ? op : NULL, *older; o; o = older) {
+        older = o->older;
+        for (unsigned i = 0; i < o->nnext && !o->wanted; i++) o->wanted = o->next[i]->wanted;
+        if (!o->wanted) continue;
+        unlist(o);
+        if (is_work(o)) release(o);
+    }
+}
+
+bool sim_op_pending(struct sim_op *op) {
+    enum { PATIENCE = 16 };
+    if (!op || op->done) return false;
+    if (op->held && ++op->polls >= PATIENCE) force(op);
+    return !op->done;
+}
+
 void sim_op_submit(struct sim_op *op) {
     op->refs++;
-    if (--op->waits == 0 && begin(op)) complete(op);
+    if (!sim_settings.lazy_ns || !hold(op)) release(op);
 }
 
 /* ---- faults ---- */
@@ -264,6 +327,7 @@ static void run_block(struct sim_task *task) {
     if (!(fresh && (stopped || grid->next_block == grid->nblocks))) {
         uint64_t index = grid->next_block, begun = index + fresh;
         if (fresh) { grid->next_block++; grid->resident++; }
+        if (fresh && sim_settings.schedule) index = sim_schedule_block_index(grid, index);
         pthread_mutex_unlock(&sim_lock);
         sim_mem_use();
         if (fresh && !(task->block = sim_block_new(grid, index)))
@@ -285,15 +349,29 @@ static void run_block(struct sim_task *task) {
     if (--op->live_tasks == 0) finish_grid(op);
 }
 
+/* Until there is work, or held work has waited for long enough. */
+static void rest(void) {
+    struct timespec until;
+    if (!oldest) { pthread_cond_wait(&work, &sim_lock); return; }
+    clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + oldest->held_ns + sim_settings.lazy_ns - sim_now_ns();
+    until.tv_sec += (time_t)(ns / 1000000000u);
+    until.tv_nsec = (long)(ns % 1000000000u);
+    pthread_cond_timedwait(&work, &sim_lock, &until);
+}
+
 static void *worker(void *unused) {
+    unsigned spins = 0;
     pthread_mutex_lock(&sim_lock);
     for (;;) {
-        if (!queued) {
+        if (oldest && sim_now_ns() - oldest->held_ns >= sim_settings.lazy_ns) force(oldest);
+        else if (!queued) {
             sleeping++;
-            pthread_cond_wait(&work, &sim_lock);
+            rest();
             sleeping--;
         } else if (idle_streak > queued + workers) {       /* everything that could run only spins: leave the processor to the host */
             idle_streak = queued;
+            if (oldest && ++spins % 16 == 0) force(oldest);
             pthread_mutex_unlock(&sim_lock);
             nanosleep(&(struct timespec) { 0, 30000 }, NULL);
             pthread_mutex_lock(&sim_lock);
@@ -339,6 +417,7 @@ static void *host_functions(void *unused) {
 static int wait_for(struct sim_op *op, bool to_end) {
     int fault = 0;
     op->refs++;
+    force(op);
     while (!op->done) {
         if (op->by_caller && op->started && !op->moving) {           /* the first of several waiters moves the bytes */
             bool ok = true;

@@ -54,7 +54,7 @@ SIM_API_STREAM(cuEventRecordWithFlags, _ptsz, (void *event, void *stream, unsign
 SIM_API(cuEventQuery, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_event *e = sim_get(SIM_H_EVENT, handle);
     if (!e) return CUDA_ERROR_INVALID_HANDLE;
-    return !e->op || e->op->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return sim_op_pending(e->op) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 SIM_API(cuEventSynchronize, (void *handle), (handle), SIM_HEALTHY) {
@@ -70,7 +70,7 @@ static int elapsed(float *milliseconds, void *start, void *end) {
     if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
     if ((a->flags | b->flags) & CU_EVENT_DISABLE_TIMING || !a->op || !b->op) return CUDA_ERROR_INVALID_HANDLE;
     if (a->context->device != b->context->device) return CUDA_ERROR_INVALID_HANDLE;
-    if (!a->op->done || !b->op->done) return CUDA_ERROR_NOT_READY;
+    if (sim_op_pending(a->op) || sim_op_pending(b->op)) return CUDA_ERROR_NOT_READY;
     *milliseconds = (float)((double)(int64_t)(b->op->done_ns - a->op->done_ns) * 1e-6);
     return CUDA_SUCCESS;
 }

@@ -107,6 +107,7 @@ struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear)
         start_warp(b, k, p);
         if (code->funcs[0].frame) ok &= sim_local_grow(&b->warps[k], SIM_LOCAL_BASE + code->funcs[0].frame);
     }
+    if (sim_settings.schedule) ok &= sim_schedule_start(b, linear);
     if (!ok) { sim_block_free(b); return NULL; }
     return b;
 }
@@ -121,6 +122,7 @@ void sim_block_free(struct sim_block *b)
         for (int l = 0; w->saved && l < 32; l++) free(w->saved[l].bytes);
         free(w->saved);
     }
+    free(b->delayed);
     free(b->memory);
     free(b);
 }
@@ -189,8 +191,7 @@ static const char *whereabouts(const struct sim_block *b, char *text, size_t siz
     return text;
 }
 
-/* Nothing in the block can run. */
-static void report_deadlock(struct sim_block *b)
+void sim_block_deadlock(struct sim_block *b)
 {
     char text[300];
     sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1], b->ctaid[2],
@@ -219,7 +220,7 @@ static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
         struct sim_warp *w = &b->warps[b->turn];
         b->turn = b->turn + 1 == b->nwarps ? 0 : b->turn + 1;
         if (!(w->alive & ~w->parked & ~w->barred)) {
-            if (++waiting == b->nwarps) { report_deadlock(b); return SIM_BLOCK_FAULT; }
+            if (++waiting == b->nwarps) { sim_block_deadlock(b); return SIM_BLOCK_FAULT; }
             if (waiting + idle >= b->nwarps) return b->worked ? SIM_BLOCK_WAITS : SIM_BLOCK_IDLE;
             continue;
         }
@@ -239,7 +240,7 @@ enum sim_block_status sim_block_run(struct sim_block *b, uint64_t quantum)
     fenv_t host;                                               /* the host may flush subnormals, or round in its own way */
     fegetenv(&host);
     fesetenv(FE_DFL_ENV);
-    enum sim_block_status status = run(b, quantum);
+    enum sim_block_status status = sim_settings.schedule ? sim_schedule_block(b) : run(b, quantum);
     fesetenv(&host);
     __atomic_fetch_add(&b->grid->instructions, b->executed, __ATOMIC_RELAXED);
     b->executed = 0;

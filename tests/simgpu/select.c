@@ -554,6 +554,7 @@ static void call(struct dec *d)
     struct sim_insn *i = dec_emit(d, indirect ? "call_indirect" : handlers[system]);
     i->imm = at;
     i->a = a;
+    if (system) i->flags = SIM_I_ORDERS;          /* it reads the thread's memory by itself */
 }
 
 static void flow(struct dec *d)
@@ -596,17 +597,20 @@ static void barrier(struct dec *d)                                /* bar.*, barr
     if (dec_take(d, "warp")) {
         if (!dec_take(d, "sync")) dec_unsupported(d);
         const uint32_t e = dec_src(d, &o[0], SIM_U32);
-        dec_emit(d, "bar_warp_sync")->e = e;
+        struct sim_insn *i = dec_emit(d, "bar_warp_sync");
+        i->e = e;
+        i->flags = SIM_I_ORDERS;
         return;
     }
     /* a cluster of one block: wait is where all meet */
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "cluster")) {
-        if (dec_take(d, "arrive")) { dec_emit(d, "fence"); return; }
+        if (dec_take(d, "arrive")) { dec_emit(d, "fence")->flags = SIM_I_ORDERS; return; }
         if (!dec_take(d, "wait")) dec_unsupported(d);
         const uint32_t a = dec_const(d, SIM_BARS - 1, 4);
         struct sim_insn *i = dec_emit(d, "bar");
         i->a = a;
         i->imm = 1;
+        i->flags = SIM_I_ORDERS;
         return;
     }
     uint32_t mode = SYNC, at = 0, dst = 0, pred = 0, count = 0;
@@ -622,7 +626,7 @@ static void barrier(struct dec *d)                                /* bar.*, barr
     if (mode > ARRIVE) pred = dec_src(d, &o[at], SIM_PRED);
     struct sim_insn *i = dec_emit(d, "bar");
     i->d = dst; i->a = id; i->b = pred; i->c = count;
-    i->flags = mode << SIM_I_USER | (has_count ? SIM_I_COUNT : 0);
+    i->flags = SIM_I_ORDERS | mode << SIM_I_USER | (has_count ? SIM_I_COUNT : 0);
 }
 
 static void warp_operation(struct dec *d)
@@ -689,7 +693,7 @@ void dec_select(struct dec *d)
     else if (among(op, "shfl vote match redux elect")) warp_operation(d);
     else if (!strcmp(op, "activemask")) dec_emit_to(d, "activemask", dec_dst(d, &d->in->opd[0], SIM_B32), 0, 0);
     else if (!strcmp(op, "nanosleep")) dec_emit(d, "nanosleep");
-    else if (among(op, "membar fence")) { d->nrest = 0; dec_emit(d, "fence"); }
+    else if (among(op, "membar fence")) { d->nrest = 0; dec_emit(d, "fence")->flags = SIM_I_ORDERS; }
     else if (among(op, "griddepcontrol pmevent setmaxnreg")) { d->nrest = 0; dec_emit(d, "nothing"); }
     else dec_memory(d);
 }

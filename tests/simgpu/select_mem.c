@@ -40,7 +40,8 @@ static void set_place(struct dec *d, struct sim_insn *i, const struct place *p, 
 {
     i->a = p->base;
     i->imm = p->imm + more;
-    i->flags = p->flags | (d->flags & SIM_I_STRONG);
+    i->flags = p->flags | (d->flags & (SIM_I_STRONG | SIM_I_ORDERS));
+    if (p->space != SIM_LOCAL && p->space != SIM_PARAM) i->flags |= SIM_I_SEEN;
     i->slot = next_slot(d);
 }
 
@@ -78,6 +79,7 @@ static void load_or_store(struct dec *d)
         struct sim_insn *i = dec_emit(d, name);
         set_place(d, i, &p, (int64_t)k * size);
         i->width = (uint8_t)(n - k < 4 ? n - k : 4);
+        if (!load && !(i->flags & SIM_I_STRONG) && i->flags & SIM_I_SEEN) i->flags |= SIM_I_WEAK | ((uint32_t)p.space | size << 4) << SIM_I_USER;
         for (unsigned j = 0; j < i->width; j++) set_element(i, j, v[k + j]);
     }
 }
@@ -152,7 +154,7 @@ static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t
     set_place(d, i, &p, 0);
     i->d = dst; i->b = b;
     i->width = (uint8_t)p.space;
-    i->flags |= what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
+    i->flags |= SIM_I_ORDERS | what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
 }
 
 /* An address as 64 bits in a temporary. */
@@ -181,6 +183,7 @@ static void copy_bulk(struct dec *d)
     const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = load ? whole_address(d, &o[3], SIM_SHARED) : 0;
     struct sim_insn *i = dec_emit(d, load ? "cp_bulk_load" : "cp_bulk_store");
     i->d = to; i->a = from; i->b = size; i->c = barrier;
+    i->flags = SIM_I_SEEN | SIM_I_ORDERS;
     i->slot = next_slot(d);
 }
 
@@ -211,7 +214,8 @@ static void copy_async(struct dec *d)
     struct sim_insn *i = dec_emit(d, "cp_async");
     i->d = to.base; i->a = from.base; i->b = bytes;
     i->imm = (int64_t)((uint64_t)to.imm << 32 | (uint32_t)from.imm);
-    i->flags = (from.flags & SIM_I_BASE64) | (to.flags & SIM_I_BASE64 ? SIM_I_COUNT : 0) | (has_size ? 0 : SIM_I_SINK);
+    i->flags = (from.flags & SIM_I_BASE64) | (to.flags & SIM_I_BASE64 ? SIM_I_COUNT : 0) | (has_size ? 0 : SIM_I_SINK) |
+        SIM_I_SEEN | SIM_I_ORDERS;
     i->width = (uint8_t)o[2].imm;
     i->slot = next_slot(d);
 }

@@ -3,7 +3,7 @@
 
      >>image    PTX text to image            lex.c parse.c image.c merge.c
      >>code     image to decoded code        decode.c (what runs it: alu.c float.c ldst.c atom.c flow.c ...)
-     >>exec     warps, blocks, grids         warp.c grid.c format.c heap.c
+     >>exec     warps, blocks, grids         warp.c grid.c schedule.c format.c heap.c
      >>memory   addresses and bytes          memory.c
      >>engine   operations and workers       engine.c
      >>driver   contexts, streams, modules   device.c context.c stream.c event.c module.c link.c launch.c alloc.c copy.c entry.c
@@ -213,6 +213,10 @@ enum sim_block_status {
     SIM_BLOCK_IDLE /* did nothing else all the time */, SIM_BLOCK_FAULT
 };
 
+/* schedule.c, where SIMGPU_SCHEDULE is set */
+uint32_t sim_schedule_draw(uint32_t below);       /* [lock] */
+uint64_t sim_schedule_block_index(const struct sim_grid *grid, uint64_t n);      /* of the n-th block to begin */
+
 struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear_index);   /* NULL: no memory */
 enum sim_block_status sim_block_run(struct sim_block *block, uint64_t quantum /* warp-instructions */);
 void sim_block_free(struct sim_block *block);
@@ -301,6 +305,9 @@ struct sim_task { struct sim_task *link; struct sim_op *op; struct sim_block *bl
 struct sim_op {
     enum sim_op_kind kind;
     bool done, started;
+    bool held, wanted;                            /* lazy streams: not released yet; to be released */
+    uint8_t polls;                                /* lazy streams: questions whether it is done */
+    struct sim_op *older, *newer; uint64_t held_ns; /* lazy streams: among those that are held, and since when */
     bool by_caller;                               /* run by the thread that waits for it (synchronous copies), never queued */
     bool moving;                                  /* by_caller: a thread is at it */
     bool always;                                  /* SIM_OP_HOST: also called after a fault, with the error (stream callbacks) */
@@ -328,6 +335,7 @@ void sim_op_ref(struct sim_op *op);                                      /* [loc
 void sim_op_unref(struct sim_op *op);                                    /* [lock] NULL is fine */
 void sim_op_after(struct sim_op *op, struct sim_op *before);             /* [lock] an edge; before may be NULL or done */
 void sim_op_submit(struct sim_op *op);                                   /* [lock] after its edges */
+bool sim_op_pending(struct sim_op *op);                                  /* [lock] not done; op may be NULL. Asking often enough makes lazy work start */
 int  sim_op_wait(struct sim_op *op);                                     /* [lock], released while it waits. Returns sim_sticky, as soon as it is set */
 void sim_op_wait_to_end(struct sim_op *op);                              /* [lock] likewise, but until op is done: after a fault all grids are stopped */
 void sim_engine_fork(void);                                              /* in a child: nothing runs there */
@@ -430,6 +438,8 @@ struct sim_settings {                             /* from the environment, read 
     bool trace, verbose;
     enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
     uint64_t timeout_ns;                          /* of a kernel; 0: none */
+    uint64_t schedule;                            /* seed of the adversary; 0: none */
+    uint64_t lazy_ns;                             /* how long streams hold work back that nobody waits for; 0: not at all */
 };
 extern struct sim_settings sim_settings;
 extern char sim_fault_text[400];                  /* what stopped a kernel and where, set before sim_sticky's code is reported; "" before */
@@ -476,6 +486,7 @@ void sim_stream_after(struct sim_stream *stream, struct sim_op *op);     /* only
 void sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* edges by stream order; takes over the reference */
 bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now would be ready at once */
 int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the caller's thread does the work */
+int  sim_stream_wait(struct sim_stream *stream);                         /* for all that is on it */
 int  sim_drain(struct sim_context *context, struct sim_device *device);  /* waits for all streams of a context, or of a device's contexts */
 void sim_drain_to_end(struct sim_context *context);                      /* likewise; after a fault nothing of it runs any more */
 void sim_stream_free(struct sim_stream *stream);

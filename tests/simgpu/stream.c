@@ -37,6 +37,15 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
 
 static bool pending(const struct sim_op *op) { return op && !op->done; }
 
+/* The same, asked by the program. */
+static bool still_pending(struct sim_stream *stream) {
+    struct sim_context *c = stream->context;
+    bool yes = sim_op_pending(stream->last);
+    if (stream != &c->legacy) return yes;
+    SIM_EACH(sim_stream, s, &c->streams) yes |= s->blocking && sim_op_pending(s->last);
+    return sim_op_pending(c->orphans[1]) || yes;
+}
+
 bool sim_stream_idle(struct sim_stream *stream) {
     struct sim_context *c = stream->context;
     if (pending(stream->last)) return false;
@@ -70,6 +79,15 @@ int sim_stream_run(struct sim_stream *stream, struct sim_op *op) {
     int result = sim_op_wait(op);
     sim_op_unref(op);
     return result;
+}
+
+int sim_stream_wait(struct sim_stream *s) {
+    if (s == &s->context->legacy) {               /* as an operation on it would: after all blocking streams */
+        struct sim_op *op = sim_op_new(SIM_OP_MARKER);
+        return op ? sim_stream_run(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    sim_self.flush = true;
+    return s->last ? sim_op_wait(s->last) : CUDA_SUCCESS;
 }
 
 static void after_context(struct sim_op *op, struct sim_context *c) {
@@ -134,20 +152,14 @@ SIM_API(cuStreamDestroy_v2, (void *handle), (handle), SIM_HEALTHY) {
 SIM_API_STREAM(cuStreamSynchronize, _ptsz, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_stream *s;
     int result = sim_stream_find(handle, &s);
-    if (result) return result;
-    if (s == &s->context->legacy) {               /* as an operation on it would: after all blocking streams */
-        struct sim_op *op = sim_op_new(SIM_OP_MARKER);
-        return op ? sim_stream_run(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    sim_self.flush = true;
-    return s->last ? sim_op_wait(s->last) : CUDA_SUCCESS;
+    return result ? result : sim_stream_wait(s);
 }
 
 SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_stream *s;
     int result = sim_stream_find(handle, &s);
     if (result) return result;
-    return (s == &s->context->legacy ? sim_stream_idle(s) : !pending(s->last)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return still_pending(s) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags), SIM_HEALTHY) {

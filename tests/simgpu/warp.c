@@ -9,31 +9,40 @@
 #define SPIN_LIMIT 4           /* backward branches in a row that only spun */
 #define LOOP_LIMIT 4096        /* backward branches while diverged, whatever they did: a spin on plain loads ends too */
 
-static bool choose(struct sim_warp *w)
+static uint32_t runnable(const struct sim_warp *w) { return w->alive & ~w->parked & ~w->barred; }
+
+uint32_t sim_warp_candidates(struct sim_warp *w)
+{
+    const uint32_t able = runnable(w);
+    if (!able || able & ~w->yielded) return able & ~w->yielded;
+    w->sleeps = !(able & ~w->spun);
+    w->yielded = w->spun = 0;
+    return w->sleeps ? 0 : able;
+}
+
+void sim_warp_take(struct sim_warp *w, uint32_t pc)
 {
     const struct sim_code *code = w->block->code;
-    const uint32_t runnable = w->alive & ~w->parked & ~w->barred;
-    if (!runnable) return false;
-    uint32_t candidates = runnable & ~w->yielded;
-    if (!candidates) {
-        w->sleeps = !(runnable & ~w->spun);
-        w->yielded = w->spun = 0;
-        if (w->sleeps) return false;
-        candidates = runnable;
-    }
-    uint32_t low = ~0u, next = code->ninsns, group = 0;
-    for (uint32_t r = candidates; r; r &= r - 1) { uint32_t pc = w->pc[__builtin_ctz(r)]; if (pc < low) low = pc; }
-    for (uint32_t r = runnable; r; r &= r - 1) {
+    uint32_t next = code->ninsns, group = 0;
+    for (uint32_t r = runnable(w); r; r &= r - 1) {
         int l = __builtin_ctz(r);
-        if (w->pc[l] == low) group |= 1u << l;
-        else if (w->pc[l] > low && w->pc[l] < next) next = w->pc[l];
+        if (w->pc[l] == pc) group |= 1u << l;
+        else if (w->pc[l] > pc && w->pc[l] < next) next = w->pc[l];
     }
     w->group = group;
-    w->diverged = group != runnable;
+    w->diverged = group != runnable(w);
     w->yielded &= ~group;
-    w->ip = code->insns + low;
+    w->ip = code->insns + pc;
     w->stop = code->insns + next;
-    return true;
+}
+
+static bool choose(struct sim_warp *w)
+{
+    const uint32_t candidates = sim_warp_candidates(w);
+    uint32_t low = ~0u;
+    for (uint32_t r = candidates; r; r &= r - 1) { uint32_t pc = w->pc[__builtin_ctz(r)]; if (pc < low) low = pc; }
+    if (candidates) sim_warp_take(w, low);
+    return candidates != 0;
 }
 
 void sim_warp_yield(struct sim_warp *w, bool spun)
