@@ -4,10 +4,10 @@
    Only accesses that other threads may see tell two orders apart, so a warp stops before one of them, and after how many is drawn:
    one, or a thousand, each length's magnitude as likely as the next. Then another warp of the block goes on; in the warp, the lanes that
    stand where a drawn lane stands, and sometimes only a part of those: lanes that stand together need not go on together (from
-   .target sm_70 on). A block stops after a drawn time, and any other of any device goes on (engine.c). Blocks begin in a
-   drawn order, but in no order that more resident blocks could not have: one that waits for a lower one is not left without it.
+   .target sm_70 on). A block stops after a drawn time, and any other of any device goes on (engine.c); now and then it is left
+   behind for many turns. Blocks begin in a drawn order, but in no order that more resident blocks could not have: one that waits for a lower one is not left without it.
 
-   Plain stores may be seen late. Half of them are held back (delayed), until chance has it, or their thread comes to a barrier, a fence or
+   Plain stores may be seen late. Most are held back (delayed), until chance has it, or their thread comes to a barrier, a fence or
    a release, or touches the same bytes, or the block ends. Their own thread cannot tell; one that is told by a flag that the bytes are there can.
 
    What is drawn in a block depends on the seed, the launch's number and the block's, and nothing else. */
@@ -87,8 +87,8 @@ static uint64_t place(const struct sim_warp *w, const struct sim_insn *i, unsign
 
 static bool touches(const struct sim_warp *w, const struct sim_insn *i, const struct sim_delayed *s)
 {
-    const uint64_t a = place(w, i, s->lane), at = s->address & 0xffffffffffffull;
-    return a < at + s->size && at < a + 32;
+    const uint64_t a = place(w, i, s->lane), at = s->address & 0xffffffffffffull, bytes = i->flags >> SIM_I_USER >> 4;
+    return a < at + s->size && at < a + (bytes ? bytes : 8);
 }
 
 /* Shows what lanes of w held back; i: only what it touches. */
@@ -119,7 +119,7 @@ static void publish_any(struct sim_block *b, bool all)
 static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 {
     struct sim_block *b = w->block;
-    const uint32_t size = i->flags >> SIM_I_USER >> 4, bytes = size * i->width, regs[4] = { i->d, i->b, i->c, i->e };
+    const uint32_t bytes = i->flags >> SIM_I_USER >> 4, size = bytes / i->width, regs[4] = { i->d, i->b, i->c, i->e };
     const enum sim_space space = (enum sim_space)(i->flags >> SIM_I_USER & 15);
     const uint64_t generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
     if (b->ndelayed + STORE_MOST > DELAYED_MOST) publish_any(b, true);
@@ -141,16 +141,19 @@ static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 {
     struct sim_block *b = w->block;
     if (b->ndelayed && i->flags & (SIM_I_SEEN | SIM_I_ORDERS)) publish(w, m, i->flags & SIM_I_ORDERS ? NULL : i);
-    if (i->flags & SIM_I_WEAK && draw(&b->random, 2)) { hold_back(w, i, m); return false; }
+    if (i->flags & SIM_I_WEAK && draw(&b->random, 4)) { hold_back(w, i, m); return false; }
     i->run(w, i, m);
-    return b->ndelayed && (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN && !draw(&b->random, 4);
+    return b->ndelayed && (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN && draw(&b->random, 4);
 }
 
 /* -- warps and blocks */
 
+static uint32_t nap(struct sim_block *b, uint32_t one_in, uint32_t most) { return draw(&b->random, one_in) ? 0 : draw_length(&b->random, most); }
+
 bool sim_schedule_start(struct sim_block *b, uint64_t linear)
 {
     b->random = mixed(mixed(mixed(sim_settings.schedule) + b->grid->id) + linear);
+    b->nap = nap(b, 2, 5);
     b->delayed = malloc(DELAYED_MOST * sizeof *b->delayed);
     return b->delayed != NULL;
 }
@@ -194,6 +197,7 @@ enum sim_block_status sim_schedule_block(struct sim_block *b)
     uint64_t left = draw_length(&b->random, 14);
     uint32_t slept = 0;                           /* warps that only spun, since one worked */
     bool look = false;
+    if (b->nap) { b->nap--; return SIM_BLOCK_MORE; }
     b->worked = false;
     while (left && b->live && !look) {
         uint32_t able = 0;
@@ -207,5 +211,6 @@ enum sim_block_status sim_schedule_block(struct sim_block *b)
         if (b->ndelayed && !draw(&b->random, 8)) publish_any(b, false);
     }
     if (!b->live || slept) publish_any(b, true);
+    b->nap = look ? nap(b, 1, 9) : nap(b, 16, 5);
     return !b->live ? SIM_BLOCK_DONE : !slept ? SIM_BLOCK_MORE : b->worked ? SIM_BLOCK_WAITS : SIM_BLOCK_IDLE;
 }

@@ -1,0 +1,325 @@
+/* schedules.c - the CPU device's adversaries: SIMGPU_SCHEDULE and SIMGPU_LAZY find what is missing in planted kernels and host code, leave the
+   correct twins alone, repeat a schedule by its seed, and let every correct program end. A GPU has nothing of the kind, but runs the correct twins.
+
+   Each seed has a process of its own, since the device reads its settings once. TEST_VERBOSE=1 tells how many seeds found what. */
+#define _DEFAULT_SOURCE 1                                                     /* MAP_ANONYMOUS */
+#include "../test.h"
+#include <sys/mman.h>
+
+#define PTX "tests/unit/schedules.ptx"
+enum { SEEDS = 20, BLOCKS = 4, THREADS = 128, WORDS = BLOCKS * THREADS };
+
+/* What the children report. */
+typedef struct report { int is_simgpu, ran, right_failed[16], wrong_found[16]; uint64_t order[SEEDS + 1]; } report;
+static report *all;
+static int     seed;                                                          /* of the child; 0: the first that runs, without an adversary */
+
+static void open_report(void) {
+    all = (report *)mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!CHECK(all != MAP_FAILED)) exit(1);
+}
+
+static int is_simgpu(void) {
+    gpuexec_device_info info;
+    return gpuexec_device_get_info(0, &info) == GPUEXEC_OK && strstr(info.name, "simgpu") != NULL;
+}
+
+/* Runs the function in children with seeds 1 to n. */
+static void run_seeds(int n, void (*function)(void)) {
+    char text[16];
+    open_report();
+    setenv("SIMGPU_THREADS", "1", 1);
+    setenv("SIMGPU_DEVICES", "2", 1);
+    for (seed = 1; seed <= n; seed++) {
+        snprintf(text, sizeof text, "%d", seed);
+        setenv("SIMGPU_SCHEDULE", text, 1);
+        CHECK(run_child(function));
+    }
+    CHECK_EQ(all->ran, n);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Kernels. */
+
+typedef struct words { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream s; int *out, *work; gpuexec_ptr out_at, work_at; } words;
+
+static words open_words(int device) {
+    words w;
+    w.ctx = gpuexec_context_open(device, NULL);
+    w.mod = gpuexec_module_load_file(w.ctx, PTX, NULL);
+    if (!CHECK_MADE(w.mod)) exit(1);
+    w.s = gpuexec_stream_create(w.ctx, NULL);
+    w.out = (int *)gpuexec_alloc_pinned(w.ctx, WORDS * sizeof *w.out);
+    w.work = (int *)gpuexec_alloc_pinned(w.ctx, 64 * sizeof *w.work);
+    w.out_at = gpuexec_pinned_address(w.out);
+    w.work_at = gpuexec_pinned_address(w.work);
+    return w;
+}
+
+static void start_kernel(words w, const char *name, gpuexec_stream s, gpuexec_ptr out, gpuexec_ptr work, int me) {
+    gpuexec_launch(gpuexec_kernel_get(w.mod, name), s, gpuexec_grid(BLOCKS, THREADS, 0), GPUEXEC_ARGS(out, work, me));
+}
+
+/* 1 if the first n words are what they should be. */
+static int run_kernel(words w, const char *name, int n, int want) {
+    int i, good = 1;
+    memset(w.out, 0, WORDS * sizeof *w.out);
+    memset(w.work, 0, 64 * sizeof *w.work);
+    start_kernel(w, name, w.s, w.out_at, w.work_at, 0);
+    CHECK_OK(gpuexec_stream_sync(w.s));
+    for (i = 0; i < n; i++) good &= w.out[i] == want;
+    return good;
+}
+
+/* The words lie in pinned memory, that both devices see. */
+static int run_meet(words w, const char *name) {
+    words other = open_words(1);
+    memset(w.out, 0, 2 * sizeof *w.out);
+    memset(w.work, 0, 4 * sizeof *w.work);
+    start_kernel(w, name, w.s, w.out_at, w.work_at, 0);
+    start_kernel(other, name, other.s, w.out_at, w.work_at, 1);
+    CHECK_OK(gpuexec_stream_sync(w.s));
+    CHECK_OK(gpuexec_stream_sync(other.s));
+    return w.out[0] == 1 && w.out[1] == 1;
+}
+
+static const struct { const char *name; int words, want; } kernels[] = {
+    { "reduce", WORDS, THREADS * (THREADS + 1) / 2 }, { "double_buffer", WORDS, 1 }, { "broadcast", WORDS, 28 }, { "lanes_apart", WORDS, 1 },
+    { "lanes_together", WORDS, 1 }, { "no_wait", BLOCKS, 1 }, { "no_fence", BLOCKS, 1 }, { "last_block", 1, BLOCKS }, { "lock", 1, 4 * BLOCKS },
+    { "count", 1, WORDS }, { "meet", 0, 0 } };
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+static void planted_kernels(void) {
+    words w = open_words(0);
+    int   k;
+    char  name[64];
+    all->is_simgpu |= is_simgpu();
+    for (k = 0; k < KERNELS; k++) {
+        if (!kernels[k].words && gpuexec_device_count() < 2) continue;
+        snprintf(name, sizeof name, "%s_right", kernels[k].name);
+        all->right_failed[k] += !(kernels[k].words ? run_kernel(w, name, kernels[k].words, kernels[k].want) : run_meet(w, name));
+        if (!all->is_simgpu) continue;
+        snprintf(name, sizeof name, "%s_wrong", kernels[k].name);
+        all->wrong_found[k] += !(kernels[k].words ? run_kernel(w, name, kernels[k].words, kernels[k].want) : run_meet(w, name));
+    }
+    all->ran++;
+    gpuexec_shutdown();
+}
+
+TEST_ALONE(a_seed_finds_what_is_missing_in_a_kernel_and_nothing_in_its_twin) {
+    int k;
+    run_seeds(SEEDS, planted_kernels);
+    for (k = 0; k < KERNELS; k++) {
+        if (getenv("TEST_VERBOSE")) printf("    %-16s found by %2d of %d seeds\n", kernels[k].name, all->wrong_found[k], SEEDS);
+        if (!CHECK_EQ(all->right_failed[k], 0) || (all->is_simgpu && !CHECK(all->wrong_found[k] > 0))) printf("%s\n", kernels[k].name);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   One seed, one schedule. */
+
+static void note_order(void) {
+    words w = open_words(0);
+    int   i;
+    all->is_simgpu |= is_simgpu();
+    CHECK(run_kernel(w, "order", 0, 0));
+    all->order[seed] = 14695981039346656037u;
+    for (i = 0; i < WORDS; i++) all->order[seed] = (all->order[seed] ^ (uint64_t)w.out[i]) * 1099511628211u;
+    all->ran++;
+    gpuexec_shutdown();
+}
+
+TEST_ALONE(a_seed_is_a_schedule) {
+    uint64_t first[SEEDS + 1];
+    int      i, k;
+    setenv("SIMGPU_LAZY", "1", 1);
+    run_seeds(SEEDS, note_order);
+    memcpy(first, all->order, sizeof first);
+    run_seeds(SEEDS, note_order);
+    if (!all->is_simgpu) SKIP("only the CPU device has schedules");
+    for (i = 1; i <= SEEDS; i++) {
+        CHECK(first[i] == all->order[i]);
+        for (k = 1; k < i; k++) CHECK(first[k] != first[i]);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Host code. Each returns whether its result was right. */
+
+static const gpuexec_stream_desc non_blocking = { 0, 1, 0, 0 };
+
+typedef struct host { words w; gpuexec_stream a, b; gpuexec_ptr d; volatile int *p; } host;
+
+static host open_host(void) {
+    host h;
+    h.w = open_words(0);
+    h.a = gpuexec_stream_create(h.w.ctx, &non_blocking);
+    h.b = gpuexec_stream_create(h.w.ctx, &non_blocking);
+    h.d = gpuexec_alloc(h.w.ctx, 4);
+    h.p = h.w.out;
+    CHECK_OK(gpuexec_fill_now(h.w.ctx, h.d, 0, 4));
+    *h.p = 0;
+    return h;
+}
+
+/* The host reads what a copy brings, and has not waited for it. */
+static int read_too_early(host h, int right) {
+    int got;
+    gpuexec_fill32(h.a, h.d, 7, 1);
+    gpuexec_copy_out(h.a, h.w.out, h.d, 4);
+    if (right) CHECK_OK(gpuexec_stream_sync(h.a));
+    got = *h.p;
+    CHECK_OK(gpuexec_stream_sync(h.a));
+    return got == 7;
+}
+
+/* The host writes into a pinned buffer that a copy still has to read. */
+static int reused_too_early(host h, int right) {
+    *h.p = 1;
+    gpuexec_copy_in(h.a, h.d, h.w.out, 4);
+    if (right) CHECK_OK(gpuexec_stream_sync(h.a));
+    *h.p = 2;
+    CHECK_OK(gpuexec_stream_sync(h.a));
+    gpuexec_copy_out(h.a, h.w.out, h.d, 4);
+    CHECK_OK(gpuexec_stream_sync(h.a));
+    return *h.p == 1;
+}
+
+/* A stream reads what another writes, and does not wait for it. */
+static int streams_apart(host h, int right) {
+    gpuexec_fill32(h.a, h.d, 7, 1);
+    if (right) gpuexec_stream_wait_stream(h.b, h.a);
+    gpuexec_copy_out(h.b, h.w.out, h.d, 4);
+    CHECK_OK(gpuexec_stream_sync(h.b));
+    return *h.p == 7;
+}
+
+/* The same, and in the end the host waits for everything. */
+static int streams_apart_then_all(host h, int right) {
+    gpuexec_fill32(h.a, h.d, 7, 1);
+    if (right) gpuexec_stream_wait_stream(h.b, h.a);
+    gpuexec_copy_out(h.b, h.w.out, h.d, 4);
+    CHECK_OK(gpuexec_context_sync(h.w.ctx));
+    return *h.p == 7;
+}
+
+/* A stream that is not ordered with the legacy stream reads what the legacy stream writes. */
+static int apart_from_legacy(host h, int right) {
+    gpuexec_fill32(gpuexec_stream_legacy(h.w.ctx), h.d, 7, 1);
+    gpuexec_copy_out(right ? h.w.s : h.a, h.w.out, h.d, 4);
+    CHECK_OK(gpuexec_stream_sync(right ? h.w.s : h.a));
+    return *h.p == 7;
+}
+
+/* The driver's synchronous fills and copies may return before the device is done. */
+static int fill_that_returns(host h, int right) {
+    int (*fill)(gpuexec_ptr, unsigned, size_t);
+    void *symbol = gpuexec_driver_symbol("cuMemsetD32", 3020);
+    memcpy(&fill, &symbol, sizeof fill);
+    gpuexec_context_push(h.w.ctx);
+    CHECK_EQ(fill(h.d, 7, 1), 0);
+    gpuexec_context_pop(h.w.ctx);
+    if (right) CHECK_OK(gpuexec_context_sync(h.w.ctx));
+    gpuexec_copy_out(h.a, h.w.out, h.d, 4);
+    CHECK_OK(gpuexec_stream_sync(h.a));
+    return *h.p == 7;
+}
+
+static int copy_that_returns(host h, int right) {
+    int seven = 7, (*copy)(gpuexec_ptr, const void *, size_t);
+    void *symbol = gpuexec_driver_symbol("cuMemcpyHtoD", 3020);
+    memcpy(&copy, &symbol, sizeof copy);
+    gpuexec_context_push(h.w.ctx);
+    CHECK_EQ(copy(h.d, &seven, 4), 0);
+    gpuexec_context_pop(h.w.ctx);
+    seven = 8;
+    if (right) CHECK_OK(gpuexec_context_sync(h.w.ctx));
+    gpuexec_copy_out(h.a, h.w.out, h.d, 4);
+    CHECK_OK(gpuexec_stream_sync(h.a));
+    return *h.p == 7;
+}
+
+/* Memory is given back on a stream that does not wait for the one that still uses it: an error, and the last of the process. */
+static int freed_too_early(host h, int right) {
+    int (*take)(gpuexec_ptr *, size_t, struct CUstream_st *), (*give)(gpuexec_ptr, struct CUstream_st *);
+    void *symbol = gpuexec_driver_symbol("cuMemAllocAsync", 11020);
+    gpuexec_ptr d = 0;
+    memcpy(&take, &symbol, sizeof take);
+    symbol = gpuexec_driver_symbol("cuMemFreeAsync", 11020);
+    memcpy(&give, &symbol, sizeof give);
+    CHECK_EQ(take(&d, 4, gpuexec_stream_native(h.a)), 0);
+    gpuexec_fill32(h.a, d, 7, 1);
+    if (right) gpuexec_stream_wait_stream(h.b, h.a);
+    CHECK_EQ(give(d, gpuexec_stream_native(h.b)), 0);
+    return gpuexec_stream_sync(h.b) == GPUEXEC_OK && gpuexec_stream_sync(h.a) == GPUEXEC_OK;
+}
+
+static int (*const hosts[])(host, int) = {
+    read_too_early, reused_too_early, streams_apart, streams_apart_then_all, apart_from_legacy, fill_that_returns, copy_that_returns, freed_too_early };
+enum { HOSTS = sizeof hosts / sizeof hosts[0] };
+
+static void planted_hosts(void) {
+    int k, right;
+    all->is_simgpu |= is_simgpu();
+    for (k = 0; k < HOSTS; k++)
+        for (right = 1; right >= !all->is_simgpu; right--) {
+            int good = hosts[k](open_host(), right);
+            if (right) all->right_failed[k] += !good; else all->wrong_found[k] += !good;
+        }
+    all->ran++;
+}
+
+static void check_hosts(int n) {
+    int k;
+    CHECK_EQ(all->ran, n);
+    for (k = 0; k < HOSTS; k++)
+        if (!CHECK_EQ(all->right_failed[k], 0) || (all->is_simgpu && !CHECK_EQ(all->wrong_found[k], n))) printf("host code %d\n", k);
+}
+
+TEST_ALONE(lazy_streams_find_what_is_missing_in_host_code) {
+    setenv("SIMGPU_LAZY", "1", 1);
+    setenv("SIMGPU_THREADS", "1", 1);
+    open_report();
+    CHECK(run_child(planted_hosts));
+    check_hosts(1);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Correct programs end, though nothing that they wait for is a call that waits. */
+
+static void say(void *flag) { *(volatile int *)flag = 1; }
+
+static void wait_by_asking(void) {
+    host h = open_host();
+    gpuexec_event e;
+    volatile int said = 0;
+    double begin = test_seconds();
+    gpuexec_fill32(h.a, h.d, 7, 1);
+    while (gpuexec_stream_query(h.a) == GPUEXEC_NOT_READY) { }
+    gpuexec_fill32(h.a, h.d, 8, 1);
+    e = gpuexec_stream_record(h.a, NULL);
+    while (gpuexec_event_query(e) == GPUEXEC_NOT_READY) { }
+    gpuexec_copy_out(h.b, h.w.out, h.d, 4);
+    while (*h.p != 8) { }                                                     /* nothing but time makes this start */
+    gpuexec_stream_host_function(h.b, say, (void *)(uintptr_t)&said);
+    while (!said) { }
+    *h.p = 0;
+    h.w.work[0] = 0;
+    start_kernel(h.w, "wait", h.a, h.w.out_at, h.w.work_at, 0);               /* waits for the next, which is not waited for */
+    start_kernel(h.w, "set", h.b, h.w.out_at, h.w.work_at, 0);
+    CHECK_OK(gpuexec_stream_sync(h.a));
+    CHECK_EQ(*h.p, 1);
+    gpuexec_copy_out(h.a, h.w.out + 1, h.d, 4);
+    CHECK_OK(gpuexec_stream_destroy(h.a));
+    while (h.p[1] != 8) { }
+    CHECK(test_seconds() - begin < 20);
+    gpuexec_shutdown();
+}
+
+TEST_ALONE(who_asks_or_only_looks_gets_an_answer_too) {
+    setenv("SIMGPU_LAZY", "1", 1);
+    CHECK(run_child(wait_by_asking));
+    setenv("SIMGPU_THREADS", "1", 1);
+    setenv("SIMGPU_SCHEDULE", "1", 1);
+    CHECK(run_child(wait_by_asking));
+}
