@@ -6564,6 +6564,11 @@ static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where
     GXI_STORE((volatile uint32_t *)(void *)b->host, 1);
 }
 
+/* cuMemcpyHtoD may return before the device has the bytes, and the streams of launches need not be ordered with the legacy stream. */
+static void gxi_barrier_write(gxi_call *call, gpuexec_ptr to, const void *from, size_t bytes) {
+    if (GXI_TRY(cuMemcpyHtoD, (to, from, bytes)) == 0) GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
+}
+
 /* Everything of it to zero: the words count from the beginning again, nobody has reported, nobody shall leave. */
 static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     unsigned char zeros[GXI_BARRIER_BYTES - GXI_BARRIER_WORDS];
@@ -6574,7 +6579,7 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     for (i = 0; i < b->count; i++) {
         gxi_scope scope;
         if (gxi_enter(call, b->cu_contexts[i], &scope)) return call->cu;
-        GXI_TRY(cuMemcpyHtoD, (b->memory[i] + GXI_BARRIER_WORDS, zeros, sizeof zeros));
+        gxi_barrier_write(call, b->memory[i] + GXI_BARRIER_WORDS, zeros, sizeof zeros);
         gxi_leave(&scope);
         if (call->cu) return call->cu;
     }
@@ -6830,7 +6835,7 @@ GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_con
             d.words = b->memory[i] + GXI_BARRIER_WORDS;
             d.relay = b->direct ? 0 : host + GXI_BARRIER_RELAY;
             for (k = 0; k < count; k++) d.mine[k] = b->memory[k] + GXI_BARRIER_WORDS + 4 * i;
-            GXI_TRY(cuMemcpyHtoD, (b->memory[i], &d, sizeof d));
+            gxi_barrier_write(call, b->memory[i], &d, sizeof d);
         }
         gxi_leave(&scope);
         if (call->cu) { gxi_fail_cu(call, NULL, "device %d's part of the barrier cannot be written", b->ordinals[i]); goto failed; }

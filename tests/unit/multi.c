@@ -21,6 +21,8 @@ static unsigned devices_here(void) {
     return n < 0 ? 0 : n > MOST ? (unsigned)MOST : (unsigned)n;
 }
 
+static const gpuexec_stream_desc non_blocking = { 0, 1, 0, 0 };
+
 /* On the first n devices. 0 if it could not be made, which is a failure. */
 static int gather(party *p, unsigned n, const gpuexec_barrier_desc *desc) {
     unsigned i;
@@ -30,7 +32,7 @@ static int gather(party *p, unsigned n, const gpuexec_barrier_desc *desc) {
     for (i = 0; i < n; i++) {
         p->context[i] = gpuexec_context_open((int)i, NULL);
         p->kernel[i] = gpuexec_kernel_get(gpuexec_module_load_file(p->context[i], "kernels/ring_exchange.ptx", NULL), "ring_exchange");
-        p->stream[i] = gpuexec_stream_create(p->context[i], NULL);
+        p->stream[i] = gpuexec_stream_create(p->context[i], i % 2 ? &non_blocking : NULL);
         p->places[i] = gpuexec_alloc(p->context[i], BLOCKS * sizeof(uint32_t));
         p->counts[i] = gpuexec_alloc(p->context[i], 2 * sizeof(uint32_t));
         gpuexec_fill_now(p->context[i], p->counts[i], 0, 2 * sizeof(uint32_t));
