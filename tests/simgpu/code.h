@@ -50,7 +50,7 @@ enum {                                            /* insn.flags */
     SIM_I_COUNT = 4096,                           /* barrier: c holds the thread count */
     SIM_I_SINK = 8192,                            /* no destination */
     SIM_I_SEEN = 16384,                           /* an access that other threads may see: where schedule.c stops warps; of ld, st, atom, red: */
-                                                  /* user: the space, then 16 * the bytes in all */
+                                                  /* user: the space, 8 if it may write, 16 * the bytes in all */
     SIM_I_WEAK = 32768,                           /* a store that may be seen later */
     SIM_I_ORDERS = 65536,                         /* a barrier, a fence, a release: the lanes' stores are seen by then */
     SIM_I_USER = 17                               /* shift for a handler's own number */
@@ -143,7 +143,7 @@ struct sim_block {
     uint64_t executed;                            /* thread-instructions not yet added to the grid's */
     uint64_t random;                              /* schedule.c: state of its generator ... */
     struct sim_delayed *delayed; unsigned ndelayed; /* ... stores that only their threads see yet ... */
-    uint32_t nap;                                 /* ... and quanta that the block sleeps through */
+    uint32_t nap; uint64_t round;                 /* ... and quanta to sleep through, unless meanwhile nothing else gets on */
     unsigned char *memory;                        /* register files, shared memory */
     struct sim_warp warps[];
 };

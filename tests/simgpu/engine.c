@@ -371,6 +371,7 @@ static void *worker(void *unused) {
             sleeping--;
         } else if (idle_streak > queued + workers) {       /* everything that could run only spins: leave the processor to the host */
             idle_streak = queued;
+            __atomic_fetch_add(&sim_schedule_round, 1, __ATOMIC_RELAXED);
             if (oldest && ++spins % 16 == 0) force(oldest);
             pthread_mutex_unlock(&sim_lock);
             nanosleep(&(struct timespec) { 0, 30000 }, NULL);

@@ -120,7 +120,7 @@ static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 {
     struct sim_block *b = w->block;
     const uint32_t bytes = i->flags >> SIM_I_USER >> 4, size = bytes / i->width, regs[4] = { i->d, i->b, i->c, i->e };
-    const enum sim_space space = (enum sim_space)(i->flags >> SIM_I_USER & 15);
+    const enum sim_space space = (enum sim_space)(i->flags >> SIM_I_USER & 7);
     const uint64_t generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
     if (b->ndelayed + STORE_MOST > DELAYED_MOST) publish_any(b, true);
     SIM_EACH_LANE(m) {
@@ -143,17 +143,24 @@ static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
     if (b->ndelayed && i->flags & (SIM_I_SEEN | SIM_I_ORDERS)) publish(w, m, i->flags & SIM_I_ORDERS ? NULL : i);
     if (i->flags & SIM_I_WEAK && draw(&b->random, 4)) { hold_back(w, i, m); return false; }
     i->run(w, i, m);
-    return b->ndelayed && (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN && draw(&b->random, 4);
+    const bool tells = (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN && i->flags >> SIM_I_USER & 8;
+    return tells && b->ndelayed && draw(&b->random, 4);
 }
 
 /* -- warps and blocks */
 
-static uint32_t nap(struct sim_block *b, uint32_t one_in, uint32_t most) { return draw(&b->random, one_in) ? 0 : draw_length(&b->random, most); }
+uint64_t sim_schedule_round; /* __atomic */
+
+static void nap(struct sim_block *b, uint32_t one_in, uint32_t most)
+{
+    b->nap = draw(&b->random, one_in) ? 0 : draw_length(&b->random, most);
+    b->round = __atomic_load_n(&sim_schedule_round, __ATOMIC_RELAXED);
+}
 
 bool sim_schedule_start(struct sim_block *b, uint64_t linear)
 {
     b->random = mixed(mixed(mixed(sim_settings.schedule) + b->grid->id) + linear);
-    b->nap = nap(b, 2, 5);
+    nap(b, 2, 5);
     b->delayed = malloc(DELAYED_MOST * sizeof *b->delayed);
     return b->delayed != NULL;
 }
@@ -197,7 +204,7 @@ enum sim_block_status sim_schedule_block(struct sim_block *b)
     uint64_t left = draw_length(&b->random, 14);
     uint32_t slept = 0;                           /* warps that only spun, since one worked */
     bool look = false;
-    if (b->nap) { b->nap--; return SIM_BLOCK_MORE; }
+    if (b->nap && b->round == __atomic_load_n(&sim_schedule_round, __ATOMIC_RELAXED)) { b->nap--; return SIM_BLOCK_IDLE; }
     b->worked = false;
     while (left && b->live && !look) {
         uint32_t able = 0;
@@ -211,6 +218,6 @@ enum sim_block_status sim_schedule_block(struct sim_block *b)
         if (b->ndelayed && !draw(&b->random, 8)) publish_any(b, false);
     }
     if (!b->live || slept) publish_any(b, true);
-    b->nap = look ? nap(b, 1, 9) : nap(b, 16, 5);
+    if (look) nap(b, 1, 9); else nap(b, 16, 5);
     return !b->live ? SIM_BLOCK_DONE : !slept ? SIM_BLOCK_MORE : b->worked ? SIM_BLOCK_WAITS : SIM_BLOCK_IDLE;
 }

@@ -51,7 +51,7 @@ static void set_element(struct sim_insn *i, unsigned k, uint32_t v)
 }
 
 /* for schedule.c */
-static uint32_t seen(enum sim_space space, unsigned bytes) { return ((uint32_t)space | bytes << 4) << SIM_I_USER; }
+static uint32_t seen(enum sim_space space, bool tells, unsigned bytes) { return ((uint32_t)space | (tells ? 8u : 0u) | bytes << 4) << SIM_I_USER; }
 
 static void load_or_store(struct dec *d)
 {
@@ -82,7 +82,7 @@ static void load_or_store(struct dec *d)
         struct sim_insn *i = dec_emit(d, name);
         set_place(d, i, &p, (int64_t)k * size);
         i->width = (uint8_t)(n - k < 4 ? n - k : 4);
-        if (i->flags & SIM_I_SEEN) i->flags |= seen(p.space, size * i->width) | (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
+        if (i->flags & SIM_I_SEEN) i->flags |= seen(p.space, !load, size * i->width) | (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
         for (unsigned j = 0; j < i->width; j++) set_element(i, j, v[k + j]);
     }
 }
@@ -116,7 +116,7 @@ static void atomic(struct dec *d)
     set_place(d, i, &p, 0);
     i->d = dst; i->b = b; i->c = c;
     i->width = (uint8_t)p.space;
-    i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, size);
+    i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, true, size);
 }
 
 /* -- addresses between spaces. Global, constant and generic addresses are the same; the others have windows. */

@@ -215,6 +215,7 @@ enum sim_block_status {
 
 /* schedule.c, where SIMGPU_SCHEDULE is set */
 uint32_t sim_schedule_draw(uint32_t below);       /* [lock] */
+extern uint64_t sim_schedule_round; /* __atomic */      /* changes when everything that runs only spins: blocks that were left behind go on */
 uint64_t sim_schedule_block_index(const struct sim_grid *grid, uint64_t n);      /* of the n-th block to begin */
 
 struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear_index);   /* NULL: no memory */

@@ -9,6 +9,13 @@
 #define PTX "tests/unit/schedules.ptx"
 enum { SEEDS = 20, BLOCKS = 4, THREADS = 128, WORDS = BLOCKS * THREADS };
 
+/* A device with nothing but these adversaries. */
+static void adversaries(const char *schedule, const char *lazy, const char *threads) {
+    setenv("SIMGPU_SCHEDULE", schedule, 1);
+    setenv("SIMGPU_LAZY", lazy, 1);
+    setenv("SIMGPU_THREADS", threads, 1);
+}
+
 /* What the children report. */
 typedef struct report { int is_simgpu, ran, right_failed[16], wrong_found[16]; uint64_t order[SEEDS + 1]; } report;
 static report *all;
@@ -25,14 +32,13 @@ static int is_simgpu(void) {
 }
 
 /* Runs the function in children with seeds 1 to n. */
-static void run_seeds(int n, void (*function)(void)) {
+static void run_seeds(int n, const char *lazy, void (*function)(void)) {
     char text[16];
     open_report();
-    setenv("SIMGPU_THREADS", "1", 1);
     setenv("SIMGPU_DEVICES", "2", 1);
     for (seed = 1; seed <= n; seed++) {
         snprintf(text, sizeof text, "%d", seed);
-        setenv("SIMGPU_SCHEDULE", text, 1);
+        adversaries(text, lazy, "1");
         CHECK(run_child(function));
     }
     CHECK_EQ(all->ran, n);
@@ -108,7 +114,7 @@ static void planted_kernels(void) {
 
 TEST_ALONE(a_seed_finds_what_is_missing_in_a_kernel_and_nothing_in_its_twin) {
     int k;
-    run_seeds(SEEDS, planted_kernels);
+    run_seeds(SEEDS, "0", planted_kernels);
     for (k = 0; k < KERNELS; k++) {
         if (getenv("TEST_VERBOSE")) printf("    %-16s found by %2d of %d seeds\n", kernels[k].name, all->wrong_found[k], SEEDS);
         if (!CHECK_EQ(all->right_failed[k], 0) || (all->is_simgpu && !CHECK(all->wrong_found[k] > 0))) printf("%s\n", kernels[k].name);
@@ -132,10 +138,9 @@ static void note_order(void) {
 TEST_ALONE(a_seed_is_a_schedule) {
     uint64_t first[SEEDS + 1];
     int      i, k;
-    setenv("SIMGPU_LAZY", "1", 1);
-    run_seeds(SEEDS, note_order);
+    run_seeds(SEEDS, "1", note_order);
     memcpy(first, all->order, sizeof first);
-    run_seeds(SEEDS, note_order);
+    run_seeds(SEEDS, "1", note_order);
     if (!all->is_simgpu) SKIP("only the CPU device has schedules");
     for (i = 1; i <= SEEDS; i++) {
         CHECK(first[i] == all->order[i]);
@@ -277,8 +282,7 @@ static void check_hosts(int n) {
 }
 
 TEST_ALONE(lazy_streams_find_what_is_missing_in_host_code) {
-    setenv("SIMGPU_LAZY", "1", 1);
-    setenv("SIMGPU_THREADS", "1", 1);
+    adversaries("0", "1", "1");
     open_report();
     CHECK(run_child(planted_hosts));
     check_hosts(1);
@@ -317,9 +321,8 @@ static void wait_by_asking(void) {
 }
 
 TEST_ALONE(who_asks_or_only_looks_gets_an_answer_too) {
-    setenv("SIMGPU_LAZY", "1", 1);
+    adversaries("0", "1", "4");
     CHECK(run_child(wait_by_asking));
-    setenv("SIMGPU_THREADS", "1", 1);
-    setenv("SIMGPU_SCHEDULE", "1", 1);
+    adversaries("1", "1", "1");
     CHECK(run_child(wait_by_asking));
 }
