@@ -36,7 +36,7 @@ static struct sim_insn *emit_name(struct dec *d, const char *format, ...)
 static void simple(struct dec *d, const char *name, enum sim_type t, unsigned n, const enum sim_type *s, uint32_t flags)
 {
     uint32_t src[4] = { 0, 0, 0, 0 };
-    if (d->in->n != n + 1) dec_unsupported(d);
+    if (n > 4 || d->in->n != n + 1) dec_unsupported(d);
     for (unsigned k = 0; k < n; k++) src[k] = dec_src(d, &d->in->opd[k + 1], s[k]);
     const uint32_t dst = dec_dst(d, &d->in->opd[0], t);
     struct sim_insn *i = dec_emit(d, name);

@@ -8,6 +8,7 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
 {
     struct place p = { 0, (int64_t)o->imm, SIM_I_BASE64, space };
     uint32_t offset;
+    if (o->kind != SIM_O_MEM) dec_unsupported(d);                 /* forms.h lets anything stand in some instructions */
     if (o->reg >= 0) {
         const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
         struct sim_operand reg = { .kind = SIM_O_REG, .reg = o->reg, .component = o->component };
@@ -181,7 +182,7 @@ static void copy_bulk(struct dec *d)
     for (unsigned k = 0; k < d->in->nmods && !first; k++)
         if (!strncmp(d->in->mods[k], "shared", 6) || !strcmp(d->in->mods[k], "global")) first = d->in->mods[k];
     const bool load = first && *first == 's';
-    if (d->space != (load ? SIM_GLOBAL : SIM_SHARED) || !dec_take(d, load ? "mbarrier::complete_tx::bytes" : "bulk_group") || d->nrest) dec_unsupported(d);
+    if (d->in->n < (load ? 4u : 3u) || d->space != (load ? SIM_GLOBAL : SIM_SHARED) || !dec_take(d, load ? "mbarrier::complete_tx::bytes" : "bulk_group") || d->nrest) dec_unsupported(d);
     const uint32_t to = whole_address(d, &o[0], load ? SIM_SHARED : SIM_GLOBAL), from = whole_address(d, &o[1], load ? SIM_GLOBAL : SIM_SHARED);
     const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = load ? whole_address(d, &o[3], SIM_SHARED) : 0;
     struct sim_insn *i = dec_emit(d, load ? "cp_bulk_load" : "cp_bulk_store");
@@ -247,7 +248,7 @@ static void mbarrier(struct dec *d)
         const bool state = o[0].kind != SIM_O_MEM;
         const unsigned at = state ? 1 : 0;
         dec_take(d, "noComplete");
-        if (drop && expect) dec_unsupported(d);
+        if (d->in->n <= at || (drop && expect)) dec_unsupported(d);
         const uint32_t b = d->in->n > at + 1 ? dec_src(d, &o[at + 1], SIM_U32) : one;
         emit_mbarrier(d, &o[at], drop ? MB_DROP : arrive &&
             expect ? MB_ARRIVE_EXPECT : arrive ? MB_ARRIVE : complete ? MB_COMPLETE : MB_EXPECT, b,
