@@ -61,6 +61,11 @@ void sim_context_kill(struct sim_context *c) {
     c->active = false;
     c->dying = true;
     sim_drain_to_end(c);
+    while (c->loading) {                          /* they find out that it is gone */
+        pthread_mutex_unlock(&sim_lock);
+        sched_yield();
+        pthread_mutex_lock(&sim_lock);
+    }
     while (c->streams.next != &c->streams) sim_stream_free(SIM_OWNER(sim_stream, c->streams.next));
     while (c->events.next != &c->events) sim_event_free(SIM_OWNER(sim_event, c->events.next));
     while (c->modules.next != &c->modules) sim_module_free(SIM_OWNER(sim_module, c->modules.next));

@@ -179,6 +179,7 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     struct sim_module *m = calloc(1, sizeof *m);
     if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
     m->refs = 1; m->context = c;
+    c->loading++;
     pthread_mutex_unlock(&sim_lock);
     pthread_mutex_lock(&sim_load_lock);
     if (sim_is_binary(text) && sim_is_host_elf(text)) {
@@ -191,6 +192,7 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     if (!result && !sim_is_linked(text) && !sim_jit_is_for_us(o.target)) result = CUDA_ERROR_INVALID_SOURCE;       /* as measured */
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
+    c->loading--;
     if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!result && !(m->handle = sim_handle_new(SIM_H_MODULE, m))) result = CUDA_ERROR_OUT_OF_MEMORY;
     for (unsigned i = 0; !result && i < m->nfunctions; i++)

@@ -395,6 +395,7 @@ struct sim_context {
     uint64_t handle, id;
     struct sim_device *device;
     bool is_primary, active, dying;               /* dying: being taken down, not usable any more */
+    unsigned loading;                             /* threads that make a module for it, without sim_lock */
     bool has_printed;                             /* a kernel was launched whose module knows printf */
     unsigned flags, count, api_version, cache_config, shared_config;
     uint64_t limits[8];
