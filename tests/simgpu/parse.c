@@ -436,6 +436,19 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
     px_expect(px, ';');
 }
 
+/* Offsets from `base`, where the addresses are aligned as declared: the area of a kernel begins at a multiple of 16, no more. */
+static uint64_t layout(struct sim_var *v, unsigned n, uint64_t base)
+{
+    uint64_t at = base;
+    for (unsigned i = 0; i < n; i++) {
+        if (v[i].space != SIM_PARAM) continue;
+        at = (at + v[i].align - 1) & ~(uint64_t)(v[i].align - 1);
+        v[i].address = at - base;
+        at += v[i].size;
+    }
+    return at - base;
+}
+
 /* A list of parameters in parentheses. Their names are declared where a body follows: bind_params. */
 static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entry)
 {
@@ -460,22 +473,12 @@ static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entr
         if (v->size > 1u << 20) px_fatal(px, 218, line, "Parameter '%s' is too large", v->name);
         if (of_entry && space != SIM_PARAM) px_error(px, line, "Entry parameter '%s' must have .param state space", v->name);
     } while (px_accept(px, ','));
+    const unsigned line = px->t.line;
     px_expect(px, ')');
     *count = (unsigned)px->params.n;
+    const uint64_t bytes = layout(px->params.data, *count, 0), most = !of_entry ? 1u << 20 : px->image->version >= 81 ? 32764 : 4096;
+    if (bytes > most) px_fatal(px, 218, line, "Formal parameter space overflowed (%llu bytes required, max %llu bytes allowed)", (unsigned long long)bytes, (unsigned long long)most);
     return px_keep(px, px->params.data, px->params.n, sizeof(struct sim_var));
-}
-
-/* Offsets from `base`, where the addresses are aligned as declared: the area of a kernel begins at a multiple of 16, no more. */
-static uint32_t layout(struct sim_var *v, unsigned n, uint64_t base)
-{
-    uint64_t at = base;
-    for (unsigned i = 0; i < n; i++) {
-        if (v[i].space != SIM_PARAM) continue;
-        at = (at + v[i].align - 1) & ~(uint64_t)(v[i].align - 1);
-        v[i].address = at - base;
-        at += v[i].size;
-    }
-    return (uint32_t)(at - base);
 }
 
 static void bind_params(struct px *px, struct sim_var *v, unsigned n, unsigned line)
@@ -707,7 +710,7 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
         f->id = (unsigned)px->funcs.n;
         *(struct sim_func **)px_push(px, &px->funcs, sizeof f) = f;
     }
-    f->param_bytes = layout(f->params, f->nparams, f->is_entry ? SIM_PARAM_BASE : 0);
+    f->param_bytes = (uint32_t)layout(f->params, f->nparams, f->is_entry ? SIM_PARAM_BASE : 0);
     layout(f->rets, f->nrets, 0);
     if (!body) return;
 
