@@ -396,6 +396,8 @@ uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at)
     return top;
 }
 
+enum { MOST_CALLS = 1000 };                                       /* bounds recursion here */
+
 static int reach(struct dec *d, struct sim_func *f);
 
 static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in, const struct sim_operand *o, unsigned n,
@@ -432,6 +434,7 @@ static int reach(struct dec *d, struct sim_func *f)
     d->funcs[self].calls = calloc(d->image->nfuncs + 1, 1);
     if (!d->funcs[self].calls) dec_fail(d, "Out of memory");
     if (self > 60000) dec_fail(d, "Too many functions");
+    if (++d->depth > MOST_CALLS) dec_fail(d, "Calls nested deeper than %d are not supported by this CPU device", MOST_CALLS);
     for (unsigned k = 0; k < f->ninstrs; k++) {
         const struct sim_instr *in = &f->instrs[k];
         const bool call = !strcmp(in->op, "call");
@@ -442,6 +445,7 @@ static int reach(struct dec *d, struct sim_func *f)
         }
     }
     d->order[d->norder++] = self;
+    d->depth--;
     return (int)self;
 }
 
@@ -597,20 +601,16 @@ static void emit_function(struct dec *d, unsigned self)
     d->start = NULL;
 }
 
-/* Stack bytes of the deepest chain of calls; a recursive call counts once. Before close_calls. */
-static uint32_t deepest(struct dec *d, unsigned self)
+/* Stack bytes of the deepest chain of calls; a recursive call counts once, and one through a register as what is known by then. Before close_calls. */
+static uint32_t deepest(struct dec *d)
 {
-    struct dec_func *f = &d->funcs[self];
-    uint32_t most = 0;
-    if (f->visiting) return 0;
-    if (f->deepest) return f->deepest;
-    f->visiting = true;
-    for (unsigned k = 0; k < d->code->nfuncs; k++) if (f->calls[k] || f->indirect) {
-        const uint32_t n = deepest(d, k);
-        if (n > most) most = n;
+    for (unsigned i = 0; i < d->norder; i++) {
+        struct dec_func *f = &d->funcs[d->order[i]];
+        uint32_t most = 0;
+        for (unsigned k = 0; k < d->code->nfuncs; k++) if ((f->calls[k] || f->indirect) && d->funcs[k].deepest > most) most = d->funcs[k].deepest;
+        f->deepest = d->code->funcs[d->order[i]].frame + most;
     }
-    f->visiting = false;
-    return f->deepest = d->code->funcs[self].frame + most;
+    return d->funcs[0].deepest;
 }
 
 static void decode(struct dec *d, struct sim_func *entry)
@@ -637,7 +637,7 @@ static void decode(struct dec *d, struct sim_func *entry)
     c->fp = new_place(d, 128, 64);
     for (unsigned k = 0; k < c->nfuncs; k++) place_function(d, k);
     d->in = NULL;
-    c->info.local_bytes = deepest(d, 0);
+    c->info.local_bytes = deepest(d);
     close_calls(d);
     for (unsigned k = 0; k < d->norder; k++) emit_function(d, d->order[k]);
 

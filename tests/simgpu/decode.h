@@ -15,7 +15,7 @@ struct dec_func {                                                 /* beside the 
     uint32_t *param_at, *ret_at;                                  /* offsets in the parameter and result areas */
     uint32_t params_size, rets_size;
     uint8_t *calls;                                               /* by function index: reaches it */
-    bool indirect, visiting;
+    bool indirect;
     uint32_t deepest;
 };
 
@@ -26,6 +26,7 @@ struct dec {
     jmp_buf failed;
     struct dec_func *funcs;
     unsigned *order; unsigned norder;                             /* functions, callees first */
+    unsigned depth;                                               /* of calls, while functions are found */
     unsigned now;                                                 /* index of the function being emitted */
     uint32_t regs_top;                                            /* register file used so far */
     uint32_t cap_insns, cap_consts, cap_calls, cap_labels;
