@@ -3644,9 +3644,10 @@ static int gxi_is_text(const char *p, size_t n) {                        /* noth
     return i == n;
 }
 
-/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, that is no pointer of this process. */
+/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, or in what was read from one, that is no pointer of this process: of
+   bytes with a length, only those of exactly a wrapper are believed. */
 static const void *gxi_unwrap(const void *image, size_t *n) {
-    if (!gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n < 8 + sizeof image)) return image;
+    if (!gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n != 8 + 2 * sizeof image)) return image;
     memcpy(&image, (const char *)image + 8, sizeof image);
     *n = 0;
     return image;

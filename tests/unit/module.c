@@ -526,13 +526,16 @@ TEST(wrong_images) {
 
 /* nvcc's host code has fatbins behind a small struct with a pointer. */
 TEST(wrapped_images) {
-    static unsigned char fatbin[80] = "\x50\xED\x55\xBA\1\0\x10";
+    static unsigned char fatbin[80] = "\x50\xED\x55\xBA\1\0\x10", pair[48];
     struct { unsigned magic, version; const void *data; void *unused; } wrapper = { 0x466243B1u, 1, NULL, NULL };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     wrapper.data = fatbin;
     fatbin[8] = 64; fatbin[16] = 8; fatbin[20] = 64;             /* one part of LTO-IR: seen through the pointer, and the length is the fatbin's own */
     NOT_LOADED(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
     NOT_LOADED(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    memcpy(pair, &wrapper, sizeof wrapper);                      /* two of them, as a file may have, whose pointers lead nowhere */
+    memset(pair + 8, 0x11, 8);
+    NOT_LOADED(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE, "is the wrapper that nvcc puts around a fatbin");
     NOT_LOADED(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE, "is a fatbin that is cut off: it has 6 bytes");
 }
 
