@@ -1734,7 +1734,7 @@ static const gxi_driver_row gxi_driver_rows[] = {
 };
 #define GXI_DRIVER_COUNT (sizeof gxi_driver_rows / sizeof gxi_driver_rows[0])
 
-/* The CUDA constants that the implementation uses, under CUDA's names without their prefix. Checked against cuda.h by tests. */
+/* The CUDA constants that the implementation uses, under CUDA's names without their prefix. tests/abi compares them with cuda.h. */
 enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
     GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
@@ -1752,6 +1752,7 @@ enum {
     GXI_JIT_TARGET = 9, GXI_JIT_FALLBACK_STRATEGY = 10, GXI_JIT_GENERATE_DEBUG_INFO = 11, GXI_JIT_LOG_VERBOSE = 12, GXI_JIT_GENERATE_LINE_INFO = 13,
     GXI_JIT_CACHE_MODE = 14, GXI_JIT_POSITION_INDEPENDENT_CODE = 30, GXI_JIT_MIN_CTA_PER_SM = 31, GXI_JIT_MAX_THREADS_PER_BLOCK = 32,
     GXI_JIT_OVERRIDE_DIRECTIVE_VALUES = 33, GXI_JIT_SPLIT_COMPILE = 34, GXI_JIT_THREADS_PER_BLOCK = 1,
+    GXI_JIT_INPUT_CUBIN = 0, GXI_JIT_INPUT_PTX = 1, GXI_JIT_INPUT_FATBINARY = 2, GXI_JIT_INPUT_OBJECT = 3, GXI_JIT_INPUT_LIBRARY = 4,
 
     GXI_FUNC_MAX_THREADS_PER_BLOCK = 0, GXI_FUNC_SHARED_SIZE_BYTES = 1, GXI_FUNC_CONST_SIZE_BYTES = 2, GXI_FUNC_LOCAL_SIZE_BYTES = 3,
     GXI_FUNC_NUM_REGS = 4, GXI_FUNC_PTX_VERSION = 5, GXI_FUNC_BINARY_VERSION = 6, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
@@ -4537,7 +4538,8 @@ static void gxi_link_drop(const gxi_call *call, gxi_slot *slot) {
     l->given = 0;
 }
 static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInputType */
-    return kind == GXI_PTX ? 1 : kind == GXI_CUBIN ? 0 : kind == GXI_FATBIN ? 2 : kind == GXI_OBJECT ? 3 : 4;
+    return kind == GXI_PTX ? GXI_JIT_INPUT_PTX : kind == GXI_CUBIN ? GXI_JIT_INPUT_CUBIN : kind == GXI_FATBIN ? GXI_JIT_INPUT_FATBINARY
+         : kind == GXI_OBJECT ? GXI_JIT_INPUT_OBJECT : GXI_JIT_INPUT_LIBRARY;
 }
 /* Gives the state all inputs that it has not got yet, and completes it if asked to. */
 static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {

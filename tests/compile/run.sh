@@ -88,8 +88,6 @@ together() {
 } >"$out/everything.c"
 [ "$(grep -c '(function)' "$out/everything.c")" -ge 60 ] && ok "functions found" || { cp "$out/everything.c" "$out/log"; bad "functions found"; }
 
-for cuda in "${CUDA_HOME:-/usr/local/cuda}/include" ''; do [ -f "$cuda/cuda.h" ] && break; done
-
 in_c() {
     cc=$1 language=c
     c="$cc $strict -Wstrict-prototypes"
@@ -136,16 +134,6 @@ in_c() {
     for where in CUDA_FIRST CUDA_LAST; do
         quiet "$cc: cuda.h's types, $where" $c -D$where -fsyntax-only $here/cuda_types.c
     done
-    if [ -n "$cuda" ]; then
-        for where in CUDA_FIRST CUDA_LAST; do
-            for part in '' -DGPUEXEC_IMPLEMENTATION -DGPUEXEC_STATIC; do
-                quiet "$cc: real cuda.h, $where $part" $c -isystem "$cuda" -DREAL_CUDA_H -D$where $part -fsyntax-only $here/cuda_types.c
-            done
-        done
-        quiet "$cc: real cuda.h, versions, values and layouts" $c -std=gnu11 -isystem "$cuda" -fsyntax-only $here/cuda_values.c
-    else
-        skip "$cc: real cuda.h: not on this machine"
-    fi
 }
 
 in_cxx() {
@@ -182,9 +170,6 @@ in_cxx() {
     done
     for where in CUDA_FIRST CUDA_LAST; do
         quiet "$cxx: cuda.h's types, $where" $c -x c++ -D$where -fsyntax-only $here/cuda_types.c
-        [ -z "$cuda" ] || for part in '' -DGPUEXEC_IMPLEMENTATION; do
-            quiet "$cxx: real cuda.h, $where $part" $c -x c++ -isystem "$cuda" -DREAL_CUDA_H -D$where $part -fsyntax-only $here/cuda_types.c
-        done
     done
 }
 
