@@ -2,10 +2,9 @@
 # Compiles the header as its users do: languages, standards, compilers, ways of linking; and looks at the symbols that come out.
 # Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name a compiler more than gcc and
 # clang, g++ and clang++; TEST_VERBOSE=1 lists each step. The programs run on the device that GPUEXEC_DRIVER says. MATRIX=1 takes every gcc and
-# clang of the machine, tcc, and more of what can be combined (minutes); MATRIX=windows is mingw-w64 and wine alone.
+# clang of the machine, tcc, and more of what can be combined (a minute on two cores); MATRIX=windows is mingw-w64 and wine alone.
+# The work is cut into parts, functions below with their arguments, and this script runs itself for each of them, as many at a time as there are cores.
 cd "$(dirname "$0")/../.." || exit 1
-out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-compile-XXXXXX") || exit 1
-trap 'rm -rf "$out"' EXIT
 here=tests/compile
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef -Werror'
 libs='-ldl -lpthread'
@@ -19,7 +18,6 @@ everything="$everything -Wno-declaration-after-statement" # C99
 everything="$everything -Wno-switch-default"              # switches name all enumerators, so that -Wswitch tells when one is missing
 everything="$everything -Wno-unsafe-buffer-usage"         # every index is one: it is C
 everything="$everything -Wno-c++98-compat -Wno-c++98-compat-pedantic"
-top=$out started=0 MATRIX=${MATRIX:-}
 passed=0 failed=0 skipped=0
 
 ok()   { passed=$((passed + 1)); [ -z "${TEST_VERBOSE:-}" ] || echo "  ok: $1"; }
@@ -28,7 +26,7 @@ skip() { skipped=$((skipped + 1)); echo "  skipped: $1"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 # quiet NAME COMMAND...: it succeeds and prints nothing.
-quiet() { name=$1; shift; if "$@" >"$out/log" 2>&1 && [ ! -s "$out/log" ]; then ok "$name"; else echo "(from: $*)" >>"$out/log"; bad "$name"; fi; }
+quiet() { name=$1; shift; if "$@" >"$out/log" 2>&1 </dev/null && [ ! -s "$out/log" ]; then ok "$name"; else echo "(from: $*)" >>"$out/log"; bad "$name"; fi; }
 # refused NAME TEXT COMMAND...: it fails, and says TEXT (a pattern of grep -E).
 refused() {
     name=$1 text=$2; shift 2
@@ -38,145 +36,125 @@ refused() {
 }
 # empty NAME: standard input is empty.
 empty() { cat >"$out/log"; if [ -s "$out/log" ]; then bad "$1"; else ok "$1"; fi; }
+# accepts EXTENSION COMMAND...: does this compiler take these flags?
+accepts() { echo 'int main(void) { return 0; }' >"$out/empty.$1"; shift; "$@" -fsyntax-only "$out/empty."* >/dev/null 2>&1; }
+is_clang() { "$@" --version | grep -q clang; }
 
-compilers() { # the wanted ones that are here, each once
-    for c in "$@"; do
-        have "$c" || continue
-        real=$(readlink -f "$(command -v "$c")")
-        case " $seen " in *" $real "*) continue ;; esac
-        seen="$seen $real"
-        echo "$c"
-    done
-}
-versions() { [ -z "$MATRIX" ] || for c in "/usr/bin/$1"-[0-9]* "/usr/local/bin/$1"-[0-9]*; do case $c in *[!0-9]) ;; *) [ ! -x "$c" ] || echo "${c##*/}" ;; esac; done; }
-seen=; ccs=$(compilers gcc clang $(versions gcc) $(versions clang) $(case ${CC:-cc} in cc) ;; *' '*) ;; *) echo "$CC" ;; esac))
-seen=; cxxs=$(compilers g++ clang++ $(versions g++) $(versions clang++) $(case ${CXX:-c++} in c++) ;; *' '*) ;; *) echo "$CXX" ;; esac))
-for c in gcc clang g++ clang++; do have $c || [ "$MATRIX" = windows ] || skip "$c: not on this machine"; done
-[ -n "$ccs" ] || ccs=cc
-[ -z "${SAN_FLAGS:-}" ] || { ccs=${CC:-cc}; cxxs=${CXX:-c++}; }      # one compiler: two kinds of ASan do not go into one process
-accepts() { compiler=$1; shift; echo 'int main(void) { return 0; }' >"$out/empty.$language"; "$compiler" "$@" -fsyntax-only "$out/empty.$language" >/dev/null 2>&1; }
-is_clang() { "$1" --version | grep -q clang; }
+# ---- the parts. A compiler is given last, as it may have several words: ccache gcc ----
 
-# beside FUNCTION ARGUMENT: in a folder of its own, two at a time. together: waits for them, and says and counts what they did.
-beside() {
-    started=$((started + 1))
-    (
-        out=$top/$started passed=0 failed=0 skipped=0
-        mkdir "$out"
-        "$@"
-        echo "$passed $failed $skipped" >"$out/counts"
-    ) >"$top/said.$started" 2>&1 &
-    [ $((started % 2)) -eq 1 ] || wait
-}
-together() {
-    wait
-    for i in $(seq $started); do
-        cat "$top/said.$i"
-        read -r p f s <"$top/$i/counts" || { p=0 f=1 s=0; echo "failed: part $i did not come to its end"; }
-        passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    done
-    started=0
-    rm -rf "$top"/[0-9]*
-}
-
-# Every function that the header declares, so that a program which uses all of them can be linked.
-{
-    echo '#include "gpuexec.h"'
-    echo 'typedef void (*function)(void); extern const function functions[]; const function functions[] = {'
-    sed -n '/>>end-of-api ==/q; /^GPUEXEC_API/s/^GPUEXEC_API [^(]*[ *(]*\(gpuexec_[a-z0-9_]*\))*(.*/    (function)(\1),/p' gpuexec.h
-    echo '};'
-} >"$out/everything.c"
-[ "$(grep -c '(function)' "$out/everything.c")" -ge 60 ] && ok "functions found" || { cp "$out/everything.c" "$out/log"; bad "functions found"; }
-
-in_c() {
-    cc=$1 language=c
-    c="$cc $strict -Wstrict-prototypes"
-    for std in c99 c11 c17 c2x gnu99 gnu17; do
-        accepts "$cc" -std=$std || { skip "$cc -std=$std: not known to it"; continue; }
-        quiet "$cc $std: implementation" $c -std=$std -fsyntax-only $here/implementation.c
-        quiet "$cc $std: header" $c -std=$std -fsyntax-only $here/program.c
-        quiet "$cc $std: static" $c -std=$std -fsyntax-only -DGPUEXEC_STATIC $here/program.c
-        quiet "$cc $std: arguments" $c -std=$std -fsyntax-only $here/args.c
-        [ -n "$MATRIX" ] || continue
-        for places in '' -DGPUEXEC_NO_HERE; do
-            for file in implementation program args; do
-                quiet "$cc $std $places: $file" $c -std=$std $places -fsyntax-only $here/$file.c
-                ! is_clang "$cc" || quiet "$cc $std $places: $file, -Weverything" "$cc" $everything -Werror -std=$std $places -fsyntax-only $here/$file.c
-            done
-            quiet "$cc $std $places: static" $c -std=$std $places -DGPUEXEC_STATIC -fsyntax-only $here/program.c
+# One standard of C.
+c_standard() {
+    std=$1; shift
+    c="$* $strict -Wstrict-prototypes -std=$std -fsyntax-only"
+    accepts c $c || { skip "$* -std=$std: not known to it"; return; }
+    for places in '' ${MATRIX:+-DGPUEXEC_NO_HERE}; do
+        for file in implementation program args; do
+            quiet "$* $std $places: $file" $c $places $here/$file.c
+            [ -z "$MATRIX" ] || ! is_clang "$@" || quiet "$* $std $places: $file, -Weverything" "$@" $everything -Werror -std=$std $places -fsyntax-only $here/$file.c
         done
-        case $std in c99|gnu17) for o in -O0 -O1 -O2 -O3 -Os; do       # some warnings come with the optimiser
-            quiet "$cc $std $o: implementation" $c -std=$std $o -c $here/implementation.c -o "$out/o"
-            quiet "$cc $std $o: static" $c -std=$std $o -DGPUEXEC_STATIC -c $here/program.c -o "$out/o"
-        done ;; esac
-    done
-    c="$c -std=c99"
-    ! is_clang "$cc" || for file in implementation program args; do quiet "$cc: $file, -Weverything" "$cc" $everything -Werror -std=c99 -fsyntax-only $here/$file.c; done
-    quiet "$cc: to be used from C++" $c $SAN_FLAGS -c $here/implementation.c -o "$top/$cc.o"
-    quiet "$cc: optimised" $c -O2 -c $here/implementation.c -o "$out/o2.o"
-    for file in implementation program args; do quiet "$cc: $file, without places" $c -DGPUEXEC_NO_HERE -fsyntax-only $here/$file.c; done
-    quiet "$cc: one file" $c $SAN_FLAGS -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/one" $libs
-    quiet "$cc: one file runs" "$out/one"
-    quiet "$cc: two files" $c $SAN_FLAGS $here/program.c $here/implementation.c -o "$out/two" $libs
-    quiet "$cc: two files run" "$out/two"
-    quiet "$cc: static in two files" $c $SAN_FLAGS -DGPUEXEC_STATIC $here/program.c $here/static_two.c -o "$out/static" $libs
-    quiet "$cc: static in two files runs" "$out/static"
-    quiet "$cc: all declared functions are there" $cc -std=c99 -I. -shared -fPIC -Wl,-z,defs "$top/everything.c" $here/implementation.c -o "$out/everything.so" $libs
-    refused "$cc: two implementations" 'multiple definition' $cc -std=c99 -DGPUEXEC_IMPLEMENTATION $here/program.c $here/implementation.c -o "$out/twice" $libs
-
-    refused "$cc: no arguments" 'expected expression|GPUEXEC_NO_ARGS' $c -DMISUSE=0 -fsyntax-only $here/args.c
-    refused "$cc: 65 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=65 -fsyntax-only $here/args.c
-    refused "$cc: 100 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=100 -fsyntax-only $here/args.c
-    refused "$cc: an argument that is no lvalue" 'lvalue required|cannot take the address of an rvalue' $c -DMISUSE=1 -fsyntax-only $here/args.c
-    refused "$cc: GPUEXEC_ARGS forgotten" 'gpuexec_args' $c -DMISUSE=2 -fsyntax-only $here/args.c
-    refused "$cc: wrong order" 'gpuexec_stream|gpuexec_dims' $c -DMISUSE=3 -fsyntax-only $here/args.c
-
-    for where in CUDA_FIRST CUDA_LAST; do
-        quiet "$cc: cuda.h's types, $where" $c -D$where -fsyntax-only $here/cuda_types.c
+        quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
     done
 }
+# Some warnings come with the optimiser.
+c_optimised() {
+    std=$1 level=$2; shift 2
+    quiet "$* $std $level: implementation" "$@" $strict -Wstrict-prototypes -std=$std $level -c $here/implementation.c -o "$out/o"
+    [ $level != -O2 ] || [ -z "$MATRIX" ] || quiet "$* $std $level: static" "$@" $strict -std=$std $level -DGPUEXEC_STATIC -c $here/program.c -o "$out/o"
+}
+c_programs() {
+    c="$* $strict -std=c99 $SAN_FLAGS"
+    quiet "$*: one file" $c -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/one" $libs
+    quiet "$*: one file runs" "$out/one"
+    quiet "$*: two files" $c $here/program.c $here/implementation.c -o "$out/two" $libs
+    quiet "$*: two files run" "$out/two"
+    quiet "$*: static in two files" $c -DGPUEXEC_STATIC $here/program.c $here/static_two.c -o "$out/static" $libs
+    quiet "$*: static in two files runs" "$out/static"
+}
+c_warnings() {
+    c="$* $strict -std=c99 -fsyntax-only"
+    ! is_clang "$@" || for file in implementation program args; do quiet "$*: $file, -Weverything" "$@" $everything -Werror -std=c99 -fsyntax-only $here/$file.c; done
+    for file in implementation program args; do quiet "$*: $file, without places" $c -DGPUEXEC_NO_HERE $here/$file.c; done
+    refused "$*: no arguments" 'expected expression|GPUEXEC_NO_ARGS' $c -DMISUSE=0 $here/args.c
+    refused "$*: 65 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=65 $here/args.c
+    refused "$*: 100 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=100 $here/args.c
+    refused "$*: an argument that is no lvalue" 'lvalue required|cannot take the address of an rvalue' $c -DMISUSE=1 $here/args.c
+    refused "$*: GPUEXEC_ARGS forgotten" 'gpuexec_args' $c -DMISUSE=2 $here/args.c
+    refused "$*: wrong order" 'gpuexec_stream|gpuexec_dims' $c -DMISUSE=3 $here/args.c
+    for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -D$where $here/cuda_types.c; done
+}
 
-in_cxx() {
-    cxx=$1 language=cc
-    c="$cxx $strict"
-    for std in c++11 c++14 c++17 c++20 c++2b; do
-        accepts "$cxx" -std=$std || { skip "$cxx -std=$std: not known to it"; continue; }
-        quiet "$cxx $std: implementation" $c -std=$std -x c++ -fsyntax-only $here/implementation.c
-        quiet "$cxx $std: header" $c -std=$std -x c++ -fsyntax-only $here/program.c
-        quiet "$cxx $std: values" $c -std=$std -fsyntax-only $here/values.cpp
-        [ -n "$MATRIX" ] || continue
-        for places in '' -DGPUEXEC_NO_HERE; do
-            for file in implementation.c values.cpp; do
-                quiet "$cxx $std $places: $file" $c -std=$std $places -x c++ -fsyntax-only $here/$file
-                ! is_clang "$cxx" || quiet "$cxx $std $places: $file, -Weverything" "$cxx" $everything -Werror -std=$std $places -x c++ -fsyntax-only $here/$file
-            done
-            quiet "$cxx $std $places: static" $c -std=$std $places -x c++ -DGPUEXEC_STATIC -fsyntax-only $here/program.c
+cxx_standard() {
+    std=$1; shift
+    c="$* $strict -std=$std -fsyntax-only"
+    accepts cc $c || { skip "$* -std=$std: not known to it"; return; }
+    quiet "$* $std: header" $c -x c++ $here/program.c
+    for places in '' ${MATRIX:+-DGPUEXEC_NO_HERE}; do
+        for file in implementation.c values.cpp; do
+            quiet "$* $std $places: $file" $c $places -x c++ $here/$file
+            [ -z "$MATRIX" ] || ! is_clang "$@" || quiet "$* $std $places: $file, -Weverything" "$@" $everything -Werror -std=$std $places -x c++ -fsyntax-only $here/$file
         done
-        case $std in c++11|c++20) for o in -O0 -O2 -O3; do
-            quiet "$cxx $std $o: implementation" $c -std=$std $o -x c++ -c $here/implementation.c -o "$out/o"
-            quiet "$cxx $std $o: values" $c -std=$std $o -c $here/values.cpp -o "$out/o"
-        done ;; esac
+        [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC $here/program.c
     done
-    c="$c -std=c++11"
-    ! is_clang "$cxx" || for file in implementation.c values.cpp; do quiet "$cxx: $file, -Weverything" "$cxx" $everything -Werror -std=c++11 -x c++ -fsyntax-only $here/$file; done
-    is_clang "$cxx" || quiet "$cxx: no cast of the old style, none that is useless" $c -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant -DGPUEXEC_IMPLEMENTATION -fsyntax-only $here/values.cpp
-    quiet "$cxx: static" $c -x c++ -DGPUEXEC_STATIC -fsyntax-only $here/program.c
-    quiet "$cxx: no exceptions, no rtti" $c -fno-exceptions -fno-rtti -DGPUEXEC_IMPLEMENTATION -fsyntax-only $here/values.cpp
-    quiet "$cxx: implementation in C++" $c $SAN_FLAGS -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" $libs
-    quiet "$cxx: implementation in C++ runs" "$out/cpp"
-    for cc in $ccs; do
-        quiet "$cxx and $cc: used from C++" $c $SAN_FLAGS $here/values.cpp "$top/$cc.o" -o "$out/mixed" $libs
-        quiet "$cxx and $cc: used from C++ runs" "$out/mixed"
+}
+cxx_optimised() {
+    std=$1 level=$2; shift 2
+    quiet "$* $std $level: implementation" "$@" $strict -std=$std $level -x c++ -c $here/implementation.c -o "$out/o"
+    quiet "$* $std $level: values" "$@" $strict -std=$std $level -c $here/values.cpp -o "$out/o"
+}
+cxx_programs() {
+    c="$* $strict -std=c++11 $SAN_FLAGS"
+    quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" $libs
+    quiet "$*: implementation in C++ runs" "$out/cpp"
+    while read -r cc; do
+        quiet "$* and $cc: in C, to be used from C++" $cc $strict -std=c99 $SAN_FLAGS -c $here/implementation.c -o "$out/c.o"
+        quiet "$* and $cc: used from C++" $c $here/values.cpp "$out/c.o" -o "$out/mixed" $libs
+        quiet "$* and $cc: used from C++ runs" "$out/mixed"
+    done <<END
+$ccs
+END
+}
+cxx_warnings() {
+    c="$* $strict -std=c++11 -fsyntax-only"
+    ! is_clang "$@" || for file in implementation.c values.cpp; do
+        quiet "$*: $file, -Weverything" "$@" $everything -Werror -std=c++11 -x c++ -fsyntax-only $here/$file
     done
-    for where in CUDA_FIRST CUDA_LAST; do
-        quiet "$cxx: cuda.h's types, $where" $c -x c++ -D$where -fsyntax-only $here/cuda_types.c
-    done
+    is_clang "$@" || quiet "$*: no cast of the old style, none that is useless" \
+        $c -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant -DGPUEXEC_IMPLEMENTATION $here/values.cpp
+    quiet "$*: static" $c -x c++ -DGPUEXEC_STATIC $here/program.c
+    quiet "$*: no exceptions, no rtti" $c -fno-exceptions -fno-rtti -DGPUEXEC_IMPLEMENTATION $here/values.cpp
+    for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -x c++ -D$where $here/cuda_types.c; done
+}
+
+# Every function that the header declares, so that a program which uses all of them can be linked: nothing is missing, nothing there twice, and the
+# symbols are those of the API and no others.
+symbols() {
+    {
+        echo '#include "gpuexec.h"'
+        echo 'typedef void (*function)(void); extern const function functions[]; const function functions[] = {'
+        sed -n '/>>end-of-api ==/q; /^GPUEXEC_API/s/^GPUEXEC_API [^(]*[ *(]*\(gpuexec_[a-z0-9_]*\))*(.*/    (function)(\1),/p' gpuexec.h
+        echo '};'
+    } >"$out/everything.c"
+    c="$* -std=c99 -fPIC"
+    cp "$out/everything.c" "$out/log"
+    if [ "$(grep -c '(function)' "$out/everything.c")" -ge 60 ]; then ok "functions found"; else bad "functions found"; fi
+    quiet "$*: all declared functions are there" $c -I. -shared -Wl,-z,defs "$out/everything.c" $here/implementation.c -o "$out/everything.so" $libs
+    refused "$*: two implementations" 'multiple definition' $c -DGPUEXEC_IMPLEMENTATION $here/program.c $here/implementation.c -o "$out/twice" $libs
+    have nm || { skip "symbols: no nm on this machine"; return; }
+    $c -c $here/implementation.c -o "$out/normal.o"
+    $c -c -DGPUEXEC_STATIC $here/static_two.c -o "$out/static.o"
+    $c -shared "$out/normal.o" -o "$out/hidden.so" $libs
+    $c -shared '-DGPUEXEC_API=__attribute__((visibility("default")))' $here/implementation.c -o "$out/exported.so" $libs
+    nm -g --defined-only "$out/normal.o" | awk '{ print $NF }' | grep -v '^gpuexec_' | empty "$*: symbols: all begin with gpuexec_"
+    nm -g --defined-only "$out/static.o" | awk '{ print $NF }' | grep -v '^second_files_function$' | empty "$*: symbols: none with GPUEXEC_STATIC"
+    nm -D --defined-only "$out/hidden.so" | awk '{ print $NF }' | grep -E 'gpuexec|gxi' | empty "$*: symbols: hidden in a shared library"
+    nm "$out/normal.o" "$out/static.o" | awk '{ print $NF }' | grep -E '^cu[A-Z]' | empty "$*: symbols: none of CUDA's"
+    nm -D --defined-only "$out/exported.so" | awk '{ print $NF }' | grep '^gpuexec_' | sort >"$out/have"
+    sed -n 's/.*(function)(\(.*\)),/\1/p' "$out/everything.c" | sort | comm -3 - "$out/have" | empty "$*: symbols: exactly the API when exported"
 }
 
 # Libraries in one process, each with a copy of its own; one of another linkage, one of another version.
-in_plugins() {
-    cc=$(echo $ccs | cut -d' ' -f1)
-    so="$cc $strict -std=c99 $SAN_FLAGS -shared -fPIC"
+plugins() {
+    so="$* $strict -std=c99 $SAN_FLAGS -shared -fPIC"
     quiet "plugin a" $so $here/plugin.c -o "$out/a.so" $libs
     quiet "plugin b" $so $here/plugin.c -o "$out/b.so" $libs
     quiet "plugin s" $so -DGPUEXEC_STATIC $here/plugin.c -o "$out/s.so" $libs
@@ -185,38 +163,20 @@ in_plugins() {
     sed 's/^\(#define GPUEXEC_VERSION_M[AJINOR]*\) .*/\1 7/; s/^\(#define GPUEXEC_VERSION_PATCH\) .*/\1 7/; s/^#if GPUEXEC_VERSION != .*/#if GPUEXEC_VERSION != 70707/' \
         gpuexec.h >"$out/other/gpuexec.h"
     printf '#include "%s/gpuexec.h"\n#define GPUEXEC_IMPLEMENTATION\n#include "gpuexec.h"\n' "$out/other" >"$out/two_versions.c"
-    refused "two versions in one file" "another version's header was included before it" $cc -I. -fsyntax-only "$out/two_versions.c"
+    refused "two versions in one file" "another version's header was included before it" "$@" -I. -fsyntax-only "$out/two_versions.c"
     quiet "plugin of another version" $so "$out/other/tests/compile/plugin.c" -o "$out/other.so" $libs
-    quiet "plugin host" $cc $strict -std=c99 $SAN_FLAGS $here/plugin_host.c -o "$out/host" $libs
+    quiet "plugin host" "$@" $strict -std=c99 $SAN_FLAGS $here/plugin_host.c -o "$out/host" $libs
     quiet "three copies in one process" "$out/host" "$out/a.so" "$out/b.so" "$out/s.so"
     quiet "three copies in one process, a static one first" "$out/host" "$out/s.so" "$out/b.so" "$out/a.so"
     quiet "copies of two versions in one process" "$out/host" "$out/a.so" "$out/other.so" "$out/s.so"
     quiet "copies of two versions in one process, the other one first" "$out/host" "$out/other.so" "$out/a.so" "$out/b.so"
-    quiet "plugin example: host" $cc $strict -std=c99 $SAN_FLAGS examples/plugin.c -o "$out/plugin" $libs
+    quiet "plugin example: host" "$@" $strict -std=c99 $SAN_FLAGS examples/plugin.c -o "$out/plugin" $libs
     quiet "plugin example: library" $so examples/plugin.c -o "$out/plugin.so" $libs
     quiet "plugin example: loaded by its host" sh -c '"$0" "$1" >/dev/null' "$out/plugin" "$out/plugin.so"
 }
 
-in_symbols() {
-    cc=$(echo $ccs | cut -d' ' -f1)
-    if have nm; then
-        $cc -std=c99 -fPIC -c $here/implementation.c -o "$out/normal.o"
-        $cc -std=c99 -fPIC -c -DGPUEXEC_STATIC $here/static_two.c -o "$out/static.o"
-        $cc -std=c99 -fPIC -shared $here/implementation.c -o "$out/hidden.so" $libs
-        $cc -std=c99 -fPIC -shared '-DGPUEXEC_API=__attribute__((visibility("default")))' $here/implementation.c -o "$out/exported.so" $libs
-        nm -g --defined-only "$out/normal.o" | awk '{ print $NF }' | grep -v '^gpuexec_' | empty "symbols: all begin with gpuexec_"
-        nm -g --defined-only "$out/static.o" | awk '{ print $NF }' | grep -v '^second_files_function$' | empty "symbols: none with GPUEXEC_STATIC"
-        nm -D --defined-only "$out/hidden.so" | awk '{ print $NF }' | grep -E 'gpuexec|gxi' | empty "symbols: hidden in a shared library"
-        nm "$out/normal.o" "$out/static.o" | awk '{ print $NF }' | grep -E '^cu[A-Z]' | empty "symbols: none of CUDA's"
-        nm -D --defined-only "$out/exported.so" | awk '{ print $NF }' | grep '^gpuexec_' | sort >"$out/have"
-        sed -n 's/.*(function)(\(.*\)),/\1/p' "$top/everything.c" | sort | comm -3 - "$out/have" | empty "symbols: exactly the API when exported"
-    else
-        skip "symbols: no nm on this machine"
-    fi
-}
-
 # tcc has GNU C's macros, but not always its __thread.
-in_tcc() {
+with_tcc() {
     have tcc || { skip "tcc: not on this machine"; return; }
     quiet "tcc: header" tcc -Wall -Werror -c $here/program.c -o "$out/o"
     quiet "tcc: arguments" tcc -Wall -Werror -c $here/args.c -o "$out/o"
@@ -230,40 +190,37 @@ in_tcc() {
 }
 
 # Windows, by mingw-w64; what needs no driver runs in wine. plugin.c is for systems that have dlopen.
-in_windows() {
-    cc=x86_64-w64-mingw32-gcc cxx=x86_64-w64-mingw32-g++ language=c
-    have $cc || { skip "Windows: no $cc on this machine"; return; }
-    c="$cc $strict -Wstrict-prototypes"
-    for std in c99 c11 c17 gnu99 gnu17; do
-        for file in implementation program args; do quiet "Windows $std: $file" $c -std=$std -fsyntax-only $here/$file.c; done
-        quiet "Windows $std: static" $c -std=$std -DGPUEXEC_STATIC -fsyntax-only $here/program.c
-    done
-    for example in examples/*.c; do
-        [ $example = examples/plugin.c ] || quiet "Windows: $example" $c -std=c99 -O2 $example -o "$out/$(basename $example .c).exe" -static -lpthread
-    done
-    quiet "Windows: a DLL" $c -std=c99 -static -shared $here/windows.c -o "$out/windows.dll"
-    quiet "Windows: its host" $c -std=c99 -static -DHOST $here/windows.c -o "$out/windows.exe"
-    quiet "Windows: the empty driver of tests/cost" $cc -std=c99 -static -shared tests/cost/driver.c -o "$out/driver.dll"
-    quiet "Windows: its host" $c -std=c99 -O2 tests/cost/launches.c -o "$out/launches.exe" -static -lpthread
-    if have $cxx; then
-        for std in c++11 c++14 c++17 c++20; do
-            quiet "Windows $std: implementation" $cxx $strict -std=$std -x c++ -fsyntax-only $here/implementation.c
-            quiet "Windows $std: values" $cxx $strict -std=$std -fsyntax-only $here/values.cpp
-        done
-    else
-        skip "Windows: no $cxx on this machine"
-    fi
+mingw=x86_64-w64-mingw32
+windows_c() {
+    for file in implementation program args; do quiet "Windows $1: $file" $mingw-gcc $strict -Wstrict-prototypes -std=$1 -fsyntax-only $here/$file.c; done
+    quiet "Windows $1: static" $mingw-gcc $strict -std=$1 -DGPUEXEC_STATIC -fsyntax-only $here/program.c
+}
+windows_cxx() {
+    quiet "Windows $1: implementation" $mingw-g++ $strict -std=$1 -x c++ -fsyntax-only $here/implementation.c
+    quiet "Windows $1: values" $mingw-g++ $strict -std=$1 -fsyntax-only $here/values.cpp
+}
+windows_optimised() { quiet "Windows $1: implementation" $mingw-gcc $strict -std=c99 $1 -c $here/implementation.c -o "$out/o"; }
+windows_example()   { quiet "Windows: $1" $mingw-gcc $strict -std=c99 "$1" -o "$out/example.exe" -static -lpthread; }
+windows_runs() {
+    c="$mingw-gcc $strict -std=c99 -static"
+    quiet "Windows: examples/device_info.c" $c examples/device_info.c -o "$out/device_info.exe" -lpthread
+    quiet "Windows: a DLL" $c -shared $here/windows.c -o "$out/windows.dll"
+    quiet "Windows: its host" $c -DHOST $here/windows.c -o "$out/windows.exe"
+    quiet "Windows: the empty driver of tests/cost" $mingw-gcc -std=c99 -static -shared tests/cost/driver.c -o "$out/driver.dll"
+    quiet "Windows: its host" $c tests/cost/launches.c -o "$out/launches.exe" -lpthread
     have wine || { skip "Windows: no wine on this machine: nothing runs"; return; }
     # (a program that crashes there hangs)
     export WINEPREFIX="$out/wine" WINEDEBUG=-all
     unset GPUEXEC_DRIVER DISPLAY
     timeout 100 wine "$out/device_info.exe" >/dev/null 2>&1          # the first run makes the prefix, and says so
-    refused "Windows: without a driver" 'no CUDA driver on this machine; tried nvcuda.dll' timeout 100 wine "$out/device_info.exe"
-    refused "Windows: without a driver, the cure" 'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .of Linux, so under WSL.' timeout 100 wine "$out/device_info.exe"
+    run="timeout 100 wine $out/device_info.exe"
+    refused "Windows: without a driver" 'no CUDA driver on this machine; tried nvcuda.dll' $run
+    refused "Windows: without a driver, the cure" 'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .of Linux, so under WSL.' $run
     GPUEXEC_DRIVER='C:\nowhere\nvcuda.dll'
     export GPUEXEC_DRIVER
-    refused "Windows: a driver that is not there" 'cannot load the driver library "C:.nowhere.nvcuda.dll" that the environment.s GPUEXEC_DRIVER names: .*Windows error [23126]+ ' timeout 100 wine "$out/device_info.exe"
-    refused "Windows: a driver that is not there, the cure" 'cure: correct the path' timeout 100 wine "$out/device_info.exe"
+    refused "Windows: a driver that is not there" \
+        'cannot load the driver library "C:.nowhere.nvcuda.dll" that the environment.s GPUEXEC_DRIVER names: .*Windows error [23126]+ ' $run
+    refused "Windows: a driver that is not there, the cure" 'cure: correct the path' $run
     unset GPUEXEC_DRIVER
     for kind in plain prepared; do
         quiet "Windows: the empty driver is loaded, $kind launches" sh -c 'cd "$0" && GPUEXEC_DRIVER=./driver.dll timeout 100 wine launches.exe $1 100 2>&1' "$out" $kind
@@ -272,17 +229,76 @@ in_windows() {
     wineserver -k >/dev/null 2>&1 || true
 }
 
-if [ "$MATRIX" = windows ]; then
-    beside in_windows
-else
-    for cc in $ccs; do beside in_c "$cc"; done
-    together
-    for cxx in $cxxs; do beside in_cxx "$cxx"; done
-    beside in_plugins
-    beside in_symbols
-    [ -z "$MATRIX" ] || beside in_tcc
+if [ "${1:-}" = part ]; then                # part NUMBER FUNCTION ARGUMENT...
+    out=$top/$2
+    mkdir "$out"
+    shift 2
+    "$@" >"$out.said" 2>&1
+    echo "$passed $failed $skipped" >"$out.counts"
+    rm -rf "$out"
+    exit
 fi
-together
 
+# ---- which compilers, which parts ----
+
+top=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-compile-XXXXXX") || exit 1
+trap 'rm -rf "$top"' EXIT
+MATRIX=${MATRIX:-} SAN_FLAGS=${SAN_FLAGS:-}
+# The wanted ones that are here, each once, one a line. CC may be a path, or begin with ccache.
+compilers() {
+    seen=
+    while read -r c; do
+        have "${c%% *}" || continue
+        real=$(readlink -f "$(command -v "${c##* }")")
+        case " $seen " in *" $real "*) continue ;; esac
+        seen="$seen $real"
+        echo "$c"
+    done
+}
+versions() { [ -z "$MATRIX" ] || for c in "/usr/bin/$1"-[0-9]* "/usr/local/bin/$1"-[0-9]*; do case $c in *[!0-9]) ;; *) [ ! -x "$c" ] || echo "${c##*/}" ;; esac; done; }
+named() { case $1 in cc|c++) ;; *) echo "$1" ;; esac; }
+if [ -n "$SAN_FLAGS" ]; then ccs=${CC:-cc} cxxs=${CXX:-c++}                # one compiler: two kinds of ASan do not go into one process
+else
+    ccs=$({ named "${CC:-cc}"; echo gcc; echo clang; versions gcc; versions clang; } | compilers)
+    cxxs=$({ named "${CXX:-c++}"; echo g++; echo clang++; versions g++; versions clang++; } | compilers)
+fi
+[ -n "$ccs" ] || ccs=cc
+export top ccs MATRIX SAN_FLAGS
+
+# What takes longest stands first.
+parts() {
+    if [ "$MATRIX" = windows ]; then
+        echo windows_runs
+        echo windows_optimised -O2
+        for example in examples/*.c; do case $example in *plugin.c|*device_info.c) ;; *) echo windows_example $example ;; esac; done
+        for std in c99 c11 c17 gnu99 gnu17; do echo windows_c $std; done
+        ! have $mingw-g++ || for std in c++11 c++14 c++17 c++20; do echo windows_cxx $std; done
+        return
+    fi
+    for optimised in 'c99 -O2' ${MATRIX:+'c11 -O1' 'c17 -O3' 'gnu99 -Os'}; do echo "$ccs" | sed "s|^|c_optimised $optimised |"; done
+    [ -z "$MATRIX" ] || for optimised in 'c++11 -O2' 'c++20 -O3'; do echo "$cxxs" | sed "s|^|cxx_optimised $optimised |"; done
+    echo "plugins $(echo "$ccs" | head -n 1)"
+    for part in c_programs symbols c_warnings 'c_standard c99' 'c_standard c11' 'c_standard c17' 'c_standard c2x' 'c_standard gnu99' 'c_standard gnu17'; do
+        echo "$ccs" | sed "s|^|$part |"
+    done
+    [ -z "$cxxs" ] || for part in cxx_programs cxx_warnings 'cxx_standard c++11' 'cxx_standard c++14' 'cxx_standard c++17' 'cxx_standard c++20' 'cxx_standard c++2b'; do
+        echo "$cxxs" | sed "s|^|$part |"
+    done
+    [ -z "$MATRIX" ] || echo with_tcc
+}
+if [ "$MATRIX" = windows ]; then
+    have $mingw-gcc || { echo "suite compile: 0 passed, 0 failed, 1 skipped: no $mingw-gcc"; exit; }
+    have $mingw-g++ || skip "Windows: no $mingw-g++ on this machine"
+else
+    for c in gcc clang g++ clang++; do have $c || skip "$c: not on this machine"; done
+fi
+parts | grep -n '' | tr : ' ' >"$top/parts"
+jobs=$(nproc 2>/dev/null || echo 2)
+xargs -P $((jobs < 8 ? jobs : 8)) -I{} sh -c 'exec sh tests/compile/run.sh part {}' <"$top/parts"
+while read -r i part; do
+    cat "$top/$i.said"
+    read -r p f s <"$top/$i.counts" || { p=0 f=1 s=0; echo "failed: $part did not come to its end"; }
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done <"$top/parts"
 echo "suite compile: $passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
