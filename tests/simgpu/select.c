@@ -478,7 +478,7 @@ static void convert(struct dec *d)
     else {
         char name[64];                                            /* the plain form where nothing is asked and it exists */
         snprintf(name, sizeof name, "cvt_%s_%s", tn, fn);
-        if (flags && (is_float(t) || f == SIM_F32)) strcat(name, "_x");
+        if (flags && (is_float(t) || f == SIM_F32) && !(t == SIM_F64 && is_half(f))) strcat(name, "_x");
         if (!sim_handler_named(name) && !strstr(name, "_x")) strcat(name, "_x");
         i = dec_emit(d, name);
     }
