@@ -48,11 +48,16 @@ static inline u32 sum32(u32 x, u32 y, bool near)
 {
     return near ? canon32(float_of(x) + float_of(y)) : flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
 }
-static inline u64 sum64(u64 x, u64 y) { f64 a = double_of(x), b = double_of(y); return canon64(a + b, a, b, 0); }
+/* what adds in global memory leaves a NaN's payload as it is, signalling ones, too */
+static inline u64 sum64(u64 x, u64 y, bool near)
+{
+    f64 a = double_of(x), b = double_of(y);
+    return near || (a == a && b == b) ? canon64(a + b, a, b, 0) : b == b ? x : y;
+}
 static inline u32 hsum(u32 x, u32 y) { return half_of(half_value(x & 0xffff) + half_value(y & 0xffff)); }
 static inline u32 bsum(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0); }
 ATOM(atom_add_f32, u32, u32, sum32(old, y, near))
-ATOM(atom_add_f64, u64, u64, sum64(old, y))
+ATOM(atom_add_f64, u64, u64, sum64(old, y, near))
 ATOM(atom_add_f16, u32, u16, hsum(old, y))
 ATOM(atom_add_f16x2, u32, u32, hsum(old, y) | hsum(old >> 16, y >> 16) << 16)
 ATOM(atom_add_bf16, u32, u16, bsum(old, y))

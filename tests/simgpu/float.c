@@ -72,12 +72,12 @@ static inline u32 max32(f32 x, f32 y)
 }
 static inline u64 min64(f64 x, f64 y)
 {
-    if (x != x) return y != y ? bits64(x) | QUIET64 : bits64(y);
+    if (x != x) return y != y ? bits64(y) | QUIET64 : bits64(y);
     return y != y || x < y ? bits64(x) : x == y ? bits64(x) | bits64(y) : bits64(y);
 }
 static inline u64 max64(f64 x, f64 y)
 {
-    if (x != x) return y != y ? bits64(x) | QUIET64 : bits64(y);
+    if (x != x) return y != y ? bits64(y) | QUIET64 : bits64(y);
     return y != y || x > y ? bits64(x) : x == y ? bits64(x) & bits64(y) : bits64(y);
 }
 FLOAT(min_f32, min32(x, y))
@@ -110,7 +110,7 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
     u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; \
         (void)c; \
     SIM_LANES { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
-#define DOUBLE_X(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
+#define DOUBLE_X(NAME, E, X, Y, Z) SIM_HANDLER(NAME) { \
     u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; \
         (void)c; \
     f64 out[32]; \
@@ -118,23 +118,24 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
     SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; out[l] = (E); } \
     __asm__ volatile("" : : "r"(out) : "memory"); \
     fesetround(FE_TONEAREST); \
-    SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; d[l] = canon64(out[l], x, Y, Z); } }
+    SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; d[l] = canon64(out[l], X, Y, Z); } }
 DOUBLE(add_f64, canon64(x + y, x, y, 0))
 DOUBLE(sub_f64, canon64(x - y, x, y, 0))
 DOUBLE(mul_f64, canon64(x * y, x, y, 0))
 DOUBLE(fma_f64, canon64(__builtin_fma(x, y, z), x, y, z))
-DOUBLE(div_f64, canon64(x / y, x, y, 0))
+DOUBLE(div_f64, canon64(x / y, y, x, 0))         /* its subroutine looks at the dividend first */
 DOUBLE(rcp_f64, canon64(1.0 / x, x, 0, 0))
 DOUBLE(sqrt_f64, canon64(__builtin_sqrt(x), x, 0, 0))
-DOUBLE_X(add_f64_x, x + y, y, 0)
-DOUBLE_X(sub_f64_x, x - y, y, 0)
-DOUBLE_X(mul_f64_x, x * y, y, 0)
-DOUBLE_X(fma_f64_x, __builtin_fma(x, y, z), y, z)
-DOUBLE_X(div_f64_x, x / y, y, 0)
-DOUBLE_X(rcp_f64_x, 1.0 / x, 0, 0)
-DOUBLE_X(sqrt_f64_x, __builtin_sqrt(x), 0, 0)
-DOUBLE(neg_f64, bits64(x) ^ 1ull << 63)
-DOUBLE(abs_f64, bits64(x) & ~(1ull << 63))
+DOUBLE_X(add_f64_x, x + y, x, y, 0)
+DOUBLE_X(sub_f64_x, x - y, x, y, 0)
+DOUBLE_X(mul_f64_x, x * y, x, y, 0)
+DOUBLE_X(fma_f64_x, __builtin_fma(x, y, z), x, y, z)
+DOUBLE_X(div_f64_x, x / y, y, x, 0)
+DOUBLE_X(rcp_f64_x, 1.0 / x, x, 0, 0)
+DOUBLE_X(sqrt_f64_x, __builtin_sqrt(x), x, 0, 0)
+/* a GPU adds 0 to -x or |x|: a NaN becomes a quiet one and keeps its sign */
+DOUBLE(neg_f64, x == x ? bits64(x) ^ 1ull << 63 : bits64(x) | QUIET64)
+DOUBLE(abs_f64, x == x ? bits64(x) & ~(1ull << 63) : bits64(x) | QUIET64)
 DOUBLE(copysign_f64, (bits64(x) & 1ull << 63) | (bits64(y) & ~(1ull << 63)))
 DOUBLE(min_f64, min64(x, y))
 DOUBLE(max_f64, max64(x, y))

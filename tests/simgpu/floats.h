@@ -15,14 +15,14 @@ static inline f64 double_of(u64 x) { f64 r; memcpy(&r, &x, 8); return r; }
 static inline u32 flush_bits(u32 x) { return (x & 0x7f800000u) == 0 ? x & 0x80000000u : x; }
 static inline f32 flush(f32 x) { return float_of(flush_bits(bits32(x))); }
 
-/* single precision has one NaN; double precision keeps the payload of the first operand that is one */
+/* single precision has one NaN; double precision keeps the payload of an operand: the second if that is one, then the third, the first */
 #define NAN32 0x7fffffffu
 #define NAN64 0xfff8000000000000ull
 #define QUIET64 0x0008000000000000ull
 static inline u32 canon32(f32 r) { return r == r ? bits32(r) : NAN32; }
 static inline u64 canon64(f64 r, f64 x, f64 y, f64 z)
 {
-    return r == r ? bits64(r) : x != x ? bits64(x) | QUIET64 : y != y ? bits64(y) | QUIET64 : z != z ? bits64(z) | QUIET64 : NAN64;
+    return r == r ? bits64(r) : y != y ? bits64(y) | QUIET64 : z != z ? bits64(z) | QUIET64 : x != x ? bits64(x) | QUIET64 : NAN64;
 }
 
 static const int sim_fe_round[4] = { FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD };
