@@ -68,16 +68,26 @@ static inline u32 finish32(f32 v, uint32_t flags)
     if (flags & SIM_I_SAT) { v = float_of(r); r = v > 0 ? v < 1 ? r : 0x3f800000u : 0; }
     return r;
 }
+/* of a double: a NaN keeps the upper bits of its payload, as the host's own conversion does it */
+static inline u32 finish_narrowed(f32 v, uint32_t flags) { return v == v || flags & SIM_I_SAT ? finish32(v, flags) : bits32(v); }
 static inline u64 finish64(f64 v, f64 x, uint32_t flags)
 {
     return flags & SIM_I_SAT ? (v > 0 ? v < 1 ? bits64(v) : bits64(1.0) : 0) : canon64(v, x, 0, 0);
 }
+static inline u32 finish16(u32 h, uint32_t flags, u32 one)
+{
+    bool nan = (h & 0x7fff) > (one == 0x3c00 ? 0x7c00u : 0x7f80u);
+    if (flags & SIM_I_SAT) return nan || h >> 15 ? 0 : h > one ? one : h;
+    if ((flags & SIM_I_RELU) && !nan && h >> 15) return 0;
+    return nan ? 0x7fff : h;
+}
+#define TO_HALF(v) finish16(half_round(v, i->flags & SIM_I_ROUND), i->flags, 0x3c00)
 #define IF(FN, F, FL) \
     SIM_H1(cvt_f32_##FN, f32, FL, (f32)(F)x) \
     SIM_H1(cvt_f64_##FN, f64, FL, (f64)(F)x) \
     ROUNDED(cvt_f32_##FN##_x, u32, FL, f32, (f32)(F)x, finish32(r, flags)) \
     ROUNDED(cvt_f64_##FN##_x, u64, FL, f64, (f64)(F)x, finish64(r, 0, flags)) \
-    SIM_S1(cvt_f16_##FN, u32, FL, half_round((f64)(F)x, i->flags & SIM_I_ROUND)) \
+    SIM_S1(cvt_f16_##FN, u32, FL, TO_HALF((f64)(F)x)) \
     SIM_S1(cvt_bf16_##FN, u32, FL, bhalf_round(odd_##FN((F)x), i->flags & SIM_I_ROUND))
 /* a 64-bit integer on its way to bf16: what does not fit a double only matters as not being zero */
 static inline f64 odd_u64(u64 x) { return (f64)(x >> 53 ? x >> 11 << 11 | (x & 2047 ? 2048 : 0) : x); }
@@ -98,49 +108,48 @@ IF(u64, u64, u64)
 IF(s64, s64, u64)
 
 SIM_H1(cvt_f64_f32, f64, f32, x)
-SIM_H1(cvt_f64_ftz_f32, f64, f32, flush(x))
-SIM_H1(cvt_f32_f64, u32, f64, canon32((f32)x))
-ROUNDED(cvt_f32_f64_x, u32, f64, f32, (f32)x, finish32(r, flags))
+SIM_H1(cvt_f64_ftz_f32, f64, f32, float_of(canon32(flush(x))))
+SIM_H1(cvt_f32_f64, u32, f64, bits32((f32)x))
+ROUNDED(cvt_f32_f64_x, u32, f64, f32, (f32)x, finish_narrowed(r, flags))
 SIM_S1(cvt_f64_f32_x, u64, f32, finish64(i->flags & SIM_I_FTZ ? flush(x) : x, x, i->flags))
-/* f32.f32: .sat and .ftz alone, or rounded to an integral value */
-SIM_S1(cvt_f32_f32_x, u32, f32, finish32(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags))
+/* f32.f32: a move, .sat and .ftz alone, or rounded to an integral value */
+SIM_S1(cvt_f32_f32_x, u32, f32, i->flags ? finish32(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags) : bits32(x))
 SIM_S1(cvt_int_f32_f32, u32, f32, finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND),
     i->flags))
-SIM_S1(cvt_f64_f64_x, u64, f64, finish64(x, x, i->flags))
+SIM_S1(cvt_f64_f64_x, u64, f64, i->flags ? finish64(x, x, i->flags) : bits64(x))
 SIM_S1(cvt_int_f64_f64, u64, f64, finish64(to_integral(x, i->flags & SIM_I_ROUND), x, i->flags))
 
-static inline u32 finish16(u32 h, uint32_t flags, u32 one)
+/* a double's NaN in 16 bits keeps its sign and the upper bits of its payload */
+static inline u32 narrow_nan(f64 v, int mbits)
 {
-    bool nan = (h & 0x7fff) > (one == 0x3c00 ? 0x7c00u : 0x7f80u);
-    if (flags & SIM_I_SAT) return nan || h >> 15 ? 0 : h > one ? one : h;
-    if ((flags & SIM_I_RELU) && !nan && h >> 15) return 0;
-    return nan ? 0x7fff : h;
+    const u64 b = bits64(v) | QUIET64;
+    return (u32)(b >> 48 & 0x8000) | 0x7fffu >> mbits << mbits | ((u32)(b >> (52 - mbits)) & ((1u << mbits) - 1));
 }
-#define TO_HALF(v) finish16(half_round(v, i->flags & SIM_I_ROUND), i->flags, 0x3c00)
+#define FROM_F64(F, mbits) (x != x && !(i->flags & SIM_I_SAT) ? narrow_nan(x, mbits) : F(x))
 #define TO_BHALF(v) finish16(bhalf_round(v, i->flags & SIM_I_ROUND), i->flags, 0x3f80)
 #define FLUSHED(x) (i->flags & SIM_I_FTZ ? flush(x) : (x))
 SIM_H1(cvt_f32_f16, u32, u32, canon32(half_value(x)))
-SIM_H1(cvt_f32_bf16, u32, u32, canon32(bhalf_value(x)))
+SIM_H1(cvt_f32_bf16, u32, u32, x << 16)
 SIM_S1(cvt_f32_f16_x, u32, u32, finish32(half_value(x), i->flags))
 SIM_S1(cvt_f32_bf16_x, u32, u32, finish32(bhalf_value(x), i->flags))
-SIM_S1(cvt_f64_f16, u64, u32, finish64(half_value(x), 0, i->flags))
-SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), 0, i->flags))
+SIM_S1(cvt_f64_f16, u64, u32, finish64(half_value(x), half_value(x), i->flags))
+SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), bhalf_value(x), i->flags))
 SIM_H1(cvt_f16_f32, u32, f32, half_of(x))
-SIM_S1(cvt_f16_f32_x, u32, f32, TO_HALF(FLUSHED(x)))
-SIM_S1(cvt_f16_f64, u32, f64, TO_HALF(x))
+SIM_S1(cvt_f16_f32_x, u32, f32, TO_HALF(x))      /* on an H200, .ftz does nothing here: a subnormal rounds up to the smallest f16 */
+SIM_S1(cvt_f16_f64, u32, f64, FROM_F64(TO_HALF, 10))
 SIM_S1(cvt_f16_f16_x, u32, u32, finish16(x & 0xffff, i->flags, 0x3c00))
 SIM_S1(cvt_int_f16_f16, u32, u32, finish16(half_round(to_integral(half_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3c00))
 SIM_S1(cvt_f16_bf16, u32, u32, TO_HALF(bhalf_value(x)))
 SIM_H1(cvt_bf16_f32, u32, f32, bhalf_of(x))
 SIM_S1(cvt_bf16_f32_x, u32, f32, TO_BHALF(FLUSHED(x)))
-SIM_S1(cvt_bf16_f64, u32, f64, TO_BHALF(x))
+SIM_S1(cvt_bf16_f64, u32, f64, FROM_F64(TO_BHALF, 7))
 SIM_S1(cvt_bf16_f16, u32, u32, TO_BHALF(half_value(x)))
 SIM_S1(cvt_int_bf16_bf16, u32, u32, finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags,
     0x3f80))
 /* packed: the first source goes to the high half */
 SIM_H2(cvt_f16x2_f32, u32, f32, f32, half_of(x) << 16 | half_of(y))
 SIM_H2(cvt_bf16x2_f32, u32, f32, f32, bhalf_of(x) << 16 | bhalf_of(y))
-SIM_S2(cvt_f16x2_f32_x, u32, f32, f32, TO_HALF(FLUSHED(x)) << 16 | TO_HALF(FLUSHED(y)))
+SIM_S2(cvt_f16x2_f32_x, u32, f32, f32, TO_HALF(x) << 16 | TO_HALF(y))
 SIM_S2(cvt_bf16x2_f32_x, u32, f32, f32, TO_BHALF(FLUSHED(x)) << 16 | TO_BHALF(FLUSHED(y)))
 
 /* fp8: e4m3 has one NaN and no infinity, e5m2 is the upper byte of f16; what is too large becomes the largest */
