@@ -276,7 +276,8 @@ static inline u32 find_nth_set(u32 mask, u32 base, s32 offset)
 }
 SIM_S3(fns_b32, u32, u32, u32, s32, find_nth_set(x, y, z))
 
-/* bfe: a field of `z` bits from bit `y` on; signed: the bits beyond the field or the word are its sign */
+/* bfe: a field of `z` bits from bit `y` on; signed: the bits beyond the field or the word are its sign. Of y and z the low 8 bits count; with 64-bit
+   operands, where a GPU has shifts instead of an instruction, all of them */
 static inline u32 bfe_u(u32 x, u32 p, u32 n)
 {
     p &= 255; n &= 255;
@@ -293,15 +294,13 @@ static inline u32 bfe_s(u32 x, u32 p, u32 n)
 }
 static inline u64 bfe_ul(u64 x, u32 p, u32 n)
 {
-    p &= 255; n &= 255;
     u64 v = p > 63 ? 0 : x >> p;
     return n > 63 ? v : v & ((1ull << n) - 1);
 }
 static inline u64 bfe_sl(u64 x, u32 p, u32 n)
 {
-    p &= 255; n &= 255;
     if (n == 0) return 0;
-    u32 top = p + n - 1 < 63 ? p + n - 1 : 63; u64 sign = x >> top & 1 ? ~0ull : 0;
+    u32 top = p < 64 && n <= 64 - p ? p + n - 1 : 63; u64 sign = x >> top & 1 ? ~0ull : 0;
     u64 v = p > 63 ? sign : (u64)((s64)x >> p);
     return n > 63 ? (p > 63 ? sign : v) : (v & ((1ull << n) - 1)) | (sign & ~((1ull << n) - 1));
 }
@@ -311,17 +310,17 @@ SIM_H3(bfe_u64, u64, u64, u32, u32, bfe_ul(x, y, z))
 SIM_H3(bfe_s64, u64, u64, u32, u32, bfe_sl(x, y, z))
 
 /* bfi d, a, b, position, length: four sources, the last in e */
-#define BFI(NAME, T, BITS) SIM_HANDLER(NAME) { \
+#define BFI(NAME, T, BITS, MASK) SIM_HANDLER(NAME) { \
     T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
         const u32 *c = SIM_AT(u32, i->c), *e = SIM_AT(u32, i->e); \
     SIM_LANES { \
-        const u32 p = c[l] & 255, n = e[l] & 255; const T ones = n > BITS - 1 ? (T)-1 : ((T)1 << (n & (BITS - 1))) - 1; \
+        const u32 p = c[l] & MASK, n = e[l] & MASK; const T ones = n > BITS - 1 ? (T)-1 : ((T)1 << (n & (BITS - 1))) - 1; \
         const T field = p > BITS - 1 ? 0 : ones << (p & (BITS - 1)); \
         const T r = (b[l] & ~field) | ((p > BITS - 1 ? 0 : a[l] << (p & (BITS - 1))) & field); \
         d[l] = SIM_ON(m) ? r : d[l]; \
     } }
-BFI(bfi_32, u32, 32)
-BFI(bfi_64, u64, 64)
+BFI(bfi_32, u32, 32, 255)
+BFI(bfi_64, u64, 64, ~0u)
 
 static inline u32 bmsk(u32 p, u32 n, bool wrap)
 {
