@@ -59,7 +59,7 @@ SETP_FLOAT(bf16, u32, bhalf_value)
 #define TESTP_ALL(TN, S, MINIMUM) \
     TESTP(testp_finite_##TN, S, x - x == 0) TESTP(testp_infinite_##TN, S, x == x && x - x != 0) \
     TESTP(testp_number_##TN, S, x == x) TESTP(testp_notanumber_##TN, S, x != x) \
-    TESTP(testp_normal_##TN, S, x - x == 0 && (x >= MINIMUM || x <= -MINIMUM)) \
+    TESTP(testp_normal_##TN, S, x - x == 0 && (x >= MINIMUM || x <= -MINIMUM || x == 0)) \
     TESTP(testp_subnormal_##TN, S, x != 0 && x < MINIMUM && x > -MINIMUM)
 TESTP_ALL(f32, f32, 0x1p-126f)
 TESTP_ALL(f64, f64, 0x1p-1022)
