@@ -52,7 +52,7 @@ static inline u32 sum32(u32 x, u32 y, bool near)
 static inline u64 sum64(u64 x, u64 y, bool near)
 {
     f64 a = double_of(x), b = double_of(y);
-    return near || (a == a && b == b) ? canon64(a + b, a, b, 0) : b == b ? x : y;
+    return near || (a == a && b == b) ? canon64(a + b, b, a, 0) : b == b ? x : y;
 }
 static inline u32 hsum(u32 x, u32 y) { return half_of(half_value(x & 0xffff) + half_value(y & 0xffff)); }
 static inline u32 bsum(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0); }

@@ -12,27 +12,27 @@
         (void)c; \
     if (m == ~0u) SIM_LANES { A3; (void)y; (void)z; d[l] = (E); } \
     else SIM_LANES { A3; (void)y; (void)z; const u32 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
-#define FLOAT_X(NAME, E) SIM_HANDLER(NAME) { \
+#define FLOAT_X(NAME, E, BIG) SIM_HANDLER(NAME) { \
     u32 *d = SIM_AT(u32, i->d); const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); (void)b; \
         (void)c; \
     const uint32_t flags = i->flags, ftz = flags & SIM_I_FTZ ? ~0u : 0; u32 out[32]; \
     if (flags & SIM_I_ROUND) fesetround(sim_fe_round[flags & SIM_I_ROUND]); \
     SIM_EACH_LANE(m) { \
         const f32 x = ftz ? flush(a[l]) : a[l], y = ftz ? flush(b[l]) : b[l], z = ftz ? flush(c[l]) : c[l]; (void)y; (void)z; \
-        const f32 r = (E); out[l] = bits32(r); \
+        const f32 r = (E), big = (BIG); out[l] = ftz && __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : bits32(r); \
     } \
     if (flags & SIM_I_ROUND) { __asm__ volatile("" : : "r"(out) : "memory"); fesetround(FE_TONEAREST); } \
     SIM_EACH_LANE(m) { \
         u32 r = canon32(float_of(out[l])); \
-        if (ftz) r = flush_bits(r); \
         if (flags & SIM_I_SAT) { const f32 v = float_of(r); r = v > 0 ? v < 1 ? r : 0x3f800000u : 0; } \
         d[l] = r; \
     } }
 #define FTZ(E, ...) flush_bits(canon32(E(__VA_ARGS__)))
+/* What is tiny before it is rounded among the subnormals is flushed, though it may round up to the smallest normal number: BIG is the result times 2^64. */
+static inline u32 flush_tiny(f32 r, f32 big) { return __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : canon32(r); }
+#define BIG(x) (flush(x) * 0x1p64f)
 #define OP_ADD(x, y) ((x) + (y))
 #define OP_SUB(x, y) ((x) - (y))
-#define OP_MUL(x, y) ((x) * (y))
-#define OP_DIV(x, y) ((x) / (y))
 FLOAT(add_f32, canon32(x + y))
 FLOAT(sub_f32, canon32(x - y))
 FLOAT(mul_f32, canon32(x * y))
@@ -42,18 +42,18 @@ FLOAT(rcp_f32, canon32(1.0f / x))
 FLOAT(sqrt_f32, canon32(__builtin_sqrtf(x)))
 FLOAT(add_ftz_f32, FTZ(OP_ADD, flush(x), flush(y)))
 FLOAT(sub_ftz_f32, FTZ(OP_SUB, flush(x), flush(y)))
-FLOAT(mul_ftz_f32, FTZ(OP_MUL, flush(x), flush(y)))
-FLOAT(fma_ftz_f32, FTZ(__builtin_fmaf, flush(x), flush(y), flush(z)))
-FLOAT(div_ftz_f32, FTZ(OP_DIV, flush(x), flush(y)))
-FLOAT(rcp_ftz_f32, FTZ(OP_DIV, 1.0f, flush(x)))
+FLOAT(mul_ftz_f32, flush_tiny(flush(x) * flush(y), BIG(x) * flush(y)))
+FLOAT(fma_ftz_f32, flush_tiny(__builtin_fmaf(flush(x), flush(y), flush(z)), __builtin_fmaf(BIG(x), flush(y), BIG(z))))
+FLOAT(div_ftz_f32, flush_tiny(flush(x) / flush(y), BIG(x) / flush(y)))
+FLOAT(rcp_ftz_f32, flush_tiny(1.0f / flush(x), 0x1p64f / flush(x)))
 FLOAT(sqrt_ftz_f32, FTZ(__builtin_sqrtf, flush(x)))
-FLOAT_X(add_f32_x, x + y)
-FLOAT_X(sub_f32_x, x - y)
-FLOAT_X(mul_f32_x, x * y)
-FLOAT_X(fma_f32_x, __builtin_fmaf(x, y, z))
-FLOAT_X(div_f32_x, x / y)
-FLOAT_X(rcp_f32_x, 1.0f / x)
-FLOAT_X(sqrt_f32_x, __builtin_sqrtf(x))
+FLOAT_X(add_f32_x, x + y, r * 0x1p64f)
+FLOAT_X(sub_f32_x, x - y, r * 0x1p64f)
+FLOAT_X(mul_f32_x, x * y, x * 0x1p64f * y)
+FLOAT_X(fma_f32_x, __builtin_fmaf(x, y, z), __builtin_fmaf(x * 0x1p64f, y, z * 0x1p64f))
+FLOAT_X(div_f32_x, x / y, x * 0x1p64f / y)
+FLOAT_X(rcp_f32_x, 1.0f / x, 0x1p64f / x)
+FLOAT_X(sqrt_f32_x, __builtin_sqrtf(x), r * 0x1p64f)
 
 FLOAT(neg_f32, canon32(-x))
 FLOAT(neg_ftz_f32, flush_bits(canon32(-x)))
@@ -72,12 +72,12 @@ static inline u32 max32(f32 x, f32 y)
 }
 static inline u64 min64(f64 x, f64 y)
 {
-    if (x != x) return y != y ? bits64(y) | QUIET64 : bits64(y);
+    if (x != x) return y != y ? bits64(x) | QUIET64 : bits64(y);
     return y != y || x < y ? bits64(x) : x == y ? bits64(x) | bits64(y) : bits64(y);
 }
 static inline u64 max64(f64 x, f64 y)
 {
-    if (x != x) return y != y ? bits64(y) | QUIET64 : bits64(y);
+    if (x != x) return y != y ? bits64(x) | QUIET64 : bits64(y);
     return y != y || x > y ? bits64(x) : x == y ? bits64(x) & bits64(y) : bits64(y);
 }
 FLOAT(min_f32, min32(x, y))
@@ -110,7 +110,7 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
     u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; \
         (void)c; \
     SIM_LANES { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
-#define DOUBLE_X(NAME, E, X, Y, Z) SIM_HANDLER(NAME) { \
+#define DOUBLE_X(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
     u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; \
         (void)c; \
     f64 out[32]; \
@@ -118,21 +118,21 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
     SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; out[l] = (E); } \
     __asm__ volatile("" : : "r"(out) : "memory"); \
     fesetround(FE_TONEAREST); \
-    SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; d[l] = canon64(out[l], X, Y, Z); } }
+    SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; d[l] = canon64(out[l], x, Y, Z); } }
 DOUBLE(add_f64, canon64(x + y, x, y, 0))
 DOUBLE(sub_f64, canon64(x - y, x, y, 0))
 DOUBLE(mul_f64, canon64(x * y, x, y, 0))
 DOUBLE(fma_f64, canon64(__builtin_fma(x, y, z), x, y, z))
-DOUBLE(div_f64, canon64(x / y, y, x, 0))         /* its subroutine looks at the dividend first */
+DOUBLE(div_f64, canon64(x / y, x, y, 0))
 DOUBLE(rcp_f64, canon64(1.0 / x, x, 0, 0))
 DOUBLE(sqrt_f64, canon64(__builtin_sqrt(x), x, 0, 0))
-DOUBLE_X(add_f64_x, x + y, x, y, 0)
-DOUBLE_X(sub_f64_x, x - y, x, y, 0)
-DOUBLE_X(mul_f64_x, x * y, x, y, 0)
-DOUBLE_X(fma_f64_x, __builtin_fma(x, y, z), x, y, z)
-DOUBLE_X(div_f64_x, x / y, y, x, 0)
-DOUBLE_X(rcp_f64_x, 1.0 / x, x, 0, 0)
-DOUBLE_X(sqrt_f64_x, __builtin_sqrt(x), x, 0, 0)
+DOUBLE_X(add_f64_x, x + y, y, 0)
+DOUBLE_X(sub_f64_x, x - y, y, 0)
+DOUBLE_X(mul_f64_x, x * y, y, 0)
+DOUBLE_X(fma_f64_x, __builtin_fma(x, y, z), y, z)
+DOUBLE_X(div_f64_x, x / y, y, 0)
+DOUBLE_X(rcp_f64_x, 1.0 / x, 0, 0)
+DOUBLE_X(sqrt_f64_x, __builtin_sqrt(x), 0, 0)
 /* a GPU adds 0 to -x or |x|: a NaN becomes a quiet one and keeps its sign */
 DOUBLE(neg_f64, x == x ? bits64(x) ^ 1ull << 63 : bits64(x) | QUIET64)
 DOUBLE(abs_f64, x == x ? bits64(x) & ~(1ull << 63) : bits64(x) | QUIET64)

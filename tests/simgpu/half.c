@@ -50,10 +50,16 @@ static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
     SIM_S3(NAME##x2, u32, u32, u32, u32, TWICE3(F, x, y, z))
 
 #define HF2(OP, x, y) h_finish(OP(H_FTZ(x), H_FTZ(y)), i->flags)
+/* .ftz: what is too small before it is rounded among the subnormals is flushed, though it may round up to the smallest normal number */
+static inline u32 h_tiny(u32 h, f64 exact, uint32_t flags)
+{
+    return flags & SIM_I_FTZ && exact > -(0x1p-14 - 0x1p-26) && exact < 0x1p-14 - 0x1p-26 ? h & 0x8000 : h;
+}
 #define HADD(x, y) HF2(h_add, x, y)
 #define HSUB(x, y) HF2(h_sub, x, y)
-#define HMUL(x, y) HF2(h_mul, x, y)
-#define HFMA(x, y, z) h_finish(h_fma(H_FTZ(x), H_FTZ(y), H_FTZ(z)), i->flags)
+#define HMUL(x, y) h_finish(h_tiny(h_mul(H_FTZ(x), H_FTZ(y)), (f64)half_value(H_FTZ(x)) * half_value(H_FTZ(y)), i->flags), i->flags)
+#define HFMA(x, y, z) h_finish(h_tiny(h_fma(H_FTZ(x), H_FTZ(y), H_FTZ(z)), \
+    fma_odd(half_value(H_FTZ(x)), half_value(H_FTZ(y)), half_value(H_FTZ(z))), i->flags), i->flags)
 #define HMIN(x, y) extreme(H_FTZ(x), H_FTZ(y), i->flags, false, 0x7c00)
 #define HMAX(x, y) extreme(H_FTZ(x), H_FTZ(y), i->flags, true, 0x7c00)
 #define HNEG(x) (((x) & 0x7fff) > 0x7c00 ? 0x7fff : H_FTZ(x) ^ 0x8000)
