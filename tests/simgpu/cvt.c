@@ -76,7 +76,9 @@ static inline u64 finish64(f64 v, f64 x, uint32_t flags)
 }
 static inline u32 finish16(u32 h, uint32_t flags, u32 one)
 {
-    bool nan = (h & 0x7fff) > (one == 0x3c00 ? 0x7c00u : 0x7f80u);
+    const u32 inf = one == 0x3c00 ? 0x7c00 : 0x7f80;
+    bool nan = (h & 0x7fff) > inf;
+    if (flags >> SIM_I_USER && (h & 0x7fff) == inf) h--;          /* .satfinite */
     if (flags & SIM_I_SAT) return nan || h >> 15 ? 0 : h > one ? one : h;
     if ((flags & SIM_I_RELU) && !nan && h >> 15) return 0;
     return nan ? 0x7fff : h;
@@ -173,6 +175,16 @@ SIM_S1(cvt_e5m2x2_f16x2, u32, u32, fp8_of(half_value(x >> 16), false, i->flags) 
 SIM_S1(cvt_f16x2_e4m3x2, u32, u32, half_of_fp8(x >> 8, true, i->flags) << 16 | half_of_fp8(x, true, i->flags))
 SIM_S1(cvt_f16x2_e5m2x2, u32, u32, half_of_fp8(x >> 8, false, i->flags) << 16 | half_of_fp8(x, false, i->flags))
 
+static inline u32 pack(s32 x, s32 y, u32 z, uint32_t how)
+{
+    const uint32_t bits = how & 255;
+    const s32 most = (1 << (bits - how / 256)) - 1, least = how / 256 ? -most - 1 : 0;
+    const u32 mask = (1u << bits) - 1, high = (u32)(x < least ? least : x > most ? most : x) & mask, low = (u32)(y < least ? least : y > most ? most : y) & mask;
+    return high << bits | low | (bits < 16 ? z << 2 * bits : 0);
+}
+SIM_S2(cvt_pack_16, u32, s32, s32, pack(x, y, 0, i->flags >> SIM_I_USER))
+SIM_S3(cvt_pack, u32, s32, s32, u32, pack(x, y, z, i->flags >> SIM_I_USER))
+
 #define E(n) SIM_E(n)
 #define E8(p, f) E(p##u8_##f), E(p##s8_##f), E(p##u16_##f), E(p##s16_##f), E(p##u32_##f), E(p##s32_##f), E(p##u64_##f), \
     E(p##s64_##f)
@@ -187,6 +199,7 @@ const struct sim_entry SIM_ISA(sim_cvt_table)[] = {
     E(cvt_f16_f64), E(cvt_f16_f16_x), E(cvt_int_f16_f16), E(cvt_f16_bf16), E(cvt_bf16_f32), E(cvt_bf16_f32_x), E(cvt_bf16_f64),
     E(cvt_bf16_f16), E(cvt_int_bf16_bf16), E(cvt_f16x2_f32), E(cvt_bf16x2_f32), E(cvt_f16x2_f32_x), E(cvt_bf16x2_f32_x),
     E(cvt_e4m3x2_f32), E(cvt_e5m2x2_f32), E(cvt_e4m3x2_f16x2), E(cvt_e5m2x2_f16x2), E(cvt_f16x2_e4m3x2), E(cvt_f16x2_e5m2x2),
+    E(cvt_pack_16), E(cvt_pack),
     { NULL, NULL }
 };
 #undef E

@@ -450,12 +450,23 @@ static bool convert_fp8(struct dec *d)
     return true;
 }
 
+/* Two s32, saturated to 16, 8, 4 or 2 bits, side by side; below 16 bits above them what the third source has. */
+static void convert_pack(struct dec *d)
+{
+    static const char *const small[] = { "u4", "s4", "u2", "s2" };
+    enum sim_type s[3] = { SIM_S32, SIM_S32, SIM_U32 };
+    uint32_t bits = bits_of(d->type[0]), is_signed = d->type[0] == SIM_S8 || d->type[0] == SIM_S16;
+    for (uint32_t k = 0; k < 4; k++) if (dec_take(d, small[k])) { bits = k < 2 ? 4 : 2; is_signed = k & 1; }
+    simple(d, bits == 16 ? "cvt_pack_16" : "cvt_pack", SIM_U32, d->in->n - 1, s, (bits | is_signed << 8) << SIM_I_USER);
+}
+
 static void convert(struct dec *d)
 {
     if (convert_fp8(d)) return;
+    if (dec_take(d, "pack")) { convert_pack(d); return; }
     const enum sim_type t = d->type[0], f = d->type[1];
     const char *tn = type_name(t), *fn = type_name(f);
-    const uint32_t flags = d->flags;
+    const uint32_t flags = d->flags | (is_half(t) && f == SIM_F32 && dec_take(d, "satfinite") ? 1u << SIM_I_USER : 0);
     const bool to_int = !is_float(t) && !is_half(t), from_int = !is_float(f) && !is_half(f);
     const struct sim_operand *o = d->in->opd;
     if (d->ntypes != 2 || d->nrest) dec_unsupported(d);
