@@ -32,12 +32,13 @@ SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/sim
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 PROBE    := $(BUILD)/probe
+RANDOM   := $(BUILD)/random
 
 all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)
-tests: $(TESTS) $(PROBE)
+tests: $(TESTS) $(PROBE) $(RANDOM)
 
 # The CPU device. No contraction: PTX says itself where it wants a fused multiply-add.
 SIM_CFLAGS = -std=gnu99 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -pthread $(WARN) $(SAN_FLAGS)
@@ -70,10 +71,16 @@ $(PROBE): tests/probe.c
 	@mkdir -p $(@D)
 	$(C99) $< -o $@ -ldl -lpthread
 
+$(BUILD)/random.d/%.o: tests/random/%.c
+	@mkdir -p $(@D)
+	$(C99) -c $< -o $@
+$(RANDOM): $(patsubst tests/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/random/*.c))
+	$(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
+
 # On the GPU if there is one, else on the CPU device, or on whatever GPUEXEC_DRIVER in the environment says.
 run: $(SIMGPU) $(PROBE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(PROBE) $(TESTS)
+check: $(SIMGPU) $(PROBE) $(TESTS) $(RANDOM)
 	@sh tests/check.sh $(BUILD)
 
 # What a GPU takes for it; on the CPU device the figures say nothing.
@@ -112,4 +119,4 @@ help:
 
 .PHONY: all simgpu examples tests run check bench kernels install uninstall clean help
 .DELETE_ON_ERROR:
--include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(PROBE).d
+-include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(PROBE).d $(wildcard $(BUILD)/random.d/*.d)
