@@ -41,7 +41,7 @@ static inline void span_shared(struct sim_warp *w, struct span *s)
 
 static inline void span_local(struct sim_warp *w, struct span *s)
 {
-    s->lo = SIM_LOCAL_BASE; s->hi = w->local_stride; s->stride = w->local_stride; s->host = (uintptr_t)w->local;
+    s->lo = SIM_LOCAL_BASE; s->hi = w->local ? w->local_stride : SIM_LOCAL_BASE; s->stride = w->local_stride; s->host = (uintptr_t)w->local;
 }
 
 static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr, unsigned size, struct span *s)
