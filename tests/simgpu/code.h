@@ -84,6 +84,7 @@ struct sim_callsite {                             /* what a call instruction's i
     /* args: from the caller's frame to the callee's parameters; rets: from its results back */
     struct sim_pass *args, *rets;
     uint32_t frame;                               /* of the caller: the callee's begins behind it */
+    uint32_t args_end, rets_end;                  /* bytes of both as the call has them: a prototype's may be more than the callee's */
 };
 
 struct sim_code {

@@ -279,6 +279,7 @@ uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t)
     case SIM_O_REG: {
         const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
         const unsigned has = dec_reg_size(r->type);
+        if (o->component > r->vec) dec_unsupported(d);
         at = 2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * (has ? 32 * has : 4) : 0));
         if (o->negated && has == 0) {
             const uint32_t p = dec_temp(d, 0);
@@ -306,6 +307,7 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t)
     if (o->kind != SIM_O_REG) dec_unsupported(d);
     const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
     const unsigned has = dec_reg_size(r->type);
+    if (o->component > r->vec) dec_unsupported(d);
     const uint32_t at = 2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * (has ? 32 * has : 4) : 0));
     if (has == size) return at;
     if (has != 8 || size != 4) dec_unsupported(d);
@@ -680,6 +682,7 @@ int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_c
     free(d->start);
     free(d->shared);
     free(d->shared_at);
+    free(d->offsets);
     free(d);
     if (result) { sim_code_free(c); return result; }
     *out = c;

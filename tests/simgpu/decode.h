@@ -33,6 +33,7 @@ struct dec {
     struct dec_fixup *fixups; unsigned nfixups, cap_fixups;
     uint32_t *start;                                              /* where the code of each instruction begins, while a function is emitted */
     const struct sim_var **shared; uint32_t *shared_at; unsigned nshared;
+    uint32_t *offsets;                                            /* of the parameters and results of the call being emitted */
     /* scratch registers of the current instruction: pred, 4, 8 bytes */
     uint32_t temp[3][24]; unsigned ntemp[3], made[3];
 

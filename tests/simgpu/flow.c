@@ -94,8 +94,11 @@ static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const str
     const struct sim_code *code = w->block->code;
     u32 *fp = (u32 *)(void *)(w->base[0] + code->fp);
     const uint32_t caller = fp[l], callee = caller + site->frame;
-    if (callee + f->frame > SIM_LOCAL_MAX || !sim_local_grow(w, callee + f->frame)) {
-        sim_fault_at(w, i, l, SIM_F_STACK, "stack overflow: %u calls deep, %u bytes", w->depth[l], callee + f->frame);
+    uint32_t end = callee + f->frame;
+    if (end < callee + f->params_at + site->args_end) end = callee + f->params_at + site->args_end;
+    if (end < callee + f->rets_at + site->rets_end) end = callee + f->rets_at + site->rets_end;
+    if (end > SIM_LOCAL_MAX || !sim_local_grow(w, end)) {
+        sim_fault_at(w, i, l, SIM_F_STACK, "stack overflow: %u calls deep, %u bytes", w->depth[l], end);
         return false;
     }
     if (w->depth[l] == w->max_depth) {

@@ -503,17 +503,26 @@ static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o,
     uint32_t frame = 0;
     p->size = (uint32_t)size;
     p->reg = 0;
-    if (o->kind == SIM_O_SYM && o->var && dec_frame_offset(d, o->var, &frame)) frame += (uint32_t)o->imm;
-    else {
+    if (o->kind == SIM_O_SYM && o->imm) dec_unsupported(d);
+    if (!(o->kind == SIM_O_SYM && o->var && dec_frame_offset(d, o->var, &frame))) {
         const struct sim_func *f = d->funcs[d->now].func;
         enum sim_type t = size == 8 ? SIM_B64 : SIM_B32;
         if (o->kind == SIM_O_REG) t = f->regs[o->reg].type;
         if (dec_reg_size(t) != 4 && dec_reg_size(t) != 8) dec_unsupported(d);
         frame = result ? dec_dst(d, o, t) : dec_src(d, o, t);
         p->reg = (uint8_t)dec_reg_size(t);
+        if (size > p->reg) dec_unsupported(d);                    /* a constant for a struct */
     }
     p->from = result ? at : frame;
     p->to = result ? frame : at;
+}
+
+/* The executor's own functions take and give what CUDA declares: at most 8 bytes each, and a result of 4 (vprintf) or 8 (malloc). */
+static bool system_fits(const struct sim_func *f, int system)
+{
+    bool fits = f->nparams <= 5 && f->nrets <= 1 && (!f->nrets || f->rets[0].size == (system == 3 ? 8 : 4));
+    for (unsigned k = 0; k < f->nparams; k++) fits &= f->params[k].size <= 8;
+    return fits;
 }
 
 static void call(struct dec *d)
@@ -528,7 +537,7 @@ static void call(struct dec *d)
     const int system = target->kind == SIM_O_SYM && target->func ? dec_system(target->func) : 0;
     const bool indirect = target->kind == SIM_O_REG;
     if (!indirect && !(target->kind == SIM_O_SYM && target->func)) dec_unsupported(d);
-    if (!indirect && !system && !target->func->has_body)
+    if (!indirect && (system ? !system_fits(target->func, system) : !target->func->has_body))
         dec_fail(d, "Function '%s' is not supported by this CPU device", target->func->name);
     if (indirect && !(proto && proto->kind == SIM_O_PROTO)) dec_unsupported(d);
 
@@ -540,18 +549,18 @@ static void call(struct dec *d)
     const unsigned at = c->ncalls++;
     struct sim_callsite site = { 0 };
     c->calls[at] = site;
-    uint32_t *offset = calloc(nparams + nresults + 1, sizeof *offset);
+    free(d->offsets);
+    uint32_t *offset = d->offsets = calloc(nparams + nresults + 1, sizeof *offset);
     site.args = calloc((args ? args->n : 0) + 1, sizeof *site.args);
     site.rets = calloc((rets ? rets->n : 0) + 1, sizeof *site.rets);
     c->calls[at] = site;
-    if (!offset || !site.args || !site.rets) { free(offset); dec_fail(d, "Out of memory"); }
-    dec_lay_out(params, nparams, offset);
-    dec_lay_out(results, nresults, offset + nparams);
+    if (!offset || !site.args || !site.rets) dec_fail(d, "Out of memory");
+    site.args_end = dec_lay_out(params, nparams, offset);
+    site.rets_end = dec_lay_out(results, nresults, offset + nparams);
     for (unsigned k = 0; args && k < args->n && k < nparams; k++)
         pass(d, &site.args[site.nargs++], &args->list[k], offset[k], params[k].size, false);
     for (unsigned k = 0; rets && k < rets->n && k < nresults; k++)
         pass(d, &site.rets[site.nrets++], &rets->list[k], offset[nparams + k], results[k].size, true);
-    free(offset);
     site.frame = c->funcs[d->now].frame;
     if (!indirect && !system) {
         const int callee = c->func_of_id[target->func->id];
