@@ -168,7 +168,8 @@ static enum sim_type register_type(const struct checked *c, const struct sim_ope
 
 static bool scalar_register(const struct checked *c, const struct sim_operand *o)
 {
-    return o->kind == SIM_O_REG && (reg_of(c->px, o)->vec == 1 || o->component);
+    const unsigned n = o->kind == SIM_O_REG ? reg_of(c->px, o)->vec : 0;
+    return n == 1 ? !o->component : o->component && o->component <= n;
 }
 
 static bool is_target(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider)
@@ -276,9 +277,9 @@ static bool operands_fit(const struct checked *c, const char *args)
 /* mov has forms that no letter says: addresses, special registers, packing into and out of vectors. */
 static bool mov_fits(const struct checked *c)
 {
+    if (c->in->n != 2) return false;
     const struct sim_operand *d = &c->in->opd[0], *s = &c->in->opd[1];
     enum sim_type t = c->type[0];
-    if (c->in->n != 2) return false;
     if (c->vec) {
         if (s->kind == SIM_O_SREG) return is_vector(c, d, true);
         return is_vector(c, d, true) && is_vector(c, s, false);
