@@ -33,12 +33,14 @@ EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 PROBE    := $(BUILD)/probe
 RANDOM   := $(BUILD)/random
+FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver)
 
 all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)
 tests: $(TESTS) $(PROBE) $(RANDOM)
+fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The CPU device. No contraction: PTX says itself where it wants a fused multiply-add.
 SIM_CFLAGS = -std=gnu99 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -pthread $(WARN) $(SAN_FLAGS)
@@ -77,11 +79,30 @@ $(BUILD)/random.d/%.o: tests/random/%.c
 $(RANDOM): $(patsubst tests/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/random/*.c))
 	$(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 
+# The fuzzing harnesses of tests/fuzz, by default as programs that run files. FUZZ_ENGINE: the compiler's flag that puts libFuzzer in main.c's place.
+FUZZ_CC = $(CC) -std=gnu99 $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
+$(BUILD)/fuzz/%.o: tests/fuzz/%.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -fPIC $(if $(FUZZ_ENGINE),-DFUZZ_ENGINE) -c $< -o $@
+$(BUILD)/fuzz/libsimgpu.so: $(SIM_OBJ) $(BUILD)/fuzz/hook.o
+	$(CC) -shared $(SAN_FLAGS) -Wl,-soname,libsimgpu.so -o $@ $^ -lm -ldl -lpthread
+$(FUZZERS): %: %.o $(BUILD)/fuzz/grammar.o $(BUILD)/fuzz/$(if $(FUZZ_ENGINE),mutate,main).o | $(BUILD)/fuzz/libsimgpu.so
+	$(CC) $(SAN_FLAGS) $(FUZZ_ENGINE) $^ -o $@ -L$(@D) -lsimgpu -Wl,-rpath,'$$ORIGIN' -ldl -lpthread
+$(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
+	$(CC) $(SAN_FLAGS) $^ -o $@
+
 # On the GPU if there is one, else on the CPU device, or on whatever GPUEXEC_DRIVER in the environment says.
 run: $(SIMGPU) $(PROBE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(PROBE) $(TESTS) $(RANDOM)
+check: $(SIMGPU) $(PROBE) $(TESTS) $(RANDOM) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
+
+# Looks for what breaks, with clang's libFuzzer, FUZZ_SECONDS for each harness (FUZZERS_ONLY="parser handles": only these), as many at a time as there are processors.
+FUZZ_SECONDS ?= 600
+fuzz:
+	$(MAKE) fuzzers CC=$(if $(findstring clang,$(CC)),'$(CC)',clang) BUILD=build/fuzzing FUZZ_ENGINE=-fsanitize=fuzzer \
+	    SAN_FLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -fno-sanitize-coverage=trace-cmp'
+	@sh tests/fuzz/fuzz.sh build/fuzzing $(FUZZ_SECONDS) $(or $(FUZZERS_ONLY),$(notdir $(FUZZERS)))
 
 # What a GPU takes for it; on the CPU device the figures say nothing.
 bench: $(BUILD)/bench/multi
@@ -109,6 +130,7 @@ help:
 	@echo 'make             build the CPU device, the examples and the tests'
 	@echo 'make run         build and run the examples, on the GPU or, if there is none, on the CPU device'
 	@echo 'make check       build and run the tests likewise; the last line sums up'
+	@echo 'make fuzz        look for inputs that crash, hang or leak, for FUZZ_SECONDS=600 each (needs clang)'
 	@echo 'make bench       what launches over several devices and their barrier cost (needs two GPUs)'
 	@echo 'make simgpu      only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
 	@echo 'make kernels     kernels/*.ptx again from kernels/*.cu (needs nvcc)'
@@ -117,6 +139,6 @@ help:
 	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san; SAN=thread: the thread sanitizer, in build/tsan'
 	@echo 'CC=, CXX=        other compilers; BUILD=dir another directory for what is built; WERROR=1 warnings are errors'
 
-.PHONY: all simgpu examples tests run check bench kernels install uninstall clean help
+.PHONY: all simgpu examples tests fuzzers run check fuzz bench kernels install uninstall clean help
 .DELETE_ON_ERROR:
--include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(PROBE).d $(wildcard $(BUILD)/random.d/*.d)
+-include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(PROBE).d $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)

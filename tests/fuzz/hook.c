@@ -1,0 +1,31 @@
+/* hook.c - what the fuzzing harnesses need of the CPU device beyond its interface. It is linked into their copy of the library only. */
+#include "../simgpu/sim.h"
+#include <dlfcn.h>
+
+SIM_EXPORT void simgpu_forget_fault(void);
+SIM_EXPORT void simgpu_forget_fault(void) {
+    pthread_mutex_lock(&sim_lock);
+    SIM_EACH(sim_context, c, &sim_contexts) sim_drain_to_end(c);
+    __atomic_store_n(&sim_sticky, 0, __ATOMIC_RELEASE);
+    sim_fault_text[0] = 0;
+    pthread_mutex_unlock(&sim_lock);
+}
+
+SIM_EXPORT void simgpu_end_contexts(void);
+SIM_EXPORT void simgpu_end_contexts(void) {
+    pthread_mutex_lock(&sim_lock);
+    while (sim_contexts.next != &sim_contexts) sim_context_kill(SIM_OWNER(sim_context, sim_contexts.next));
+    for (int i = 0; i < sim_device_count; i++) {
+        uint64_t used, pool, most;
+        sim_devices[i].primary_count = sim_devices[i].primary_flags = 0;
+        sim_mem_usage(&sim_devices[i], &used, &pool, &most);
+        if (used) { fprintf(stderr, "device %d has %llu bytes allocated without a context\n", i, (unsigned long long)used); abort(); }
+    }
+    pthread_mutex_unlock(&sim_lock);
+}
+
+SIM_EXPORT void simgpu_take_this(void);
+SIM_EXPORT void simgpu_take_this(void) {
+    Dl_info here;
+    if (!dladdr((void *)&sim_settings, &here) || setenv("GPUEXEC_DRIVER", here.dli_fname, 1)) abort();
+}
