@@ -10,7 +10,7 @@ enum { MAX_VALUES = 700 };
 struct emit {
     struct rnd_program *p;
     uint64_t rng;
-    unsigned nregs[5];                            /* made so far: predicates, of 2, 4, 8, 16 bytes */
+    unsigned nregs[4];                            /* made so far: predicates, of 2, 4, 8 bytes */
     struct value pool[MAX_VALUES];
     unsigned nvalues, labels;
     unsigned nsources;                            /* of the instruction in hand */

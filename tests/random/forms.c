@@ -54,22 +54,22 @@ bool rnd_has(const struct rnd_form *f, const char *words)
 
 static bool among(const char *op, const char *ops) { return listed(op, strlen(op), ops); }
 
-/* What no program has, and why. */
-#define NEWER "needs a newer GPU than an H200"
-#define UNSUPPORTED "UNSUPPORTED "
-static const struct { const char *ops, *words, *why; bool alone /* rnd_generate_alone can make a program of it */; } left_out[] = {
-    { "trap|brkpt", "", "ends the kernel: tests/unit", false },
-    { "setmaxnreg", "", "needs a kernel made for it", false },
-    { "ld|st", "param::func|unified", "parameters of functions stand in the programs with calls, without these words", false },
-    { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER, false }, { "redux", "f32", NEWER, false }, { "ld|st|atom|red|ldu", "v8", NEWER, false },
-    { "ld|st|ldu|mov|atom|red", "b128", UNSUPPORTED "registers of 128 bits", false },
-    { "atom|red", "v2|v4", UNSUPPORTED "several elements in one atomic", false },
-    { "alloca|stacksave|stackrestore", "", UNSUPPORTED "stack memory of a size known only when the kernel runs", false },
-    { "mapa|getctarank", "", UNSUPPORTED "shared memory of other blocks", false },
-    { "cvt", "tf32", UNSUPPORTED "a format of tensor cores", true },
-    { "fma", "oob", UNSUPPORTED "numbers beside a tensor", true },
-    { "prefetch", "tensormap", UNSUPPORTED "tensor copies", true }, { "isspacep", "const", UNSUPPORTED "constant addresses are global ones", true },
-};
+/* What no program has, and why; `alone`: rnd_generate_alone can make one. The first line that fits counts. */
+#define NEWER RND_UNTESTED, "needs a newer GPU than an H200", false
+static const struct left_out { const char *ops, *words; enum rnd_status status; const char *why; bool alone; } left_out[] = {
+    { "trap|brkpt", "", RND_UNTESTED, "ends the kernel: tests/unit", false },
+    { "setmaxnreg", "", RND_UNTESTED, "needs a kernel made for it", false },
+    { "ld|st", "param::func|unified", RND_UNTESTED, "parameters of functions stand in the programs with calls, without these words", false },
+    { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER }, { "ld|st|atom|red|ldu", "v8", NEWER },
+    { "ld|st|ldu|mov|atom|red", "b128", RND_UNSUPPORTED, "registers of 128 bits", false },
+    { "atom|red", "v2|v4", RND_UNSUPPORTED, "several elements in one atomic", false },
+    { "alloca|stacksave|stackrestore", "", RND_UNSUPPORTED, "stack memory of a size known only when the kernel runs", false },
+    { "mapa|getctarank", "", RND_UNSUPPORTED, "shared memory of other blocks", false },
+    { "cvt", "tf32", RND_UNSUPPORTED, "a format of tensor cores", true },
+    { "fma", "oob", RND_UNSUPPORTED, "numbers beside a tensor", true },
+    { "prefetch", "tensormap", RND_UNSUPPORTED, "tensor copies", true },
+    { "isspacep", "const", RND_UNSUPPORTED, "constant addresses are global ones", true },
+}, newer = { "", "", NEWER }, no_test = { "", "", RND_UNSUPPORTED, "ptxas takes it, and no page says what it tests", true };
 
 /* Every integer of type `from` is one of type `to`. */
 static bool cannot_overflow(const char *to, const char *from)
@@ -121,15 +121,15 @@ static bool refused(const struct rnd_form *f)
     return false;
 }
 
-static const char *why_left_out(const struct rnd_form *f)
+static const struct left_out *why_left_out(const struct rnd_form *f)
 {
-    if (!strcmp(f->op, "testp") && !strchr(strchr(f->text, '.') + 1, '.')) return UNSUPPORTED "ptxas takes it, and no page says what it tests";
-    if (!strcmp(f->op, "cvt") && rnd_has(f, "e4m3x2|e5m2x2")) return f->sm > 90 ? NEWER : NULL;
-    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
-        if (among(f->op, left_out[i].ops) && (!*left_out[i].words || rnd_has(f, left_out[i].words))) return left_out[i].why;
-    if (among(f->op, "ld|st") && rnd_has(f, "v4") && strstr(f->type[0], "64")) return NEWER;
-    if (among(f->op, "add|sub|fma") && !strcmp(f->type[0], "f32") && *f->type[1]) return NEWER;
-    return f->sm > 90 ? NEWER : NULL;
+    const bool fp8 = !strcmp(f->op, "cvt") && rnd_has(f, "e4m3x2|e5m2x2");
+    if (!strcmp(f->op, "testp") && !strchr(strchr(f->text, '.') + 1, '.')) return &no_test;
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out && !fp8; i++)
+        if (among(f->op, left_out[i].ops) && (!*left_out[i].words || rnd_has(f, left_out[i].words))) return &left_out[i];
+    const bool wide = among(f->op, "ld|st") && rnd_has(f, "v4") && strstr(f->type[0], "64"),
+        mixed = among(f->op, "add|sub|fma") && !strcmp(f->type[0], "f32") && *f->type[1];
+    return wide || mixed || f->sm > 90 ? &newer : NULL;
 }
 
 uint64_t rnd_key(const char *text)
@@ -211,10 +211,8 @@ static void add_form(unsigned row, const struct choices *g, const unsigned *at, 
         snprintf(f.text, sizeof f.text, "%s.cta.sync%s", f.op, rnd_has(&f, "aligned") ? ".aligned" : "");
     if (used >= sizeof f.text) { fprintf(stderr, "forms.c: no room for %s\n", f.text); exit(2); }
     add_needs(&f);
-    f.why = why_left_out(&f);
-    if (f.why) f.status = RND_UNTESTED;
-    if (f.why && !strncmp(f.why, UNSUPPORTED, strlen(UNSUPPORTED))) { f.status = RND_UNSUPPORTED; f.why += strlen(UNSUPPORTED); }
-    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) if (f.why && strstr(left_out[i].why, f.why)) f.alone = left_out[i].alone;
+    const struct left_out *out = why_left_out(&f);
+    if (out) { f.status = out->status; f.why = out->why; f.alone = out->alone; }
     if (!refused(&f)) add(&f);
 }
 

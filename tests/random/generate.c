@@ -47,8 +47,8 @@ unsigned emit_below(struct emit *e, unsigned n) { return rnd_below(&e->rng, n); 
 
 static struct value *new_value(struct emit *e, unsigned size)
 {
-    static const char letter[5] = { 'p', 'h', 'r', 'd', 'q' };
-    const unsigned c = size == 0 ? 0 : size <= 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4;
+    static const char letter[4] = { 'p', 'h', 'r', 'd' };
+    const unsigned c = size == 0 ? 0 : size <= 2 ? 1 : size == 4 ? 2 : 3;
     if (e->nvalues == MAX_VALUES) { fprintf(stderr, "generate.c: too many registers\n"); exit(2); }
     struct value *v = &e->pool[e->nvalues++];
     snprintf(v->name, sizeof v->name, "%%%c%u", letter[c], e->nregs[c]++);
