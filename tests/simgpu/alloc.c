@@ -25,7 +25,7 @@ SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size
         (out, pitch, width, height, element), SIM_CTX) {
     if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
     size_t row = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
-    if (row < width || height > SIZE_MAX / row) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (row < width || height > SIZE_MAX / row) return CUDA_ERROR_INVALID_VALUE;
     int result = device_alloc(out, row * height);
     if (!result) *pitch = row;
     return result;
@@ -39,7 +39,7 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (ou
 /* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For memory of a pool a GPU need not, and lazy streams don't. */
 SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY) {
     struct sim_range r;
-    if (!address) return CUDA_SUCCESS;
+    if (!address) return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
     if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || !sim_mem_mark_freeing(address)) return CUDA_ERROR_INVALID_VALUE;
     int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.device);
     if (result) return result;                    /* a kernel failed meanwhile: others may still use it */
@@ -60,22 +60,23 @@ SIM_API(cuMemGetInfo_v2, (size_t *available, size_t *total), (available, total),
 
 SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr address), (base, bytes, address), SIM_CTX) {
     struct sim_range r;
-    if (!sim_mem_find(sim_self.context->device, address, 1, &r)) return CUDA_ERROR_NOT_FOUND;
+    if (!sim_mem_find(NULL, address, 1, &r) || !sim_context_reaches(sim_self.context, &r)) return CUDA_ERROR_NOT_FOUND;
     if (base) *base = r.lo;
     if (bytes) *bytes = r.hi - r.lo;
     return CUDA_SUCCESS;
 }
 
-/* ---- host memory: with unified addressing all of it is portable and mapped, and its device address is its host address. As measured, only
-   the second shows in its flags unasked. ---- */
+/* ---- host memory: with unified addressing all of it is portable and mapped, and its device address is its host address. As measured, its flags
+   tell the second unasked, the first only of registered memory, and never that it is read only. ---- */
 
-enum { MAPPED = 2 };
+enum { PORTABLE = 1, MAPPED = 2 };
 
 static int host_alloc(void **out, size_t bytes, unsigned flags) {
-    if (!out || !bytes || flags & ~(unsigned)CU_MEMHOSTALLOC_ALL) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || flags & ~(unsigned)CU_MEMHOSTALLOC_ALL) return CUDA_ERROR_INVALID_VALUE;
+    if (!bytes) { *out = NULL; return CUDA_SUCCESS; }
     void *p = sim_mem_pages(bytes);
     if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
-    int result = sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_PINNED, flags | MAPPED);
+    int result = sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_PINNED, (flags & ~(unsigned)PORTABLE) | MAPPED);
     if (result) { sim_mem_drop_pages(p, bytes); return CUDA_ERROR_OUT_OF_MEMORY; }
     *out = p;
     return CUDA_SUCCESS;
@@ -104,14 +105,31 @@ SIM_API(cuMemFreeHost, (void *p), (p), SIM_HEALTHY) {
     return p ? host_remove(p, SIM_MEM_PINNED, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
 }
 SIM_API(cuMemHostUnregister, (void *p), (p), SIM_HEALTHY) {
-    return p ? host_remove(p, SIM_MEM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED) : CUDA_ERROR_INVALID_VALUE;
+    if (!p || sim_mem_in_window((uintptr_t)p)) return CUDA_ERROR_INVALID_VALUE;
+    return host_remove(p, SIM_MEM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+}
+
+/* Whether all of it may be read, and written unless it is to be read only: by the system's list of mappings, in the order of their addresses. */
+static bool accessible(uint64_t lo, uint64_t hi, bool read_only) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096], rights[5];
+    unsigned long long from, to;
+    if (!maps) return true;                       /* nobody can tell */
+    while (lo < hi && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%llx %4s", &from, &to, rights) == 3 && from <= lo && lo < to) {
+            if (rights[0] != 'r' || (rights[1] != 'w' && !read_only)) break;
+            lo = to;
+        }
+    fclose(maps);
+    return lo >= hi;
 }
 
 SIM_API(cuMemHostRegister_v2, (void *p, size_t bytes, unsigned flags), (p, bytes, flags), SIM_CTX) {
     if (!p || !bytes || flags & ~(unsigned)CU_MEMHOSTREGISTER_ALL || (uintptr_t)p + bytes < bytes || sim_mem_in_window((uintptr_t)p))
         return CUDA_ERROR_INVALID_VALUE;
     if (flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
-    return sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_REGISTERED, flags | MAPPED);
+    if (!accessible((uintptr_t)p, (uintptr_t)p + bytes, flags & CU_MEMHOSTREGISTER_READ_ONLY)) return CUDA_ERROR_INVALID_VALUE;
+    return sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_REGISTERED, (flags & ~(unsigned)CU_MEMHOSTREGISTER_READ_ONLY) | MAPPED);
 }
 
 SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr *out, void *p, unsigned flags), (out, p, flags), SIM_CTX) {
@@ -220,22 +238,25 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)out = !r ? 0 : device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {                      /* as the current context may access it */
         struct sim_context *current = sim_context_current();
-        struct sim_range seen;
-        *(CUdeviceptr *)out = r && current && sim_mem_find(current->device, address, 1, &seen) ? address : 0;
+        *(CUdeviceptr *)out = r && current && sim_context_reaches(current, r) ? address : 0;
         break;
     }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         *(void **)out = !device ? SIM_HANDLE(address) : NULL;
         if (device) return CUDA_ERROR_INVALID_VALUE;
         break;
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:                           /* nobody has given out any */
+        if (!device) return CUDA_ERROR_INVALID_VALUE;
+        memset(out, 0, 16);
+        break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(int *)out = device; break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: *(int *)out = 0; break;
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         *(int *)out = !r ? -2 : device ? r->device->ordinal : r->context->device->ordinal; break;
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)out = r ? r->hi - r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)out = r ? r->hi - r->lo : 0; break;
     case CU_POINTER_ATTRIBUTE_MAPPED: *(int *)out = r != NULL; break;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(uint64_t *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = r ? 3 : 0; break;
@@ -249,7 +270,8 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
 SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address), (out, attribute, address), SIM_HEALTHY) {
     struct sim_range r;
     if (!out || !sim_mem_find(NULL, address, 1, &r)) return CUDA_ERROR_INVALID_VALUE;
-    return describe(out, attribute, address, &r);
+    int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need() : CUDA_SUCCESS;           /* only here, as measured */
+    return result ? result : describe(out, attribute, address, &r);
 }
 
 SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CUdeviceptr address),
@@ -257,8 +279,9 @@ SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CU
     struct sim_range r;
     if (!count || !attributes || !out) return CUDA_ERROR_INVALID_VALUE;
     bool known = sim_mem_find(NULL, address, 1, &r);
+    for (unsigned i = 0; i < count; i++) if (!out[i]) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
-        int result = out[i] ? describe(out[i], attributes[i], address, known ? &r : NULL) : CUDA_ERROR_INVALID_VALUE;
+        int result = describe(out[i], attributes[i], address, known ? &r : NULL);
         if (result && attributes[i] != CU_POINTER_ATTRIBUTE_HOST_POINTER) return result;
     }
     return CUDA_SUCCESS;

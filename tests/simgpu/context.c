@@ -2,7 +2,8 @@
 
    A stack holds handles, not objects, so that a context that was destroyed elsewhere stays current and answers 709. The primary
    context is one object per device for the whole process, active or not, with one handle, as measured: its handle is dead while it is
-   inactive and lives again after the next retain. */
+   inactive and lives again after the next retain. The record of another context stays when it is destroyed: who has it current may go on asking for its
+   device and its flags. */
 #include "sim.h"
 #include "cudadefs.h"
 #include <sched.h>
@@ -19,9 +20,21 @@ static struct sim_device *device_at(CUdevice ordinal) {
     return ordinal >= 0 && ordinal < sim_device_count ? &sim_devices[ordinal] : NULL;
 }
 
-struct sim_context *sim_context_current(void) {
-    return sim_self.depth ? sim_context_at(SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
+static struct sim_context *current_or_dead(void) {
+    return sim_self.depth ? sim_get(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
 }
+
+struct sim_context *sim_context_current(void) {
+    struct sim_context *c = current_or_dead();
+    return c && c->active ? c : NULL;
+}
+
+int sim_context_need(void) {
+    sim_self.context = sim_context_current();
+    return sim_self.context ? CUDA_SUCCESS : sim_self.depth ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static int dead_or_none(const void *handle) { return sim_get(SIM_H_CONTEXT, handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT; }
 
 bool sim_flags_bad(unsigned flags) {
     unsigned how = flags & CU_CTX_SCHED_MASK;
@@ -29,11 +42,11 @@ bool sim_flags_bad(unsigned flags) {
 }
 
 static void activate(struct sim_context *c, unsigned flags) {
-    static const uint64_t limits[8] = { 1024, 8 << 20, 8 << 20, 0, 2048, 64, 0, SIM_BLOCK_SHARED_OPTIN };
+    static const uint64_t limits[8] = { 1024, 0x840000, 8 << 20, 0, 2048, 64, 0, SIM_BLOCK_SHARED_OPTIN };
     memcpy(c->limits, limits, sizeof limits);
     c->id = next_id++;
     c->flags = c->is_primary ? flags | CU_CTX_MAP_HOST : flags;
-    c->active = true; c->count = 1; c->api_version = 3020; c->peers = 0; c->has_printed = false; c->cache_config = c->shared_config = 0;
+    c->active = true; c->count = 1; c->api_version = 3020; c->npeers = 0; c->has_printed = false; c->cache_config = c->shared_config = 0;
     sim_link_add(&sim_contexts, &c->link);
     sim_link_init(&c->streams); sim_link_init(&c->events); sim_link_init(&c->modules);
     c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
@@ -48,10 +61,20 @@ struct sim_context *sim_context_new(struct sim_device *device, bool primary, uns
     return c;
 }
 
+static unsigned *peer_of(struct sim_context *me, const struct sim_context *other) {
+    for (unsigned i = 0; i < me->npeers; i++) if (me->peers[i] == other->id) return &me->peers[i];
+    return NULL;
+}
+
+bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
+    return !r->device || r->device == c->device || (r->context && peer_of(c, r->context));
+}
+
 /* What a kernel of a device may reach is what any of its contexts enabled. */
 static void update_peers(struct sim_device *device) {
     unsigned peers = 0;
-    SIM_EACH(sim_context, c, &sim_contexts) if (c->device == device) peers |= c->peers;
+    SIM_EACH(sim_context, c, &sim_contexts)
+        if (c->device == device) SIM_EACH(sim_context, other, &sim_contexts) if (peer_of(c, other)) peers |= 1u << other->device->ordinal;
     __atomic_store_n(&device->peers, peers, __ATOMIC_RELAXED);
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
@@ -76,10 +99,9 @@ void sim_context_kill(struct sim_context *c) {
     sim_mem_remove_context(c);
     sim_link_remove(&c->link);
     update_peers(c->device);
+    free(c->peers);
+    c->peers = NULL;
     c->dying = false;
-    if (c->is_primary) return;
-    sim_handle_drop(c->handle);
-    free(c);
 }
 
 /* ---- the stack ---- */
@@ -103,8 +125,8 @@ static int push(uint64_t handle) {
 
 static int create(void **out, unsigned flags, CUdevice ordinal) {
     struct sim_device *device = device_at(ordinal);
-    if (!out || sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (!out || sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
     struct sim_context *c = sim_context_new(device, false, flags);
     if (!c || push(c->handle)) {
         if (c) sim_context_kill(c);
@@ -138,6 +160,7 @@ static void destroy(struct sim_context *c) {
 
 SIM_API(cuCtxDestroy_v2, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c = sim_context_at(handle);
+    if (!handle) return CUDA_ERROR_INVALID_VALUE;
     if (!c || c->is_primary) return CUDA_ERROR_INVALID_CONTEXT;
     destroy(c);
     return __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
@@ -158,6 +181,7 @@ SIM_API(cuCtxDetach, (void *handle), (handle), SIM_INIT) {
 }
 
 SIM_API(cuCtxPushCurrent_v2, (void *handle), (handle), SIM_INIT) {
+    if (!handle) return CUDA_ERROR_INVALID_VALUE;
     return sim_context_at(handle) ? push((uint64_t)(uintptr_t)handle) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -189,16 +213,25 @@ static int given_or_current(const void *handle, struct sim_context **out) {
     return *out ? CUDA_SUCCESS : handle || !sim_self.depth ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-static int get_device(CUdevice *out, const void *handle) {
-    struct sim_context *c;
-    int result = given_or_current(handle, &c);
-    if (result) return result;
+/* These two ask of a destroyed one as well. */
+static int get_device(CUdevice *out, const struct sim_context *c) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!c) return CUDA_ERROR_INVALID_CONTEXT;
     *out = c->device->ordinal;
     return CUDA_SUCCESS;
 }
-SIM_API(cuCtxGetDevice, (CUdevice *out), (out), SIM_INIT) { return get_device(out, NULL); }
-SIM_API(cuCtxGetDevice_v2, (CUdevice *out, void *handle), (out, handle), SIM_INIT) { return get_device(out, handle); }
+SIM_API(cuCtxGetDevice, (CUdevice *out), (out), SIM_INIT) { return get_device(out, current_or_dead()); }
+SIM_API(cuCtxGetDevice_v2, (CUdevice *out, void *handle), (out, handle), SIM_INIT) {
+    return get_device(out, handle ? sim_context_at(handle) : current_or_dead());
+}
+
+SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_HEALTHY) {
+    const struct sim_context *c = current_or_dead();
+    if (!flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!c) return CUDA_ERROR_INVALID_CONTEXT;
+    *flags = c->flags;
+    return CUDA_SUCCESS;
+}
 
 SIM_API(cuCtxSynchronize, (void), (), SIM_CTX) { return sim_drain(sim_self.context, NULL); }
 
@@ -206,12 +239,6 @@ SIM_API(cuCtxSynchronize_v2, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c;
     int result = given_or_current(handle, &c);
     return result ? result : sim_drain(c, NULL);
-}
-
-SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_CTX) {
-    if (!flags) return CUDA_ERROR_INVALID_VALUE;
-    *flags = sim_self.context->flags;
-    return CUDA_SUCCESS;
 }
 
 SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
@@ -223,7 +250,7 @@ SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
 SIM_API(cuCtxGetId, (void *handle, unsigned long long *id), (handle, id), SIM_INIT) {
     struct sim_context *c;
     int result = given_or_current(handle, &c);
-    if (result) return result;
+    if (result) return handle ? dead_or_none(handle) : result;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
     *id = c->id;
     return CUDA_SUCCESS;
@@ -264,6 +291,7 @@ SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
     if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128) return CUDA_ERROR_INVALID_VALUE;
     if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) && sim_self.context->has_printed) return CUDA_ERROR_INVALID_VALUE;
     if (limit == CU_LIMIT_STACK_SIZE) value = (value + 15) / 16 * 16;
+    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && value > 2u << 30) value = 2u << 30;
     sim_self.context->limits[limit] = value < least[limit] ? least[limit] : value;
     return CUDA_SUCCESS;
 }
@@ -300,13 +328,18 @@ SIM_API(cuCtxResetPersistingL2Cache, (void), (), SIM_CTX) { return CUDA_SUCCESS;
 
 static int peer(const void *handle, bool enable, unsigned flags) {
     struct sim_context *me = sim_self.context, *other = sim_context_at(handle);
+    if (!other) return dead_or_none(handle);
     if (flags) return CUDA_ERROR_INVALID_VALUE;
-    if (!other) return CUDA_ERROR_INVALID_CONTEXT;
     if (enable && !sim_peers(me->device, other->device)) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-    unsigned bit = 1u << other->device->ordinal;
-    if (enable && (me->peers & bit)) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
-    if (!enable && !(me->peers & bit)) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
-    me->peers ^= bit;
+    unsigned *known = peer_of(me, other);
+    if (enable && known) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    if (!enable && !known) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    if (enable) {
+        unsigned *more = realloc(me->peers, (me->npeers + 1) * sizeof *more);
+        if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
+        me->peers = more;
+        me->peers[me->npeers++] = other->id;
+    } else *known = me->peers[--me->npeers];
     update_peers(me->device);
     return CUDA_SUCCESS;
 }
@@ -317,8 +350,8 @@ SIM_API(cuCtxDisablePeerAccess, (void *other), (other), SIM_CTX) { return peer(o
 
 SIM_API(cuDevicePrimaryCtxRetain, (void **out, CUdevice ordinal), (out, ordinal), SIM_HEALTHY) {
     struct sim_device *device = device_at(ordinal);
-    if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
     while (device->primary->dying) {              /* another thread is taking it down */
         pthread_mutex_unlock(&sim_lock);
         sched_yield();
@@ -334,7 +367,10 @@ static int release(CUdevice ordinal) {
     struct sim_device *device = device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (!device->primary_count) return CUDA_ERROR_INVALID_CONTEXT;
-    if (--device->primary_count == 0 && device->primary->active) sim_context_kill(device->primary);
+    if (--device->primary_count == 0 && device->primary->active) {
+        sim_context_kill(device->primary);
+        device->primary_flags = 0;
+    }
     return CUDA_SUCCESS;
 }
 SIM_API(cuDevicePrimaryCtxRelease, (CUdevice device), (device), SIM_INIT) { return release(device); }
@@ -344,6 +380,7 @@ static int reset(CUdevice ordinal) {
     struct sim_device *device = device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (device->primary->active) sim_context_kill(device->primary);
+    device->primary_flags = 0;
     return CUDA_SUCCESS;
 }
 SIM_API(cuDevicePrimaryCtxReset, (CUdevice device), (device), SIM_INIT) { return reset(device); }
@@ -351,8 +388,8 @@ SIM_API(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), SIM_INIT) { ret
 
 SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *active), (ordinal, flags, active), SIM_INIT) {
     struct sim_device *device = device_at(ordinal);
-    if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
     *active = device->primary->active;
     *flags = device->primary->active ? device->primary->flags & ~(unsigned)CU_CTX_MAP_HOST : device->primary_flags;
     return CUDA_SUCCESS;
@@ -361,7 +398,7 @@ SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *act
 static int set_flags(CUdevice ordinal, unsigned flags) {
     struct sim_device *device = device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
-    if (sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (sim_flags_bad(flags) || flags & CU_CTX_MAP_HOST) return CUDA_ERROR_INVALID_VALUE;
     device->primary_flags = flags;
     if (device->primary->active) device->primary->flags = flags | CU_CTX_MAP_HOST;
     return CUDA_SUCCESS;

@@ -11,20 +11,25 @@
 #include "sim.h"
 #include "cudadefs.h"
 
-struct side { struct sim_end end; bool pageable, host; struct sim_device *device; /* whose memory it is; NULL: the host's */ };
+struct side {
+    struct sim_end end;
+    struct sim_range range;                       /* of what is in the table */
+    bool pageable, host;
+    struct sim_device *device;                    /* whose memory it is; NULL: the host's */
+};
 struct block { size_t width, height; };
 
 static bool look(struct side *side, struct block b, bool must_be_known) {
-    struct sim_range r;
+    struct sim_range *r = &side->range;
     size_t bytes;                                 /* from the first byte of the first row to the last of the last */
     uint64_t address = side->end.address;
     if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes)) return false;
-    side->end.in_table = sim_mem_find(NULL, address, bytes, &r);
+    side->end.in_table = sim_mem_find(NULL, address, bytes, r);
     side->pageable = !side->end.in_table;
-    side->device = side->pageable ? NULL : r.device;
+    side->device = side->pageable ? NULL : r->device;
     side->host = !side->device;
     if (side->end.in_table) return true;
-    if (sim_mem_find(NULL, address, 1, &r) || sim_mem_find(NULL, address + bytes - 1, 1, &r)) return false;
+    if (sim_mem_find(NULL, address, 1, r) || sim_mem_find(NULL, address + bytes - 1, 1, r)) return false;
     return !must_be_known && address && !sim_mem_in_window(address) && address + bytes > address;
 }
 
@@ -103,9 +108,10 @@ SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz, (CUdeviceptr to, void *to_context, CUde
 
 /* ---- two dimensions ---- */
 
-static int side_2d(struct side *side, unsigned type, const void *host, CUdeviceptr device, size_t pitch, size_t x, size_t y,
+static int side_2d(struct side *side, unsigned type, const void *host, CUdeviceptr device, const void *array, size_t pitch, size_t x, size_t y,
                    struct block b) {
-    if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
+    if (type == CU_MEMORYTYPE_ARRAY && array) return CUDA_ERROR_NOT_SUPPORTED;
+    if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
     if (type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
     if (!pitch) pitch = x + b.width;
     if (pitch < x + b.width) return CUDA_ERROR_INVALID_VALUE;
@@ -116,12 +122,12 @@ static int side_2d(struct side *side, unsigned type, const void *host, CUdevicep
 static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
     struct sim_stream *s;
     struct side to, from;
-    if (!c) return CUDA_ERROR_INVALID_VALUE;
-    struct block b = { c->WidthInBytes, c->Height };
     int result = sim_stream_find(stream, &s);
-    if (result || !b.width || !b.height) return result;
-    if ((result = side_2d(&to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstPitch, c->dstXInBytes, c->dstY, b))) return result;
-    if ((result = side_2d(&from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcPitch, c->srcXInBytes, c->srcY, b))) return result;
+    if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
+    struct block b = { c->WidthInBytes, c->Height };
+    if (!b.width || !b.height) return CUDA_SUCCESS;
+    if ((result = side_2d(&to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstXInBytes, c->dstY, b))) return result;
+    if ((result = side_2d(&from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, c->srcXInBytes, c->srcY, b))) return result;
     return copy(s, to, from, b, async);
 }
 SIM_API_STREAM(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) { return copy_2d(c, NULL, false); }
@@ -139,7 +145,8 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
     struct block b = { 0, rows };
     if (__builtin_mul_overflow(count, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
     struct side side = { .end = { .address = to, .pitch = pitch } };
-    if (to % size || (rows > 1 && (pitch % size || pitch < b.width)) || !look(&side, b, true)) return CUDA_ERROR_INVALID_VALUE;
+    if (to % size || (rows > 1 && (pitch % size || pitch < b.width)) || !look(&side, b, true) || !sim_context_reaches(s->context, &side.range))
+        return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_FILL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     op->dst = side.end; op->width = b.width; op->height = b.height;
@@ -154,7 +161,7 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
         return fill(to, 0, value, bits / 8, n, 1, NULL, false); \
     } \
     SIM_API_STREAM(cuMemsetD##bits##Async, _ptsz, (CUdeviceptr to, type value, size_t n, void *stream), \
-                   (to, value, n, stream), SIM_HEALTHY) { \
+                   (to, value, n, stream), SIM_EASY) { \
         return fill(to, 0, value, bits / 8, n, 1, stream, true); \
     } \
     SIM_API_STREAM(cuMemsetD2D##bits##_v2, _ptds, (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows), \
@@ -162,7 +169,7 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
         return fill(to, pitch, value, bits / 8, n, rows, NULL, false); \
     } \
     SIM_API_STREAM(cuMemsetD2D##bits##Async, _ptsz, (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows, void *stream), \
-                   (to, pitch, value, n, rows, stream), SIM_HEALTHY) { \
+                   (to, pitch, value, n, rows, stream), SIM_EASY) { \
         return fill(to, pitch, value, bits / 8, n, rows, stream, true); \
     }
 FILLS(8, unsigned char)

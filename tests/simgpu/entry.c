@@ -83,17 +83,14 @@ static int check(struct sim_call *call, enum sim_need need) {
     }
     if (need != SIM_PURE) {
         if (forked || !sim_ready) return CUDA_ERROR_NOT_INITIALIZED;
-        if (sim_self.in_host_function) return CUDA_ERROR_NOT_PERMITTED;
+        if (sim_self.in_host_function && need != SIM_EASY) return CUDA_ERROR_NOT_PERMITTED;
     }
     int fails = CUDA_SUCCESS;
     for (unsigned i = 0; i < nfailures; i++)      /* each counts all calls, also those that another one fails */
         if (names(failures[i].name, call->symbol) && ++failures[i].seen == failures[i].nth && !fails) fails = failures[i].code;
     if (fails) return fails;
-    if (need == SIM_CTX) {
-        sim_self.context = sim_context_current();
-        if (!sim_self.context) return sim_self.depth ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
-    }
-    return need >= SIM_HEALTHY ? __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) : CUDA_SUCCESS;
+    if (need == SIM_CTX && (fails = sim_context_need())) return fails;
+    return need >= SIM_EASY ? __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) : CUDA_SUCCESS;
 }
 
 int sim_enter(struct sim_call *call, enum sim_need need) {
@@ -117,7 +114,7 @@ int sim_leave(struct sim_call *call, int result) {
 
 /* ---- handles: generation << 32 | slot << 4 | kind. A slot's generation rises with each use, so a stale handle stays stale. ---- */
 
-static struct slot { void *object; uint32_t generation; enum sim_handle_kind kind; uint32_t next_free; } *slots;
+static struct slot { void *object; uint32_t generation, orphan; enum sim_handle_kind kind; uint32_t next_free; } *slots;
 static uint32_t nslots, free_slot;                /* free_slot: index + 1, or 0 */
 
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object) {
@@ -151,6 +148,18 @@ void sim_handle_drop(uint64_t handle) {
     free_slot = (uint32_t)(slot - slots) + 1;
 }
 
+void sim_handle_orphan(uint64_t handle) {
+    struct slot *slot = slot_of(handle);
+    if (slot) slot->orphan = slot->generation;
+    sim_handle_drop(handle);
+}
+
+int sim_not_there(const void *handle) {
+    uint64_t h = (uint64_t)(uintptr_t)handle;
+    uint32_t index = (uint32_t)h >> 4;
+    return index < nslots && h >> 32 && slots[index].orphan == h >> 32 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE;
+}
+
 void *sim_get(enum sim_handle_kind kind, const void *handle) {
     struct slot *slot = slot_of((uint64_t)(uintptr_t)handle);
     return slot && slot->kind == kind ? slot->object : NULL;
@@ -175,7 +184,6 @@ static void *own_symbol(const char *name) {
 
 SIM_API(cuInit, (unsigned flags), (flags), SIM_PURE) {
     if (forked) return CUDA_ERROR_NOT_INITIALIZED;
-    if (sim_self.in_host_function) return CUDA_ERROR_NOT_PERMITTED;
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     if (sim_ready) return CUDA_SUCCESS;
     int result = own_symbol("cuInit") ? sim_start() : CUDA_ERROR_OPERATING_SYSTEM;
@@ -347,7 +355,11 @@ static int find_address(const char *base, void **out, int version, uint64_t flag
 }
 
 SIM_API(cuGetProcAddress, (const char *base, void **out, int version, uint64_t flags), (base, out, version, flags), SIM_PURE) {
-    return find_address(base, out, version, flags, NULL);
+    void *found = NULL;
+    int result = find_address(base, out ? &found : NULL, version, flags, NULL);
+    if (result || !found) return result ? result : CUDA_ERROR_NOT_FOUND;         /* and *out as it was */
+    *out = found;
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuGetProcAddress_v2, (const char *base, void **out, int version, uint64_t flags, int *status),

@@ -369,6 +369,8 @@ extern int sim_device_count;
 enum sim_handle_kind { SIM_H_CONTEXT = 1, SIM_H_STREAM, SIM_H_EVENT, SIM_H_MODULE, SIM_H_FUNCTION, SIM_H_POOL, SIM_H_LINK };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object);        /* 0: no memory */
 void  sim_handle_drop(uint64_t handle);
+void  sim_handle_orphan(uint64_t handle);                                /* likewise, as its context goes */
+int   sim_not_there(const void *handle);                                 /* what sim_get did not find: 709 if it went with its context, else 400 */
 void *sim_get(enum sim_handle_kind kind, const void *handle);
 #define SIM_HANDLE(h) ((void *)(uintptr_t)(h))
 
@@ -392,14 +394,15 @@ struct sim_event { struct sim_link link; uint64_t handle; struct sim_context *co
 
 struct sim_context {
     struct sim_link link;                         /* in sim_contexts while it is alive */
-    uint64_t handle, id;
+    uint64_t handle;
+    unsigned id;
     struct sim_device *device;
     bool is_primary, active, dying;               /* dying: being taken down, not usable any more */
     unsigned loading;                             /* threads that make a module for it, without sim_lock */
     bool has_printed;                             /* a kernel was launched whose module knows printf */
     unsigned flags, count, api_version, cache_config, shared_config;
     uint64_t limits[8];
-    unsigned peers;                               /* bit i: access to device i's contexts is enabled */
+    unsigned *peers, npeers;                      /* ids of contexts that this one was given access to */
     struct sim_stream legacy;
     struct sim_link streams, events, modules;
     struct sim_op *orphans[2];                    /* what destroyed streams still run; [1]: that of blocking ones */
@@ -413,6 +416,7 @@ struct sim_function {
     uint64_t handle;
     struct sim_module *module; struct sim_func *func; struct sim_code *code;
     int max_dynamic, carveout, cache_config;
+    int cluster[5];                               /* width, height, depth, whether more than 8, policy: as set */
     bool no_effect;                               /* the body is only `ret`: whether its blocks run cannot be told */
 };
 struct sim_module {
@@ -446,7 +450,8 @@ struct sim_settings {                             /* from the environment, read 
 extern struct sim_settings sim_settings;
 extern char sim_fault_text[400];                  /* what stopped a kernel and where, set before sim_sticky's code is reported; "" before */
 
-enum sim_need { SIM_PURE /* nothing, not even cuInit */, SIM_INIT, SIM_HEALTHY /* and no sticky error */, SIM_CTX /* and a current context */ };
+enum sim_need { SIM_PURE /* nothing, not even cuInit */, SIM_INIT, SIM_EASY /* as the next one, and from host functions, too, on streams that have a handle */,
+                SIM_HEALTHY /* and no sticky error */, SIM_CTX /* and a current context */ };
 struct sim_call { const char *symbol; int version; unsigned count; };
 int sim_enter(struct sim_call *call, enum sim_need need);                /* takes sim_lock; 0, or the answer */
 int sim_leave(struct sim_call *call, int result);                        /* releases it; logs; flushes kernel printf */
@@ -482,6 +487,8 @@ void sim_context_kill(struct sim_context *context);                      /* wait
 struct sim_context *sim_context_current(void);                           /* NULL: none, or destroyed */
 bool sim_flags_bad(unsigned flags);
 struct sim_context *sim_context_at(const void *handle);                  /* NULL: not a live one */
+int  sim_context_need(void);                                             /* finds the current one, as SIM_CTX does; 0, 201 or 709 */
+bool sim_context_reaches(struct sim_context *c, const struct sim_range *r);          /* its fills and questions; a kernel may reach more */
 /* stream.c */
 int  sim_stream_find(const void *handle, struct sim_stream **out);       /* resolves NULL, 1, 2; 400, 201 or 709 */
 void sim_stream_after(struct sim_stream *stream, struct sim_op *op);     /* only the edges: op comes after all that is on the stream */
@@ -494,8 +501,8 @@ void sim_drain_to_end(struct sim_context *context);                      /* like
 void sim_stream_free(struct sim_stream *stream);
 void sim_event_free(struct sim_event *event);
 /* module.c, link.c, launch.c */
-struct sim_log_option { char *text; size_t size; void **slot; };
-struct sim_jit_options { struct sim_log_option info, error; void **wall; bool verbose; int target; };
+struct sim_log_option { char *text; size_t size; void **slot; bool wanted; };
+struct sim_jit_options { struct sim_log_option info, error; void **wall; bool verbose, has_target, unsupported; int target; };
 extern pthread_mutex_t sim_load_lock;                                    /* one text at a time; taken without sim_lock */
 int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
@@ -509,7 +516,7 @@ int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, s
 void sim_module_free(struct sim_module *module);                         /* the handle and its reference go */
 struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads per block that registers allow */
 struct sim_occupancy sim_occupancy(const struct sim_function *function, unsigned threads, uint64_t dynamic_shared);
-int sim_most_threads(const struct sim_function *f);      /* in a block: registers, .maxntid, .reqntid */
+int sim_most_threads(const struct sim_function *f);      /* in a block: registers, .maxntid */
 void sim_workspaces_free(struct sim_context *context);
 /* device.c */
 bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* one's kernels can be given access to the other's memory */

@@ -24,8 +24,9 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
         *out = sim_get(SIM_H_STREAM, handle);
         return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
     }
-    struct sim_context *c = sim_context_current();
-    if (!c) return sim_self.depth ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+    int result = sim_self.in_host_function ? CUDA_ERROR_NOT_PERMITTED : sim_context_need();
+    if (result) return result;
+    struct sim_context *c = sim_self.context;
     *out = &c->legacy;
     if (h == 1 || (h == 0 && !sim_self.per_thread_default)) return CUDA_SUCCESS;
     if (!sim_self.id) sim_self.id = next_thread++;
@@ -132,13 +133,15 @@ void sim_stream_free(struct sim_stream *s) {
 
 static int create(void **out, unsigned flags, int priority) {
     if (!out || flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+    int result = sim_context_need();
+    if (result) return result;
     struct sim_stream *s = stream_new(sim_self.context, flags, priority);
     if (!s) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = SIM_HANDLE(s->handle);
     return CUDA_SUCCESS;
 }
-SIM_API(cuStreamCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) { return create(out, flags, 0); }
-SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority), (out, flags, priority), SIM_CTX) {
+SIM_API(cuStreamCreate, (void **out, unsigned flags), (out, flags), SIM_HEALTHY) { return create(out, flags, 0); }
+SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority), (out, flags, priority), SIM_HEALTHY) {
     return create(out, flags, priority);
 }
 
@@ -149,26 +152,27 @@ SIM_API(cuStreamDestroy_v2, (void *handle), (handle), SIM_HEALTHY) {
     return CUDA_SUCCESS;
 }
 
-SIM_API_STREAM(cuStreamSynchronize, _ptsz, (void *handle), (handle), SIM_HEALTHY) {
+SIM_API_STREAM(cuStreamSynchronize, _ptsz, (void *handle), (handle), SIM_EASY) {
     struct sim_stream *s;
     int result = sim_stream_find(handle, &s);
     return result ? result : sim_stream_wait(s);
 }
 
-SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_HEALTHY) {
+SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
     struct sim_stream *s;
     int result = sim_stream_find(handle, &s);
     if (result) return result;
     return still_pending(s) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags), SIM_HEALTHY) {
+SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags), SIM_EASY) {
     struct sim_stream *s;
     struct sim_event *e = sim_get(SIM_H_EVENT, event);
     int result = sim_stream_find(handle, &s);
     if (result) return result;
-    if (!e) return CUDA_ERROR_INVALID_HANDLE;
     if (flags & ~1u) return CUDA_ERROR_INVALID_VALUE;
+    if (!e) return sim_not_there(event);
+    if (flags) return CUDA_ERROR_ILLEGAL_STATE;                    /* CU_EVENT_WAIT_EXTERNAL: only in a capture */
     if (!pending(e->op)) return CUDA_SUCCESS;
     struct sim_op *op = sim_op_new(SIM_OP_MARKER);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -179,7 +183,7 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
 
 /* Questions to a stream: each finds it, refuses a NULL answer, and tells one member. */
 #define QUESTION(symbol, type, answer) \
-    SIM_API_STREAM(symbol, _ptsz, (void *handle, type *out), (handle, out), SIM_HEALTHY) { \
+    SIM_API_STREAM(symbol, _ptsz, (void *handle, type *out), (handle, out), SIM_EASY) { \
         struct sim_stream *s; \
         int result = sim_stream_find(handle, &s); \
         if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE; \
@@ -226,11 +230,11 @@ static int enqueue_call(void *handle, struct call call) {
 }
 
 SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *), void *data),
-               (handle, function, data), SIM_HEALTHY) {
+               (handle, function, data), SIM_EASY) {
     return function ? enqueue_call(handle, (struct call) { function, NULL, NULL, data }) : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API_STREAM(cuStreamAddCallback, _ptsz, (void *handle, void (*callback)(void *, int, void *), void *data, unsigned flags),
-               (handle, callback, data, flags), SIM_HEALTHY) {
+               (handle, callback, data, flags), SIM_EASY) {
     return callback && !flags ? enqueue_call(handle, (struct call) { NULL, callback, handle, data }) : CUDA_ERROR_INVALID_VALUE;
 }
