@@ -500,13 +500,12 @@ static void place_shared(struct dec *d)
         top = (top + align - 1) / align * align;
         d->shared_at[k] = (uint32_t)top;
         top += v->size;
-        if (top > 0xc000) for (k++; k < d->nshared; k++) if (!d->shared[k]->is_unsized) top += d->shared[k]->size;
+        if (top > SIM_BLOCK_SHARED_OPTIN) for (k++; k < d->nshared; k++) if (!d->shared[k]->is_unsized) top += d->shared[k]->size;
     }
     d->in = NULL;
-    if (top > 0xc000) {
-        sim_log_add(d->log, "ptxas error   : Entry function '%s' uses too much shared data (0x%llx bytes, 0xc000 max)\n",
-            d->funcs[0].func->name,
-                    (unsigned long long)top);
+    if (top > SIM_BLOCK_SHARED_OPTIN) {
+        sim_log_add(d->log, "ptxas error   : Entry function '%s' uses too much shared data (0x%llx bytes, 0x%x max)\n",
+                    d->funcs[0].func->name, (unsigned long long)top, (unsigned)SIM_BLOCK_SHARED_OPTIN);
         longjmp(d->failed, 1);
     }
     info->static_shared = (uint32_t)top;

@@ -65,13 +65,12 @@ static const struct { unsigned char sm, version; } targets[] = {
 static void parse_version(struct px *px)
 {
     static const char absent[] = "Missing .version directive at start of file 'application ptx input'";
-    if (px->t.kind != T_DOT) {
+    if (px->t.kind != T_DOT || !px_dot(px, "version")) {
         px->errors++;
         px->result = 200;
         sim_log_add(px->log, SIM_NO_FORMAT);
         longjmp(px->bail, 1);
     }
-    if (!px_dot(px, "version")) px_fatal(px, 218, px->t.line, "%s", absent);
     px_next(px);
     const char *c = px->t.text;
     unsigned major = 0, minor = 0, line = px->t.line;
@@ -97,6 +96,7 @@ static void parse_target(struct px *px)
         const char *name = px->t.name->text;
         bool option = false;
         for (size_t i = 0; i < sizeof options / sizeof *options; i++) option |= !strcmp(name, options[i]);
+        px->debug |= !strcmp(name, "debug");
         if (!option) {
             char *end = NULL;
             unsigned long sm = !strncmp(name, "sm_", 3) && name[3] >= '1' && name[3] <= '9' ? strtoul(name + 3, &end, 10) : 0;
@@ -204,8 +204,13 @@ static void parse_inputs(struct px *px)
             if (*c == '\n') line++;
             if ((unsigned char)*c > 127) px_fatal(px, 218, 0, "Unexpected non-ASCII character encountered on line %u", line);
         }
+        px->debug = px->has_debug = false;
         parse_header(px);
         px_parse_module(px);
+        if (px->debug && !px->has_debug) {
+            px->errors++;
+            sim_log_add(px->log, "ptxas error   : Debug information not found in presence of .target debug\n");
+        }
         if (px->errors) return;
         if (px->image->sm > sm) sm = px->image->sm;
         if (px->ninputs > 1) px_forget_module(px);

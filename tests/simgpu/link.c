@@ -113,9 +113,12 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
     char name[512], *texts = NULL;
     int result = sim_jit_read(&unused, n, options, values);
     if (s->image || type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) result = CUDA_ERROR_INVALID_VALUE;
+    if (!result && s->failed == CUDA_ERROR_INVALID_IMAGE) result = s->failed;
+    if (type == CU_JIT_INPUT_FATBINARY && !sim_is_binary(text)) type = CU_JIT_INPUT_PTX;       /* accepted, as measured */
     for (unsigned i = 0; !result && i < n; i++)   /* those of the state only */
         if ((options[i] >= CU_JIT_WALL_TIME && options[i] <= CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) || options[i] == CU_JIT_TARGET_FROM_CUCONTEXT
-            || options[i] == CU_JIT_TARGET) result = CUDA_ERROR_INVALID_VALUE;
+            || options[i] == CU_JIT_TARGET || options[i] == CU_JIT_FALLBACK_STRATEGY
+            || (options[i] >= CU_JIT_GLOBAL_SYMBOL_NAMES && options[i] <= CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES)) result = CUDA_ERROR_INVALID_VALUE;
     if (result) { free(text); return result; }
     if (given) snprintf(name, sizeof name, "%s", given);
     else snprintf(name, sizeof name, "input %llu", (unsigned long long)inputs + 1);
@@ -123,6 +126,9 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
     if (type == CU_JIT_INPUT_PTX ? sim_is_binary(text) || sim_is_linked(text) : type == CU_JIT_INPUT_CUBIN && (!sim_is_binary(text) || sim_is_host_elf(text))) {
         result = CUDA_ERROR_INVALID_IMAGE;
         if (type == CU_JIT_INPUT_PTX) sim_log_add(&log, SIM_NO_FORMAT);
+        else s->failed = result;
+    } else if ((type == CU_JIT_INPUT_OBJECT && !sim_is_binary(text)) || (type == CU_JIT_INPUT_LIBRARY && strncmp(text, "!<arch>\n", 8))) {
+        result = CUDA_ERROR_UNKNOWN;
     } else if (type != CU_JIT_INPUT_PTX) {
         static const char *const kinds[] = { "a cubin", "", "a fatbin", "an object", "a library", "NVVM code" };
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;

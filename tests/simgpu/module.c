@@ -66,31 +66,41 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
 
 /* ---- JIT options ---- */
 
+/* Of the two that belong together: both, and the buffer is there. */
+static bool log_bad(const struct sim_log_option *o) { return o->wanted && (!o->text || !o->slot); }
+
 int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values) {
     if (n && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < n; i++) switch (options[i]) {
         case CU_JIT_LOG_VERBOSE: o->verbose = values[i] != NULL; break;
-        case CU_JIT_TARGET: o->target = (int)(uintptr_t)values[i]; break;
+        case CU_JIT_TARGET: o->target = (int)(uintptr_t)values[i]; o->has_target = true; break;
         case CU_JIT_THREADS_PER_BLOCK: if ((unsigned)(uintptr_t)values[i] > SIM_BLOCK_THREADS) values[i] = SIM_HANDLE(SIM_BLOCK_THREADS); break;
         case CU_JIT_WALL_TIME: o->wall = &values[i]; break;
-        case CU_JIT_INFO_LOG_BUFFER: o->info.text = values[i]; break;
-        case CU_JIT_ERROR_LOG_BUFFER: o->error.text = values[i]; break;
-        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: o->info.size = (unsigned)(uintptr_t)values[i]; o->info.slot = &values[i]; break;
-        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: o->error.size = (unsigned)(uintptr_t)values[i]; o->error.slot = &values[i]; break;
-        default: if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
+        case CU_JIT_INFO_LOG_BUFFER: o->info.text = values[i]; o->info.wanted = true; break;
+        case CU_JIT_ERROR_LOG_BUFFER: o->error.text = values[i]; o->error.wanted = true; break;
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: o->info.size = (unsigned)(uintptr_t)values[i]; o->info.slot = &values[i]; o->info.wanted = true; break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: o->error.size = (unsigned)(uintptr_t)values[i]; o->error.slot = &values[i]; o->error.wanted = true; break;
+        case CU_JIT_MAX_REGISTERS: case CU_JIT_REFERENCED_KERNEL_NAMES: case CU_JIT_REFERENCED_VARIABLE_NAMES:
+            if (!values[i]) return CUDA_ERROR_INVALID_VALUE;
+            break;
+        case CU_JIT_NEW_SM3X_OPT: o->unsupported = true; break;       /* for the driver's own use; its compiler takes it no more */
+        default:
+            if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
+            if (options[i] >= CU_JIT_GLOBAL_SYMBOL_NAMES && options[i] <= CU_JIT_GLOBAL_SYMBOL_COUNT) return CUDA_ERROR_INVALID_VALUE;
     }
-    return CUDA_SUCCESS;
+    return log_bad(&o->info) || log_bad(&o->error) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 bool sim_jit_is_for_us(int target) { return !target || (target & 0xffff) == SIM_CC_MAJOR * 10 + SIM_CC_MINOR; }
 
-/* As measured: without the last newline; cut silently at the size given, which then stands in the size slot; else the length without NUL. */
+/* As measured: without the last newline; cut silently at the size given, which then stands in the size slot; else the length without NUL. Of what has
+   no room but for the NUL, or not even that, there is the NUL, and 0 in the slot. */
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log) {
-    if (!o->text || !o->slot || !o->size) return;
-    size_t len = log->len && log->text[log->len - 1] == '\n' ? log->len - 1 : log->len, n = len < o->size ? len : o->size - 1;
+    if (!o->text || !o->slot) return;
+    size_t len = log->len && log->text[log->len - 1] == '\n' ? log->len - 1 : log->len, room = o->size ? o->size - 1 : 0, n = len < room ? len : room;
     if (n) memcpy(o->text, log->text, n);
     o->text[n] = 0;
-    *o->slot = SIM_HANDLE(len < o->size ? len : o->size);
+    *o->slot = SIM_HANDLE(!n || len < o->size ? n : o->size);
 }
 
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns) {
@@ -141,7 +151,7 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
         f->module = m; f->func = image->funcs[i]; f->carveout = -1;
         if ((result = sim_code_decode(f->func, errors, &f->code))) { f->code = NULL; return result; }
         uint32_t fixed = sim_code_info(f->code)->static_shared;
-        f->max_dynamic = fixed < SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED - (int)fixed : 0;
+        f->max_dynamic = (fixed <= SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED : SIM_BLOCK_SHARED_OPTIN) - (int)fixed;
         f->no_effect = only_returns(f->func);
     }
     return CUDA_SUCCESS;
@@ -189,7 +199,9 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         sim_log_add(&errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
     } else result = build(m, text, limit, &errors);
-    if (!result && !sim_is_linked(text) && !sim_jit_is_for_us(o.target)) result = CUDA_ERROR_INVALID_SOURCE;       /* as measured */
+    if (!result && o.has_target && !sim_is_linked(text) && (o.target < 10 || !sim_jit_is_for_us(o.target)))      /* as measured */
+        result = o.target < 10 ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_INVALID_SOURCE;
+    if (!result && o.unsupported) result = CUDA_ERROR_INVALID_PTX;
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
     c->loading--;
@@ -262,16 +274,24 @@ SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out,
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
+    *out = NULL;
     for (unsigned i = 0; i < m->nfunctions; i++)
         if (!strcmp(m->functions[i].func->name, name)) { *out = SIM_HANDLE(m->functions[i].handle); return CUDA_SUCCESS; }
     return CUDA_ERROR_NOT_FOUND;
+}
+
+static bool is_entry(const struct sim_module *m, const char *name) {
+    for (unsigned i = 0; i < m->nfunctions; i++) if (!strcmp(m->functions[i].func->name, name)) return true;
+    return false;
 }
 
 SIM_API(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
         (address, bytes, handle, name), SIM_HEALTHY) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
-    if (!name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (address) *address = 0;
+    if (bytes) *bytes = 0;
+    if (!name || !*name || (!address && !bytes) || is_entry(m, name)) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_var *v = sim_image_var(m->image, name);
     if (!v || !v->address || (v->space != SIM_GLOBAL && v->space != SIM_CONST)) return CUDA_ERROR_NOT_FOUND;
     if (address) *address = v->address;
@@ -300,9 +320,14 @@ SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle), 
 #define FIND_FUNCTION(f, handle) \
     struct sim_function *f = sim_get(SIM_H_FUNCTION, handle); \
     if (!f) return CUDA_ERROR_INVALID_HANDLE
+#define ASK_FUNCTION(f, handle) /* where NULL is an argument like others */ \
+    if (!handle) return CUDA_ERROR_INVALID_VALUE; \
+    FIND_FUNCTION(f, handle)
 
+
+/* As measured, .reqntid does not lower it. */
 int sim_most_threads(const struct sim_function *f) {
-    const uint32_t *m = f->func->reqntid[0] ? f->func->reqntid : f->func->maxntid;
+    const uint32_t *m = f->func->maxntid;
     int most = sim_occupancy(f, 32, 0).max_threads;
     uint64_t given = m[0] ? (uint64_t)m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1) : SIM_BLOCK_THREADS;
     return given < (uint64_t)most ? (int)given : most;
@@ -322,7 +347,10 @@ SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, a
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = f->max_dynamic; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = f->carveout; break;
-    default: *value = 0;                          /* cache mode, clusters */
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *value = f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
+    default: *value = 0;                          /* cache mode, whether clusters must be */
     }
     return CUDA_SUCCESS;
 }
@@ -338,20 +366,27 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
         if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
         f->carveout = value;
         return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (value < 0) return CUDA_ERROR_INVALID_VALUE;
+        if (value > 1) return CUDA_ERROR_NOT_SUPPORTED;            /* 1 is what all are here */
+        break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: value = value != 0; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: if (value < 0 || value > 2) return CUDA_ERROR_INVALID_VALUE; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
-    bool cluster = attribute >= CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET && attribute <= CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
-    return cluster ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuFuncGetName, (const char **name, void *handle), (name, handle), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
+    ASK_FUNCTION(f, handle);
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     *name = f->func->name;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
+    ASK_FUNCTION(f, handle);
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     *out = SIM_HANDLE(f->module->handle);
     return CUDA_SUCCESS;
@@ -359,7 +394,7 @@ SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY)
 
 SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t *bytes),
         (handle, index, offset, bytes), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
+    ASK_FUNCTION(f, handle);
     if (!offset || index >= f->func->nparams) return CUDA_ERROR_INVALID_VALUE;
     *offset = f->func->params[index].address;
     if (bytes) *bytes = f->func->params[index].size;

@@ -557,7 +557,7 @@ static bool skip_directive(struct px *px)
         px_expect(px, ';');
         return true;
     }
-    if (px_accept_dot(px, "section")) { skip_section(px); return true; }
+    if (px_accept_dot(px, "section")) { skip_section(px); px->has_debug = true; return true; }
     return false;
 }
 

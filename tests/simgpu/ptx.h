@@ -77,6 +77,7 @@ struct px {
     struct sim_log *log;
     unsigned errors, max_version, device_sm;
     const struct sim_input *inputs; unsigned ninputs, input;    /* `input` is the one that is parsed */
+    bool debug, has_debug;                        /* .target debug; there is debug information */
     bool more;                                    /* inputs may still come: what is missing is no error yet */
     int result;
     jmp_buf bail;
