@@ -174,7 +174,7 @@ enum { CU_LAUNCH_ATTRIBUTE_IGNORE, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_
 
 typedef struct {
     unsigned id; char pad[4];
-    union { char size[64]; int cooperative; int carveout; unsigned cluster[3]; int priority; void *pointer; } value;
+    union { char size[64]; int cooperative; unsigned number, cluster[3]; int priority; void *pointer; } value;
 } CUlaunchAttribute;
 typedef struct {
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;

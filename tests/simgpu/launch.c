@@ -19,11 +19,16 @@ struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned thread
     return o;
 }
 
+/* As measured: none above what the function was opted in to, and of the size only the low 32 bits are looked at. */
+static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
+    return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 : sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
+}
+
 static int active_blocks(int *out, void *handle, int threads, size_t shared, unsigned flags) {
     const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
     if (!out || threads <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
-    *out = sim_occupancy(f, (unsigned)threads, shared).blocks;
+    *out = blocks_with(f, threads, shared);
     return CUDA_SUCCESS;
 }
 SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *out, void *f, int threads, size_t shared),
@@ -51,7 +56,7 @@ static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of
             shared = shared_of(threads);
             pthread_mutex_lock(&sim_lock);
         }
-        int blocks = sim_occupancy(f, (unsigned)threads, shared).blocks;
+        int blocks = blocks_with(f, threads, shared);
         if (blocks * threads > top) { top = blocks * threads; *best = threads; *min_grid = blocks * SIM_SMS; }
     }
     sim_module_unref(m);
@@ -155,11 +160,15 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
     if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; f->func->reqntid[0] && i < 3; i++)
         if (l->block[i] != (f->func->reqntid[i] ? f->func->reqntid[i] : 1)) return CUDA_ERROR_INVALID_VALUE;
-    if (l->shared > (unsigned)f->max_dynamic) return CUDA_ERROR_INVALID_VALUE;
-    struct sim_occupancy o = sim_occupancy(f, (unsigned)threads, l->shared);
-    if (!o.blocks) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    if (l->cooperative && product(l->grid) > (uint64_t)o.blocks * SIM_SMS) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    return CUDA_SUCCESS;
+    return l->shared > (unsigned)f->max_dynamic && !l->cooperative ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* After the parameters, as measured. */
+static int check_room(const struct launch *l, const struct sim_function *f) {
+    struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
+    if (l->cooperative && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > (uint64_t)o.blocks * SIM_SMS))
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
 /* The kernel's parameter area from either form. */
@@ -195,7 +204,7 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     struct sim_grid *g = op->grid = calloc(1, sizeof *g);
     if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
     int result = pack(l, f->func, g->params);
-    if (result) return result;
+    if (result || (result = check_room(l, f))) return result;
     g->code = f->code; g->device = c->device; g->kernel_name = f->func->name; g->op = op;
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
@@ -213,15 +222,19 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     return CUDA_SUCCESS;
 }
 
+static int find_both(const struct launch *l, struct sim_stream **s, struct sim_function **f) {
+    int result = sim_stream_find(l->stream, s);
+    if (result) return result;
+    *f = sim_get(SIM_H_FUNCTION, l->function);
+    return *f && (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 /* The checks and the operation, not yet submitted. */
 static int prepare(const struct launch *l, struct sim_stream **stream, struct sim_op **out) {
     struct sim_stream *s;
-    struct sim_function *f = sim_get(SIM_H_FUNCTION, l->function);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
-    int result = sim_stream_find(l->stream, &s);
-    if (result) return result;
-    if (f->module->context != s->context) return CUDA_ERROR_INVALID_HANDLE;
-    if ((result = check_shape(l, f))) return result;
+    struct sim_function *f;
+    int result = find_both(l, &s, &f);
+    if (result || (result = check_shape(l, f))) return result;
     struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = make_grid(l, f, s->context, op))) { sim_op_unref(op); return result; }
@@ -268,21 +281,18 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
     bool pre = !(flags & CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC), post = !(flags & CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC);
     unsigned used = 0, made = 0;
     int result = CUDA_SUCCESS;
-    if (!list || !n || flags & ~3u) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < n; i++) {
-        const struct sim_stream *s = sim_get(SIM_H_STREAM, list[i].hStream);         /* the NULL stream and its like are none */
-        if (!s || s->thread || !sim_get(SIM_H_FUNCTION, list[i].function)) return CUDA_ERROR_INVALID_HANDLE;
-        if (((struct sim_function *)sim_get(SIM_H_FUNCTION, list[i].function))->module->context != s->context) return CUDA_ERROR_INVALID_HANDLE;
-        if (used & 1u << s->context->device->ordinal) return CUDA_ERROR_INVALID_DEVICE;
-        used |= 1u << s->context->device->ordinal;
-        if (memcmp(&list[i].gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) return CUDA_ERROR_INVALID_VALUE;       /* to sharedMemBytes */
-    }
-    for (; made < n && !result; made++) {
+    if (!list || !n || n > (unsigned)sim_device_count || flags & ~3u) return CUDA_ERROR_INVALID_VALUE;
+    for (; made < n && !result; made++) {         /* each is looked at in all ways before the next one, as measured */
         const CUDA_LAUNCH_PARAMS *p = &list[made];
         struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ }, { p->blockDimX, p->blockDimY, p->blockDimZ },
                             p->sharedMemBytes, p->kernelParams, NULL, true, false, 0 };
-        result = prepare(&l, &streams[made], &grids[made]);
+        const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);              /* the NULL stream and its like are none */
+        if (memcmp(&p->gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) result = CUDA_ERROR_INVALID_VALUE;          /* to sharedMemBytes */
+        else if (!s || s->thread) result = CUDA_ERROR_INVALID_HANDLE;
+        else result = prepare(&l, &streams[made], &grids[made]);
+        if (!result && used & 1u << s->context->device->ordinal) result = CUDA_ERROR_INVALID_DEVICE;
         if (!result && post && !(after[made] = sim_op_new(SIM_OP_MARKER))) result = CUDA_ERROR_OUT_OF_MEMORY;
+        if (s) used |= 1u << s->context->device->ordinal;
     }
     if (result) {
         for (unsigned i = 0; i < n; i++) { undo(grids[i]); sim_op_unref(after[i]); }
@@ -315,29 +325,36 @@ static int check_cluster(const struct launch *l, const unsigned n[3]) {
 /* Attributes that are hints, or that allow what never happens here (the overlap of programmatic serialisation), are accepted. */
 SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
                (c, f, params, extra), SIM_HEALTHY) {
-    if (!c || (c->numAttrs && !c->attrs)) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_stream *s;
+    struct sim_function *function;
+    if (!c) return CUDA_ERROR_INVALID_VALUE;
     struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ }, { c->blockDimX, c->blockDimY, c->blockDimZ },
                         c->sharedMemBytes, params, extra, false, false, 0 };
-    for (unsigned i = 0; i < c->numAttrs; i++) {
+    int result = find_both(&l, &s, &function);
+    if (!result && c->numAttrs && !c->attrs) result = CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < c->numAttrs && !result; i++) {
         const CUlaunchAttribute *a = &c->attrs[i];
-        int result = CUDA_SUCCESS;
         switch (a->id) {
         case CU_LAUNCH_ATTRIBUTE_IGNORE: case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: break;
+        case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: break;
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: if (a->value.number > 1) result = CUDA_ERROR_INVALID_VALUE; break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: if (a->value.number > 2) result = CUDA_ERROR_INVALID_VALUE; break;
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l.cooperative = a->value.cooperative != 0; break;
         case CU_LAUNCH_ATTRIBUTE_PRIORITY: l.has_priority = true; l.priority = a->value.priority; break;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: result = check_cluster(&l, a->value.cluster); break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-            if (a->value.carveout < -1 || a->value.carveout > 100) return CUDA_ERROR_INVALID_VALUE;
+            if (a->value.number > 100) result = CUDA_ERROR_INVALID_VALUE;
             break;
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-            return CUDA_ERROR_NOT_SUPPORTED;
-        default: return CUDA_ERROR_INVALID_VALUE;
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+            if (a->value.cluster[0] > 1 || a->value.cluster[1] > 1 || a->value.cluster[2] > 1) result = CUDA_ERROR_NOT_SUPPORTED;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+            result = sim_get(SIM_H_EVENT, a->value.pointer) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: result = CUDA_ERROR_NOT_SUPPORTED; break;
+        default: result = CUDA_ERROR_INVALID_VALUE;
         }
-        if (result) return result;
     }
-    return launch(&l);
+    return result ? result : launch(&l);
 }
