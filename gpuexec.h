@@ -4454,8 +4454,9 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-link   A linker keeps copies of its inputs, so that the driver's link state (the slot's native; NULL: none now) can be thrown away and made
    anew: when a log was cut, and after each failure. Measured (driver 580, sm_90): after a text that does not compile (218, 222) a state works on, but its
-   errors stay in the log; after inputs that contradict each other, 300 for the second, cuLinkComplete is 300 as well. With CU_JIT_LOG_VERBOSE cuLinkComplete
-   answers 0 though symbols are missing, the image loads, and only the error log names them: so an error there is one, whatever the answer. */
+   errors stay in the log; after inputs that contradict each other, 300 for the second, cuLinkComplete is 300 as well. Where symbols
+   are missing it answers 300, or 999 if the last text of the process that did not compile had an error (218), or, if that one was too new (222), even 0
+   and an image that loads: only the error log names them, so an error there is one, whatever the answer. */
 
 typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;    /* data ends in a NUL that bytes does not count */
 typedef struct gxi_linker {

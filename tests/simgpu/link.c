@@ -101,6 +101,18 @@ SIM_API(cuLinkCreate_v2, (unsigned n, int *options, void **values, void **out), 
     return result;
 }
 
+/* As measured, the answer to what cannot be linked depends on the last text of the process that did not compile: 300 if there was none, 999 after one with
+   an error (218), and after a too new one (222), where symbols are missing, 0 and an image. */
+static int last_failure;
+void sim_link_remember(int result) {
+    if (result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) last_failure = result;
+}
+static int answer_to(int result) {
+    if (result != CUDA_ERROR_UNKNOWN && result != CUDA_ERROR_INVALID_SOURCE) return result;
+    if (last_failure == CUDA_ERROR_INVALID_PTX) return CUDA_ERROR_UNKNOWN;
+    return last_failure && result == CUDA_ERROR_UNKNOWN ? CUDA_SUCCESS : CUDA_ERROR_INVALID_SOURCE;
+}
+
 enum { TAIL = 24 };                               /* zeros behind what was given: it may be looked at as a header */
 
 /* Takes over `text`, which ends with TAIL zeros. It is linked with what is there already, for what contradicts that, and the result thrown away. */
@@ -146,7 +158,8 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
         pthread_mutex_lock(&sim_lock);
         s = sim_get(SIM_H_LINK, handle);          /* another thread may have destroyed it, or been faster */
         if (!result) result = !s ? CUDA_ERROR_INVALID_HANDLE : s->image || s->inputs != inputs ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-        if (s && result == CUDA_ERROR_INVALID_SOURCE) s->failed = result;
+        sim_link_remember(result);
+        if (s && result == CUDA_ERROR_INVALID_SOURCE) s->failed = result = answer_to(result);
         if (!result) {
             tell(s, image, (unsigned)inputs, "ptxas ");
             free(s->texts);
@@ -193,7 +206,7 @@ SIM_API(cuLinkAddFile_v2, (void *handle, int type, const char *path, unsigned n,
     return add(handle, type, text, path, n, options, values);
 }
 
-/* As measured: once only; and with CU_JIT_LOG_VERBOSE what is missing stands in the log, but the answer is 0 and there is an image. */
+/* Once only, as measured. */
 SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, size), SIM_HEALTHY) {
     struct state *s = sim_get(SIM_H_LINK, handle);
     if (!s || s->image) return CUDA_ERROR_INVALID_HANDLE;
@@ -214,7 +227,7 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
     s = sim_get(SIM_H_LINK, handle);
-    if (s && s->options.verbose && result == CUDA_ERROR_UNKNOWN) result = CUDA_SUCCESS;
+    result = answer_to(result);
     if (!result && (!s || s->image)) result = CUDA_ERROR_INVALID_HANDLE;         /* another thread destroyed it, or was faster */
     if (!result) {
         s->image = image;

@@ -205,6 +205,7 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
     c->loading--;
+    sim_link_remember(result);
     if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!result && !(m->handle = sim_handle_new(SIM_H_MODULE, m))) result = CUDA_ERROR_OUT_OF_MEMORY;
     for (unsigned i = 0; !result && i < m->nfunctions; i++)

@@ -511,6 +511,7 @@ void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsign
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
 bool sim_is_binary(const void *image);                                   /* a cubin, another ELF file or a fatbin, by its first bytes */
 bool sim_is_host_elf(const void *image);                                 /* for no GPU, which knows no such format */
+void sim_link_remember(int result);                                      /* [lock] a text did not compile: what fails to link later is answered by that */
 bool sim_is_linked(const void *image);                                   /* what cuLinkComplete made */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);   /* limit: bytes that are there */
 void sim_module_free(struct sim_module *module);                         /* the handle and its reference go */
