@@ -1,0 +1,487 @@
+/* contexts.c - the driver itself and its devices, error texts, addresses of entry points; contexts, their stacks on threads, limits, peers. */
+#include "probe.h"
+
+/* --- the driver and devices --- */
+
+static unsigned hash(unsigned h, const char *text) {
+    for (; text && *text; text++) h = (h ^ (unsigned char)*text) * 16777619u;
+    return h;
+}
+
+static void errors(void) {
+    const char *s = "untouched";
+    unsigned    names = 2166136261u, texts = 2166136261u;
+    int         code, known = 0, sum = 0;
+    for (code = 0; code < 1200; code++) {
+        if (cu.error_name(code, &s)) continue;
+        known++;
+        sum += code;
+        names = hash(names, s);
+        if (cu.error_string(code, &s) == 0) texts = hash(texts, s);
+    }
+    answer("known", "%d %d", known, sum);
+    answer("names", "%08x", names);
+    answer("texts", "%08x", texts);
+    s = "untouched";
+    ASK("name_of_35", cu.error_name(35, &s));
+    ASK("sets_null", s == NULL);
+    ASK("name_of_-1", cu.error_name(-1, &s));
+    s = "untouched";
+    ASK("text_of_9999", cu.error_string(9999, &s));
+    ASK("text_sets_null", s == NULL);
+    ASK("name_to_null", cu.error_name(1, NULL));
+    ASK("text_to_null", cu.error_string(1, NULL));
+    ASK("unknown_to_null", cu.error_name(9999, NULL));
+    ASK("version_to_null", cu.version(NULL));
+    ASK("init_all_bits", cu.init(0xffffffffu));
+}
+
+static void device(void) {
+    char   text[100];
+    int    value = 77, last = 0, i;
+    size_t bytes = 0;
+    unsigned char id[16];
+    cu.init(0);
+    ASK("init_again", cu.init(0));
+    ASK("init_1_again", cu.init(1));
+    ASK("count_to_null", cu.count(NULL));
+    ASK("device_to_null", cu.device(NULL, 0));
+    ASK("device_99_to_null", cu.device(NULL, 99));
+    ASK("name_to_null", cu.name(NULL, 10, 0));
+    ASK("name_to_null_of_99", cu.name(NULL, 10, 99));
+    ASK("name_of_99", cu.name(text, 10, 99));
+    ASK("name_0", cu.name(text, 0, 0));
+    ASK("name_-1", cu.name(text, -1, 0));
+    memset(text, 'x', sizeof text);
+    ASK("name_1", cu.name(text, 1, 0));
+    answer("name_1_text", "%d %d", text[0], text[1]);
+    memset(text, 'x', sizeof text);
+    ASK("name_4", cu.name(text, 4, 0));
+    answer("name_4_text", "%d %d", text[3], text[4]);
+    ASK("attribute_to_null", cu.attribute(NULL, 1, 0));
+    ASK("attribute_0", cu.attribute(&value, 0, 0));
+    ASK("attribute_-1", cu.attribute(&value, -1, 0));
+    ASK("attribute_1000", cu.attribute(&value, 1000, 0));
+    ASK("attribute_1000_of_99", cu.attribute(&value, 1000, 99));
+    ASK("attribute_to_null_of_99", cu.attribute(NULL, 1, 99));
+    for (i = 1; i < 400; i++) if (cu.attribute(&value, i, 0) == 0) last = i;
+    ASK("attribute_last", last);
+    for (i = 1; i < last && cu.attribute(&value, i, 0) == 0; i++) { }
+    ASK("attribute_hole", i);
+    ASK("total_to_null", cu.total(NULL, 0));
+    ASK("total_of_99", cu.total(&bytes, 99));
+    ASK("total_of_99_to_null", cu.total(NULL, 99));
+    ASK("bus_to_null", cu.bus(NULL, 20, 0));
+    ASK("bus_0", cu.bus(text, 0, 0));
+    ASK("bus_-1", cu.bus(text, -1, 0));
+    memset(text, 'x', sizeof text);
+    ASK("bus_5", cu.bus(text, 5, 0));
+    answer("bus_5_text", "%d %d %d", text[0], text[4], text[5]);
+    ASK("bus_12", cu.bus(text, 12, 0));
+    ASK("bus_13", cu.bus(text, 13, 0));
+    ASK("bus_13_length", (int)strlen(text));
+    ASK("bus_of_99", cu.bus(text, 20, 99));
+    ASK("bus_of_99_to_null", cu.bus(NULL, 20, 99));
+    ASK("uuid_to_null", cu.uuid(NULL, 0));
+    ASK("uuid_of_99", cu.uuid(id, 99));
+    ASK("access_to_null", cu.can_access(NULL, 0, 0));
+    ASK("access_99", cu.can_access(&value, 0, 99));
+    ASK("access_99_to_null", cu.can_access(NULL, 99, 0));
+}
+
+static void find(const char *question, const char *name, int version, uint64_t flags) {
+    void *p = &p;
+    int   status = 77, result;
+    if (skipped(question)) return;
+    result = cu.address(name, &p, version, flags, &status);
+    answer(question, "%d %s %d", result, p == &p ? "untouched" : p ? "found" : "null", status);
+}
+static void addresses(void) {                        /* before cuInit, too */
+    void *a = NULL, *b = NULL;
+    find("plain", "cuMemAlloc", 3020, 0);
+    find("first", "cuMemAlloc", 2000, 0);
+    find("too_old", "cuMemAlloc", 1000, 0);
+    find("too_old_for_new", "cuFuncGetParamInfo", 12030, 0);
+    find("new", "cuFuncGetParamInfo", 12040, 0);
+    find("version_0", "cuInit", 0, 0);
+    find("version_-1", "cuInit", -1, 0);
+    find("version_next", "cuInit", 13010, 0);
+    find("version_future", "cuInit", 99000, 0);
+    find("unknown", "cuNoSuchCall", 12000, 0);
+    find("unknown_future", "cuNoSuchCall", 99000, 0);
+    find("empty", "", 12000, 0);
+    find("null", NULL, 12000, 0);
+    find("with_suffix", "cuMemAlloc_v2", 12000, 0);
+    find("with_ptsz", "cuStreamQuery_ptsz", 12000, 0);
+    find("case", "cuinit", 12000, 0);
+    find("not_public", "cuGetExportTable", 12000, 0);
+    find("flags_1", "cuStreamQuery", 12000, 1);
+    find("flags_2", "cuStreamQuery", 12000, 2);
+    find("flags_3", "cuStreamQuery", 12000, 3);
+    find("flags_4", "cuStreamQuery", 12000, 4);
+    find("flags_high", "cuStreamQuery", 12000, (uint64_t)1 << 40);
+    find("flags_4_unknown", "cuNoSuchCall", 12000, 4);
+    find("flags_2_no_stream", "cuInit", 12000, 2);
+    ASK("to_null", cu.address("cuInit", NULL, 12000, 0, NULL));
+    ASK("status_null", cu.address("cuInit", &a, 12000, 0, NULL));
+    ASK("status_null_unknown", cu.address("cuNoSuchCall", &a, 12000, 0, NULL));
+    ASK("old_plain", cu.old_address("cuInit", &a, 12000, 0));
+    a = &a;
+    ASK("old_unknown", cu.old_address("cuNoSuchCall", &a, 12000, 0));
+    ASK("old_unknown_sets_null", a == NULL);
+    ASK("old_too_old", cu.old_address("cuFuncGetParamInfo", &a, 12030, 0));
+    cu.address("cuGetProcAddress", &a, 11030, 0, NULL);
+    cu.address("cuGetProcAddress", &b, 12000, 0, NULL);
+    ASK("two_of_itself", a && b && a != b);
+    cu.address("cuStreamQuery", &a, 12000, 1, NULL);
+    cu.address("cuStreamQuery", &b, 12000, 2, NULL);
+    ASK("two_of_query", a && b && a != b);
+    cu.address("cuStreamQuery", &b, 12000, 0, NULL);
+    ASK("legacy_is_default", a == b);
+}
+
+/* --- contexts --- */
+
+static void context_create(void) {
+    static const unsigned all[] = { 3, 5, 6, 7, 8, 16, 24, 0x80, 0x100, 0x80000000u };
+    void    *a = NULL, *c = NULL;
+    unsigned i, flags;
+    cu.init(0);
+    ASK("to_null", cu.create(NULL, 0, 0));
+    ASK("to_null_on_99", cu.create(NULL, 0, 99));
+    ASK("on_99", cu.create(&a, 0, 99));
+    ASK("on_-1", cu.create(&a, 0, -1));
+    ASK("bad_flags_on_99", cu.create(&a, 0x80000000u, 99));
+    for (i = 0; i < COUNT(all); i++) {
+        char question[40];
+        int  result;
+        snprintf(question, sizeof question, "flags_%x", all[i]);
+        if (skipped(question)) continue;
+        result = cu.create(&a, all[i], 0);
+        flags = 0;
+        if (result == 0) cu.context_flags(&flags);
+        answer(question, "%d %x", result, flags);
+        if (result == 0) cu.destroy(a);
+    }
+    ASK("destroy_null", cu.destroy(NULL));
+    ASK("detach_null", cu.detach(NULL));
+    cu.create(&a, 0, 0);
+    ASK("flags_to_null", cu.context_flags(NULL));
+    ASK("attach_to_null_with_flags", cu.attach(NULL, 1));
+    cu.attach(&c, 0);
+    ASK("destroy_attached", cu.destroy(a));
+    ASK("current_after", cu.current(&c));
+    ASK("none_after", c == NULL);
+    ASK("attach_without", cu.attach(&c, 0));
+}
+
+static int is(void *c) {
+    void *now = NULL;
+    cu.current(&now);
+    return now == c;
+}
+static void context_stack(void) {
+    void  *a = NULL, *b = NULL, *c = NULL;
+    int    device = 77;
+    ptr    p = 0;
+    size_t bytes = 0;
+    cu.init(0);
+    ASK("set_null_on_empty", cu.set_current(NULL));
+    ASK("push_null", cu.push(NULL));
+    ASK("pop_after_push_null", cu.pop(&c));
+    ASK("current_to_null", cu.current(NULL));
+    ASK("device_to_null_without", cu.context_device(NULL));
+    ASK("memory_to_null_without", cu.memory(NULL, NULL));
+    cu.create(&a, 0, 0);
+    cu.create(&b, 0, 0);
+    ASK("device_to_null", cu.context_device(NULL));
+    ASK("pop_to_null", cu.pop(NULL));
+    ASK("a_is_left", is(a));
+    cu.push(b);
+    ASK("set_null", cu.set_current(NULL));
+    ASK("a_under_null", is(a));
+    ASK("none_after_null", is(NULL));
+    while (cu.pop(&c) == 0) { }
+    cu.push(a);
+    ASK("push_again", cu.push(a));
+    cu.pop(&c);
+    ASK("once_more_there", is(a));
+    cu.push(b);
+    ASK("set_a_over_b", cu.set_current(a));
+    cu.pop(&c);
+    ASK("a_replaced_b", c == a);
+    ASK("a_below", is(a));
+    cu.pop(&c);
+    ASK("empty_then", is(NULL));
+    ASK("pop_empty_to_null", cu.pop(NULL));
+    cu.push(b);
+    cu.push(a);
+    ASK("destroy_below_top", cu.destroy(b));
+    ASK("top_stays", is(a));
+    cu.pop(&c);
+    ASK("dead_below", is(b));
+    ASK("dead_device", cu.context_device(&device));
+    ASK("dead_alloc", cu.alloc(&p, 4));
+    ASK("dead_alloc_0", cu.alloc(&p, 0));
+    ASK("dead_memory", cu.memory(&bytes, &bytes));
+    ASK("dead_set_over", cu.set_current(a));
+    ASK("dead_replaced", is(a));
+    ASK("destroy_once_current", cu.destroy(a));
+    ASK("empty_after", is(NULL));
+}
+
+static void *made, *seen;
+static int   codes[8];
+static void in_other_thread(void) {
+    void *c = NULL;
+    codes[0] = is(NULL);
+    codes[1] = cu.pop(&c);
+    codes[2] = cu.create(&made, 0, 0);
+    codes[3] = is(made);
+}
+static void set_and_leave(void) { codes[0] = cu.set_current(made); codes[1] = cu.push(made); }
+static void destroy_it(void) { codes[0] = cu.destroy(made); codes[1] = cu.current(&seen); }
+static void context_threads(void) {
+    void    *a = NULL, *c = NULL;
+    ptr      p = 0;
+    int      device = 77, least = 0;
+    unsigned version = 0;
+    size_t   value = 0;
+    cu.init(0);
+    cu.create(&a, 0, 0);
+    in_thread(in_other_thread);
+    answer("starts", "%d %d %d %d", codes[0], codes[1], codes[2], codes[3]);
+    ASK("mine_stays", is(a));
+    ASK("use_of_ended_thread", cu.set_current(made));
+    ASK("alloc_in_it", cu.alloc(&p, 4));
+    in_thread(set_and_leave);
+    answer("leaves", "%d %d", codes[0], codes[1]);
+    ASK("destroy_while_left", cu.destroy(made));
+    ASK("none_then", is(NULL));
+    cu.set_current(a);
+    made = a;
+    in_thread(destroy_it);
+    answer("destroyed_there", "%d %d", codes[0], codes[1]);
+    ASK("dead_is_current", is(a));
+    ASK("alloc", cu.alloc(&p, 4));
+    ASK("free_0", cu.free(0));
+    ASK("device", cu.context_device(&device));
+    ASK("limit", cu.get_limit(&value, 0));
+    ASK("limit_99", cu.get_limit(&value, 99));
+    ASK("priorities", cu.priorities(&least, &least));
+    ASK("stream", cu.stream(&c, 0, 0));
+    ASK("stream_bad_flags", cu.stream(&c, 8, 0));
+    ASK("query_null_stream", cu.stream_query(NULL));
+    ASK("sync", cu.sync());
+    ASK("flags", cu.context_flags(&version));
+    ASK("api_version_of_current", cu.api_version(NULL, &version));
+    ASK("load_null", cu.load(&c, NULL));
+    ASK("to_device_0", cu.to_device(p, NULL, 0));
+    ASK("set_null", cu.set_current(NULL));
+    ASK("pop", cu.pop(&c));
+}
+
+static void context_tells(void) {
+    void *a = NULL, *b = NULL, *primary = NULL;
+    unsigned version = 0, flags = 0;
+    unsigned long long id[4] = { 0, 0, 0, 0 };
+    int  least = 77, greatest = 77;
+    cu.init(0);
+    ASK("api_version_without", cu.api_version(NULL, &version));
+    ASK("id_without", cu.context_id(NULL, &id[0]));
+    ASK("priorities_without", cu.priorities(NULL, NULL));
+    ASK("flags_without", cu.context_flags(&flags));
+    ASK("flags_to_null_without", cu.context_flags(NULL));
+    cu.create(&a, 0, 0);
+    cu.context_id(a, &id[0]);
+    ASK("id_of_current", cu.context_id(NULL, &id[1]));
+    ASK("same_id", id[0] == id[1]);
+    ASK("id_to_null", cu.context_id(a, NULL));
+    ASK("id_of_current_to_null", cu.context_id(NULL, NULL));
+    ASK("api_version_to_null", cu.api_version(a, NULL));
+    cu.create(&b, 0, 0);
+    cu.context_id(b, &id[1]);
+    ASK("ids_rise", id[1] > id[0]);
+    cu.retain(&primary, 0);
+    ASK("api_version_of_primary", cu.api_version(primary, &version));
+    answer("is", "%u", version);
+    cu.context_id(primary, &id[2]);
+    cu.release(0);
+    cu.retain(&primary, 0);
+    cu.context_id(primary, &id[3]);
+    ASK("primary_id_is_new", id[2] != id[3]);
+    ASK("priorities", cu.priorities(&least, NULL));
+    ASK("least", least);
+    cu.priorities(NULL, &greatest);
+    ASK("greatest", greatest);
+}
+
+static void limits(void) {
+    static const struct { int limit; size_t value; } set[] = {
+        { 0, 0 }, { 0, 1 }, { 0, 1025 }, { 0, 100000 }, { 0, (size_t)1 << 40 }, { 1, 0 }, { 1, 5 << 20 }, { 1, (size_t)1 << 50 }, { 1, (size_t)1 << 31 },
+        { 2, 0 }, { 2, 5 << 20 },
+        { 3, 0 }, { 3, 1 }, { 4, 0 }, { 4, 1 }, { 4, 5000 }, { 5, 0 }, { 5, 33 }, { 5, 128 }, { 5, 129 }, { 6, 0 }, { 7, 0 }, { 7, 1024 }, { 8, 0 }, { 8, 1 },
+        { 9, 1 }, { 10, 0 }, { 11, 0 }, { -1, 0 }
+    };
+    void  *c = NULL;
+    size_t value, i;
+    char   question[60];
+    cu.init(0);
+    value = 77;
+    ASK("get_without", cu.get_limit(&value, 0));
+    ASK("get_99_without", cu.get_limit(&value, 99));
+    ASK("set_without", cu.set_limit(0, 1024));
+    cu.create(&c, 0, 0);
+    ASK("get_99_to_null", cu.get_limit(NULL, 99));
+    for (i = 0; i < 12; i++) {
+        int result;
+        snprintf(question, sizeof question, "get_%d", (int)i);
+        if (skipped(question)) continue;
+        value = 77;
+        result = cu.get_limit(&value, (int)i);
+        if (i == 2 || i == 6) value = 0;             /* of the device's size */
+        answer(question, "%d %llu", result, (ptr)value);
+    }
+    for (i = 0; i < COUNT(set); i++) {
+        int result;
+        snprintf(question, sizeof question, "set_%d_to_%llu", set[i].limit, (ptr)set[i].value);
+        if (skipped(question)) continue;
+        result = cu.set_limit(set[i].limit, set[i].value);
+        value = 77;
+        if (set[i].limit >= 0) cu.get_limit(&value, set[i].limit);
+        answer(question, "%d %llu", result, (ptr)value);
+    }
+}
+
+/* --- primary contexts --- */
+
+static void primary(void) {
+    void    *a = NULL, *b = NULL;
+    unsigned flags = 77;
+    int      active = 77;
+    ptr      p = 0;
+    cu.init(0);
+    ASK("retain_to_null", cu.retain(NULL, 0));
+    ASK("retain_99_to_null", cu.retain(NULL, 99));
+    ASK("retain_-1", cu.retain(&a, -1));
+    ASK("release_99", cu.release(99));
+    ASK("reset_99", cu.reset(99));
+    ASK("state_99", cu.primary_state(99, &flags, &active));
+    ASK("state_99_to_null", cu.primary_state(99, NULL, NULL));
+    ASK("state_to_null", cu.primary_state(0, NULL, NULL));
+    ASK("state_flags_to_null", cu.primary_state(0, NULL, &active));
+    ASK("state_active_to_null", cu.primary_state(0, &flags, NULL));
+    ASK("flags_99", cu.primary_flags(99, 0));
+    ASK("flags_99_bad", cu.primary_flags(99, 0x1000));
+    ASK("flags_bad", cu.primary_flags(0, 0x1000));
+    ASK("flags_3", cu.primary_flags(0, 3));
+    ASK("flags_4", cu.primary_flags(0, 4));
+    cu.primary_state(0, &flags, &active);
+    answer("state", "%x %d", flags, active);
+    ASK("flags_8", cu.primary_flags(0, 8));
+    cu.primary_state(0, &flags, &active);
+    answer("state_8", "%x %d", flags, active);
+    ASK("flags_16", cu.primary_flags(0, 16));
+    cu.primary_state(0, &flags, &active);
+    answer("state_16", "%x %d", flags, active);
+    cu.primary_flags(0, 4);
+    cu.retain(&a, 0);
+    cu.retain(&b, 0);
+    ASK("same", a == b);
+    cu.primary_state(0, &flags, &active);
+    answer("state_active", "%x %d", flags, active);
+    ASK("flags_1_active", cu.primary_flags(0, 1));
+    cu.primary_state(0, &flags, &active);
+    answer("state_1_active", "%x %d", flags, active);
+    cu.set_current(a);
+    cu.context_flags(&flags);
+    answer("flags_of_context", "%x", flags);
+    ASK("release", cu.release(0));
+    ASK("alloc_in_rest", cu.alloc(&p, 4));
+    ASK("reset_retained", cu.reset(0));
+    cu.primary_state(0, &flags, &active);
+    ASK("active_after_reset", active);
+    ASK("alloc_after_reset", cu.alloc(&p, 4));
+    ASK("release_after_reset", cu.release(0));
+    ASK("release_once_more", cu.release(0));
+    ASK("retain_again", cu.retain(&b, 0));
+    ASK("same_again", a == b);
+    ASK("alloc_then", cu.alloc(&p, 4));
+    ASK("state_flags_kept", cu.primary_state(0, &flags, &active));
+    answer("kept", "%x %d", flags, active);
+    ASK("attach_primary", cu.attach(&b, 0));
+    ASK("detach_primary", cu.detach(a));
+    ASK("detach_primary_again", cu.detach(a));
+    ASK("alloc_still", cu.alloc(&p, 4));
+    cu.primary_flags(0, 2);
+    ASK("release_last", cu.release(0));
+    cu.primary_state(0, &flags, &active);
+    answer("kept_after_release", "%x %d", flags, active);
+    ASK("reset_last", cu.reset(0));
+    cu.primary_state(0, &flags, &active);
+    answer("kept_after_reset", "%x %d", flags, active);
+}
+
+/* --- peers --- */
+
+static void peers_one(void) {
+    void *other = NULL;
+    open_one();
+    ASK("enable_null", cu.enable_peer(NULL, 0));
+    ASK("enable_null_flags", cu.enable_peer(NULL, 1));
+    ASK("disable_null", cu.disable_peer(NULL));
+    ASK("disable_self", cu.disable_peer(context[0]));
+    ASK("enable_self_flags", cu.enable_peer(context[0], 1));
+    cu.create(&other, 0, 0);
+    ASK("enable_same_device", cu.enable_peer(context[0], 0));
+    ASK("disable_same_device", cu.disable_peer(context[0]));
+    cu.pop(&other);
+    cu.set_current(NULL);
+    ASK("enable_without", cu.enable_peer(context[0], 0));
+    ASK("enable_without_flags", cu.enable_peer(context[0], 1));
+    ASK("disable_without", cu.disable_peer(context[0]));
+}
+static void peers_two(void) {
+    void *third = NULL, *own = NULL;
+    ptr   p = 0;
+    open_all();
+    cu.create(&third, 0, 1);
+    cu.set_current(context[0]);
+    ASK("primary", cu.enable_peer(context[1], 0));
+    ASK("created_then", cu.enable_peer(third, 0));
+    ASK("disable_created", cu.disable_peer(third));
+    ASK("primary_again", cu.enable_peer(context[1], 0));
+    ASK("flags_of_enabled", cu.enable_peer(context[1], 1));
+    cu.create(&own, 0, 0);
+    ASK("from_second_context", cu.enable_peer(context[1], 0));
+    ASK("other_way", (cu.set_current(context[1]), cu.enable_peer(context[0], 0)));
+    cu.set_current(context[0]);
+    ASK("destroy_peer", cu.destroy(third));
+    ASK("copy_peer", cu.copy_peer(memory[0], context[0], memory[1], context[1], 64, NULL));
+    ASK("copy_peer_swapped", cu.copy_peer(memory[0], context[1], memory[1], context[0], 64, NULL));
+    ASK("copy_peer_null", cu.copy_peer(memory[0], NULL, memory[1], NULL, 64, NULL));
+    ASK("copy_peer_0", cu.copy_peer(memory[0], context[0], memory[1], context[1], 0, NULL));
+    ASK("copy_peer_0_null", cu.copy_peer(0, context[0], 0, context[1], 0, NULL));
+    ASK("copy_peer_past_end", cu.copy_peer(memory[0], context[0], memory[1] + 4, context[1], MEMORY, NULL));
+    ASK("copy_peer_one_side", cu.copy_peer(memory[0], context[0], memory[0] + 64, context[0], 64, NULL));
+    ASK("copy_across", cu.copy_async(memory[0], memory[1], 64, NULL));
+    ASK("alloc_there_free_here", (cu.set_current(context[1]), cu.alloc(&p, 64), cu.set_current(context[0]), cu.free(p)));
+    ASK("range_of_other", cu.range(&p, NULL, memory[1]));
+    ASK("disable", cu.disable_peer(context[1]));
+    ASK("range_of_other_then", cu.range(&p, NULL, memory[1]));
+    ASK("fill_other", cu.fill_8(memory[1], 0, 64, NULL));
+    ASK("to_other", cu.to_device(memory[1], "1234", 4));
+    ASK("from_other", cu.to_host(&p, memory[1], 4));
+    ASK("disable_again", cu.disable_peer(context[1]));
+    ASK("event_there_stream_here", (cu.set_current(context[1]), cu.event(&own, 0), cu.record(own, (void *)1), cu.set_current(context[0]), cu.wait_event(NULL,
+        own, 0)));
+    ASK("launch_there_on_null", launch(kernel(1, "nop"), 1, 1, NULL, NULL));
+    ASK("sync", cu.sync());
+}
+
+const group device_groups[] = { { "error", errors, 1 }, { "device", device, 1 }, { "address", addresses, 1 }, { NULL, NULL, 0 } };
+const group context_groups[] = {
+    { "context_create", context_create, 1 }, { "context_stack", context_stack, 1 }, { "context_threads", context_threads, 1 },
+    { "context_tells", context_tells, 1 },
+    { "limit", limits, 1 }, { "primary", primary, 1 }, { "peers_one", peers_one, 1 }, { "peers_two", peers_two, 2 }, { NULL, NULL, 0 }
+};

@@ -1,0 +1,372 @@
+/* launches.c - launches of every kind with something wrong, or two things; occupancy. */
+#include "probe.h"
+
+static int go(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared) {
+    return cu.launch(f, gx, gy, gz, bx, by, bz, shared, NULL, NULL, NULL);
+}
+
+static void shapes(void) {
+    void *nop, *fixed, *params[1], *other = NULL, *s = NULL, *store;
+    open_one();
+    nop = kernel(0, "nop");
+    fixed = kernel(0, "fixed40k");
+    store = kernel(0, "store");
+    params[0] = &memory[0];
+    ASK("null", go(NULL, 1, 1, 1, 1, 1, 1, 0));
+    ASK("null_grid_0", go(NULL, 0, 1, 1, 1, 1, 1, 0));
+    ASK("grid_y_0", go(nop, 1, 0, 1, 1, 1, 1, 0));
+    ASK("grid_z_0", go(nop, 1, 1, 0, 1, 1, 1, 0));
+    ASK("block_y_0", go(nop, 1, 1, 1, 1, 0, 1, 0));
+    ASK("block_z_0", go(nop, 1, 1, 1, 1, 1, 0, 0));
+    ASK("grid_x_over", go(nop, 0x80000000u, 1, 1, 1, 1, 1, 0));
+    ASK("grid_y_most", go(nop, 1, 65535, 1, 1, 1, 1, 0));
+    ASK("grid_z_over", go(nop, 1, 1, 65536, 1, 1, 1, 0));
+    ASK("block_y_1024", go(nop, 1, 1, 1, 1, 1024, 1, 0));
+    ASK("block_z_64", go(nop, 1, 1, 1, 1, 1, 64, 0));
+    ASK("block_z_65", go(nop, 1, 1, 1, 1, 1, 65, 0));
+    ASK("block_32_33", go(nop, 1, 1, 1, 32, 33, 1, 0));
+    ASK("block_wraps", go(nop, 1, 1, 1, 65536, 65536, 1, 0));
+    ASK("shared_all_bits", go(nop, 1, 1, 1, 1, 1, 1, 0xffffffffu));
+    ASK("shared_odd", go(nop, 1, 1, 1, 1, 1, 1, 3));
+    ASK("max64_8x8", go(kernel(0, "max64"), 1, 1, 1, 8, 8, 1, 0));
+    ASK("max64_1x64", go(kernel(0, "max64"), 1, 1, 1, 1, 64, 1, 0));
+    ASK("req64", go(kernel(0, "req64"), 1, 1, 1, 64, 1, 1, 0));
+    ASK("req64_8x8", go(kernel(0, "req64"), 1, 1, 1, 8, 8, 1, 0));
+    ASK("req64_65", go(kernel(0, "req64"), 1, 1, 1, 65, 1, 1, 0));
+    ASK("fixed_and_8k", cu.launch(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params, NULL));
+    ASK("fixed_and_8k_and_4", cu.launch(fixed, 1, 1, 1, 1, 1, 1, 8196, NULL, params, NULL));
+    ASK("params_of_none", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    ASK("params_null_grid_0", go(store, 0, 1, 1, 1, 1, 1, 0));
+    ASK("params_null_shared_too_large", go(store, 1, 1, 1, 1, 1, 1, 0xfffff));
+    cu.create(&other, 0, 0);
+    cu.stream(&s, 0, 0);
+    cu.pop(&other);
+    ASK("other_context", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    ASK("other_context_grid_0", cu.launch(nop, 0, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    ASK("other_context_params_null", cu.launch(store, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    ASK("sync", cu.sync());
+    cu.set_current(NULL);
+    ASK("without", go(nop, 1, 1, 1, 1, 1, 1, 0));
+    ASK("without_grid_0", go(nop, 0, 1, 1, 1, 1, 1, 0));
+    ASK("without_null", go(NULL, 1, 1, 1, 1, 1, 1, 0));
+    ASK("without_params_null", go(store, 1, 1, 1, 1, 1, 1, 0));
+    ASK("on_1_without", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, (void *)1, NULL, NULL));
+}
+
+static int extra(void *f, void *a, void *b, void *c, void *d, void *e, void *g, void *h) {
+    void *list[8];
+    list[0] = a; list[1] = b; list[2] = c; list[3] = d; list[4] = e; list[5] = g; list[6] = h; list[7] = NULL;
+    return cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, list);
+}
+static void extras(void) {
+    static char packed[64];
+    void  *nop, *store, *POINTER_KEY = (void *)1, *SIZE_KEY = (void *)2;
+    void  *none[2] = { NULL, NULL };
+    size_t twelve = 12, nothing = 0, sixteen = 16, eight = 8;
+    open_one();
+    nop = kernel(0, "nop");
+    store = kernel(0, "store");
+    memcpy(packed, &memory[0], 8);
+    ASK("end_of_none", extra(nop, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    ASK("end", extra(store, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    ASK("none_0", extra(nop, POINTER_KEY, packed, SIZE_KEY, &nothing, NULL, NULL, NULL));
+    ASK("none_0_null", extra(nop, POINTER_KEY, NULL, SIZE_KEY, &nothing, NULL, NULL, NULL));
+    ASK("none_12", extra(nop, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
+    ASK("null_buffer_0", extra(store, POINTER_KEY, NULL, SIZE_KEY, &nothing, NULL, NULL, NULL));
+    ASK("size_first", extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, NULL, NULL, NULL));
+    ASK("size_twice", extra(store, SIZE_KEY, &sixteen, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL));
+    ASK("size_twice_other", extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL));
+    ASK("pointer_only", extra(store, POINTER_KEY, packed, NULL, NULL, NULL, NULL, NULL));
+    ASK("size_only", extra(store, SIZE_KEY, &twelve, NULL, NULL, NULL, NULL, NULL));
+    ASK("unknown_key", extra(store, (void *)5, packed, NULL, NULL, NULL, NULL, NULL));
+    ASK("unknown_key_then", extra(store, POINTER_KEY, packed, SIZE_KEY, &twelve, (void *)5, packed, NULL));
+    ASK("unknown_key_none", extra(nop, (void *)5, packed, NULL, NULL, NULL, NULL, NULL));
+    ASK("key_all_bits", extra(store, (void *)~(uintptr_t)0, packed, NULL, NULL, NULL, NULL, NULL));
+    ASK("no_buffer", extra(store, POINTER_KEY, NULL, SIZE_KEY, &twelve, NULL, NULL, NULL));
+    ASK("no_size", extra(store, POINTER_KEY, packed, SIZE_KEY, NULL, NULL, NULL, NULL));
+    ASK("params_null_element", launch(store, 1, 1, NULL, none));
+    ASK("long_grid_0", cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
+    ASK("long_shared_too_large", cu.launch(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL, (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
+    ASK("unknown_key_grid_0", cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
+    ASK("unknown_key_null_function", cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
+    ASK("params_and_extra_null_function", cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]) { packed, packed }, (void *[]) { NULL }));
+    ASK("short_long", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
+    ASK("exact", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &eight, NULL, NULL, NULL));
+    ASK("sync", cu.sync());
+}
+/* --- cuLaunchKernelEx --- */
+
+static config simple(attribute *list, unsigned n) {
+    config c;
+    memset(&c, 0, sizeof c);
+    c.grid[0] = 4;
+    c.grid[1] = c.grid[2] = c.block[0] = c.block[1] = c.block[2] = 1;
+    c.list = list; c.n = n;
+    return c;
+}
+static int with(unsigned id, int value) {
+    attribute a;
+    config    c = simple(&a, 1);
+    memset(&a, 0, sizeof a);
+    a.id = id;
+    a.value.flag = value;
+    return cu.launch_ex(&c, kernel(0, "nop"), NULL, NULL);
+}
+static int cluster(unsigned x, unsigned y, unsigned z) {
+    attribute a;
+    config    c = simple(&a, 1);
+    memset(&a, 0, sizeof a);
+    a.id = 4;
+    a.value.dim[0] = x; a.value.dim[1] = y; a.value.dim[2] = z;
+    return cu.launch_ex(&c, kernel(0, "nop"), NULL, NULL);
+}
+static void launch_ex(void) {
+    attribute a[2];
+    config    c;
+    void     *nop, *store, *params[1];
+    char      question[60];
+    int       i;
+    open_one();
+    nop = kernel(0, "nop");
+    store = kernel(0, "store");
+    params[0] = &memory[0];
+    memset(a, 0, sizeof a);
+    ASK("null", cu.launch_ex(NULL, nop, NULL, NULL));
+    ASK("all_null", cu.launch_ex(NULL, NULL, NULL, NULL));
+    c = simple(NULL, 0);
+    ASK("function_null", cu.launch_ex(&c, NULL, NULL, NULL));
+    ASK("params_null", cu.launch_ex(&c, store, NULL, NULL));
+    c = simple(a, 0);
+    ASK("list_of_none", cu.launch_ex(&c, nop, NULL, NULL));
+    c.grid[1] = 0;
+    ASK("grid_0", cu.launch_ex(&c, nop, NULL, NULL));
+    a[0].id = 99;
+    c.n = 1;
+    ASK("grid_0_unknown", cu.launch_ex(&c, nop, NULL, NULL));
+    c = simple(a, 1);
+    ASK("unknown_function_null", cu.launch_ex(&c, NULL, NULL, NULL));
+    ASK("unknown_params_null", cu.launch_ex(&c, store, NULL, NULL));
+    ASK("unknown_all_bits", with(0xffffffffu, 0));
+    for (i = 0; i <= 24; i++) {
+        snprintf(question, sizeof question, "attribute_%d", i);
+        ASK(question, with((unsigned)i, 0));
+    }
+    ASK("cooperative_1", with(2, 1));
+    ASK("cooperative_2", with(2, 2));
+    ASK("cooperative_-1", with(2, -1));
+    ASK("policy_1", with(3, 1));
+    ASK("policy_3", with(3, 3));
+    ASK("policy_99", with(3, 99));
+    ASK("cluster_policy_2", with(5, 2));
+    ASK("cluster_policy_3", with(5, 3));
+    ASK("programmatic_1", with(6, 1));
+    ASK("programmatic_2", with(6, 2));
+    ASK("priority_5", with(8, 5));
+    ASK("priority_-5", with(8, -5));
+    ASK("priority_-100", with(8, -100));
+    ASK("domain_1", with(10, 1));
+    ASK("domain_2", with(10, 2));
+    ASK("carveout_50", with(14, 50));
+    ASK("carveout_-1", with(14, -1));
+    ASK("carveout_-2", with(14, -2));
+    ASK("carveout_101", with(14, 101));
+    ASK("cluster_1", cluster(1, 1, 1));
+    ASK("cluster_0", cluster(0, 0, 0));
+    ASK("cluster_1_0", cluster(1, 0, 0));
+    ASK("cluster_2", cluster(2, 1, 1));
+    ASK("cluster_3", cluster(3, 1, 1));
+    ASK("cluster_y_2", cluster(1, 2, 1));
+    ASK("cluster_8", cluster(8, 1, 1));
+    ASK("cluster_16", cluster(16, 1, 1));
+    c = simple(a, 2);
+    a[0].id = 2; a[0].value.flag = 1;
+    a[1].id = 2; a[1].value.flag = 0;
+    ASK("cooperative_twice", cu.launch_ex(&c, nop, NULL, NULL));
+    c = simple(a, 1);
+    c.grid[0] = 1000000;
+    ASK("cooperative_too_large", cu.launch_ex(&c, nop, NULL, NULL));
+    ASK("cooperative_too_large_params_null", cu.launch_ex(&c, store, NULL, NULL));
+    c.n = 2;
+    a[1].id = 99;
+    ASK("too_large_unknown", cu.launch_ex(&c, nop, NULL, NULL));
+    c.shared = 0xfffff;
+    c.n = 1;
+    ASK("too_large_shared", cu.launch_ex(&c, nop, NULL, NULL));
+    c = simple(NULL, 0);
+    ASK("params_for_none", cu.launch_ex(&c, nop, params, NULL));
+    c.n = 1;
+    ASK("no_list", cu.launch_ex(&c, nop, NULL, NULL));
+    ASK("no_list_function_null", cu.launch_ex(&c, NULL, NULL, NULL));
+    c.n = 0;
+    ASK("sync", cu.sync());
+    cu.set_current(NULL);
+    ASK("without", cu.launch_ex(&c, nop, NULL, NULL));
+}
+/* --- cooperative launches --- */
+
+static void cooperative(void) {
+    void *nop, *store, *fixed, *params[2], *other = NULL, *s = NULL;
+    int   each = 0, processors = 0;
+    unsigned v = 1, most;
+    open_one();
+    nop = kernel(0, "nop");
+    store = kernel(0, "store");
+    fixed = kernel(0, "fixed40k");
+    params[0] = &memory[0]; params[1] = &v;
+    cu.attribute(&processors, 16, 0);
+    cu.blocks(&each, store, 256, 0);
+    most = (unsigned)(each * processors);
+    ASK("most", cu.cooperative(store, most, 1, 1, 256, 1, 1, 0, NULL, params));
+    ASK("one_more", cu.cooperative(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, params));
+    ASK("one_more_params_null", cu.cooperative(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL));
+    ASK("one_more_block_0", cu.cooperative(store, most + 1, 1, 1, 0, 1, 1, 0, NULL, params));
+    ASK("null", cu.cooperative(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    ASK("grid_0", cu.cooperative(nop, 0, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    ASK("block_1025", cu.cooperative(nop, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
+    ASK("shared_too_large", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 49156, NULL, NULL));
+    ASK("too_large_shared_too_large", cu.cooperative(nop, 1000000, 1, 1, 1, 1, 1, 49156, NULL, NULL));
+    ASK("too_large_maxntid", cu.cooperative(kernel(0, "max64"), 1000000, 1, 1, 65, 1, 1, 0, NULL, NULL));
+    ASK("params_null_block_1025", cu.cooperative(store, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
+    ASK("params_null_shared_too_large", cu.cooperative(store, 1, 1, 1, 32, 1, 1, 49156, NULL, NULL));
+    ASK("grid_y_over", cu.cooperative(nop, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL));
+    ASK("params_null", cu.cooperative(store, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    ASK("fixed", cu.cooperative(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params));
+    cu.create(&other, 0, 0);
+    cu.stream(&s, 0, 0);
+    cu.pop(&other);
+    ASK("other_context_too_large", cu.cooperative(nop, 1000000, 1, 1, 32, 1, 1, 0, s, NULL));
+    ASK("sync", cu.sync());
+    cu.set_current(NULL);
+    ASK("without", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    ASK("without_too_large", cu.cooperative(nop, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
+}
+
+static part parts[3];
+static void reset_parts(void *const streams[2], const char *name) {
+    int i;
+    memset(parts, 0, sizeof parts);
+    for (i = 0; i < 2; i++) {
+        parts[i].function = kernel(i, name);
+        parts[i].grid[0] = parts[i].grid[1] = parts[i].grid[2] = parts[i].block[0] = parts[i].block[1] = parts[i].block[2] = 1;
+        parts[i].stream = streams[i];
+    }
+    parts[2] = parts[0];
+}
+static void multi(void) {
+    void    *streams[2] = { NULL, NULL };
+    part     one;
+    open_all();
+    cu.stream(&streams[0], 0, 0);
+    cu.set_current(context[1]);
+    cu.stream(&streams[1], 0, 0);
+    cu.set_current(context[0]);
+#define TRY(question, n, flags, change) reset_parts(streams, "nop"); change; ASK(question, cu.multi(parts, n, flags))
+    TRY("plain", 2, 0, (void)0);
+    TRY("one", 1, 0, (void)0);
+    TRY("flags_3", 2, 3, (void)0);
+    TRY("flags_4", 2, 4, (void)0);
+    TRY("none", 0, 0, (void)0);
+    TRY("none_flags_4", 0, 4, (void)0);
+    ASK("null", cu.multi(NULL, 2, 0));
+    ASK("null_none", cu.multi(NULL, 0, 0));
+    TRY("three", 3, 0, (void)0);
+    TRY("function_null", 2, 0, parts[1].function = NULL);
+    TRY("stream_null", 2, 0, parts[0].stream = NULL);
+    TRY("stream_1", 2, 0, parts[1].stream = (void *)1);
+    TRY("stream_2", 2, 0, parts[1].stream = (void *)2);
+    TRY("streams_swapped", 2, 0, (parts[0].stream = streams[1], parts[1].stream = streams[0]));
+    TRY("functions_swapped", 2, 0, (one = parts[0], parts[0].function = parts[1].function, parts[1].function = one.function));
+    TRY("parts_swapped", 2, 0, (one = parts[0], parts[0] = parts[1], parts[1] = one));
+    TRY("same_twice", 2, 0, parts[1] = parts[0]);
+    TRY("grid_0", 2, 0, parts[0].grid[0] = parts[1].grid[0] = 0);
+    TRY("grids_differ", 2, 0, parts[1].grid[0] = 2);
+    TRY("blocks_differ", 2, 0, parts[1].block[1] = 2);
+    TRY("shared_differs", 2, 0, parts[1].shared = 4);
+    TRY("too_large", 2, 0, parts[0].grid[0] = parts[1].grid[0] = 1000000);
+    TRY("too_large_differs", 2, 0, (parts[0].grid[0] = 1000000, parts[1].grid[0] = 1000001));
+    TRY("same_twice_grids_differ", 2, 0, (parts[1] = parts[0], parts[1].grid[0] = 2));
+    TRY("stream_null_flags_4", 2, 4, parts[0].stream = NULL);
+    TRY("function_null_grids_differ", 2, 0, (parts[1].function = NULL, parts[1].grid[0] = 2));
+    TRY("shared_too_large", 2, 0, parts[0].shared = parts[1].shared = 49156);
+    TRY("other_function", 2, 0, parts[1].function = kernel(1, "max64"));
+    reset_parts(streams, "store");
+    ASK("params_null", cu.multi(parts, 2, 0));
+    TRY("sync", 2, 0, (void)0);
+    ASK("sync_0", cu.stream_sync(streams[0]));
+    ASK("sync_1", cu.stream_sync(streams[1]));
+    cu.set_current(NULL);
+    TRY("without", 2, 0, (void)0);
+    ASK("sync_without", cu.stream_sync(streams[1]));
+}
+
+/* --- occupancy --- */
+
+static size_t much(int threads) { return (size_t)threads * 1000; }
+static size_t most_of(int threads) { (void)threads; return (size_t)1 << 40; }
+static void occupancy(void) {
+    static const struct { const char *name; int threads; size_t shared; } cases[] = {
+        { "nop", 1, 0 }, { "nop", 32, 0 }, { "nop", 33, 0 }, { "nop", 1024, 0 }, { "nop", 1025, 0 }, { "nop", 0, 0 }, { "nop", -1, 0 }, { "nop", 32, 1024 },
+        { "nop", 32, 49152 }, { "nop", 32, 49153 }, { "nop", 32, 61440 }, { "nop", 32, 232448 }, { "nop", 32, 232449 }, { "nop", 32, (size_t)1 << 40 },
+        { "nop", 32, ((size_t)1 << 40) + 49153 },
+        { "max64", 64, 0 }, { "max64", 65, 0 }, { "req64", 32, 0 }, { "req64", 65, 0 }, { "fixed40k", 32, 0 }, { "fixed40k", 32, 8192 },
+        { "fixed40k", 32, 8193 }
+    };
+    void *nop;
+    int   n, grid, block, i;
+    char  question[80];
+    open_one();
+    nop = kernel(0, "nop");
+    for (i = 0; i < (int)COUNT(cases); i++) {
+        int result;
+        snprintf(question, sizeof question, "%s_%d_%llu", cases[i].name, cases[i].threads, (ptr)cases[i].shared);
+        if (skipped(question)) continue;
+        n = 77;
+        result = cu.blocks(&n, kernel(0, cases[i].name), cases[i].threads, cases[i].shared);
+        answer(question, "%d %d", result, n);
+    }
+    ASK("opt_in", cu.set_attribute(nop, MAX_DYNAMIC, 61440));
+    n = 77;
+    ASK("after_opt_in", cu.blocks(&n, nop, 32, 61440));
+    ASK("after_opt_in_blocks", n);
+    n = 77;
+    ASK("above_opt_in", cu.blocks(&n, nop, 32, 61441));
+    ASK("above_opt_in_blocks", n);
+    ASK("to_null", cu.blocks(NULL, nop, 32, 0));
+    ASK("of_null", cu.blocks(&n, NULL, 32, 0));
+    ASK("of_null_threads_0", cu.blocks(&n, NULL, 0, 0));
+    ASK("size_grid_null", cu.block_size(NULL, &block, nop, NULL, 0, 0));
+    ASK("size_block_null", cu.block_size(&grid, NULL, nop, NULL, 0, 0));
+    ASK("size_both_null", cu.block_size(NULL, NULL, nop, NULL, 0, 0));
+    ASK("size_of_null", cu.block_size(&grid, &block, NULL, NULL, 0, 0));
+    ASK("size_limit_-1", cu.block_size(&grid, &block, nop, NULL, 0, -1));
+    cu.attribute(&n, 16, 0);
+#define SIZE(question, f, shared_of, shared, limit) \
+    do { \
+        int r; \
+        if (skipped(question)) break; \
+        grid = block = 0; \
+        r = cu.block_size(&grid, &block, f, shared_of, shared, limit); \
+        answer(question, "%d %d %d", r, grid / n, block); \
+    } while (0)
+    SIZE("size", nop, NULL, 0, 0);
+    SIZE("size_limit_1", nop, NULL, 0, 1);
+    SIZE("size_limit_33", nop, NULL, 0, 33);
+    SIZE("size_limit_5000", nop, NULL, 0, 5000);
+    SIZE("size_of_max64", kernel(0, "max64"), NULL, 0, 0);
+    SIZE("size_of_req64", kernel(0, "req64"), NULL, 0, 0);
+    SIZE("size_shared_48k", kernel(0, "store"), NULL, 49152, 0);
+    SIZE("size_shared_60k", kernel(0, "store"), NULL, 61440, 0);
+    SIZE("size_shared_300k", kernel(0, "store"), NULL, 300000, 0);
+    SIZE("size_much", kernel(0, "store"), much, 0, 0);
+    SIZE("size_most", kernel(0, "store"), most_of, 0, 0);
+    cu.set_current(NULL);
+    ASK("without", cu.blocks(&n, nop, 32, 0));
+    ASK("without_null", cu.blocks(&n, NULL, 32, 0));
+    ASK("without_to_null", cu.blocks(NULL, nop, 32, 0));
+    ASK("size_without", cu.block_size(&grid, &block, nop, NULL, 0, 0));
+}
+
+const group launch_groups[] = {
+    { "shape", shapes, 1 }, { "extra", extras, 1 }, { "launch_ex", launch_ex, 1 }, { "cooperative", cooperative, 1 }, { "multi", multi, 2 },
+    { "occupancy", occupancy, 1 }, { NULL, NULL, 0 }
+};

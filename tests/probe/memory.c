@@ -1,0 +1,437 @@
+/* memory.c - allocations, pinned and registered memory, what pointers are, copies and fills. */
+#include "probe.h"
+#include <sys/mman.h>
+
+static void allocs(void) {
+    static const size_t widths[] = { 1, 512, 513, 5000 };
+    ptr    p = 0, q = 0;
+    size_t pitch = 0, bytes = 0;
+    void  *other = NULL;
+    unsigned i;
+    cu.init(0);
+    ASK("to_null_without", cu.alloc(NULL, 4));
+    ASK("zero_without", cu.alloc(&p, 0));
+    ASK("free_garbage_without", cu.free(0x1234));
+    open_one();
+    ASK("to_null", cu.alloc(NULL, 4));
+    ASK("zero_to_null", cu.alloc(NULL, 0));
+    ASK("all_bits", cu.alloc(&p, ~(size_t)0));
+    ASK("pitch_to_null", cu.alloc_pitch(NULL, &pitch, 4, 4, 4));
+    ASK("pitch_null", cu.alloc_pitch(&p, NULL, 4, 4, 4));
+    ASK("pitch_element_0", cu.alloc_pitch(&p, &pitch, 4, 4, 0));
+    ASK("pitch_element_1", cu.alloc_pitch(&p, &pitch, 4, 4, 1));
+    ASK("pitch_element_2", cu.alloc_pitch(&p, &pitch, 4, 4, 2));
+    ASK("pitch_element_32", cu.alloc_pitch(&p, &pitch, 4, 4, 32));
+    ASK("pitch_huge_width", cu.alloc_pitch(&p, &pitch, (size_t)1 << 60, 1, 4));
+    ASK("pitch_huge_height", cu.alloc_pitch(&p, &pitch, 4, (size_t)1 << 62, 4));
+    ASK("pitch_all_bits", cu.alloc_pitch(&p, &pitch, ~(size_t)0, 1, 4));
+    for (i = 0; i < COUNT(widths); i++) {
+        char question[40];
+        int  result;
+        snprintf(question, sizeof question, "pitch_of_%d", (int)widths[i]);
+        if (skipped(question)) continue;
+        result = cu.alloc_pitch(&p, &pitch, widths[i], 3, 16);
+        answer(question, "%d %d", result, (int)pitch);
+    }
+    cu.range(NULL, &bytes, p);
+    ASK("pitch_bytes", (int)bytes);
+    cu.alloc(&p, 1);
+    cu.alloc(&q, 1);
+    answer("aligned", "%d %d", (int)(p % 256), (int)(q % 256));
+    ASK("distinct", p != q);
+    ASK("memory_null", cu.memory(NULL, NULL));
+    ASK("memory_total_null", cu.memory(&bytes, NULL));
+    ASK("range_null", cu.range(NULL, NULL, p));
+    ASK("range_of_null", cu.range(&q, &bytes, 0));
+    ASK("range_of_freed", (cu.free(p), cu.range(&q, &bytes, p)));
+    ASK("range_end", cu.range(&q, &bytes, memory[0] + MEMORY - 1));
+    cu.create(&other, 0, 0);
+    ASK("range_in_other_context", cu.range(&q, &bytes, memory[0]));
+    ASK("free_in_other_context", cu.free(memory[0]));
+    cu.alloc(&p, 64);
+    cu.pop(&other);
+    cu.set_current(NULL);
+    ASK("range_without", cu.range(&q, &bytes, p));
+    ASK("free_without", cu.free(p));
+}
+
+static void pinned(void) {
+    static const unsigned all[] = { 0, 1, 2, 3, 4, 5, 7, 8, 16, 0x80000000u };
+    void    *p = NULL, *small = malloc(64);
+    ptr      d = 0;
+    size_t   bytes = 0;
+    unsigned i, flags;
+    cu.init(0);
+    ASK("without", cu.host_alloc(&p, 64, 0));
+    ASK("zero_without", cu.host_alloc(&p, 0, 0));
+    ASK("free_null_without", cu.host_free(NULL));
+    ASK("free_garbage_without", cu.host_free(small));
+    open_one();
+    ASK("to_null", cu.host_alloc(NULL, 64, 0));
+    p = &p;
+    ASK("zero", cu.host_alloc(&p, 0, 0));
+    answer("zero_is", "%d %d", p == NULL, p == (void *)&p);
+    ASK("zero_to_null", cu.host_alloc(NULL, 0, 0));
+    ASK("zero_bad_flags", cu.host_alloc(&p, 0, 8));
+    ASK("huge", cu.host_alloc(&p, (size_t)1 << 60, 0));
+    for (i = 0; i < COUNT(all); i++) {
+        char question[40];
+        int  result;
+        snprintf(question, sizeof question, "flags_%x", all[i]);
+        if (skipped(question)) continue;
+        result = cu.host_alloc(&p, 64, all[i]);
+        flags = 77;
+        if (result == 0) cu.host_flags(&flags, p);
+        answer(question, "%d %u", result, flags);
+    }
+    cu.host_alloc(&p, 64, 0);
+    ASK("flags_to_null", cu.host_flags(NULL, p));
+    ASK("flags_of_null", cu.host_flags(&flags, NULL));
+    ASK("flags_of_pageable", cu.host_flags(&flags, small));
+    ASK("flags_of_device", cu.host_flags(&flags, (void *)(uintptr_t)memory[0]));
+    ASK("flags_of_interior", cu.host_flags(&flags, (char *)p + 8));
+    ASK("address_to_null", cu.host_address(NULL, p, 0));
+    ASK("address_flags_1", cu.host_address(&d, p, 1));
+    ASK("address_of_null", cu.host_address(&d, NULL, 0));
+    ASK("address_of_pageable", cu.host_address(&d, small, 0));
+    ASK("address_of_device", cu.host_address(&d, (void *)(uintptr_t)memory[0], 0));
+    ASK("address_of_interior", cu.host_address(&d, (char *)p + 8, 0));
+    ASK("address_is_same", d == (ptr)(uintptr_t)p + 8);
+    ASK("range", cu.range(&d, &bytes, (ptr)(uintptr_t)p + 8));
+    answer("range_is", "%d %d", d == (ptr)(uintptr_t)p, (int)bytes);
+    ASK("free_interior", cu.host_free((char *)p + 8));
+    ASK("free_pageable", cu.host_free(small));
+    ASK("free_device", cu.host_free((void *)(uintptr_t)memory[0]));
+    ASK("free_null", cu.host_free(NULL));
+    ASK("free_as_device", cu.free((ptr)(uintptr_t)p));
+    ASK("free", cu.host_free(p));
+    ASK("free_again", cu.host_free(p));
+    cu.host_alloc(&p, 64, 0);
+    cu.set_current(NULL);
+    ASK("flags_of_without", cu.host_flags(&flags, p));
+    ASK("address_without", cu.host_address(&d, p, 0));
+    ASK("free_without", cu.host_free(p));
+}
+
+static void registered(void) {
+    enum { PAGE = 4096, PAGES = 16 };
+    static const unsigned all[] = { 0, 1, 2, 3, 8, 9, 16, 0x80000000u };
+    char    *p = (char *)mmap(NULL, PAGE * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char    *gap = (char *)mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char    *constant = (char *)mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned i, flags;
+    ptr      d = 0;
+    size_t   bytes = 0;
+    memset(p, 1, PAGE * PAGES);
+    cu.init(0);
+    ASK("without", cu.host_register(p, PAGE, 0));
+    ASK("unregister_without", cu.host_unregister(p));
+    open_one();
+    ASK("null", cu.host_register(NULL, PAGE, 0));
+    ASK("zero", cu.host_register(p, 0, 0));
+    ASK("null_bad_flags", cu.host_register(NULL, PAGE, 16));
+    ASK("wraps", cu.host_register(p, ~(size_t)0, 0));
+    ASK("device", cu.host_register((void *)(uintptr_t)memory[0], PAGE, 0));
+    ASK("no_access", cu.host_register(gap, PAGE, 0));
+    ASK("read_only_memory", cu.host_register(constant, PAGE, 0));
+    ASK("read_only_memory_by_flag", cu.host_register(constant, PAGE, 8));
+    for (i = 0; i < COUNT(all); i++) {
+        char question[40];
+        int  result;
+        snprintf(question, sizeof question, "flags_%x", all[i]);
+        if (skipped(question)) continue;
+        result = cu.host_register(p, PAGE, all[i]);
+        flags = 77;
+        if (result == 0) cu.host_flags(&flags, p);
+        answer(question, "%d %u", result, flags);
+        if (result == 0) cu.host_unregister(p);
+    }
+    ASK("odd", cu.host_register(p + 2 * PAGE + 1, 100, 0));
+    ASK("odd_same_page", cu.host_register(p + 2 * PAGE + 200, 100, 0));
+    ASK("odd_again", cu.host_register(p + 2 * PAGE + 1, 100, 0));
+    ASK("odd_range", cu.range(&d, &bytes, (ptr)(uintptr_t)p + 2 * PAGE + 50));
+    answer("odd_range_is", "%d %d", (int)(d - (ptr)(uintptr_t)p), (int)bytes);
+    ASK("odd_flags_before", cu.host_flags(&flags, p + 2 * PAGE));
+    ASK("odd_flags_behind", cu.host_flags(&flags, p + 2 * PAGE + 150));
+    ASK("odd_address", cu.host_address(&d, p + 2 * PAGE + 1, 0));
+    ASK("odd_unregister_page", cu.host_unregister(p + 2 * PAGE));
+    ASK("odd_unregister_interior", cu.host_unregister(p + 2 * PAGE + 2));
+    ASK("odd_unregister", cu.host_unregister(p + 2 * PAGE + 1));
+    ASK("unregister_again", cu.host_unregister(p + 2 * PAGE + 1));
+    ASK("unregister_null", cu.host_unregister(NULL));
+    ASK("unregister_device", cu.host_unregister((void *)(uintptr_t)memory[0]));
+    ASK("middle", cu.host_register(p + 4 * PAGE, 2 * PAGE, 0));
+    ASK("over_start", cu.host_register(p + 3 * PAGE, 2 * PAGE, 0));
+    ASK("over_end", cu.host_register(p + 5 * PAGE, 2 * PAGE, 0));
+    ASK("inside", cu.host_register(p + 4 * PAGE + 8, 8, 0));
+    ASK("around", cu.host_register(p + 3 * PAGE, 5 * PAGE, 0));
+    ASK("beside", cu.host_register(p + 6 * PAGE, PAGE, 0));
+    ASK("copy_over_both", cu.to_device_async(memory[0], p + 5 * PAGE + PAGE - 8, 16, NULL));
+    ASK("copy_half_registered", cu.to_device_async(memory[0], p + 7 * PAGE - 8, 16, NULL));
+    ASK("free_registered", cu.host_free(p + 4 * PAGE));
+    ASK("free_registered_as_device", cu.free((ptr)(uintptr_t)p + 4 * PAGE));
+    ASK("kernel_writes", (d = (ptr)(uintptr_t)p + 4 * PAGE, cu.fill_32(d, 7, 4, NULL)));
+    ASK("sync", cu.sync());
+    ASK("written", p[4 * PAGE]);
+    cu.set_current(NULL);
+    ASK("unregister_middle_without", cu.host_unregister(p + 4 * PAGE));
+}
+
+/* --- what pointers are: codes of the attributes 1 to 21, then values --- */
+
+static void tell_pointer(const char *kind, ptr p) {
+    static const int bytes[] = { 0, 8, 4, 8, 8, 0, 4, 8, 4, 4, 4, 8, 8, 4, 8, 4, 4, 8 };
+    static const int asked[] = { 2, 6, 8, 9, 10, 12, 13, 14, 15, 16 };
+    char   line[400], question[60];
+    int    i, at = 0;
+    for (i = 0; i <= 21; i++) {
+        char room[64];
+        at += snprintf(line + at, sizeof line - (size_t)at, " %d", cu.pointer(room, i, p));
+    }
+    snprintf(question, sizeof question, "%s_codes", kind);
+    answer(question, "%s", line + 1);
+    at = 0;
+    for (i = 0; i < (int)COUNT(asked); i++) {
+        uint64_t room[8] = { 0 };
+        int      one = asked[i];
+        void    *to = room;
+        cu.pointers(1, &one, &to, p);
+        at += snprintf(line + at, sizeof line - (size_t)at, " %lld", bytes[one] == 4 ? (long long)(int)room[0] : (long long)room[0]);
+    }
+    snprintf(question, sizeof question, "%s_is", kind);
+    answer(question, "%s", line + 1);
+}
+static void pointers(void) {
+    void  *host = NULL, *own = NULL, *values[3];
+    char  *pageable = (char *)malloc(64);
+    ptr    p = 0, freed = 0, g = 0;
+    int    asked[3] = { 2, 99, 9 }, type = 77, ordinal = 77;
+    void  *other = &other;
+    open_one();
+    cu.alloc(&p, 1000);
+    cu.host_alloc(&host, 1000, 0);
+    if (posix_memalign(&own, 4096, 4096)) return;
+    cu.host_register(own, 4096, 0);
+    cu.global(&g, NULL, module[0], "gv");
+    tell_pointer("device", p + 8);
+    tell_pointer("pinned", (ptr)(uintptr_t)host + 8);
+    tell_pointer("registered", (ptr)(uintptr_t)own);
+    tell_pointer("pageable", (ptr)(uintptr_t)pageable);
+    tell_pointer("null", 0);
+    cu.alloc(&freed, 1 << 22);
+    cu.free(freed);
+    tell_pointer("freed", freed);
+    ASK("global_type", cu.pointer(&type, 2, g));
+    ASK("global_is", type);
+    ASK("global_free", cu.free(g));
+    ASK("behind_end", cu.pointer(&type, 2, p + 1000));
+    ASK("behind_pinned", cu.pointer(&type, 2, (ptr)(uintptr_t)host + 1000));
+    ASK("one_to_null", cu.pointer(NULL, 2, p));
+    ASK("unknown_to_null", cu.pointer(NULL, 99, 0));
+    values[0] = &type; values[1] = &other; values[2] = &ordinal;
+    ASK("none", cu.pointers(0, asked, values, p));
+    type = ordinal = 77;
+    ASK("unknown_in_list", cu.pointers(3, asked, values, p));
+    answer("unknown_in_list_wrote", "%d %d", type, ordinal);
+    ASK("null_list", cu.pointers(3, NULL, values, p));
+    ASK("null_values", cu.pointers(3, asked, NULL, p));
+    asked[1] = 4;
+    type = ordinal = 77;
+    ASK("host_pointer_of_device", cu.pointers(3, asked, values, p));
+    answer("host_pointer_wrote", "%d %d %d", type, ordinal, other == NULL);
+    asked[1] = 3;
+    values[1] = NULL;
+    type = ordinal = 77;
+    ASK("null_value_in_list", cu.pointers(3, asked, values, p));
+    answer("null_value_wrote", "%d %d", type, ordinal);
+    cu.set_current(NULL);
+    ASK("without", cu.pointer(&type, 2, p));
+    ASK("device_pointer_without", cu.pointer(&g, 3, p));
+    ASK("pinned_pointer_without", cu.pointer(&g, 3, (ptr)(uintptr_t)host));
+    asked[0] = 2; asked[1] = 3; asked[2] = 9;
+    values[1] = &other;
+    type = ordinal = 77;
+    ASK("list_without", cu.pointers(3, asked, values, p));
+    answer("list_without_wrote", "%d %d", type, ordinal);
+    ASK("unknown_list_without", cu.pointers(3, asked, values, (ptr)(uintptr_t)pageable));
+}
+
+/* --- copies and fills --- */
+
+static void copies(void) {
+    char  *pageable = (char *)malloc(8192), *q;
+    void  *host = NULL, *s = NULL;
+    ptr    m, p = 0, freed = 0, h;
+    cu.init(0);
+    ASK("without", cu.to_device(0x1000, pageable, 4));
+    ASK("zero_without", cu.to_device(0, NULL, 0));
+    ASK("async_zero_without", cu.to_device_async(0, NULL, 0, NULL));
+    open_one();
+    m = memory[0];
+    cu.alloc(&p, 1000);
+    cu.host_alloc(&host, 4096, 0);
+    cu.stream(&s, 1, 0);
+    q = (char *)host;
+    h = (ptr)(uintptr_t)host;
+    memset(pageable, 1, 8192);
+    ASK("to_null", cu.to_device(0, pageable, 4));
+    ASK("to_null_0", cu.to_device(0, pageable, 0));
+    ASK("to_garbage_0", cu.to_device(0xdead00, pageable, 0));
+    ASK("from_null_async", cu.to_device_async(m, NULL, 4, s));
+    ASK("past_end_by_1", cu.to_device(p, pageable, 1001));
+    ASK("from_past_end_by_1", cu.to_host(pageable, p, 1001));
+    ASK("past_end_by_25", cu.to_device(p, pageable, 1025));
+    ASK("from_interior_past_end", cu.to_host(pageable, m + 4000, 97));
+    ASK("all_bits", cu.to_device(m, pageable, ~(size_t)0));
+    ASK("to_host_null", cu.to_host(NULL, m, 4));
+    ASK("to_host_null_0", cu.to_host(NULL, m, 0));
+    cu.alloc(&freed, 1 << 22);
+    cu.free(freed);
+    ASK("to_freed", cu.to_device(freed, pageable, 4));
+    ASK("to_freed_0", cu.to_device(freed, pageable, 0));
+    ASK("to_pinned", cu.to_device(h, pageable, 4));
+    ASK("to_pageable", cu.to_device((ptr)(uintptr_t)pageable, pageable + 64, 4));
+    ASK("from_device_as_host", cu.to_device(m, (void *)(uintptr_t)p, 4));
+    ASK("to_device_as_host", cu.to_host((void *)(uintptr_t)p, m, 4));
+    ASK("from_pageable", cu.to_host(q, (ptr)(uintptr_t)pageable, 4));
+    ASK("from_pinned", cu.to_host(pageable, h, 4));
+    ASK("between_pinned", cu.copy(h, h + 64, 4));
+    ASK("between_pageable", cu.copy((ptr)(uintptr_t)pageable, (ptr)(uintptr_t)pageable + 64, 4));
+    ASK("pinned_past_end", cu.to_device(m, q + 4090, 7));
+    ASK("to_pinned_past_end", cu.to_host(q + 4090, m, 7));
+    ASK("onto_itself", cu.copy(m, m, 64));
+    ASK("overlapping_up", cu.copy(m + 16, m, 64));
+    ASK("overlapping_down", cu.copy(m, m + 16, 64));
+    ASK("device_null", cu.copy(0, m, 4));
+    ASK("device_null_0", cu.copy(0, 0, 0));
+    ASK("async_past_end", cu.copy_async(m, p, 1001, s));
+    ASK("async_to_pageable", cu.to_host_async(pageable, m, 64, s));
+    ASK("async_to_null", cu.to_host_async(NULL, m, 64, s));
+    ASK("async_from_garbage", cu.to_host_async(pageable, 0xdead00, 4, s));
+    ASK("async_odd", cu.copy_async(m + 1, p + 3, 5, s));
+    ASK("sync", cu.stream_sync(s));
+    cu.set_current(NULL);
+    ASK("on_stream_without", cu.copy_async(m, p, 4, s));
+    ASK("on_null_without", cu.copy_async(m, p, 4, NULL));
+    ASK("from_garbage_without", cu.to_host_async(pageable, 0xdead00, 4, NULL));
+    ASK("now_without", cu.copy(m, p, 4));
+    ASK("now_0_without", cu.copy(m, p, 0));
+}
+
+static void fills(void) {
+    char  *pageable = (char *)malloc(4096);
+    void  *host = NULL, *s = NULL;
+    ptr    m, p = 0, h;
+    open_one();
+    m = memory[0];
+    cu.alloc(&p, 1000);
+    cu.host_alloc(&host, 4096, 0);
+    cu.stream(&s, 1, 0);
+    h = (ptr)(uintptr_t)host;
+    ASK("null", cu.fill_8(0, 0, 1, s));
+    ASK("null_0", cu.fill_8(0, 0, 0, s));
+    ASK("garbage_0", cu.fill_8(0xdead00, 0, 0, s));
+    ASK("16_odd", cu.fill_16(m + 1, 0, 1, s));
+    ASK("16_odd_0", cu.fill_16(m + 1, 0, 0, s));
+    ASK("32_odd_0", cu.fill_32(m + 1, 0, 0, s));
+    ASK("32_at_2", cu.fill_32(m + 2, 0, 1, s));
+    ASK("32_now_odd_0", cu.fill_32_now(m + 1, 0, 0));
+    ASK("past_end_by_1", cu.fill_8(p, 0, 1001, s));
+    ASK("16_past_end", cu.fill_16(p, 0, 501, s));
+    ASK("32_past_end", cu.fill_32(p, 0, 251, s));
+    ASK("pinned", cu.fill_8(h, 7, 16, s));
+    ASK("pageable", cu.fill_8((ptr)(uintptr_t)pageable, 7, 16, s));
+    ASK("2d", cu.fill_2d(m, 64, 0, 64, 64, s));
+    ASK("2d_one_too_many", cu.fill_2d(m, 64, 0, 64, 65, s));
+    ASK("2d_last_row_short", cu.fill_2d(m, 64, 0, 32, 64, s));
+    ASK("2d_last_row_ends", cu.fill_2d(p, 100, 0, 50, 10, s));
+    ASK("2d_last_row_past", cu.fill_2d(p + 60, 100, 0, 50, 10, s));
+    ASK("2d_narrow_pitch", cu.fill_2d(m, 63, 0, 64, 2, s));
+    ASK("2d_narrow_pitch_1_row", cu.fill_2d(m, 63, 0, 64, 1, s));
+    ASK("2d_pitch_0_1_row", cu.fill_2d(m, 0, 0, 64, 1, s));
+    ASK("2d_pitch_0", cu.fill_2d(m, 0, 0, 64, 2, s));
+    ASK("2d_width_0", cu.fill_2d(m, 64, 0, 0, 2, s));
+    ASK("2d_height_0", cu.fill_2d(m, 64, 0, 64, 0, s));
+    ASK("2d_narrow_height_0", cu.fill_2d(m, 63, 0, 64, 0, s));
+    ASK("2d_null_0", cu.fill_2d(0, 64, 0, 0, 0, s));
+    ASK("2d_null", cu.fill_2d(0, 64, 0, 1, 1, s));
+    ASK("2d_odd_pitch", cu.fill_2d(m, 65, 0, 3, 3, s));
+    ASK("sync", cu.stream_sync(s));
+    cu.set_current(NULL);
+    ASK("without", cu.fill_8(m, 0, 4, NULL));
+    ASK("zero_without", cu.fill_8(m, 0, 0, NULL));
+    ASK("now_without", cu.fill_32_now(m, 0, 1));
+    ASK("now_0_without", cu.fill_32_now(m, 0, 0));
+}
+
+static void fills_wrap(void) {                       /* the first of them may break everything, and the answers of the others then are only its echo */
+    open_one();
+    ASK("32", cu.fill_32(memory[0], 0, (size_t)1 << 62, NULL));
+    ASK("sync", cu.sync());
+}
+
+static copy_2d square(ptr to, const void *from) {    /* 16 x 4 bytes, pitch 64 on both sides */
+    copy_2d c;
+    memset(&c, 0, sizeof c);
+    c.from_type = HOST; c.from_host = from; c.from_pitch = 64;
+    c.to_type = DEVICE; c.to_device = to; c.to_pitch = 64;
+    c.width = 16; c.height = 4;
+    return c;
+}
+static void copies_2d(void) {
+    char   *pageable = (char *)malloc(8192);
+    copy_2d c;
+    open_one();
+    memset(pageable, 0, 8192);
+#define VARY(question, change) c = square(memory[0], pageable); change; ASK(question, cu.copy_2d(&c, NULL))
+    VARY("plain", (void)0);
+    ASK("null", cu.copy_2d(NULL, NULL));
+    VARY("width_0", c.width = 0);
+    VARY("height_0", c.height = 0);
+    VARY("width_0_bad_type", (c.width = 0, c.from_type = 99));
+    VARY("height_0_bad_pitch", (c.height = 0, c.from_pitch = 8));
+    VARY("width_0_null", (c.width = 0, c.from_host = NULL, c.to_device = 0));
+    VARY("type_0", c.from_type = 0);
+    VARY("type_5", c.to_type = 5);
+    VARY("array_null", c.from_type = ARRAY);
+    VARY("array_null_to", c.to_type = ARRAY);
+    VARY("from_null", c.from_host = NULL);
+    VARY("to_null", c.to_device = 0);
+    VARY("to_garbage", c.to_device = 0xdead00);
+    VARY("pitch_narrow", c.from_pitch = 15);
+    VARY("pitch_narrow_1_row", (c.from_pitch = 15, c.height = 1));
+    VARY("to_pitch_narrow", c.to_pitch = 15);
+    VARY("to_pitch_narrow_1_row", (c.to_pitch = 15, c.height = 1));
+    VARY("pitch_0", c.from_pitch = 0);
+    VARY("to_pitch_0", c.to_pitch = 0);
+    VARY("pitch_0_1_row", (c.from_pitch = 0, c.to_pitch = 0, c.height = 1));
+    VARY("pitch_odd", (c.from_pitch = 17, c.to_pitch = 19));
+    VARY("x_leaves_row", c.from_x = 49);
+    VARY("to_x_leaves_row", c.to_x = 49);
+    VARY("x_beyond_row", (c.from_x = 64));
+    VARY("y_past_end", c.to_y = 62);
+    VARY("y_at_end", c.to_y = 60);
+    VARY("y_wraps", c.to_y = (size_t)1 << 60);
+    VARY("pitch_too_large", c.to_pitch = (size_t)1 << 32);
+    VARY("pitch_too_large_1_row", (c.to_pitch = (size_t)1 << 32, c.height = 1));
+    VARY("unified_host", (c.from_type = UNIFIED, c.from_device = (ptr)(uintptr_t)pageable));
+    VARY("unified_host_field", (c.from_type = UNIFIED));
+    VARY("unified_null", (c.from_type = UNIFIED, c.from_host = NULL, c.from_device = 0));
+    VARY("device_is_host", (c.from_type = DEVICE, c.from_device = (ptr)(uintptr_t)pageable));
+    VARY("host_is_device", c.from_host = (void *)(uintptr_t)(memory[0] + 2048));
+    VARY("width_all_bits", c.width = ~(size_t)0);
+    VARY("height_all_bits", c.height = ~(size_t)0);
+    VARY("to_pageable_as_device", c.to_device = (ptr)(uintptr_t)pageable + 4096);
+    VARY("bad_type_bad_pitch", (c.from_type = 99, c.to_pitch = 1));
+    ASK("sync", cu.sync());
+    cu.set_current(NULL);
+    VARY("without", (void)0);
+    VARY("width_0_without", c.width = 0);
+    ASK("null_without", cu.copy_2d(NULL, NULL));
+}
+
+const group memory_groups[] = {
+    { "alloc", allocs, 1 }, { "pinned", pinned, 1 }, { "registered", registered, 1 }, { "pointer", pointers, 1 }, { "copy", copies, 1 },
+    { "fill", fills, 1 }, { "fill_wraps", fills_wrap, 1 },
+    { "copy_2d", copies_2d, 1 }, { NULL, NULL, 0 }
+};

@@ -1,0 +1,468 @@
+/* modules.c - modules, JIT options and logs, functions and their attributes, linking. */
+#include "probe.h"
+
+#define HEAD ".version 6.4\n.target sm_52\n.address_size 64\n"
+static const char good[] = HEAD ".visible .entry k() { ret; }\n";
+static const char bad[] = HEAD ".visible .entry k() { bogus.s32 %r1; ret; }\n";
+
+static void loads(void) {
+    static const struct { const char *question, *text; } texts[] = {
+        { "spaces", "   \n\n  " }, { "comment", "// nothing\n" }, { "head_only", HEAD }, { "version_only", ".version 6.4\n" },
+        { "no_target", ".version 6.4\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "no_version", ".target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "no_address_size", ".version 6.4\n.target sm_52\n.visible .entry k() { ret; }\n" },
+        { "address_size_32", ".version 6.4\n.target sm_52\n.address_size 32\n.visible .entry k() { ret; }\n" },
+        { "comment_first", "/* a */ // b\n" HEAD ".visible .entry k() { ret; }\n" },
+        { "newline_first", "\n\n" HEAD ".visible .entry k() { ret; }\n" },
+        { "target_sm_90a", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_89", ".version 8.0\n.target sm_89\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_100", ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_120a", ".version 8.7\n.target sm_120a\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_too_new_for_version", ".version 6.4\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_20", ".version 3.2\n.target sm_20\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_debug", ".version 6.4\n.target sm_52, debug\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "version_9_0", ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "version_9_1", ".version 9.1\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "newer_with_error", ".version 9.9\n.target sm_75\n.address_size 64\n.visible .entry k() { bogus; }\n" },
+        { "entry_twice", HEAD ".visible .entry k() { ret; }\n.visible .entry k() { ret; }\n" },
+        { "not_visible_entry", HEAD ".entry k() { ret; }\n" }, { "no_ret", HEAD ".visible .entry k() { }\n" },
+        { "extern_function", HEAD ".extern .func f();\n.visible .entry k() { call f; ret; }\n" },
+        { "extern_variable", HEAD ".extern .global .u32 v;\n.visible .entry k() { .reg .u32 %r; ld.global.u32 %r, [v]; ret; }\n" },
+        { "cut", HEAD ".visible .entry k() { ret;" }, { "variables_only", HEAD ".visible .global .u32 v;\n" },
+        { "shared_50000", HEAD ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+        { "shared_232448", HEAD ".visible .entry k() { .shared .b8 a[232448]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+        { "shared_232449", HEAD ".visible .entry k() { .shared .b8 a[232449]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+        { "shared_50000_sm_90", ".version 8.0\n.target sm_90\n.address_size 64\n"
+            ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+        { "debug_with_sections", ".version 6.4\n.target sm_52, debug\n.address_size 64\n.file 1 \"a.cu\"\n.visible .entry k() { .loc 1 1 1\n ret; }\n"
+            ".section .debug_str { .b8 0 }\n" },
+        { "version_in_comment", "// .version 6.4\n" }, { "version_only_word", ".version" }, { "text_then_version", "x .version 6.4\n.target sm_52\n" },
+        { "bad_then_version", "bogus\n" HEAD ".visible .entry k() { ret; }\n" }
+    };
+    void    *m = NULL, *f = NULL;
+    unsigned i, n;
+    int      option = 0, value = 77;
+    static const char large[] = HEAD ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n";
+    cu.init(0);
+    ASK("null_without", cu.load(NULL, NULL));
+    open_one();
+    ASK("to_null", cu.load(NULL, good));
+    ASK("null", cu.load(&m, NULL));
+    ASK("to_null_bad", cu.load(NULL, bad));
+    for (i = 0; i < COUNT(texts); i++) {
+        int result;
+        if (skipped(texts[i].question)) continue;
+        result = cu.load(&m, texts[i].text);
+        n = 0;
+        if (result == 0) cu.function_count(&n, m);
+        answer(texts[i].question, "%d %u", result, n);
+    }
+    ASK("not_visible_is_found", (cu.load(&m, HEAD ".entry k() { ret; }\n"), cu.function(&f, m, "k")));
+    ASK("ex", cu.load_ex(&m, good, 0, NULL, NULL));
+    ASK("ex_no_options", cu.load_ex(&m, good, 1, NULL, NULL));
+    ASK("ex_no_values", cu.load_ex(&m, good, 1, &option, NULL));
+    ASK("ex_no_names", cu.load_ex(&m, good, 1, NULL, &f));
+    ASK("large_shared", cu.load(&m, large));
+    ASK("large_shared_function", cu.function(&f, m, "k"));
+    cu.get_attribute(&value, 1, f);
+    ASK("large_shared_bytes", value);
+    cu.get_attribute(&value, MAX_DYNAMIC, f);
+    ASK("large_shared_dynamic", value);
+    ASK("large_shared_launch", launch(f, 1, 1, NULL, NULL));
+    ASK("large_shared_sync", cu.sync());
+    cu.blocks(&value, f, 32, 0);
+    ASK("large_shared_blocks", value);
+    m = &m;
+    ASK("failed", cu.load(&m, bad));
+    ASK("failed_sets_null", m == NULL);
+    ASK("failed_untouched", m == (void *)&m);
+}
+
+static void options(int value) {
+    int i;
+    open_one();
+    for (i = -1; i <= 40; i++) {
+        char  question[40];
+        int   option = i;
+        void *values[1], *m = NULL;
+        values[0] = (void *)(intptr_t)value;
+        snprintf(question, sizeof question, "%d", i);
+        ASK(question, cu.load_ex(&m, good, 1, &option, values));
+    }
+}
+static void options_0(void) { options(0); }
+static void options_1(void) { options(1); }
+/* What comes back in an error log of this size, and in its slot. */
+static void log_of(const char *question, const char *text, char *log, int o1, void *v1, int o2, void *v2, int slot) {
+    int   names[2];
+    void *values[2], *m = NULL;
+    int   result;
+    if (skipped(question)) return;
+    memset(log, 'x', 1000);
+    names[0] = o1; names[1] = o2;
+    values[0] = v1; values[1] = v2;
+    result = cu.load_ex(&m, text, 2, names, values);
+    answer(question, "%d %d %d %d %d", result, (int)(uintptr_t)values[slot], log[0] == 'x', log[0] == 0, log[0] == 'x' ? 0 : (int)strlen(log));
+}
+static void logs(void) {
+    static char log[4000];
+    char   fresh[200];
+    int    names[4] = { LOG_INFO, LOG_INFO_SIZE, LOG_VERBOSE, WALL_TIME };
+    void  *values[4], *m = NULL;
+    float  ms;
+    open_one();
+    log_of("error", bad, log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
+    log_of("error_size_first", bad, log, LOG_ERROR_SIZE, (void *)1000, LOG_ERROR, log, 0);
+    log_of("error_0", bad, log, LOG_ERROR, log, LOG_ERROR_SIZE, NULL, 1);
+    log_of("error_1", bad, log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1, 1);
+    log_of("error_2", bad, log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)2, 1);
+    log_of("error_null", bad, log, LOG_ERROR, NULL, LOG_ERROR_SIZE, (void *)64, 1);
+    log_of("error_no_size", bad, log, LOG_ERROR, log, LOG_VERBOSE, NULL, 1);
+    log_of("error_no_buffer", bad, log, LOG_VERBOSE, NULL, LOG_ERROR_SIZE, (void *)64, 1);
+    log_of("error_when_good", good, log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
+    log_of("info_when_good", good, log, LOG_INFO, log, LOG_INFO_SIZE, (void *)1000, 1);
+    log_of("info_when_bad", bad, log, LOG_INFO, log, LOG_INFO_SIZE, (void *)1000, 1);
+    log_of("two_sizes", bad, log, LOG_ERROR_SIZE, (void *)8, LOG_ERROR_SIZE, (void *)1000, 0);
+    log_of("error_when_garbage", "hello", log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
+    log_of("error_when_newer", ".version 9.9\n.target sm_75\n.address_size 64\n", log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
+    values[0] = log; values[1] = (void *)4000; values[2] = (void *)1; values[3] = NULL;
+    memset(log, 'x', sizeof log);
+    snprintf(fresh, sizeof fresh, HEAD ".visible .entry k_%d_%ld() { ret; }\n", (int)getpid(), (long)time(NULL));       /* in no cache */
+    ASK("verbose", cu.load_ex(&m, fresh, 4, names, values));
+    answer("verbose_tells", "%d %d", (uintptr_t)values[1] > 0, strlen(log) == (uintptr_t)values[1]);
+    memcpy(&ms, &values[3], sizeof ms);
+    answer("time_tells", "%d", ms > 0 && ms < 30000);
+}
+
+static void modules(void) {
+    static const char two[] = HEAD ".visible .global .u32 v;\n.visible .entry a() { ret; }\n.visible .entry b() { ret; }\n.visible .entry c() { ret; }\n";
+    void    *m = NULL, *f = NULL, *g = NULL, *list[5], *other = NULL;
+    ptr      p = 0, q = 0;
+    size_t   bytes = 77, offset = 77;
+    unsigned n = 77;
+    const char *name = NULL;
+    int      i;
+    open_one();
+    ASK("function_to_null", cu.function(NULL, module[0], "nop"));
+    ASK("function_null_module", cu.function(&f, NULL, "nop"));
+    ASK("function_null_name", cu.function(&f, module[0], NULL));
+    ASK("function_empty", cu.function(&f, module[0], ""));
+    ASK("function_null_module_to_null", cu.function(NULL, NULL, "nop"));
+    ASK("function_missing_to_null", cu.function(NULL, module[0], "nope"));
+    ASK("function_case", cu.function(&f, module[0], "NOP"));
+    ASK("function_is_help", cu.function(&f, module[0], "help"));
+    ASK("function_is_global", cu.function(&f, module[0], "gv"));
+    f = &f;
+    ASK("function_missing", cu.function(&f, module[0], "nope"));
+    answer("missing_wrote", "%d %d", f != (void *)&f, f == NULL);
+    f = &f;
+    ASK("function_empty_again", cu.function(&f, module[0], ""));
+    answer("function_empty_wrote", "%d %d", f != (void *)&f, f == NULL);
+    cu.function(&f, module[0], "nop");
+    cu.function(&g, module[0], "nop");
+    ASK("function_twice_same", f == g);
+    ASK("global_to_null", cu.global(NULL, NULL, module[0], "gv"));
+    ASK("global_address_only", cu.global(&p, NULL, module[0], "gv"));
+    ASK("global_bytes_only", cu.global(NULL, &bytes, module[0], "gv"));
+    ASK("global_null_name", cu.global(&p, &bytes, module[0], NULL));
+    ASK("global_empty", cu.global(&p, &bytes, module[0], ""));
+    ASK("global_null_module", cu.global(&p, &bytes, NULL, "gv"));
+    ASK("global_missing_to_null", cu.global(NULL, NULL, module[0], "zz"));
+    ASK("global_const", cu.global(&q, &bytes, module[0], "cv"));
+    ASK("global_const_bytes", (int)bytes);
+    ASK("global_hidden", cu.global(&q, &bytes, module[0], "hidden"));
+    ASK("global_is_entry", cu.global(&q, &bytes, module[0], "nop"));
+    ASK("global_is_shared", cu.global(&q, &bytes, module[0], "dynamic"));
+    p = 7;
+    bytes = 7;
+    ASK("global_missing", cu.global(&p, &bytes, module[0], "zz"));
+    answer("global_missing_wrote", "%d %d", (int)p, (int)bytes);
+    p = 7;
+    bytes = 7;
+    ASK("global_null_name_again", cu.global(&p, &bytes, module[0], NULL));
+    answer("global_null_name_wrote", "%d %d", (int)p, (int)bytes);
+    p = 7;
+    bytes = 7;
+    ASK("global_empty_again", cu.global(&p, &bytes, module[0], ""));
+    answer("global_empty_wrote", "%d %d", (int)p, (int)bytes);
+    ASK("global_same", (cu.global(&p, NULL, module[0], "gv"), cu.global(&q, NULL, module[0], "gv"), p == q));
+    ASK("range_of_global", cu.range(&q, &bytes, p + 4));
+    answer("range_of_global_is", "%d %d", q == p, (int)bytes);
+    ASK("copy_past_global", cu.to_device(p, good, 17));
+    ASK("count_to_null", cu.function_count(NULL, module[0]));
+    ASK("count_of_null", cu.function_count(&n, NULL));
+    ASK("count", cu.function_count(&n, module[0]));
+    answer("count_is", "%u", n);
+    cu.load(&m, two);
+    ASK("list_to_null", cu.functions(NULL, 3, m));
+    ASK("list_to_null_0", cu.functions(NULL, 0, m));
+    ASK("list_of_null", cu.functions(list, 3, NULL));
+    ASK("list_0", cu.functions(list, 0, m));
+    for (i = 0; i < 5; i++) list[i] = &list[i];
+    ASK("list_1", cu.functions(list, 1, m));
+    ASK("list_1_wrote", (list[0] != (void *)&list[0]) + 2 * (list[1] != (void *)&list[1]));
+    ASK("list_5", cu.functions(list, 5, m));
+    answer("list_5_wrote", "%d %d %d", list[2] != (void *)&list[2], list[3] != (void *)&list[3], list[3] != NULL);
+    for (i = 0; i < 3; i++) {
+        char question[40];
+        snprintf(question, sizeof question, "list_name_%d", i);
+        cu.function_name(&name, list[i]);
+        answer(question, "%s", name);
+    }
+    ASK("name_to_null", cu.function_name(NULL, f));
+    ASK("name_of_null", cu.function_name(&name, NULL));
+    ASK("module_to_null", cu.function_module(NULL, f));
+    ASK("module_of_null", cu.function_module(&m, NULL));
+    f = kernel(0, "many");
+    ASK("param_of_null", cu.param(NULL, 0, &offset, &bytes));
+    ASK("param_to_null", cu.param(f, 0, NULL, &bytes));
+    ASK("param_size_null", cu.param(f, 0, &offset, NULL));
+    ASK("param_both_null", cu.param(f, 0, NULL, NULL));
+    ASK("param_past_end", cu.param(f, 5, &offset, &bytes));
+    ASK("param_past_end_to_null", cu.param(f, 5, NULL, NULL));
+    ASK("param_of_none", cu.param(kernel(0, "nop"), 0, &offset, &bytes));
+    for (i = 0; i < 5; i++) {
+        char question[40];
+        snprintf(question, sizeof question, "param_%d", i);
+        if (skipped(question)) continue;
+        cu.param(f, (size_t)i, &offset, &bytes);
+        answer(question, "%d %d", (int)offset, (int)bytes);
+    }
+    ASK("unload_null", cu.unload(NULL));
+    cu.create(&other, 0, 0);
+    ASK("function_in_other_context", cu.function(&f, module[0], "nop"));
+    ASK("launch_on_null_of_other", launch(f, 1, 1, NULL, NULL));
+    ASK("launch_on_own_of_other", launch(f, 1, 1, (void *)2, NULL));
+    cu.stream(&g, 0, 0);
+    ASK("launch_on_stream_of_other", launch(f, 1, 1, g, NULL));
+    ASK("launch_of_other_grid_0", launch(f, 0, 1, g, NULL));
+    ASK("fill_on_stream_of_other", cu.fill_8(memory[0], 0, 4, g));
+    ASK("unload_in_other_context", cu.unload(module[0]));
+    cu.set_current(NULL);
+    ASK("function_without", cu.function(&f, m, "a"));
+    ASK("global_without", cu.global(&p, &bytes, m, "v"));
+    ASK("unload_without", cu.unload(m));
+}
+
+static void function_attributes(void) {
+    static const struct { int id, value; } set[] = {
+        { 0, 64 }, { 1, 0 }, { 2, 0 }, { 3, 0 }, { 4, 16 }, { 5, 0 }, { 6, 0 }, { 7, 0 }, { 7, 1 }, { MAX_DYNAMIC, -1 }, { MAX_DYNAMIC, 0 }, { MAX_DYNAMIC, 1 },
+        { MAX_DYNAMIC, 232448 }, { MAX_DYNAMIC, 232449 }, { MAX_DYNAMIC, 0x7fffffff }, { MAX_DYNAMIC, 1024 }, { CARVEOUT, -2 }, { CARVEOUT, -1 },
+        { CARVEOUT, 0 },
+        { CARVEOUT, 50 }, { CARVEOUT, 100 }, { CARVEOUT, 101 }, { 10, 0 }, { 10, 1 }, { 11, 0 }, { 11, 1 }, { 12, 0 }, { 13, 0 }, { 14, 0 }, { 14, 1 },
+        { 14, 2 },
+        { 15, 0 }, { 15, 1 }, { 15, 2 }, { 15, 3 }, { 16, 0 }, { 17, 0 }, { 99, 0 }, { -1, 0 }
+    };
+    static const int told[] = { 0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+    void *f, *fixed;
+    int   value, i;
+    char  question[60];
+    open_one();
+    f = kernel(0, "store");
+    fixed = kernel(0, "fixed40k");
+    for (i = -1; i <= 18; i++) {
+        snprintf(question, sizeof question, "get_%d", i);
+        ASK(question, cu.get_attribute(&value, i, f));
+    }
+    for (i = 0; i < (int)COUNT(told); i++) {
+        value = 77;
+        snprintf(question, sizeof question, "value_%d", told[i]);
+        ASK(question, (cu.get_attribute(&value, told[i], f), value));
+    }
+    ASK("threads_of_req64", (cu.get_attribute(&value, 0, kernel(0, "req64")), value));
+    ASK("threads_of_max64", (cu.get_attribute(&value, 0, kernel(0, "max64")), value));
+    ASK("shared_of_fixed", (cu.get_attribute(&value, 1, fixed), value));
+    ASK("dynamic_of_fixed", (cu.get_attribute(&value, MAX_DYNAMIC, fixed), value));
+    ASK("get_to_null", cu.get_attribute(NULL, 0, f));
+    ASK("get_of_null", cu.get_attribute(&value, 0, NULL));
+    ASK("get_unknown_to_null", cu.get_attribute(NULL, 99, f));
+    ASK("get_unknown_of_null", cu.get_attribute(&value, 99, NULL));
+    ASK("set_of_null", cu.set_attribute(NULL, MAX_DYNAMIC, 0));
+    ASK("set_unknown_of_null", cu.set_attribute(NULL, 99, 0));
+    for (i = 0; i < (int)COUNT(set); i++) {
+        int result;
+        snprintf(question, sizeof question, "set_%d_to_%d", set[i].id, set[i].value);
+        if (skipped(question)) continue;
+        result = cu.set_attribute(f, set[i].id, set[i].value);
+        value = 77;
+        if (set[i].id >= 0 && set[i].id < 16) cu.get_attribute(&value, set[i].id, f);
+        if (set[i].id == 2 || set[i].id == 4) value = 0;
+        answer(question, "%d %d", result, value);
+    }
+    ASK("fixed_opt_in_most", cu.set_attribute(fixed, MAX_DYNAMIC, 232448 - 40960));
+    ASK("fixed_opt_in_more", cu.set_attribute(fixed, MAX_DYNAMIC, 232448 - 40960 + 1));
+    cu.set_current(NULL);
+    ASK("get_without", cu.get_attribute(&value, 0, f));
+    ASK("set_without", cu.set_attribute(f, MAX_DYNAMIC, 0));
+}
+
+/* A module goes while its kernel runs: the kernel ends, or the call waits. */
+static gate the_gate;
+static void *open_later(void *unused) { (void)unused; sleep_ms(100); open_gate(the_gate); return NULL; }
+static void unload_busy(void) {
+    void     *s = NULL;
+    pthread_t thread;
+    open_one();
+    the_gate = make_gate();
+    cu.stream(&s, 1, 0);
+    close_gate(the_gate, kernel(0, "spin"), s);
+    if (pthread_create(&thread, NULL, open_later, NULL)) return;
+    ASK("unload", cu.unload(module[0]));
+    ASK("waited", *the_gate.word == 1);
+    ASK("stream", cu.stream_sync(s));
+    pthread_join(thread, NULL);
+}
+static void free_busy(void) {
+    void     *s = NULL;
+    pthread_t thread;
+    open_one();
+    the_gate = make_gate();
+    cu.stream(&s, 1, 0);
+    close_gate(the_gate, kernel(0, "spin"), s);
+    if (pthread_create(&thread, NULL, open_later, NULL)) return;
+    ASK("free", cu.free(memory[0]));
+    ASK("waited", *the_gate.word == 1);
+    pthread_join(thread, NULL);
+}
+static void destroy_busy(void) {
+    void     *c = NULL, *m = NULL, *f = NULL, *s = NULL;
+    pthread_t thread;
+    open_one();
+    the_gate = make_gate();
+    cu.create(&c, 0, 0);
+    cu.load(&m, module_text);
+    cu.function(&f, m, "spin");
+    cu.stream(&s, 1, 0);
+    close_gate(the_gate, f, s);
+    if (pthread_create(&thread, NULL, open_later, NULL)) return;
+    ASK("destroy", cu.destroy(c));
+    ASK("waited", *the_gate.word == 1);
+    pthread_join(thread, NULL);
+}
+
+/* --- linking --- */
+
+static const char main_text[] = HEAD ".extern .func help();\n.visible .entry k() { call help; ret; }\n";
+static const char help_text[] = HEAD ".visible .func help() { ret; }\n";
+static int add(void *state, const char *text, const char *name) { return cu.link_add(state, 1, (void *)(uintptr_t)text, strlen(text) + 1, name, 0, NULL,
+    NULL); }
+
+/* A symbol is nowhere; which logs there are, and CU_JIT_LOG_VERBOSE. What cuLinkComplete answers, whether there is an image, and what the log names. */
+static void missing(const char *what, const char *text, int info, int error, int verbose) {
+    static char logs[2][2000];
+    int    names[5], result;
+    void  *values[5], *state = NULL, *image = NULL, *m = NULL;
+    size_t bytes = 0;
+    unsigned n = 0;
+    char   question[60];
+    snprintf(question, sizeof question, "missing_%s%s%s%s", what, info ? "_info" : "", error ? "_error" : "", verbose ? "_verbose" : "");
+    if (skipped(question)) return;
+    memset(logs, 0, sizeof logs);
+    if (info) { names[n] = LOG_INFO; values[n++] = logs[0]; names[n] = LOG_INFO_SIZE; values[n++] = (void *)sizeof logs[0]; }
+    if (error) { names[n] = LOG_ERROR; values[n++] = logs[1]; names[n] = LOG_ERROR_SIZE; values[n++] = (void *)sizeof logs[1]; }
+    if (verbose) { names[n] = LOG_VERBOSE; values[n++] = (void *)1; }
+    cu.link_create(n, names, values, &state);
+    add(state, text, "main");
+    result = cu.link_complete(state, &image, &bytes);
+    answer(question, "%d %d %d %d %d", result, image != NULL, bytes > 0, strstr(logs[1], "Undefined") != NULL, result ? -1 : cu.load(&m, image));
+}
+static void missings(void) {
+    static const char variable[] = HEAD ".extern .global .align 4 .u32 sw;\n"
+        ".visible .entry k() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; ret; }\n";
+    static const char both[] = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func tw();\n.extern .global .align 4 .u32 sw;\n"
+        ".visible .entry run() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; call tw, (); ret; }\n";
+    int i;
+    open_one();
+    for (i = 0; i < 8; i++) missing("function", main_text, i & 1, i & 2, i & 4);
+    for (i = 0; i < 8; i++) missing("variable", variable, i & 1, i & 2, i & 4);
+    for (i = 0; i < 8; i++) missing("both", both, i & 1, i & 2, i & 4);
+}
+
+/* One input of a kind that it is not; then another one, good, and the end. */
+static void odd_input(const char *what, int type, const char *text) {
+    void  *state = NULL, *image = NULL;
+    size_t bytes = 0;
+    int    first, second;
+    char   question[60];
+    snprintf(question, sizeof question, "add_%s", what);
+    if (skipped(question)) return;
+    cu.link_create(0, NULL, NULL, &state);
+    first = cu.link_add(state, type, (void *)(uintptr_t)text, strlen(text) + 1, "n", 0, NULL, NULL);
+    second = add(state, good, "m");
+    answer(question, "%d %d %d", first, second, cu.link_complete(state, &image, &bytes));
+}
+
+static void links(void) {
+    void  *state = NULL, *image = NULL, *again = NULL, *m = NULL, *f = NULL, *value = NULL;
+    size_t bytes = 0;
+    int    option = 99, i;
+    char   question[60];
+    cu.init(0);
+    ASK("create_without", cu.link_create(0, NULL, NULL, &state));
+    ASK("create_to_null_without", cu.link_create(0, NULL, NULL, NULL));
+    open_one();
+    ASK("create_to_null", cu.link_create(0, NULL, NULL, NULL));
+    ASK("create_bad_option", cu.link_create(1, &option, &value, &state));
+    for (i = -1; i <= 36; i++) {
+        if (i == 1) continue;                        /* a division by 0, see option_0 */
+        option = i;
+        value = NULL;
+        snprintf(question, sizeof question, "create_option_%d", i);
+        ASK(question, cu.link_create(1, &option, &value, &state));
+    }
+    ASK("create", cu.link_create(0, NULL, NULL, &state));
+    ASK("add_null", cu.link_add(state, 1, NULL, 10, "n", 0, NULL, NULL));
+    ASK("add_0", cu.link_add(state, 1, (void *)(uintptr_t)help_text, 0, "n", 0, NULL, NULL));
+    ASK("add_null_0", cu.link_add(state, 1, NULL, 0, "n", 0, NULL, NULL));
+    odd_input("type_99", 99, help_text);
+    odd_input("type_-1", -1, help_text);
+    odd_input("type_6", 6, help_text);
+    odd_input("as_cubin", 0, help_text);
+    odd_input("as_fatbin", 2, help_text);
+    odd_input("as_object", 3, help_text);
+    odd_input("as_library", 4, help_text);
+    odd_input("garbage_as_fatbin", 2, "hello");
+    odd_input("garbage_as_object", 3, "hello");
+    odd_input("garbage", 1, "hello");
+    odd_input("bad", 1, bad);
+    odd_input("newer", 1, ".version 99.9\n.target sm_70\n");
+    odd_input("empty", 1, "");
+    for (i = -1; i <= 36; i++) {
+        if (i == 1) continue;
+        option = i;
+        value = NULL;
+        snprintf(question, sizeof question, "add_option_%d", i);
+        ASK(question, cu.link_add(state, 1, (void *)(uintptr_t)bad, sizeof bad, "n", 1, &option, &value));
+    }
+    ASK("complete_after_bad", cu.link_complete(state, &image, &bytes));
+    ASK("destroy_after_bad", cu.link_destroy(state));
+    cu.link_create(0, NULL, NULL, &state);
+    ASK("add_help", add(state, help_text, NULL));
+    ASK("add_unterminated", cu.link_add(state, 1, (void *)(uintptr_t)main_text, sizeof main_text - 1, "", 0, NULL, NULL));
+    ASK("complete_to_null", cu.link_complete(state, NULL, &bytes));
+    ASK("complete", cu.link_complete(state, &image, NULL));
+    ASK("complete_again", cu.link_complete(state, &again, &bytes));
+    ASK("add_after", add(state, good, "n"));
+    ASK("load", cu.load(&m, image));
+    ASK("function", cu.function(&f, m, "k"));
+    ASK("launch", launch(f, 1, 1, NULL, NULL));
+    ASK("sync", cu.sync());
+    ASK("destroy", cu.link_destroy(state));
+    ASK("launch_after_destroy", launch(f, 1, 1, NULL, NULL));
+    cu.link_create(0, NULL, NULL, &state);
+    ASK("complete_nothing", cu.link_complete(state, &image, &bytes));
+    ASK("null_add", add(NULL, good, "n"));
+    ASK("null_complete", cu.link_complete(NULL, &image, &bytes));
+    ASK("null_destroy", cu.link_destroy(NULL));
+    cu.link_create(0, NULL, NULL, &state);
+    cu.set_current(NULL);
+    ASK("add_without", add(state, good, "n"));
+    ASK("complete_without", cu.link_complete(state, &image, &bytes));
+    ASK("destroy_without", cu.link_destroy(state));
+}
+const group module_groups[] = {
+    { "load", loads, 1 }, { "option_0", options_0, 1 }, { "option_1", options_1, 1 }, { "log", logs, 1 }, { "modules", modules, 1 },
+    { "function", function_attributes, 1 }, { "unload_busy", unload_busy, 1 }, { "free_busy", free_busy, 1 }, { "destroy_busy", destroy_busy, 1 },
+    { NULL, NULL, 0 }
+};
+const group link_groups[] = { { "link", links, 1 }, { "link_missing", missings, 1 }, { NULL, NULL, 0 } };

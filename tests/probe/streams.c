@@ -1,0 +1,387 @@
+/* streams.c - streams, the order between them, host functions, events; handles of what is gone. */
+#include "probe.h"
+
+static void streams(void) {
+    void    *s = NULL, *c = NULL;
+    unsigned flags;
+    int      priority;
+    cu.init(0);
+    ASK("to_null_without", cu.stream(NULL, 0, 0));
+    ASK("bad_flags_without", cu.stream(&s, 2, 0));
+    ASK("query_without", cu.stream_query(NULL));
+    ASK("query_1_without", cu.stream_query((void *)1));
+    ASK("query_2_without", cu.stream_query((void *)2));
+    ASK("sync_without", cu.stream_sync(NULL));
+    ASK("context_without", cu.stream_context(NULL, &c));
+    ASK("flags_without", cu.stream_flags(NULL, &flags));
+    ASK("wait_without", cu.wait_event(NULL, NULL, 0));
+    ASK("wait_without_bad_flags", cu.wait_event(NULL, NULL, 8));
+    ASK("destroy_null_without", cu.stream_destroy(NULL));
+    open_one();
+    ASK("to_null", cu.stream(NULL, 0, 0));
+    ASK("to_null_bad_flags", cu.stream(NULL, 2, 0));
+    ASK("flags_2", cu.stream(&s, 2, 0));
+    ASK("flags_3", cu.stream(&s, 3, 0));
+    ASK("flags_high", cu.stream(&s, 0x80000000u, 0));
+    ASK("destroy_null", cu.stream_destroy(NULL));
+    ASK("destroy_1", cu.stream_destroy((void *)1));
+    for (priority = 5; priority >= -8; priority -= priority > -4 ? 9 : 1) {
+        char question[40];
+        int  got = 77, result;
+        snprintf(question, sizeof question, "priority_%d", priority);
+        if (skipped(question)) continue;
+        result = cu.stream(&s, 0, priority);
+        cu.stream_priority(s, &got);
+        answer(question, "%d %d", result, got);
+    }
+    for (priority = 0; priority <= 2; priority++) {
+        char question[40];
+        int  got = 77, result[3];
+        c = NULL;
+        flags = 77;
+        result[0] = cu.stream_flags((void *)(intptr_t)priority, &flags);
+        result[1] = cu.stream_priority((void *)(intptr_t)priority, &got);
+        result[2] = cu.stream_context((void *)(intptr_t)priority, &c);
+        snprintf(question, sizeof question, "handle_%d", priority);
+        answer(question, "%d %u %d %d %d %d", result[0], flags, result[1], got, result[2], c == context[0]);
+    }
+    ASK("flags_to_null", cu.stream_flags(NULL, NULL));
+    ASK("priority_to_null", cu.stream_priority(NULL, NULL));
+    ASK("context_to_null", cu.stream_context(s, NULL));
+    ASK("context_of_null_to_null", cu.stream_context(NULL, NULL));
+    ASK("wait_null", cu.wait_event(s, NULL, 0));
+    ASK("wait_null_bad_flags", cu.wait_event(s, NULL, 8));
+    ASK("wait_null_external", cu.wait_event(s, NULL, 1));
+    cu.event(&c, 0);
+    ASK("wait_unrecorded", cu.wait_event(s, c, 0));
+    ASK("wait_external", cu.wait_event(s, c, 1));
+    ASK("wait_flags_2", cu.wait_event(s, c, 2));
+    cu.record(c, s);
+    ASK("wait_recorded_external", cu.wait_event(s, c, 1));
+    ASK("wait_recorded_flags_2", cu.wait_event(s, c, 2));
+    ASK("wait_on_legacy", cu.wait_event((void *)1, c, 0));
+    ASK("wait_on_own", cu.wait_event(s, c, 0));
+    ASK("destroy", cu.stream_destroy(s));
+    ASK("wait_for_destroyed", cu.wait_event(NULL, c, 0));
+    ASK("sync", cu.sync());
+    ASK("event_of_destroyed", cu.event_query(c));
+}
+
+/* a and b are blocking streams, n is not. The kernel spins on one of them; which others are ready, and what waits? */
+static void stream_order(void) {
+    void *a = NULL, *b = NULL, *n = NULL, *e = NULL, *f = NULL, *nop, *spin;
+    gate  g;
+    open_one();
+    nop = kernel(0, "nop");
+    spin = kernel(0, "spin");
+    g = make_gate();
+    cu.stream(&a, 0, 0);
+    cu.stream(&b, 0, 0);
+    cu.stream(&n, 1, 0);
+    cu.event(&e, 2);
+    cu.event(&f, 2);
+    ASK("spin_on_a", close_gate(g, spin, a));
+    ASK("a", cu.stream_query(a));
+    ASK("b", cu.stream_query(b));
+    ASK("n", cu.stream_query(n));
+    ASK("legacy", cu.stream_query(NULL));
+    ASK("legacy_1", cu.stream_query((void *)1));
+    ASK("own", cu.stream_query((void *)2));
+    cu.record(e, NULL);
+    ASK("event_on_legacy", cu.event_query(e));
+    cu.record(f, n);
+    sleep_ms(50);
+    ASK("event_on_n", cu.event_query(f));
+    ASK("b_after_legacy", cu.stream_query(b));
+    launch(nop, 1, 1, b, NULL);
+    sleep_ms(50);
+    ASK("b_with_work", cu.stream_query(b));
+    ASK("n_after_all", cu.stream_query(n));
+    ASK("n_waits_for_e", cu.wait_event(n, e, 0));
+    ASK("n_then", cu.stream_query(n));
+    cu.record(f, n);
+    ASK("event_behind_e", cu.event_query(f));
+    open_gate(g);
+    ASK("sync", cu.sync());
+    ASK("all_done", cu.event_query(f));
+
+    ASK("spin_on_legacy", close_gate(g, spin, NULL));
+    ASK("legacy_busy", cu.stream_query(NULL));
+    ASK("a_beside_legacy", cu.stream_query(a));
+    launch(nop, 1, 1, a, NULL);
+    sleep_ms(50);
+    ASK("a_with_work", cu.stream_query(a));
+    launch(nop, 1, 1, n, NULL);
+    ASK("n_sync", cu.stream_sync(n));
+    launch(nop, 1, 1, (void *)2, NULL);
+    sleep_ms(50);
+    ASK("own_with_work", cu.stream_query((void *)2));
+    open_gate(g);
+    ASK("sync_again", cu.sync());
+
+    ASK("spin_on_own", close_gate(g, spin, (void *)2));
+    ASK("legacy_beside_own", cu.stream_query(NULL));
+    ASK("own_busy", cu.stream_query((void *)2));
+    open_gate(g);
+    cu.sync();
+    ASK("spin_on_n", close_gate(g, spin, n));
+    ASK("legacy_beside_n", cu.stream_query(NULL));
+    ASK("a_waits_for_n", (cu.record(e, n), cu.wait_event(a, e, 0)));
+    ASK("a_then", cu.stream_query(a));
+    ASK("legacy_behind_a", cu.stream_query(NULL));
+    cu.record(e, b);                                 /* e anew: what waited for it goes on waiting */
+    sleep_ms(50);
+    ASK("a_still", cu.stream_query(a));
+    open_gate(g);
+    cu.sync();
+
+    ASK("spin_to_destroy", close_gate(g, spin, a));
+    cu.record(e, a);
+    ASK("destroy_busy", cu.stream_destroy(a));
+    ASK("event_of_it", cu.event_query(e));
+    ASK("legacy_behind_it", cu.stream_query(NULL));
+    launch(nop, 1, 1, NULL, NULL);
+    sleep_ms(50);
+    ASK("legacy_work_behind_it", cu.stream_query(NULL));
+    open_gate(g);
+    ASK("sync_with_it", cu.sync());
+    ASK("event_then", cu.event_query(e));
+}
+
+/* An event keeps the record that came last. */
+static void event_again(void) {
+    void *s = NULL, *t = NULL, *e = NULL, *old = NULL;
+    float ms = -1;
+    gate  g;
+    open_one();
+    g = make_gate();
+    cu.stream(&s, 1, 0);
+    cu.stream(&t, 1, 0);
+    cu.event(&e, 0);
+    cu.event(&old, 0);
+    cu.record(old, t);
+    cu.record(e, t);
+    cu.stream_sync(t);
+    ASK("done", cu.event_query(e));
+    ASK("elapsed_of_one", cu.elapsed(&ms, e, e));
+    answer("elapsed_is_0", "%d", ms <= 0 && ms >= 0);
+    ASK("elapsed_back", cu.elapsed(&ms, e, old));
+    answer("elapsed_back_not_positive", "%d", ms <= 0);
+    close_gate(g, kernel(0, "spin"), s);
+    cu.record(e, s);
+    ASK("anew", cu.event_query(e));
+    ASK("elapsed_anew", cu.elapsed(&ms, old, e));
+    ASK("elapsed_anew_to_null", cu.elapsed(NULL, old, e));
+    cu.record(e, t);
+    cu.stream_sync(t);
+    ASK("done_on_t", cu.event_query(e));
+    ASK("destroy_busy_event", (cu.record(e, s), cu.event_destroy(e)));
+    open_gate(g);
+    ASK("sync", cu.sync());
+}
+
+static void events(void) {
+    static const unsigned all[] = { 1, 2, 3, 5, 6, 7, 8, 16, 0x80000000u };
+    void    *e = NULL, *f = NULL, *timeless = NULL, *never = NULL, *other = NULL, *theirs = NULL;
+    float    ms = 0;
+    unsigned i;
+    cu.init(0);
+    ASK("to_null_without", cu.event(NULL, 0));
+    ASK("bad_flags_without", cu.event(&e, 8));
+    ASK("query_null_without", cu.event_query(NULL));
+    ASK("record_null_without", cu.record(NULL, NULL));
+    open_one();
+    ASK("to_null", cu.event(NULL, 0));
+    ASK("to_null_bad_flags", cu.event(NULL, 8));
+    for (i = 0; i < COUNT(all); i++) {
+        char question[40];
+        snprintf(question, sizeof question, "flags_%x", all[i]);
+        ASK(question, cu.event(&e, all[i]));
+    }
+    ASK("destroy_null", cu.event_destroy(NULL));
+    ASK("query_null", cu.event_query(NULL));
+    ASK("sync_null", cu.event_sync(NULL));
+    ASK("record_null", cu.record(NULL, NULL));
+    cu.event(&e, 0);
+    cu.event(&f, 0);
+    cu.event(&never, 0);
+    cu.event(&timeless, 2);
+    ASK("elapsed_null_events", cu.elapsed(&ms, NULL, NULL));
+    ASK("elapsed_all_null", cu.elapsed(NULL, NULL, NULL));
+    ASK("elapsed_null_end", cu.elapsed(&ms, e, NULL));
+    ASK("elapsed_to_null_unrecorded", cu.elapsed(NULL, e, f));
+    ASK("elapsed_to_null_timeless", cu.elapsed(NULL, timeless, f));
+    cu.record(e, NULL);
+    cu.record(f, NULL);
+    cu.record(timeless, NULL);
+    cu.sync();
+    ASK("elapsed_to_null", cu.elapsed(NULL, e, f));
+    ASK("elapsed", cu.elapsed(&ms, e, f));
+    ASK("elapsed_from_never", cu.elapsed(&ms, never, f));
+    ASK("elapsed_to_never", cu.elapsed(&ms, e, never));
+    ASK("elapsed_timeless_never", cu.elapsed(&ms, timeless, never));
+    cu.create(&other, 0, 0);
+    cu.event(&theirs, 0);
+    ASK("record_in_other_context", cu.record(e, NULL));
+    ASK("record_theirs", cu.record(theirs, NULL));
+    ASK("record_by_1", cu.record(theirs, (void *)1));
+    ASK("record_by_2", cu.record(theirs, (void *)2));
+    cu.sync();
+    ASK("elapsed_across_contexts", cu.elapsed(&ms, e, theirs));
+    ASK("wait_across_contexts", cu.wait_event(NULL, e, 0));
+    ASK("query_of_other_context", cu.event_query(e));
+    ASK("destroy_of_other_context", cu.event_destroy(e));
+    cu.pop(&other);
+    cu.set_current(NULL);
+    ASK("record_without", cu.record(f, NULL));
+    ASK("record_without_null_event", cu.record(NULL, NULL));
+    ASK("wait_on_null_without", cu.wait_event(NULL, f, 0));
+    ASK("elapsed_without", cu.elapsed(&ms, f, f));
+    ASK("destroy_without", cu.event_destroy(f));
+}
+
+static void events_two(void) {
+    void *e = NULL, *f = NULL, *s = NULL;
+    float ms = 0;
+    open_all();
+    cu.event(&e, 0);
+    cu.stream(&s, 0, 0);
+    cu.record(e, s);
+    cu.sync();
+    cu.set_current(context[1]);
+    cu.event(&f, 0);
+    cu.record(f, NULL);
+    cu.sync();
+    ASK("elapsed_across_devices", cu.elapsed(&ms, e, f));
+    ASK("record_on_other_device", cu.record(f, s));
+    ASK("wait_on_other_device", cu.wait_event(s, f, 0));
+    ASK("elapsed_of_other_device", cu.elapsed(&ms, e, e));
+    ASK("launch_of_other_device", launch(kernel(1, "nop"), 1, 1, s, NULL));
+    ASK("launch_on_own", launch(kernel(0, "nop"), 1, 1, s, NULL));
+    ASK("stream_of_other_device", cu.stream_sync(s));
+}
+
+/* --- host functions --- */
+
+static int   inside_answer;
+static void *host_stream, *idle_one, *old_event, *host_kernel;
+#define INSIDE(X) \
+    X(version, cu.version(&n)) X(error_name, cu.error_name(1, &text)) X(init, cu.init(0)) X(init_1, cu.init(1)) X(current, cu.current(&object)) \
+    X(device, cu.device(&n, 0)) X(count, cu.count(&n)) X(attribute, cu.attribute(&n, 1, 0)) X(set_current, cu.set_current(context[0])) \
+    X(context_device, cu.context_device(&n)) X(event, cu.event(&object, 0)) X(event_query, cu.event_query(old_event)) \
+    X(event_query_null, cu.event_query(NULL)) X(event_sync, cu.event_sync(old_event)) X(record, cu.record(old_event, idle_one)) \
+    X(elapsed, cu.elapsed(&ms, old_event, old_event)) X(stream_query, cu.stream_query(host_stream)) X(idle_query, cu.stream_query(idle_one)) \
+    X(null_stream_query, cu.stream_query(NULL)) X(own_stream_query, cu.stream_query((void *)2)) X(idle_sync, cu.stream_sync(idle_one)) \
+    X(wait_event, cu.wait_event(idle_one, old_event, 0)) X(stream_flags, cu.stream_flags(idle_one, (unsigned *)&n)) \
+    X(launch, launch(host_kernel, 1, 1, idle_one, NULL)) X(host_function, cu.host_function(idle_one, do_nothing, NULL)) \
+    X(free_0, cu.free(0)) X(alloc, cu.alloc(&p, 64)) X(fill, cu.fill_8(memory[0], 0, 4, idle_one)) X(copy_0, cu.to_device(memory[0], NULL, 0)) \
+    X(pointer, cu.pointer(&n, 2, memory[0])) X(function, cu.function(&object, module[0], "nop")) X(get_attribute, cu.get_attribute(&n, 0, host_kernel))
+static void do_nothing(void *unused) { (void)unused; }
+#define CALL_INSIDE(name, call) \
+    static void inside_##name(void *unused) { \
+        void *object = NULL; \
+        const char *text = NULL; \
+        int   n = 0; \
+        float ms = 0; \
+        ptr   p = 0; \
+        inside_answer = call; \
+        (void)unused; (void)object; (void)text; (void)n; (void)ms; (void)p; \
+    }
+INSIDE(CALL_INSIDE)
+static int answer_inside(void (*function)(void *)) {
+    inside_answer = -1;
+    cu.host_function(host_stream, function, NULL);
+    cu.stream_sync(host_stream);
+    return inside_answer;
+}
+static void host_functions(void) {
+    open_one();
+    cu.stream(&host_stream, 1, 0);
+    cu.stream(&idle_one, 1, 0);
+    cu.event(&old_event, 0);
+    cu.record(old_event, idle_one);
+    cu.stream_sync(idle_one);
+    host_kernel = kernel(0, "nop");
+    ASK("null", cu.host_function(host_stream, NULL, NULL));
+    ASK("null_on_null", cu.host_function(NULL, NULL, NULL));
+#define ASK_INSIDE(name, call) ASK("inside_" #name, answer_inside(inside_##name));
+    INSIDE(ASK_INSIDE)
+    ASK("sync", cu.sync());
+    cu.set_current(NULL);
+    ASK("null_without", cu.host_function(NULL, NULL, NULL));
+    ASK("without", cu.host_function(NULL, do_nothing, NULL));
+    ASK("on_stream_without", cu.host_function(host_stream, do_nothing, NULL));
+    ASK("sync_without", cu.stream_sync(host_stream));
+}
+
+/* --- handles of what is gone. Those of streams and events are not asked for: most of the answers of a GPU's driver are crashes. --- */
+
+static void *gone_context(void) {
+    void *c = NULL;
+    cu.create(&c, 0, 0);
+    cu.destroy(c);
+    cu.set_current(context[0]);
+    return c;
+}
+static void *gone_module(void **function) {
+    void *m = NULL;
+    cu.load(&m, module_text);
+    if (function) cu.function(function, m, "nop");
+    cu.unload(m);
+    return m;
+}
+static int launch_gone(void) { void *f = NULL; gone_module(&f); return launch(f, 1, 1, NULL, NULL); }
+static int attribute_of_gone(void) { void *f = NULL; int value; gone_module(&f); return cu.get_attribute(&value, 0, f); }
+static void gone(void) {
+    unsigned version;
+    unsigned long long id;
+    void    *f = NULL;
+    open_one();
+    ASK("context_version", cu.api_version(gone_context(), &version));
+    ASK("context_id", cu.context_id(gone_context(), &id));
+    ASK("context_peer", cu.enable_peer(gone_context(), 0));
+    ASK("module_function", cu.function(&f, gone_module(NULL), "nop"));
+    ASK("module_unload", cu.unload(gone_module(NULL)));
+    ASK("function_attribute", attribute_of_gone());
+    ASK("function_launch", launch_gone());
+}
+
+/* What lived in a context that was destroyed. */
+static struct { void *context, *stream, *event, *module, *function, *host; ptr memory; } left;
+static int leave(void) {
+    int result;
+    cu.create(&left.context, 0, 0);
+    cu.stream(&left.stream, 0, 0);
+    cu.event(&left.event, 0);
+    cu.record(left.event, left.stream);
+    cu.load(&left.module, module_text);
+    cu.function(&left.function, left.module, "nop");
+    cu.host_alloc(&left.host, 64, 0);
+    cu.alloc(&left.memory, 64);
+    result = cu.destroy(left.context);
+    cu.set_current(context[0]);
+    return result;
+}
+static void left_behind(void) {
+    unsigned type = 0;
+    float    ms = 0;
+    open_one();
+    ASK("destroy", leave());
+    ASK("memory_pointer", (leave(), cu.pointer(&type, 2, left.memory)));
+    ASK("memory_fill", (leave(), cu.fill_8(left.memory, 0, 4, NULL)));
+    ASK("memory_free", (leave(), cu.free(left.memory)));
+    ASK("pinned_pointer", (leave(), cu.pointer(&type, 2, (ptr)(uintptr_t)left.host)));
+    ASK("pinned_free", (leave(), cu.host_free(left.host)));
+    ASK("event_query", (leave(), cu.event_query(left.event)));
+    ASK("event_sync", (leave(), cu.event_sync(left.event)));
+    ASK("event_record", (leave(), cu.record(left.event, NULL)));
+    ASK("event_wait", (leave(), cu.wait_event(NULL, left.event, 0)));
+    ASK("event_elapsed", (leave(), cu.elapsed(&ms, left.event, left.event)));
+    ASK("event_destroy", (leave(), cu.event_destroy(left.event)));
+    ASK("function_launch", (leave(), launch(left.function, 1, 1, NULL, NULL)));
+}
+
+const group stream_groups[] = {
+    { "stream", streams, 1 }, { "stream_order", stream_order, 1 }, { "event_again", event_again, 1 }, { "events", events, 1 }, { "events_two", events_two, 2 },
+    { "host_function", host_functions, 1 }, { "gone", gone, 1 }, { "left", left_behind, 1 }, { NULL, NULL, 0 }
+};
