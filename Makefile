@@ -31,6 +31,7 @@ SIMGPU   := $(BUILD)/libsimgpu.so
 SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*.c))
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
+BENCHES  := $(addprefix $(BUILD)/bench/,launch calls start multi)
 PROBE    := $(BUILD)/probe
 RANDOM   := $(BUILD)/random
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver)
@@ -104,9 +105,9 @@ fuzz:
 	    SAN_FLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -fno-sanitize-coverage=trace-cmp'
 	@sh tests/fuzz/fuzz.sh build/fuzzing $(FUZZ_SECONDS) $(or $(FUZZERS_ONLY),$(notdir $(FUZZERS)))
 
-# What a GPU takes for it; on the CPU device the figures say nothing.
-bench: $(BUILD)/bench/multi
-	$(BUILD)/bench/multi
+# What it all costs on a GPU, beside the driver's own calls and others; see BENCHMARKS.md. On the CPU device the figures say nothing.
+bench: $(SIMGPU) $(PROBE) $(BENCHES)
+	@sh tests/bench/bench.sh $(BUILD) $(BENCHES)
 
 kernels:
 	@sh kernels/make_ptx.sh
@@ -131,7 +132,7 @@ help:
 	@echo 'make run         build and run the examples, on the GPU or, if there is none, on the CPU device'
 	@echo 'make check       build and run the tests likewise; the last line sums up'
 	@echo 'make fuzz        look for inputs that crash, hang or leak, for FUZZ_SECONDS=600 each (needs clang)'
-	@echo 'make bench       what launches over several devices and their barrier cost (needs two GPUs)'
+	@echo 'make bench       what calls cost on a GPU, beside the driver, the runtime API and CuPy, where these are'
 	@echo 'make simgpu      only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
 	@echo 'make kernels     kernels/*.ptx again from kernels/*.cu (needs nvcc)'
 	@echo 'make install     gpuexec.h, its barrier for kernels and a pkg-config file to PREFIX ($(PREFIX)), under DESTDIR'
@@ -141,4 +142,4 @@ help:
 
 .PHONY: all simgpu examples tests fuzzers run check fuzz bench kernels install uninstall clean help
 .DELETE_ON_ERROR:
--include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(PROBE).d $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)
+-include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(PROBE).d $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)

@@ -1,16 +1,7 @@
-/* multi.c - what a launch over several devices costs, and their barrier. Run it on GPUs, from the repository's root; on the CPU device the
-   figures say nothing. For each number of devices from 2 on: microseconds for one barrier, as blocks x threads (a whole kernel's time over its rounds; median, and the extremes over
-   eight barriers), and for one launch with both synchronisations, back to back, by the driver's own call and by gpuexec, pairs of them in turn; medians. */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200112L
-#endif
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define GPUEXEC_IMPLEMENTATION
-#include "../../gpuexec.h"
+/* multi.c - what a launch over several devices costs, and their barrier. For each number of devices from 2 on: microseconds for one barrier, as blocks x threads (a whole
+   kernel's time over its rounds; median, and the extremes over eight barriers), and for one launch with both synchronisations, back to back, by the driver's own call and by
+   gpuexec, pairs of them in turn; medians. */
+#include "bench.h"
 
 enum { MOST = 32, PAIRS = 15, BARRIERS = 8 };
 static unsigned        n;
@@ -19,24 +10,6 @@ static gpuexec_stream  stream[MOST];
 static gpuexec_kernel  rounds_kernel[MOST];
 static gpuexec_ptr     done[MOST];
 
-static double microseconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-static double median(double *v, size_t count) {
-    qsort(v, count, sizeof *v, by_size);
-    return v[count / 2];
-}
-static void check(gpuexec_result result) {
-    if (result == GPUEXEC_OK) return;
-    fputs(gpuexec_error_text(), stderr);
-    exit(1);
-}
 static void wait_all(unsigned count) {
     unsigned i;
     for (i = 0; i < count; i++) check(gpuexec_stream_sync(stream[i]));
@@ -70,12 +43,13 @@ static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way
     return microseconds() - begin;
 }
 
-int main(int argc, char **argv) {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 20000, launches = rounds / 50 + 1;
+int main(void) {
+    const int rounds = smoke() ? 20 : 20000, launches = rounds / 50 + 1;
     unsigned i, count;
     n = (unsigned)gpuexec_device_count();
     if (n > MOST) n = MOST;
-    if (n < 2) { fprintf(stderr, "this needs two devices: %s\n", gpuexec_error_text()); return 1; }
+    printf("\n## Several devices\n\n");
+    if (n < 2) { printf("skipped: this needs two devices\n"); return 0; }
     for (i = 0; i < n; i++) {
         gpuexec_module module;
         context[i] = gpuexec_context_open((int)i, NULL);

@@ -1,0 +1,29 @@
+#!/bin/sh
+# `make bench`: runs the benchmarks that are built into $1, one after the other, from the repository's root, and says what could not be compared. What it prints is Markdown.
+# On the CPU device they run for a moment, to see that they do: the figures say nothing there.
+cd "$(dirname "$0")/../.." || exit 1
+build=$1
+shift
+. tests/device.sh
+echo "$(date -u +%Y-%m-%d), $(uname -sm), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(${CC:-cc} --version | head -n 1)"
+sed -n 's/^NVRM version: */driver: /p' /proc/driver/nvidia/version 2>/dev/null
+
+# The runtime API's side, where nvcc is (NVCC=... chooses one).
+nvcc=$(command -v "${NVCC:-nvcc}") || nvcc=$(command -v /usr/local/cuda/bin/nvcc)
+library= program=
+if [ -n "$nvcc" ]; then
+    library=$build/bench/runtime.so program=$build/bench/start_runtime
+    "$nvcc" -O2 -arch=native -shared -Xcompiler -fPIC tests/bench/runtime.cu -o "$library" && "$nvcc" -O2 -arch=native tests/bench/start_runtime.cu -o "$program" || exit 1
+    "$nvcc" --version | sed -n 's/.*release \(.*\)/nvcc: \1/p'
+    case $library in */*) ;; *) library=./$library ;; esac
+fi
+status=0
+for name; do
+    case $name in
+        */launch) set -- $library ;;
+        */start)  set -- $program ;;
+        *)        set -- ;;
+    esac
+    limited 300 "$name" "$@" || { echo "$name failed with exit code $?"; status=1; }
+done
+exit $status

@@ -1,0 +1,61 @@
+# python3 peer.py cupy|cuda.core: for launch.c. Says "ready NAME VERSION", or why not; then for each number it reads it launches an empty kernel with four
+# parameters so often, and says how many microseconds that took. The arguments are made beforehand, as in a loop of a program that knows what it costs.
+import sys
+import time
+
+SOURCE = 'extern "C" __global__ void four(float *, float *, int, float) {}'
+
+
+def cupy():
+    import cupy
+    import numpy
+    stream = cupy.cuda.Stream()
+    kernel = cupy.RawKernel(SOURCE, "four")
+    args = (cupy.zeros(1, cupy.float32), cupy.zeros(1, cupy.float32), numpy.int32(1000), numpy.float32(2))
+    stream.use()
+
+    def burst(count):
+        begin = time.perf_counter()
+        for _ in range(count):
+            kernel((4,), (256,), args)
+        end = time.perf_counter()
+        stream.synchronize()
+        return end - begin
+    return burst, "CuPy " + cupy.__version__ + ", RawKernel"
+
+
+def cuda_core():
+    import cuda.core
+    import numpy
+    try:
+        from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+    except ImportError:
+        from cuda.core.experimental import Device, LaunchConfig, Program, ProgramOptions, launch
+    device = Device(0)
+    device.set_current()
+    stream = device.create_stream()
+    program = Program(SOURCE, code_type="c++", options=ProgramOptions(arch="sm_" + "".join(str(n) for n in device.compute_capability)))
+    kernel = program.compile("cubin").get_kernel("four")
+    config = LaunchConfig(grid=4, block=256)
+    memory = device.allocate(8, stream=stream)
+    args = (memory, memory, numpy.int32(1000), numpy.float32(2))
+
+    def burst(count):
+        begin = time.perf_counter()
+        for _ in range(count):
+            launch(stream, config, kernel, *args)
+        end = time.perf_counter()
+        stream.sync()
+        return end - begin
+    return burst, "cuda.core " + cuda.core.__version__
+
+
+try:
+    burst, name = {"cupy": cupy, "cuda.core": cuda_core}[sys.argv[1]]()
+    burst(10)
+except Exception as e:                           # not installed, or no GPU: it says so, and launch.c goes on without it
+    print(type(e).__name__ + ": " + str(e).split("\n")[0], flush=True)
+    sys.exit()
+print("ready", name, flush=True)
+for line in sys.stdin:
+    print(burst(int(line)) * 1e6, flush=True)
