@@ -1760,7 +1760,7 @@ enum {
     GXI_FUNC_REQUIRED_CLUSTER_WIDTH = 11, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14, GXI_FUNC_CLUSTER_SCHEDULING_POLICY = 15,
 
     GXI_LAUNCH_COOPERATIVE = 2, GXI_LAUNCH_CLUSTER_DIMENSION = 4, GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6, GXI_LAUNCH_PRIORITY = 8,
-    GXI_LAUNCH_MEM_SYNC_DOMAIN = 10,
+    GXI_LAUNCH_MEM_SYNC_DOMAIN = 10, GXI_LAUNCH_PARAM_BUFFER_POINTER = 1, GXI_LAUNCH_PARAM_BUFFER_SIZE = 2,
 
     GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2, GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8,
     GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_PITCH = 11, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
@@ -6379,6 +6379,8 @@ typedef struct gxi_prepared {
     const char     *name, *module;               /* of the kernel, kept for the time when it is gone; module: "" for an adopted kernel */
     gxi_slot       *on;                          /* the stream's slot, its CUstream, and what gxi_note_launch notes there */
     struct CUstream_st *native_stream;
+    void          **params, **extra;             /* one of them, the other NULL: the driver takes a packed buffer faster than addresses */
+    void           *packed[5];                   /* what extra points to */
     uint32_t        note;
     uint64_t        ends;                        /* gxi.ends when kernel and stream were last seen alive, GXI_LOOK if each launch has to look */
 } gxi_prepared;
@@ -6409,7 +6411,7 @@ static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, gpuex
 
 GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
     gpuexec_prepared handle = { 0 };
-    const unsigned short *sizes;
+    const unsigned short *sizes, *offsets = NULL;            /* offsets: where the device has the arguments, if that is known */
     gxi_slot *k, *s, made;
     gxi_prepared *p;
     const gxi_slot *module;
@@ -6424,7 +6426,8 @@ GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, 
                  "the sizes of the arguments are not known, neither from args.sizes nor from kernel \"%s\"", ((gxi_kernel *)k->more)->name);
         goto failed;
     }
-    for (i = 0; i < args.count; i++) space += gxi_up(sizes[i], 16);
+    if (k->sizes && args.count && GXI_HAS(cuFuncGetParamInfo)) offsets = k->sizes + 1 + args.count;      /* the PTX text tells no alignment above 16 */
+    for (i = 0; i < args.count; i++) space = offsets ? (size_t)offsets[i] + sizes[i] : space + gxi_up(sizes[i], 16);
     names[0] = gxi_kernel_of(k)->name;
     if ((module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE)) != NULL) names[1] = ((const gxi_module *)module->more)->name;
     name_bytes = strlen(names[0]) + 1;
@@ -6433,9 +6436,17 @@ GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, 
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", ((gxi_kernel *)k->more)->name);
         goto failed;
     }
-    for (i = 0; i < args.count; i++) gxi_block_add(&p->block, args.addresses[i], sizes[i], 16, GPUEXEC_NO_TYPE);
+    for (i = 0; i < args.count; i++) {
+        if (offsets) p->block.bytes = offsets[i];
+        gxi_block_add(&p->block, args.addresses[i], sizes[i], offsets ? 1 : 16, GPUEXEC_NO_TYPE);
+    }
     p->name = (const char *)memcpy(p->block.data + space, names[0], name_bytes);
     p->module = (const char *)memcpy(p->block.data + space + name_bytes, names[1], strlen(names[1]) + 1);
+    if (offsets) {
+        p->packed[0] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER; p->packed[1] = p->block.data;
+        p->packed[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;    p->packed[3] = &p->block.bytes;
+        p->extra = p->packed;
+    } else p->params = (void **)(uintptr_t)p->block.addresses;
     p->dims = dims;
     p->kernel = kernel;
     p->stream = stream;
@@ -6515,8 +6526,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared 
     if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends)) return gxi_launch_prepared_else(where, prepared, -1);
     gxi_note_launch(p->on, p->note, where);
     cu = gxi.cu.cuLaunchKernel((struct CUfunc_st *)slot->native, p->dims.grid_x, p->dims.grid_y, p->dims.grid_z, p->dims.block_x,
-                                             p->dims.block_y, p->dims.block_z, p->dims.shared_bytes, p->native_stream,
-                                             (void **)(uintptr_t)p->block.addresses, NULL);
+                             p->dims.block_y, p->dims.block_z, p->dims.shared_bytes, p->native_stream, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
     prepared.id = slot->id;                      /* read back, as in gpuexec_launch */
     return gxi_launch_prepared_else((const char *)gxi_prepared_of(slot)->on->more, prepared, cu);
