@@ -4,6 +4,7 @@
 #define _GNU_SOURCE                              /* posix_spawn */
 #include "bench.h"
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,25 +48,25 @@ static double settle(double begin, double end, int bad, const char *what) {
 
 /* As a program without gpuexec does it. */
 #define POINTERS ((void *[]){ &x, &y, &n, &a })
-static int launch_packed(void) {
-    struct { gpuexec_ptr x, y; int n; float a; } block;
-    size_t bytes = sizeof block;
-    void *extra[] = { (void *)1, &block, (void *)2, &bytes, NULL };      /* CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE, _END */
-    block.x = x; block.y = y; block.n = n; block.a = a;
-    return cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, NULL, extra);
-}
-static int launch_extended(gxi_launch_attribute *attributes, unsigned count) {
+static int launch_extended(gxi_launch_attribute *attributes, unsigned count, void **params, void **extra) {
     gxi_launch_config config = { { 4, 1, 1 }, { 256, 1, 1 }, 0, NULL, NULL, 0 };
     config.stream = queue;
     config.attributes = attributes;
     config.count = count;
-    return cu.cuLaunchKernelEx(&config, function, POINTERS, NULL);
+    return cu.cuLaunchKernelEx(&config, function, params, extra);
+}
+static int launch_packed(int extended) {
+    struct { gpuexec_ptr x, y; int n; float a; } block;
+    size_t bytes = sizeof block;
+    void *extra[] = { (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER, &block, (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE, &bytes, NULL };
+    block.x = x; block.y = y; block.n = n; block.a = a;
+    return extended ? launch_extended(NULL, 0, NULL, extra) : cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, NULL, extra);
 }
 static int launch_priority(void) {
     gxi_launch_attribute attribute;
     attribute.id = GXI_LAUNCH_PRIORITY;
     attribute.value.number = 0;
-    return launch_extended(&attribute, 1);
+    return launch_extended(&attribute, 1, POINTERS, NULL);
 }
 static int launch_pushed(void) {
     struct CUctx_st *popped;
@@ -83,8 +84,9 @@ static int launch_set(void) {
 }
 BURST(raw,             cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL))
 BURST(raw_again,       cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL))
-BURST(raw_packed,      launch_packed())
-BURST(raw_extended,    launch_extended(NULL, 0))
+BURST(raw_packed,      launch_packed(0))
+BURST(raw_extended,    launch_extended(NULL, 0, POINTERS, NULL))
+BURST(raw_both,        launch_packed(1))
 BURST(raw_priority,    launch_priority())
 BURST(raw_pushed,      launch_pushed())
 BURST(raw_set,         launch_set())
@@ -143,12 +145,10 @@ static int peer_begins(struct peer *p) {         /* 1, and its name and version 
     posix_spawn_file_actions_t actions;
     arguments[2] = (char *)(uintptr_t)p->name;
     strcpy(p->says, "python3 cannot be started");
-    if (pipe(to) || pipe(from)) return 0;
+    if (pipe(to) || pipe(from) || fcntl(to[1], F_SETFD, FD_CLOEXEC) || fcntl(from[0], F_SETFD, FD_CLOEXEC)) return 0;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, to[0], 0);
     posix_spawn_file_actions_adddup2(&actions, from[1], 1);
-    posix_spawn_file_actions_addclose(&actions, to[1]);
-    posix_spawn_file_actions_addclose(&actions, from[0]);
     started = posix_spawnp(&p->process, "python3", &actions, NULL, arguments, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     close(to[0]);
@@ -196,13 +196,14 @@ static void table(const char *title, const way *ways, unsigned count, unsigned r
 static void with_current(const char *title) {
     static const way ways[] = {
         { "cuLaunchKernel, pointers", raw, 0, 0 }, { "the same once more (so much is noise)", raw_again, 0, 0 },
-        { "cuLaunchKernel, packed buffer", raw_packed, 0, 0 }, { "cuLaunchKernelEx", raw_extended, 0, 0 },
+        { "cuLaunchKernel, packed buffer", raw_packed, 0, 0 }, { "cuLaunchKernelEx, pointers", raw_extended, 0, 0 },
+        { "cuLaunchKernelEx, packed buffer", raw_both, 0, 0 },
         { "gpuexec_launch", ours, 1.02, 0.97 }, { "gpuexec_launch of a parameter block", ours_block, 0, 0 },
         { "gpuexec_launch_prepared", ours_prepared, 1.00, 0.97 }, { "the same, one argument changed", ours_changed, 0, 0 },
         { "runtime API, kernel<<<...>>>", runtime_chevrons, 0, 0 }, { "runtime API, cudaLaunchKernel", runtime_call, 0, 0 },
         { "runtime API, cudaLaunchKernelExC", runtime_extended, 0, 0 },
     };
-    TABLE(title, ways, 3u, 8u);
+    TABLE(title, ways, 3u, 9u);
 }
 static void without_current(const char *title) {
     static const way ways[] = {
