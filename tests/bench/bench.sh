@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make bench`: runs the benchmarks that are built into $1, one after the other, from the repository's root, and says what could not be compared. What it prints is Markdown.
-# On the CPU device they run for a moment, to see that they do: the figures say nothing there.
+# `make bench`: runs the benchmarks $2 ... that were built into $1, one after the other, and says what could not be compared. What it prints is
+# Markdown. On the CPU device they run for a moment, to see that they do: the figures say nothing there.
 cd "$(dirname "$0")/../.." || exit 1
 build=$1
 shift
@@ -13,7 +13,8 @@ nvcc=$(command -v "${NVCC:-nvcc}") || nvcc=$(command -v /usr/local/cuda/bin/nvcc
 library= program=
 if [ -n "$nvcc" ]; then
     library=$build/bench/runtime.so program=$build/bench/start_runtime
-    "$nvcc" -O2 -arch=native -shared -Xcompiler -fPIC tests/bench/runtime.cu -o "$library" && "$nvcc" -O2 -arch=native tests/bench/start_runtime.cu -o "$program" || exit 1
+    "$nvcc" -O2 -arch=native -shared -Xcompiler -fPIC tests/bench/runtime.cu -o "$library" || exit 1
+    "$nvcc" -O2 -arch=native tests/bench/start_runtime.cu -o "$program" || exit 1
     "$nvcc" --version | sed -n 's/.*release \(.*\)/nvcc: \1/p'
     case $library in */*) ;; *) library=./$library ;; esac
 fi

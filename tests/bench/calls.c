@@ -1,10 +1,11 @@
-/* calls.c - what calls on streams, events, memory and contexts cost the thread that makes them: gpuexec against the driver's own calls on the same objects, with the context
-   current, which gpuexec does not need and the driver's calls do in part. */
+/* calls.c - what calls on streams, events, memory and contexts cost the thread that makes them: gpuexec against the driver's own calls on the same
+   objects, with the context current, which gpuexec does not need and the driver's calls do in part. */
 #include "bench.h"
 
 enum { ROUNDS = 30, BURSTS = 10 };
 static unsigned rounds = ROUNDS, bursts = BURSTS;
 
+static const char kernel_text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry none() { ret; }\n";
 static gpuexec_context context;
 static gpuexec_stream  stream, other;
 static gpuexec_event   event, begun;
@@ -18,6 +19,11 @@ static struct CUstream_st *queue, *queue_other;
 static struct CUevent_st  *native_event, *native_begun;
 static struct CUfunc_st   *function;
 
+static double settle(double begin, double end, int bad, const char *what) {
+    if (!bad) bad = cu.cuStreamSynchronize(queue) || cu.cuStreamSynchronize(queue_other);
+    if (bad) { fprintf(stderr, "%s failed: %s\n", what, gpuexec_error_text()); exit(1); }
+    return end - begin;
+}
 #define BURST(name, call) \
     static double name(int count) { \
         double begin, end; \
@@ -25,8 +31,7 @@ static struct CUfunc_st   *function;
         begin = microseconds(); \
         for (i = 0; i < count; i++) bad |= (int)(call); \
         end = microseconds(); \
-        if (bad || cu.cuStreamSynchronize(queue) || cu.cuStreamSynchronize(queue_other)) { fprintf(stderr, "%s failed: %s\n", #name, gpuexec_error_text()); exit(1); } \
-        return end - begin; \
+        return settle(begin, end, bad, #name); \
     }
 #define PAIR(name, raw, ours) BURST(name##_raw, raw) BURST(name##_ours, ours)
 
@@ -114,7 +119,7 @@ static void row(const char *what, burst_function raw, burst_function ours, int c
 int main(void) {
     union { void *p; int (GXI_CUDA *f)(struct CUctx_st *); } set;
     context = gpuexec_context_open(0, NULL);
-    kernel  = gpuexec_kernel_get(gpuexec_module_load(context, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry none() { ret; }\n", 0, NULL), "none");
+    kernel  = gpuexec_kernel_get(gpuexec_module_load(context, kernel_text, 0, NULL), "none");
     stream  = gpuexec_stream_create(context, NULL);
     other   = gpuexec_stream_create(context, NULL);
     begun   = gpuexec_stream_record(stream, NULL);

@@ -1,6 +1,6 @@
-/* launch.c - what a launch costs the thread that makes it: gpuexec, the driver's own calls, the CUDA runtime API (runtime.cu, if it was compiled: its library is
-   the first argument), and what Python has (peer.py). The same empty kernel with four parameters on the same stream, 4 blocks of 256 threads; bursts are shorter than
-   the device's queue, so that no call waits for the device. */
+/* launch.c - what a launch costs the thread that makes it: gpuexec, the driver's own calls, the CUDA runtime API (runtime.cu, if it was compiled:
+   its library is the first argument), and what Python has (peer.py). The same empty kernel with four parameters on the same stream, 4 blocks of 256
+   threads; bursts are shorter than the device's queue, so that no call waits for the device. */
 #define _GNU_SOURCE                              /* posix_spawn */
 #include "bench.h"
 #include <dlfcn.h>
@@ -136,9 +136,10 @@ static const char *find_runtime(const char *path) {      /* NULL, or why it cann
 /* --- Python: another process, which is told how many launches, and says how long they took ---------------------------------------- */
 
 enum { PEERS = 2 };
-static struct peer { const char *name; FILE *to, *from; pid_t process; char says[400]; } peers[PEERS] = { { "cupy", 0, 0, 0, "" }, { "cuda.core", 0, 0, 0, "" } };
+typedef struct peer { const char *name; FILE *to, *from; pid_t process; char says[400]; } peer;
+static peer peers[PEERS] = { { "cupy", 0, 0, 0, "" }, { "cuda.core", 0, 0, 0, "" } };
 
-static int peer_begins(struct peer *p) {         /* 1, and its name and version in says; else 0, and the reason */
+static int peer_begins(peer *p) {         /* 1, and its name and version in says; else 0, and the reason */
     extern char **environ;
     char *arguments[4] = { (char *)(uintptr_t)"python3", (char *)(uintptr_t)"tests/bench/peer.py", NULL, NULL };
     int to[2], from[2], started;
@@ -160,7 +161,7 @@ static int peer_begins(struct peer *p) {         /* 1, and its name and version 
     p->says[strcspn(p->says, "\n")] = 0;
     return strncmp(p->says, "ready ", 6) == 0;
 }
-static double peer_burst(struct peer *p, int count) {
+static double peer_burst(peer *p, int count) {
     char line[100];
     if (fprintf(p->to, "%d\n", count) < 0 || fflush(p->to) || !fgets(line, sizeof line, p->from)) { fprintf(stderr, "%s ended\n", p->name); exit(1); }
     return atof(line);
@@ -283,7 +284,7 @@ int main(int argc, char **argv) {
     runtime_missing = find_runtime(argc > 1 ? argv[1] : NULL);
     if (runtime_missing) printf("\nskipped: the runtime API: %s\n", runtime_missing);
 
-    printf("\n## Launches\n\nmicroseconds of the calling thread; %u rounds of %u bursts of %d launches, in turn; `gpuexec_launch` checks all arguments\n", rounds, bursts, calls);
+    printf("\n## Launches\n\nmicroseconds of the calling thread; %u rounds of %u bursts of %d launches, in turn\n", rounds, bursts, calls);
     with_current("context current");
     without_current("no context current");
     others();

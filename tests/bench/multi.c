@@ -1,6 +1,6 @@
-/* multi.c - what a launch over several devices costs, and their barrier. For each number of devices from 2 on: microseconds for one barrier, as blocks x threads (a whole
-   kernel's time over its rounds; median, and the extremes over eight barriers), and for one launch with both synchronisations, back to back, by the driver's own call and by
-   gpuexec, pairs of them in turn; medians. */
+/* multi.c - what a launch over several devices costs, and their barrier. For each number of devices from 2 on: microseconds for one barrier, as
+   blocks x threads (a whole kernel's time over its rounds; median, and the extremes over eight barriers), and for one launch with both synchronisations,
+   back to back, by the driver's own call and by gpuexec, pairs of them in turn; medians. */
 #include "bench.h"
 
 enum { MOST = 32, PAIRS = 15, BARRIERS = 8 };

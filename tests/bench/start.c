@@ -1,6 +1,6 @@
-/* start.c - from the start of a process to its first result: this program starts itself, and the runtime API's (start_runtime.cu, if it was compiled: the first
-   argument), one after the other and in turn. Each loads a kernel, copies numbers in, launches, copies out, and says so; the time is taken here, from the start of the process
-   until it says it. The driver's cache of compiled PTX is warm, as the first round is not counted. */
+/* start.c - from the start of a process to its first result: this program starts itself, and the runtime API's (start_runtime.cu, if it was compiled:
+   the first argument), one after the other and in turn. Each loads a kernel, copies numbers in, launches, copies out, and says so; the time is taken here,
+   from the start of the process until it says it. The driver's cache of compiled PTX is warm, as the first round is not counted. */
 #define _GNU_SOURCE                              /* posix_spawn */
 #include "bench.h"
 #include <dlfcn.h>
