@@ -1060,7 +1060,8 @@ typedef struct gpuexec_args {                    /* made by GPUEXEC_ARGS; or by 
    driver refuses is explained with the numbers. Argument values are copied during the call. Kernel and stream must be of one
    CUcontext.
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
-   In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b). cuLaunchKernel. */
+   In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b).
+   cuLaunchKernelEx, which takes a little less time than cuLaunchKernel; before CUDA 11.8 that. */
 #define gpuexec_launch(...) gpuexec_launch(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
@@ -1220,7 +1221,7 @@ GPUEXEC_API void *(gpuexec_prepared_argument)(GXI_WHERE gpuexec_prepared prepare
 #define gpuexec_prepared_dims(...) gpuexec_prepared_dims(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims);
 
-/* Launches it with what it holds now. cuLaunchKernel. */
+/* Launches it with what it holds now. cuLaunchKernelEx, before CUDA 11.8 cuLaunchKernel. */
 #define gpuexec_launch_prepared(...) gpuexec_launch_prepared(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared);
 
@@ -1613,7 +1614,7 @@ typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the 
     union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
 } gxi_launch_attribute;
 typedef struct gxi_launch_config {               /* CUlaunchConfig */
-    unsigned              grid[3], block[3], shared_bytes;
+    gpuexec_dims          dims;                  /* has the members that CUDA's struct begins with */
     struct CUstream_st   *stream;
     gxi_launch_attribute *attributes;
     unsigned              count;
@@ -2407,7 +2408,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
     const char           *where;                 /* it was made */
     const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes, then their offsets; NULL: not known */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
-#define GXI_LAST_KERNEL   shared_limit           /* ... stream: 1 + slot index of the kernel launched last, 0 for none ... */
+#define GXI_LAST_KERNEL   shared_limit           /* ... stream: gxi_launch_note of the kernel launched last, 0 for none ... */
 #define GXI_RECORDED      shared_limit           /* ... event: 1 once it was recorded */
     uint32_t              generation : 22, adopted : 1 /* someone else destroys it */,
                           legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
@@ -2507,9 +2508,10 @@ static int gxi_end(uint64_t id) {
         if ((id & 0x3F) == GXI_KERNEL || (id & 0x3F) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
         if ((id & 0x3F) == GXI_KERNEL) {         /* no stream names it as its last launch any more: the slot will be another's */
             unsigned i;
-            for (i = 0; i < gxi.slots; i++)
-                if ((gxi_slot_at(i)->id & 0x3F) == GXI_STREAM && GXI_LOAD(&gxi_slot_at(i)->GXI_LAST_KERNEL) == index + 1)
-                    GXI_STORE(&gxi_slot_at(i)->GXI_LAST_KERNEL, 0);
+            for (i = 0; i < gxi.slots; i++) {
+                gxi_slot *stream = gxi_slot_at(i);
+                if ((stream->id & 0x3F) == GXI_STREAM && GXI_LOAD(&stream->GXI_LAST_KERNEL) == (uint32_t)id) GXI_STORE(&stream->GXI_LAST_KERNEL, 0);
+            }
         }
         slot->native = (void *)(uintptr_t)gxi.free_slot;
         gxi.free_slot = index + 1;
@@ -2663,7 +2665,7 @@ static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((
 
 /* --- what was launched last, for the text of a kernel's failure ------------------------------------------------------- */
 
-GXI_HOT uint32_t gxi_launch_note(uint64_t kernel) { return ((uint32_t)(kernel >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1)) + 1; }
+GXI_HOT uint32_t gxi_launch_note(uint64_t kernel) { return (uint32_t)kernel; }       /* kind, slot index, some of the generation; never 0 */
 GXI_HOT void gxi_note_launch(gxi_slot *stream, uint32_t note, const char *where) {
     GXI_STORE(&stream->more, (void *)(uintptr_t)where);
     GXI_STORE(&stream->GXI_LAST_KERNEL, note);
@@ -2676,10 +2678,10 @@ static void gxi_add_last_launches(gxi_text *t) {
         const char *where = (const char *)GXI_LOAD(&stream->more);
         uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL);
         if (!last) continue;
-        kernel = gxi_slot_at(last - 1);
+        kernel = gxi_slot_at(last >> 6 & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1));
         gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
         gxi_add(t, "kernel \"%s\"%s%s",
-                (kernel->id & 0x3F) == GXI_KERNEL ? ((const gxi_kernel *)kernel->more)->name : "(of a module unloaded since)",
+                gxi_launch_note(kernel->id) == last ? ((const gxi_kernel *)kernel->more)->name : "(of a module unloaded since)",
                 where ? " at " : "", where ? where : "");
         if ((context = gxi_peek(stream->context, GXI_CONTEXT)) != NULL) gxi_add(t, " on device %d", gxi_context_of(context)->ordinal);
     }
@@ -5746,17 +5748,15 @@ GPUEXEC_API gpuexec_result gpuexec_event_destroy(gpuexec_event event) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-launch   The straight path is two slot look-ups, the latch, the sizes, and the driver. Whatever is not straight goes to
-   gxi_launch_else: it finds out what is wrong, or does the rare right things (legacy stream, more shared memory, trace). */
+   >>impl-launch   The straight path is two slot look-ups, the latch, the sizes, and the driver. Whatever is not straight, or is refused by the driver, goes
+   to gxi_launch_else: it finds out what is wrong, or does the rare right things (legacy stream, more shared memory, trace). */
 
 static unsigned gxi_blocks(size_t n, unsigned block) {
     size_t blocks = block ? n / block + (n % block != 0) : 0;
     return blocks > 0xFFFFFFFFu ? 0xFFFFFFFFu : (unsigned)blocks;    /* too many is the launch's to refuse */
 }
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x) {
-    gpuexec_dims d = { 0, 1, 1, 0, 1, 1, 0 };
-    d.grid_x = gxi_blocks(n, block_x);
-    d.block_x = block_x;
+    gpuexec_dims d = { gxi_blocks(n, block_x), 1, 1, block_x, 1, 1, 0 };
     return d;
 }
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y) {
@@ -5793,16 +5793,33 @@ GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) 
     const void *const *addresses = args->addresses;
     const unsigned short *expected = known ? known + 1 : args->sizes, *sizes = args->sizes ? args->sizes : expected;
     const unsigned count = args->count;
-    size_t i = count;                            /* counts down: fewer instructions */
+    size_t i = count;                            /* counts down, by fours: fewer instructions */
     if ((known && count != known[0]) || (count && !addresses)) return 0;
     if (!sizes) { while (i--) if (!addresses[i]) return 0; }
-    else while (i--) if (!addresses[i] || sizes[i] != expected[i]) return 0;
+    else {
+        for (; i >= 4; i -= 4)
+            if (!addresses[i - 1] || !addresses[i - 2] || !addresses[i - 3] || !addresses[i - 4] ||
+                memcmp(sizes + i - 4, expected + i - 4, 4 * sizeof *sizes) != 0) return 0;
+        while (i--) if (!addresses[i] || sizes[i] != expected[i]) return 0;
+    }
     return 1;
 }
-GXI_HOT int gxi_call_launch(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args) {
-    return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z,
-                                 d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
-                                 (struct CUstream_st *)stream->native, (void **)(uintptr_t)args->addresses, NULL);
+static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) { d->grid_y += !d->grid_y; d->grid_z += !d->grid_z; d->block_y += !d->block_y; d->block_z += !d->block_z; }
+GXI_HOT void gxi_config(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
+    if (GXI_UNLIKELY(!d->grid_y || !d->grid_z || !d->block_y || !d->block_z)) gxi_fill_dims(d);
+    c->dims = *d;
+    c->stream = (struct CUstream_st *)stream;
+    c->attributes = NULL;
+    c->count = 0;
+}
+
+/* The straight launch. It has no attributes, but cuLaunchKernelEx takes 1 % less time than cuLaunchKernel for the same (driver 580, see BENCHMARKS.md). */
+static int GXI_CUDA gxi_launch_before_11_8(const gxi_launch_config *c, struct CUfunc_st *function, void **params, void **extra) {
+    return gxi.cu.cuLaunchKernel(function, c->dims.grid_x, c->dims.grid_y, c->dims.grid_z, c->dims.block_x, c->dims.block_y, c->dims.block_z,
+                                 c->dims.shared_bytes, c->stream, params, extra);
+}
+GXI_HOT int gxi_launch_straight(const gxi_launch_config *c, void *function, void **params, void **extra) {
+    return (GXI_HAS(cuLaunchKernelEx) ? gxi.cu.cuLaunchKernelEx : gxi_launch_before_11_8)(c, (struct CUfunc_st *)function, params, extra);
 }
 
 /* --- launch attributes: a desc decides which driver call launches --------------------------------------------------------- */
@@ -5827,12 +5844,10 @@ typedef struct gxi_extended { gxi_launch_config config; gxi_launch_attribute att
 static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     gxi_launch_attribute *a = e->attributes;
     gxi_launch_config *c = &e->config;
+    gpuexec_dims dims = *d;
     int i;
     memset(e, 0, sizeof *e);
-    c->grid[0] = d->grid_x; c->grid[1] = d->grid_y + !d->grid_y; c->grid[2] = d->grid_z + !d->grid_z;
-    c->block[0] = d->block_x; c->block[1] = d->block_y + !d->block_y; c->block[2] = d->block_z + !d->block_z;
-    c->shared_bytes = d->shared_bytes;
-    c->stream = stream ? (struct CUstream_st *)stream->native : NULL;
+    gxi_config(c, &dims, stream ? stream->native : NULL);
     if (gxi_cluster(desc, 0)) {
         for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster(desc, i);
         a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
@@ -5850,7 +5865,9 @@ static int gxi_call_launch_with(const gxi_slot *kernel, const gxi_slot *stream, 
     gxi_extended e;
     void **const params = (void **)(uintptr_t)args->addresses;
     switch (gxi_launch_way(desc)) {
-    case GXI_PLAIN: return gxi_call_launch(kernel, stream, d, args);
+    case GXI_PLAIN:
+        return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
+                                     d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes, (struct CUstream_st *)stream->native, params, NULL);
     case GXI_COOPERATIVE:
         return gxi.cu.cuLaunchCooperativeKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
                                                 d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
@@ -6061,7 +6078,7 @@ static GXI_COLD gpuexec_result gxi_ask_launch(gxi_call *call, gpuexec_kernel ker
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                const gpuexec_dims *d, const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
-    const int way = gxi_launch_way(desc);
+    const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN;
     gxi_slot *k, *s;
     gxi_scope scope;
     GXI_CALL(gpuexec_launch, GXI_WORKS);
@@ -6100,12 +6117,14 @@ GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpue
                                            gpuexec_args args) {
     const gxi_slot *k;
     gxi_slot *s;
+    gxi_launch_config config;
     int cu;
-    if (!(k = gxi_peek(kernel.id, GXI_KERNEL)) || !(s = gxi_peek(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed ||
-        gxi_thread.latched || gxi.trace || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->sizes, &args))
+    if (!(k = gxi_peek(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->sizes, &args) ||
+        !(s = gxi_peek(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, -1, NULL);
     gxi_note_launch(s, gxi_launch_note(kernel.id), where);
-    cu = gxi_call_launch(k, s, &dims, &args);
+    gxi_config(&config, &dims, s->native);
+    cu = gxi_launch_straight(&config, k->native, (void **)(uintptr_t)args.addresses, NULL);
     if (cu == 0) return GPUEXEC_OK;
     kernel.id = k->id;                           /* read back rather than kept, which would cost the straight path registers to save; likewise where */
     stream.id = s->id;
@@ -6373,12 +6392,11 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params) {
 
 typedef struct gxi_prepared {
     gxi_block       block;                       /* the arguments; stays first */
-    gpuexec_dims    dims;
     gpuexec_kernel  kernel;
     gpuexec_stream  stream;
     const char     *name, *module;               /* of the kernel, kept for the time when it is gone; module: "" for an adopted kernel */
-    gxi_slot       *on;                          /* the stream's slot, its CUstream, and what gxi_note_launch notes there */
-    struct CUstream_st *native_stream;
+    gxi_slot       *on;                          /* the stream's slot, and what gxi_note_launch notes there */
+    gxi_launch_config config;
     void          **params, **extra;             /* one of them, the other NULL: the driver takes a packed buffer faster than addresses */
     void           *packed[5];                   /* what extra points to */
     uint32_t        note;
@@ -6401,11 +6419,10 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
                     kernel ? "its stream was destroyed, or the stream's context closed" : "the kernel's module was unloaded, or its context closed");
 }
 
-static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims) {
+static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, const gpuexec_dims *dims) {
     gpuexec_result result = gxi_check_launch(call, kernel, dims, NULL);
     if (!result && dims->shared_bytes > GXI_LOAD(&kernel->shared_limit) && gxi_raise_shared(call, kernel, dims->shared_bytes))
         result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory", ((gxi_kernel *)kernel->more)->name, dims->shared_bytes);
-    dims->grid_y += !dims->grid_y; dims->grid_z += !dims->grid_z; dims->block_y += !dims->block_y; dims->block_z += !dims->block_z;
     return result;
 }
 
@@ -6447,11 +6464,10 @@ GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, 
         p->packed[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;    p->packed[3] = &p->block.bytes;
         p->extra = p->packed;
     } else p->params = (void **)(uintptr_t)p->block.addresses;
-    p->dims = dims;
     p->kernel = kernel;
     p->stream = stream;
     p->on = s;
-    p->native_stream = (struct CUstream_st *)s->native;
+    gxi_config(&p->config, &dims, s->native);
     p->note = gxi_launch_note(kernel.id);
     p->ends = GXI_LOOK;
     memset(&made, 0, sizeof made);
@@ -6497,11 +6513,13 @@ GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared pre
 }
 GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims) {
     gxi_slot *slot, *k;
+    gxi_prepared *p;
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
     if (!(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot) || !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) ||
         gxi_prepared_check(call, k, &dims))
         return gpuexec_error_detail()->result;
-    gxi_prepared_of(slot)->dims = dims;
+    p = gxi_prepared_of(slot);
+    gxi_config(&p->config, &dims, p->config.stream);
     return GPUEXEC_OK;
 }
 
@@ -6515,7 +6533,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gpuexec_error_detail()->result;
     p = gxi_prepared_of(slot);
     args = gxi_block_args(&p->block);
-    result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->dims, &args, cu, NULL);
+    result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->config.dims, &args, cu, NULL);
     if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace) p->ends = ends;     /* those two have more to do at each launch */
     return result;
 }
@@ -6525,8 +6543,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared 
     int cu;
     if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends)) return gxi_launch_prepared_else(where, prepared, -1);
     gxi_note_launch(p->on, p->note, where);
-    cu = gxi.cu.cuLaunchKernel((struct CUfunc_st *)slot->native, p->dims.grid_x, p->dims.grid_y, p->dims.grid_z, p->dims.block_x,
-                             p->dims.block_y, p->dims.block_z, p->dims.shared_bytes, p->native_stream, p->params, p->extra);
+    cu = gxi_launch_straight(&p->config, slot->native, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
     prepared.id = slot->id;                      /* read back, as in gpuexec_launch */
     return gxi_launch_prepared_else((const char *)gxi_prepared_of(slot)->on->more, prepared, cu);

@@ -49,7 +49,7 @@ static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlim
 
 #define SAME(ours, theirs) static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #ours " is not " #theirs);
 #define STRUCT(type, cuda) SAME(sizeof(type), sizeof(cuda)) SAME(alignof(type), alignof(cuda)) template <> struct same_layout<type, cuda> : std::true_type {};
-#define AT(type, ours, cuda, theirs) SAME(offsetof(type, ours), offsetof(cuda, theirs))        // alone: ours is an array of what has three names there
+#define AT(type, ours, cuda, theirs) SAME(offsetof(type, ours), offsetof(cuda, theirs))        // alone: ours is an array of what has three names there, or lies deeper
 #define MEMBER(type, ours, cuda, theirs) AT(type, ours, cuda, theirs) \
     static_assert(agree<decltype(type::ours), decltype(cuda::theirs)>::value, "the type of " #type "::" #ours " is not that of " #cuda "::" #theirs);
 
@@ -77,8 +77,10 @@ AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.priority)
 AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.programmaticStreamSerializationAllowed)
 AT(gxi_launch_attribute, value.blocks, CUlaunchAttribute, value.clusterDim)
 STRUCT(gxi_launch_config, CUlaunchConfig)
-AT(gxi_launch_config, grid, CUlaunchConfig, gridDimX)            AT(gxi_launch_config, block, CUlaunchConfig, blockDimX)
-MEMBER(gxi_launch_config, shared_bytes, CUlaunchConfig, sharedMemBytes)
+AT(gxi_launch_config, dims.grid_x, CUlaunchConfig, gridDimX)     AT(gxi_launch_config, dims.grid_y, CUlaunchConfig, gridDimY)
+AT(gxi_launch_config, dims.grid_z, CUlaunchConfig, gridDimZ)     AT(gxi_launch_config, dims.block_x, CUlaunchConfig, blockDimX)
+AT(gxi_launch_config, dims.block_y, CUlaunchConfig, blockDimY)   AT(gxi_launch_config, dims.block_z, CUlaunchConfig, blockDimZ)
+AT(gxi_launch_config, dims.shared_bytes, CUlaunchConfig, sharedMemBytes)
 MEMBER(gxi_launch_config, stream, CUlaunchConfig, hStream)       MEMBER(gxi_launch_config, attributes, CUlaunchConfig, attrs)
 MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
 #endif

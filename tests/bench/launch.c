@@ -49,7 +49,7 @@ static double settle(double begin, double end, int bad, const char *what) {
 /* As a program without gpuexec does it. */
 #define POINTERS ((void *[]){ &x, &y, &n, &a })
 static int launch_extended(gxi_launch_attribute *attributes, unsigned count, void **params, void **extra) {
-    gxi_launch_config config = { { 4, 1, 1 }, { 256, 1, 1 }, 0, NULL, NULL, 0 };
+    gxi_launch_config config = { { 4, 1, 1, 256, 1, 1, 0 }, NULL, NULL, 0 };
     config.stream = queue;
     config.attributes = attributes;
     config.count = count;

@@ -623,6 +623,11 @@ static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsi
     launches++;
     return real_launch(function, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
 }
+static int (GXI_CUDA *real_launch_ex)(const gxi_launch_config *, struct CUfunc_st *, void **, void **);
+static int GXI_CUDA counted_launch_ex(const gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra) {
+    launches++;
+    return real_launch_ex(config, function, params, extra);
+}
 
 /* A prepared launch does not outlive what it is made of, and says what has gone. What goes without it being concerned does not matter. */
 TEST(prepared_when_something_ends) {
@@ -639,6 +644,8 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_stream_sync(t.s));                                  /* t.out is zeros: other streams count there, too */
     real_launch = gxi.cu.cuLaunchKernel;
     gxi.cu.cuLaunchKernel = counted_launch;
+    real_launch_ex = gxi.cu.cuLaunchKernelEx;
+    if (real_launch_ex) gxi.cu.cuLaunchKernelEx = counted_launch_ex;
     launches = 0;
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_launch_prepared(by_stream));
