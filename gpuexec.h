@@ -6066,7 +6066,9 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
 /* What every launch checks before the driver: handles, one context, the arguments. */
 static GXI_COLD gpuexec_result gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k,
                                               gxi_slot **s) {
-    if (!(*k = gxi_ask_kernel(call, kernel)) || !(*s = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (!(*k = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
+    *s = gxi_peek(stream.id, GXI_STREAM);        /* of the kernel's context: whether that lives was asked a moment ago */
+    if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
     if ((*k)->cu_context != (*s)->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
                         "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
