@@ -1,6 +1,6 @@
 /* multi.c - what a launch over several devices costs, and their barrier. For each number of devices from 2 on: microseconds for one barrier, as
-   blocks x threads (a whole kernel's time over its rounds; median, and the extremes over eight barriers), and for one launch with both synchronisations,
-   back to back, by the driver's own call and by gpuexec, pairs of them in turn; medians. */
+   blocks x threads on each (a whole kernel's time over its rounds; median, and the extremes over eight barriers), and for one launch with both
+   synchronisations, back to back, by the driver's own call and by gpuexec, pairs of them in turn; medians. */
 #include "bench.h"
 
 enum { MOST = 32, PAIRS = 15, BARRIERS = 8 };
@@ -43,8 +43,49 @@ static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way
     return microseconds() - begin;
 }
 
+static void barriers(unsigned count, int host, int rounds) {
+    static const unsigned shapes[][2] = { { 1, 32 }, { 1, 256 }, { 132, 32 }, { 132, 256 } };
+    gpuexec_barrier_desc desc = { 0, 0, 0, 0 };
+    gpuexec_barrier barrier[BARRIERS];
+    unsigned i;
+    int k;
+    desc.host_memory = host;
+    for (k = 0; k < BARRIERS; k++) barrier[k] = gpuexec_barrier_create(context, count, &desc);
+    check(gpuexec_take_error());
+    printf("| %u, %s", count, gpuexec_barrier_is_direct(barrier[0]) ? "peer access" : "through host memory");
+    for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        double t[BARRIERS];
+        if ((int)shapes[i][0] > gpuexec_kernel_cooperative_blocks(rounds_kernel[0], shapes[i][1], 0)) { printf(" | do not fit"); continue; }
+        for (k = 0; k < BARRIERS; k++) {     /* at different addresses, which are nearer to or farther from the block that polls them */
+            double some[3];
+            int m;
+            for (m = 0; m < 3; m++) some[m] = run(count, barrier[k], GPUEXEC_MULTI_PER_DEVICE, rounds, 1, shapes[i][0], shapes[i][1]) / rounds;
+            t[k] = median(some, 3);
+        }
+        printf(" | %.2f", median(t, BARRIERS));
+        printf(" (%.2f to %.2f)", t[0], t[BARRIERS - 1]);
+    }
+    printf(" |\n");
+    fflush(stdout);
+    for (k = 0; k < BARRIERS; k++) check(gpuexec_barrier_destroy(barrier[k]));
+}
+static void pairs(unsigned count, int launches) {
+    double driver[PAIRS], ours[PAIRS], ratio[PAIRS];
+    gpuexec_barrier barrier = gpuexec_barrier_create(context, count, NULL);
+    unsigned i;
+    for (i = 0; i < PAIRS; i++) {
+        driver[i] = run(count, barrier, GPUEXEC_MULTI_DRIVER, 0, launches, 1, 32) / launches;
+        ours[i] = run(count, barrier, GPUEXEC_MULTI_FASTEST, 0, launches, 1, 32) / launches;
+        ratio[i] = ours[i] / driver[i];
+    }
+    printf("| %u | %.2f | %.2f | %.3f |\n", count, median(driver, PAIRS), median(ours, PAIRS), median(ratio, PAIRS));
+    fflush(stdout);
+    check(gpuexec_barrier_destroy(barrier));
+}
+static unsigned next(unsigned count) { return count + (count < 4 ? 1 : 2); }
+
 int main(void) {
-    const int rounds = smoke() ? 20 : 20000, launches = rounds / 50 + 1;
+    const int rounds = smoke() ? 20 : 20000;
     unsigned i, count;
     n = (unsigned)gpuexec_device_count();
     if (n > MOST) n = MOST;
@@ -59,51 +100,9 @@ int main(void) {
         done[i] = gpuexec_alloc(context[i], 4);
     }
     check(gpuexec_take_error());
-    {
-        gpuexec_device_info info;
-        check(gpuexec_device_get_info(0, &info));
-        printf("%u x %s\n", n, info.name);
-    }
-    for (count = 2; count <= n; count += count < 4 ? 1 : 2) {
-        static const unsigned shapes[][2] = { { 1, 32 }, { 1, 256 }, { 132, 32 }, { 132, 256 } };
-        int host;
-        for (host = 0; host < 2; host++) {
-            gpuexec_barrier_desc desc = { 0, 0, 0, 0 };
-            gpuexec_barrier barrier[BARRIERS];
-            int k, r = host ? rounds / 4 : rounds;
-            desc.host_memory = host;
-            for (k = 0; k < BARRIERS; k++) barrier[k] = gpuexec_barrier_create(context, count, &desc);
-            check(gpuexec_take_error());
-            printf("%u devices, barrier %s:", count, gpuexec_barrier_is_direct(barrier[0]) ? "by peer access    " : "through host memory");
-            for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-                double t[BARRIERS];
-                if ((int)shapes[i][0] > gpuexec_kernel_cooperative_blocks(rounds_kernel[0], shapes[i][1], 0)) continue;
-                for (k = 0; k < BARRIERS; k++) {     /* at different addresses, which are nearer to or farther from the block that polls them */
-                    double some[3];
-                    int m;
-                    for (m = 0; m < 3; m++) some[m] = run(count, barrier[k], GPUEXEC_MULTI_PER_DEVICE, r, 1, shapes[i][0], shapes[i][1]) / r;
-                    t[k] = median(some, 3);
-                }
-                printf("  %u x %u: %.2f us", shapes[i][0], shapes[i][1], median(t, BARRIERS));
-                printf(" (%.2f to %.2f)", t[0], t[BARRIERS - 1]);
-            }
-            printf("\n");
-            fflush(stdout);
-            for (k = 0; k < BARRIERS; k++) check(gpuexec_barrier_destroy(barrier[k]));
-        }
-        {
-            double driver[PAIRS], ours[PAIRS], ratio[PAIRS];
-            gpuexec_barrier barrier = gpuexec_barrier_create(context, count, NULL);
-            for (i = 0; i < PAIRS; i++) {
-                driver[i] = run(count, barrier, GPUEXEC_MULTI_DRIVER, 0, launches, 1, 32) / launches;
-                ours[i] = run(count, barrier, GPUEXEC_MULTI_FASTEST, 0, launches, 1, 32) / launches;
-                ratio[i] = ours[i] / driver[i];
-            }
-            printf("%u devices, launch with both synchronisations: the driver's call %.2f us, gpuexec %.2f us, ratio %.3f\n", count, median(driver, PAIRS),
-                   median(ours, PAIRS), median(ratio, PAIRS));
-            fflush(stdout);
-            check(gpuexec_barrier_destroy(barrier));
-        }
-    }
+    printf("| us for a barrier over devices | 1 block of 32 threads on each | 1 x 256 | 132 x 32 | 132 x 256 |\n|---|---|---|---|---|\n");
+    for (count = 2; count <= n; count = next(count)) { barriers(count, 0, rounds); barriers(count, 1, rounds / 4); }
+    printf("\n| us for a launch with both synchronisations, devices | the driver's | gpuexec | ratio |\n|---|---|---|---|\n");
+    for (count = 2; count <= n; count = next(count)) pairs(count, rounds / 50 + 1);
     return gpuexec_shutdown() != GPUEXEC_OK;
 }
