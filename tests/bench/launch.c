@@ -124,7 +124,7 @@ static runtime_function runtime_symbol(void *library, const char *name) {
 }
 static const char *find_runtime(const char *path) {      /* NULL, or why it cannot be compared with */
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!path) return "no nvcc on this machine";
+    if (!path) return "it was not compiled, which takes nvcc";
     if (smoke()) return "it runs on GPUs only";
     if (!library) return dlerror();
     runtime_chevrons_of = runtime_symbol(library, "runtime_chevrons");

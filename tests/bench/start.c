@@ -115,6 +115,6 @@ int main(int argc, char **argv) {
     contest(ways, runtime ? 3 : 2, quick ? 2 : ROUNDS, 1, 1);
     printf("\n## From the start of a process to its first result\n\n| with | ms | ratio to the first |\n|---|---|---|\n");
     for (i = 0; i < (runtime ? 3u : 2u); i++) printf("| %s | %.1f | %.3f |\n", names[i], contest_time(i) / 1e3, contest_ratio(i, 0));
-    if (!runtime) printf("\nskipped: the runtime API: %s\n", quick ? "it runs on GPUs only" : "no nvcc on this machine");
+    if (!runtime) printf("\nskipped: the runtime API: %s\n", quick ? "it runs on GPUs only" : "it was not compiled, which takes nvcc");
     return 0;
 }
