@@ -5,7 +5,8 @@
    one, or a thousand, each length's magnitude as likely as the next. Then another warp of the block goes on; in the warp, the lanes that
    stand where a drawn lane stands, and sometimes only a part of those: lanes that stand together need not go on together (from
    .target sm_70 on). A block stops after a drawn time, and any other of any device goes on (engine.c); now and then it is left
-   behind for many turns. Blocks begin in a drawn order, but in no order that more resident blocks could not have: one that waits for a lower one is not left without it.
+   behind for many turns. Blocks begin in a drawn order, but in no order that more resident blocks could not have: one that waits
+   for a lower one is not left without it.
 
    Plain stores may be seen late. Most are held back (delayed), until chance has it, or their thread comes to a barrier, a fence or
    a release, or touches the same bytes, or the block ends. Their own thread cannot tell; one that is told by a flag that the bytes are there can.
