@@ -48,7 +48,7 @@ static uint64_t float_value(uint64_t *s, unsigned ebits, unsigned mbits)
         const uint64_t m = rnd_below(s, 2) ? most << (mbits > bits ? mbits - bits : 0) & most : quiet;
         return sign | ((uint64_t)((int64_t)one + limits[k]) & ones) << mbits | (rnd_below(s, 3) ? m : 0);
     }
-    case 13: case 14: case 15: case 16: return rnd_next(s) & (((uint64_t)1 << (ebits + mbits + 1)) - 1);
+    case 13: case 14: case 15: case 16: e = rnd_next(s); return mbits == 52 ? 0 : e & (((uint64_t)1 << (ebits + mbits + 1)) - 1);   /* f64: more zeros */
     default: return plain_float(s, ebits, mbits);
     }
 }
