@@ -1852,13 +1852,13 @@ typedef struct gxi_state {
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
 
-static void *gxi_realloc(void *p, size_t bytes) {
-    if (gxi.desc.realloc_function) return gxi.desc.realloc_function(gxi.desc.realloc_user, p, bytes);
-    if (bytes) return realloc(p, bytes);
-    free(p);
-    return NULL;
+static void *gxi_realloc(void *p, size_t bytes) {                    /* bytes: not 0 */
+    return gxi.desc.realloc_function ? gxi.desc.realloc_function(gxi.desc.realloc_user, p, bytes) : realloc(p, bytes);
 }
-static void gxi_free(void *p) { if (p) gxi_realloc(p, 0); }
+static void gxi_free(void *p) {
+    if (p && gxi.desc.realloc_function) gxi.desc.realloc_function(gxi.desc.realloc_user, p, 0);
+    else free(p);
+}
 
 static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
     va_list again;
@@ -2104,10 +2104,8 @@ static int gxi_is_sticky(int cu) {
 }
 static gpuexec_result gxi_result_of(int cu) {
     switch (cu) {
-    case GXI_SUCCESS:                 return GPUEXEC_OK;
     case GXI_INVALID_VALUE:           return GPUEXEC_BAD_ARGUMENT;
     case GXI_OUT_OF_MEMORY:           return GPUEXEC_OUT_OF_DEVICE_MEMORY;
-    case GXI_STUB_LIBRARY:            return GPUEXEC_NO_DRIVER;
     case GXI_NO_DEVICE: case GXI_INVALID_DEVICE:         return GPUEXEC_NO_DEVICE;
     case GXI_INVALID_IMAGE: case GXI_INVALID_PTX: case GXI_INVALID_SOURCE: return GPUEXEC_BAD_IMAGE;
     case GXI_NO_BINARY_FOR_GPU: case GXI_UNSUPPORTED_PTX_VERSION: return GPUEXEC_IMAGE_TOO_NEW;
@@ -3557,10 +3555,10 @@ static void gxi_ptx_directive(const char *text, const char *directive, char *out
 static int gxi_ptx_of_driver(int version) {
     static const int table[][2] = { { 13010, 91 }, { 13000, 90 }, { 12090, 88 }, { 12080, 87 }, { 12070, 86 }, { 12050, 85 },
                                     { 12040, 84 }, { 12030, 83 }, { 12020, 82 }, { 12010, 81 }, { 12000, 80 }, { 11080, 78 },
-                                    { 11070, 77 }, { 11060, 76 }, { 11050, 75 }, { 11040, 74 } };
+                                    { 11070, 77 }, { 11060, 76 }, { 11050, 75 } };
     size_t i;
     for (i = 0; i < sizeof table / sizeof table[0]; i++) if (version >= table[i][0]) return table[i][1];
-    return 73;
+    return 74;                                                       /* of 11.4, the oldest */
 }
 
 /* --- images in memory ---------------------------------------------------------------------------------------------- */
@@ -6063,18 +6061,18 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *k
                     name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
 }
 
-/* What every launch checks before the driver: handles, one context, the arguments. */
-static GXI_COLD gpuexec_result gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k,
-                                              gxi_slot **s) {
-    if (!(*k = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
+/* What every launch checks before the driver: handles, one context, the arguments. 0 after a failure. */
+static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
+    if (!(*k = gxi_ask_kernel(call, kernel))) return 0;
     *s = gxi_peek(stream.id, GXI_STREAM);        /* of the kernel's context: whether that lives was asked a moment ago */
-    if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_ask_stream(call, stream))) return 0;
     if ((*k)->cu_context != (*s)->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
-                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
-                        ((gxi_kernel *)(*k)->more)->name, gxi_ordinal_of(*k), (void *)(*k)->cu_context, gxi_ordinal_of(*s),
-                        (void *)(*s)->cu_context);
-    return gxi_args_fit((*k)->sizes, args) ? GPUEXEC_OK : gxi_fail_args(call, ((gxi_kernel *)(*k)->more)->name, (*k)->sizes, args);
+        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
+                 "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", gxi_kernel_of(*k)->name, gxi_ordinal_of(*k),
+                 (void *)(*k)->cu_context, gxi_ordinal_of(*s), (void *)(*s)->cu_context);
+    else if (!gxi_args_fit((*k)->sizes, args)) gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->sizes, args);
+    else return 1;
+    return 0;
 }
 
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
@@ -6086,7 +6084,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     GXI_CALL(gpuexec_launch, GXI_WORKS);
     call->function = function;
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_begin(call) || gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gpuexec_error_detail()->result;
     if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, priority, programmatic and memory_sync_domain 0",
                         "launch attributes (cuLaunchKernelEx, kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
@@ -6438,7 +6436,7 @@ GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, 
     size_t space = 0, name_bytes;
     unsigned i;
     GXI_CALL(gpuexec_prepare, GXI_MAKES);
-    if (gxi_begin(call) || gxi_ask_launch(call, kernel, stream, &args, &k, &s) || gxi_prepared_check(call, k, &dims)) goto failed;
+    if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, &args, &k, &s) || gxi_prepared_check(call, k, &dims)) goto failed;
     sizes = args.sizes ? args.sizes : k->sizes ? k->sizes + 1 : NULL;
     if (args.count && !sizes) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
