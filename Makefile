@@ -98,6 +98,15 @@ run: $(SIMGPU) $(PROBE) $(EXAMPLES)
 check: $(SIMGPU) $(PROBE) $(TESTS) $(RANDOM) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
+# How much of gpuexec.h the tests reach on the CPU device, by gcc's gcov. Nothing is inlined, so that each line is counted once; and children of tests end by exit,
+# which writes what was counted.
+COVERAGE := $(BUILD)/coverage
+COVERED  := $(filter-out %/corpus %/kernels %/driver,$(patsubst tests/%.c,$(COVERAGE)/%,$(wildcard tests/unit/*.c))) $(patsubst %.c,$(COVERAGE)/%,$(wildcard examples/*.c))
+COVERAGE_FLAGS := -O0 -g --coverage -fprofile-update=atomic -Dalways_inline=unused -D_exit=exit
+coverage: $(SIMGPU)
+	@$(MAKE) --no-print-directory CC=gcc BUILD=$(COVERAGE) CFLAGS='$(COVERAGE_FLAGS)' $(COVERED)
+	@COVERAGE_FLAGS='$(COVERAGE_FLAGS)' sh tests/coverage.sh $(COVERAGE) $(abspath $(SIMGPU))
+
 # Looks for what breaks, with clang's libFuzzer, FUZZ_SECONDS for each harness (FUZZERS_ONLY="parser handles": only these), as many at a time as there are processors.
 FUZZ_SECONDS ?= 600
 fuzz:
@@ -131,6 +140,7 @@ help:
 	@echo 'make             build the CPU device, the examples and the tests'
 	@echo 'make run         build and run the examples, on the GPU or, if there is none, on the CPU device'
 	@echo 'make check       build and run the tests likewise; the last line sums up'
+	@echo 'make coverage    how much of gpuexec.h the tests reach on the CPU device (gcc)'
 	@echo 'make fuzz        look for inputs that crash, hang or leak, for FUZZ_SECONDS=600 each (needs clang)'
 	@echo 'make bench       what calls cost on a GPU, beside the driver, the runtime API and CuPy, where these are'
 	@echo 'make simgpu      only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
@@ -140,6 +150,6 @@ help:
 	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san; SAN=thread: the thread sanitizer, in build/tsan'
 	@echo 'CC=, CXX=        other compilers; BUILD=dir another directory for what is built; WERROR=1 warnings are errors'
 
-.PHONY: all simgpu examples tests fuzzers run check fuzz bench kernels install uninstall clean help
+.PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench kernels install uninstall clean help
 .DELETE_ON_ERROR:
 -include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(PROBE).d $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)
