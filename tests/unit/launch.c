@@ -31,6 +31,9 @@ TEST(grid_helpers) {
     CHECK_EQ(d.grid_x, 7);
     CHECK_EQ(d.block_x, 64);
     CHECK_EQ(d.shared_bytes, 4096);
+    d = gpuexec_with_shared(gpuexec_grid_for_2d(1000, 33, 16, 8), 777);
+    CHECK(d.grid_x == 63 && d.grid_y == 5 && d.block_x == 16 && d.block_y == 8);
+    CHECK_EQ(d.shared_bytes, 777);
 }
 
 /* The grid that the kernel sees is the one that was asked for, and every thread of it runs once. */
