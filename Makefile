@@ -118,6 +118,10 @@ fuzz:
 bench: $(SIMGPU) $(PROBE) $(BENCHES)
 	@sh tests/bench/bench.sh $(BUILD) $(BENCHES)
 
+# How many thread-instructions per second the CPU device executes.
+bench-simgpu: $(BUILD)/bench/simgpu $(SIMGPU)
+	GPUEXEC_DRIVER=$(SIMGPU) $(BUILD)/bench/simgpu
+
 kernels:
 	@sh kernels/make_ptx.sh
 
@@ -143,6 +147,7 @@ help:
 	@echo 'make coverage    how much of gpuexec.h the tests reach on the CPU device (gcc)'
 	@echo 'make fuzz        look for inputs that crash, hang or leak, for FUZZ_SECONDS=600 each (needs clang)'
 	@echo 'make bench       what calls cost on a GPU, beside the driver, the runtime API and CuPy, where these are'
+	@echo 'make bench-simgpu  how many thread-instructions per second the CPU device executes'
 	@echo 'make simgpu      only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
 	@echo 'make kernels     kernels/*.ptx again from kernels/*.cu (needs nvcc)'
 	@echo 'make install     gpuexec.h, its barrier for kernels and a pkg-config file to PREFIX ($(PREFIX)), under DESTDIR'
@@ -150,6 +155,6 @@ help:
 	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san; SAN=thread: the thread sanitizer, in build/tsan'
 	@echo 'CC=, CXX=        other compilers; BUILD=dir another directory for what is built; WERROR=1 warnings are errors'
 
-.PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench kernels install uninstall clean help
+.PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench bench-simgpu kernels install uninstall clean help
 .DELETE_ON_ERROR:
 -include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(PROBE).d $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)

@@ -37,6 +37,7 @@ struct sim_insn {
     uint32_t line;
     uint16_t func;                                /* index in code->funcs */
     uint8_t slot, width;                          /* memory: the block's remembered range; elements of a vector access */
+    uint8_t counts;                               /* instructions of the text that it stands for, 0 when it only helps another */
 };
 
 enum {                                            /* insn.flags */
@@ -141,7 +142,6 @@ struct sim_block {
     unsigned char *shared; uint32_t shared_bytes;
     struct sim_range ranges[SIM_SLOTS];           /* of global memory, one for each few memory instructions */
     struct sim_bar bars[SIM_BARS];
-    uint64_t executed;                            /* thread-instructions not yet added to the grid's */
     uint64_t random;                              /* schedule.c: state of its generator ... */
     struct sim_delayed *delayed; unsigned ndelayed; /* ... stores that only their threads see yet ... */
     uint32_t nap; uint64_t round;                 /* ... and quanta to sleep through, unless meanwhile nothing else gets on */

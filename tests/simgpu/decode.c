@@ -587,6 +587,7 @@ static void emit_function(struct dec *d, unsigned self)
         dec_select(d);
         if (d->nrest) dec_unsupported(d);
         dec_done(d);
+        if (c->ninsns > start[k]) c->insns[start[k]].counts = 1;
     }
     start[f->ninstrs] = c->ninsns;
     d->guard = SIM_TRUE;

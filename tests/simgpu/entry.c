@@ -43,6 +43,7 @@ static void read_settings(void) {
     sim_settings.threads = cpus < 1 ? 1 : cpus > 64 ? 64 : (int)cpus;
     sim_settings.trace = env_on("SIMGPU_TRACE");
     sim_settings.verbose = env_on("SIMGPU_VERBOSE");
+    sim_settings.count = env_on("SIMGPU_COUNT");
     if (seed) sim_settings.schedule = strtoull(seed, NULL, 0);
     if (lazy && atoi(lazy) > 0) sim_settings.lazy_ns = (uint64_t)(atoi(lazy) > 1 ? atoi(lazy) : 100) * 1000000u;
     if (limit) sim_settings.timeout_ns = (uint64_t)(atof(limit) * 1e9);

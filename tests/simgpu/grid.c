@@ -242,7 +242,5 @@ enum sim_block_status sim_block_run(struct sim_block *b, uint64_t quantum)
     fesetenv(FE_DFL_ENV);
     enum sim_block_status status = sim_settings.schedule ? sim_schedule_block(b) : run(b, quantum);
     fesetenv(&host);
-    __atomic_fetch_add(&b->grid->instructions, b->executed, __ATOMIC_RELAXED);
-    b->executed = 0;
     return status;
 }

@@ -170,7 +170,7 @@ bool sim_schedule_start(struct sim_block *b, uint64_t linear)
 static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look)
 {
     struct sim_block *b = w->block;
-    uint64_t left = slice, before;
+    uint64_t left = slice;
     uint32_t accesses = draw_length(&b->random, 10), lane = 32, candidates;
     bool part = b->code->funcs[0].func->image->sm >= 70 && !draw(&b->random, 4), more = true;
     w->sleeps = false;
@@ -184,8 +184,6 @@ static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look)
         }
         part = false;
         const struct sim_insn *i;
-        const unsigned lanes = (unsigned)__builtin_popcount(w->group);
-        before = left;
         do {
             i = w->ip;
             if (i->flags & SIM_I_SEEN && !accesses--) { more = false; break; }
@@ -194,7 +192,6 @@ static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look)
             left--;
             if (m && execute(w, i, m)) { *look = true; more = false; }
         } while (more && left && w->ip < w->stop && w->ip > i);
-        b->executed += (before - left) * lanes;
         sim_warp_place(w, w->group, sim_pc(w, w->ip));
     }
     return slice - left;

@@ -205,7 +205,6 @@ struct sim_grid {
     /* the first fault; code is set atomically and stops the other blocks at their next quantum */
     int fault;        /* __atomic */
     char fault_text[400];                         /* "illegal address 0x10 (4-byte store) at line 12 of kernel one, block (0,0,0) thread (3,0,0)" */
-    uint64_t instructions; /* __atomic */               /* thread-instructions executed, for the bench */
 };
 
 enum sim_block_status {
@@ -441,7 +440,7 @@ extern __thread struct sim_thread sim_self;
 
 struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
     int driver_version, threads;
-    bool trace, verbose;
+    bool trace, verbose, count;
     enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
     uint64_t timeout_ns;                          /* of a kernel; 0: none */
     uint64_t schedule;                            /* seed of the adversary; 0: none */
@@ -461,6 +460,8 @@ int sim_max_ptx(void);                            /* highest .version of the pre
 int sim_version_of(const char *symbol);           /* driver version that brought an entry point, 0 if it is not in the table */
 
 #define SIM_EXPORT __attribute__((visibility("default")))
+/* Thread-instructions executed so far: instructions of the PTX text, times the active threads of their warps. Counted with SIMGPU_COUNT=1. */
+SIM_EXPORT uint64_t simgpu_thread_instructions(void);
 #define SIM_WRAP_(symbol, body, parameters, arguments, need, per_thread) \
     SIM_EXPORT int symbol parameters; \
     SIM_EXPORT int symbol parameters { \

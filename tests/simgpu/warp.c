@@ -63,21 +63,30 @@ void sim_warp_backward(struct sim_warp *w)
     else if (w->diverged && ++w->loops >= LOOP_LIMIT) sim_warp_yield(w, false);
 }
 
+static uint64_t thread_instructions; /* __atomic */
+uint64_t simgpu_thread_instructions(void) { return __atomic_load_n(&thread_instructions, __ATOMIC_RELAXED); }
+
+/* The group, until it ends or its slice does; returns what is left of that. */
+static inline uint64_t run_group(struct sim_warp *w, uint64_t left, uint64_t *counted)
+{
+    unsigned char *const regs = w->base[0];
+    do {
+        const struct sim_insn *i = w->ip++;
+        const uint32_t m = w->group & (*(const u32 *)(const void *)(regs + i->guard) ^ i->guard_xor);
+        if (counted) *counted += (unsigned)__builtin_popcount(w->group) * i->counts;
+        if (m) i->run(w, i, m);
+    } while (--left && w->ip < w->stop);
+    return left;
+}
+
 uint64_t sim_warp_run(struct sim_warp *w, uint64_t slice)
 {
-    uint64_t left = slice;
+    uint64_t left = slice, counted = 0;
     w->sleeps = false;
     while (left && !w->block->faulted && choose(w)) {
-        const uint64_t before = left;
-        const unsigned lanes = (unsigned)__builtin_popcount(w->group);
-        unsigned char *const regs = w->base[0];
-        do {
-            const struct sim_insn *i = w->ip++;
-            const uint32_t m = w->group & (*(const u32 *)(const void *)(regs + i->guard) ^ i->guard_xor);
-            if (m) i->run(w, i, m);
-        } while (--left && w->ip < w->stop);
-        w->block->executed += (before - left) * lanes;
+        left = sim_settings.count ? run_group(w, left, &counted) : run_group(w, left, NULL);
         sim_warp_place(w, w->group, sim_pc(w, w->ip));
     }
+    if (counted) __atomic_fetch_add(&thread_instructions, counted, __ATOMIC_RELAXED);
     return slice - left;
 }
