@@ -152,6 +152,11 @@ struct sim_block {
 static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t op) { return w->base[op & 1] + (op >> 1); }
 #define SIM_AT(T, op) ((T *)(void *)sim_operand_at(w, op))
 
+static const uint32_t sim_lane_bit[32] = {
+    1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9, 1u << 10,
+    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
+    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31 };
+
 /* warp.c */
 uint64_t sim_warp_run(struct sim_warp *w, uint64_t slice); /* returns warp-instructions executed */
 uint32_t sim_warp_candidates(struct sim_warp *w); /* lanes that may run next; 0: none, or (w->sleeps) all have only spun */
@@ -161,7 +166,8 @@ void sim_warp_yield(struct sim_warp *w, bool spun); /* the group's slice ends */
 static inline uint32_t sim_pc(const struct sim_warp *w, const struct sim_insn *i) { return (uint32_t)(i - w->block->code->insns); }
 static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t pc)
 {
-    for (; lanes; lanes &= lanes - 1) w->pc[__builtin_ctz(lanes)] = pc;
+    if (lanes == ~0u) for (int l = 0; l < 32; l++) w->pc[l] = pc;
+    else for (int l = 0; l < 32; l++) w->pc[l] = lanes & sim_lane_bit[l] ? pc : w->pc[l];
 }
 /* all of the group have their pc in w->pc */
 static inline void sim_warp_moved(struct sim_warp *w) { w->group = 0; w->stop = NULL; }

@@ -25,11 +25,6 @@
 __extension__ typedef __int128 s128;
 __extension__ typedef unsigned __int128 u128;
 
-static const uint32_t sim_lane_bit[32] = {
-    1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9, 1u << 10,
-    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
-    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31 };
-
 #define SIM_LANES SIM_IVDEP for (int l = 0; l < 32; l++)
 #define SIM_ON(m) ((m) & sim_lane_bit[l])
 #define SIM_EACH_LANE(m) for (uint32_t rest_ = (m), l = 0; rest_ && (l = (uint32_t)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)

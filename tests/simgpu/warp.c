@@ -4,7 +4,7 @@
    them. That alone would never let the holder of a lock go on past lanes that spin for it. So a group that loops back
    many times without progress yields: the others run, lowest pc first, until each has had its slice. Accesses tell spinning from
    working: a failed compare-and-swap, a volatile load that finds what it found before, mark the loop around them. */
-#include "code.h"
+#include "lanes.h"
 
 #define SPIN_LIMIT 4           /* backward branches in a row that only spun */
 #define LOOP_LIMIT 4096        /* backward branches while diverged, whatever they did: a spin on plain loads ends too */
@@ -20,29 +20,41 @@ uint32_t sim_warp_candidates(struct sim_warp *w)
     return w->sleeps ? 0 : able;
 }
 
-void sim_warp_take(struct sim_warp *w, uint32_t pc)
+static uint32_t standing_at(const struct sim_warp *w, uint32_t pc)
 {
-    const struct sim_code *code = w->block->code;
-    uint32_t next = code->ninsns, group = 0;
-    for (uint32_t r = runnable(w); r; r &= r - 1) {
-        int l = __builtin_ctz(r);
-        if (w->pc[l] == pc) group |= 1u << l;
-        else if (w->pc[l] > pc && w->pc[l] < next) next = w->pc[l];
-    }
+    uint32_t there = 0;
+    SIM_LANES there |= w->pc[l] == pc ? sim_lane_bit[l] : 0;
+    return there & runnable(w);
+}
+
+static void begin(struct sim_warp *w, uint32_t group, uint32_t pc, uint32_t next)
+{
+    const struct sim_insn *insns = w->block->code->insns;
     w->group = group;
     w->diverged = group != runnable(w);
     w->yielded &= ~group;
-    w->ip = code->insns + pc;
-    w->stop = code->insns + next;
+    w->ip = insns + pc;
+    w->stop = insns + next;
+}
+
+void sim_warp_take(struct sim_warp *w, uint32_t pc)
+{
+    const uint32_t group = standing_at(w, pc), others = runnable(w) & ~group;
+    int32_t next = (int32_t)w->block->code->ninsns;            /* signed: baseline x86 has no unsigned minimum */
+    SIM_LANES { const int32_t at = SIM_ON(others) ? (int32_t)w->pc[l] : 0; next = at > (int32_t)pc && at < next ? at : next; }
+    begin(w, group, pc, (uint32_t)next);
 }
 
 static bool choose(struct sim_warp *w)
 {
     const uint32_t candidates = sim_warp_candidates(w);
-    uint32_t low = ~0u;
-    for (uint32_t r = candidates; r; r &= r - 1) { uint32_t pc = w->pc[__builtin_ctz(r)]; if (pc < low) low = pc; }
-    if (candidates) sim_warp_take(w, low);
-    return candidates != 0;
+    if (!candidates) return false;
+    int32_t low = (int32_t)w->pc[__builtin_ctz(candidates)];
+    const uint32_t group = standing_at(w, (uint32_t)low);
+    if (group == runnable(w)) { begin(w, group, (uint32_t)low, w->block->code->ninsns); return true; }
+    SIM_LANES { const int32_t at = SIM_ON(candidates) ? (int32_t)w->pc[l] : low; low = at < low ? at : low; }
+    sim_warp_take(w, (uint32_t)low);
+    return true;
 }
 
 void sim_warp_yield(struct sim_warp *w, bool spun)
