@@ -5,7 +5,7 @@
 #pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,popcnt")
 #define SIM_ISA(name) name##_avx2
 extern const struct sim_entry sim_alu_table_avx2[], sim_compare_table_avx2[], sim_float_table_avx2[], sim_half_table_avx2[],
-    sim_cvt_table_avx2[], sim_ldst_table_avx2[], sim_atom_table_avx2[];
+    sim_cvt_table_avx2[], sim_ldst_table_avx2[], sim_atom_table_avx2[], sim_shuffle_table_avx2[];
 #include "alu.c"
 #include "compare.c"
 #include "float.c"
@@ -13,7 +13,8 @@ extern const struct sim_entry sim_alu_table_avx2[], sim_compare_table_avx2[], si
 #include "cvt.c"
 #include "ldst.c"
 #include "atom.c"
+#include "shuffle.c"
 const struct sim_entry *const sim_avx2_tables[] = {
     sim_alu_table_avx2, sim_compare_table_avx2, sim_float_table_avx2, sim_half_table_avx2, sim_cvt_table_avx2, sim_ldst_table_avx2,
-    sim_atom_table_avx2, NULL };
+    sim_atom_table_avx2, sim_shuffle_table_avx2, NULL };
 #endif

@@ -130,7 +130,7 @@ struct sim_warp {
     struct sim_saved { unsigned char *bytes; size_t n, cap; } *saved; /* registers of recursive callers, 32 stacks */
 };
 
-struct sim_bar { uint32_t waiting, expected, popc, any, all; }; /* expected 0: every live thread of the block */
+struct sim_bar { uint32_t waiting, expected, popc, any, all; bool reduces; }; /* expected 0: every live thread of the block */
 
 struct sim_block {
     struct sim_grid *grid;
@@ -151,6 +151,12 @@ struct sim_block {
 
 static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t op) { return w->base[op & 1] + (op >> 1); }
 #define SIM_AT(T, op) ((T *)(void *)sim_operand_at(w, op))
+#define SIM_IS_CONST(op) ((op) & 1)               /* and so the same in all lanes */
+static inline void sim_write_pred(struct sim_warp *w, uint32_t operand, uint32_t lanes, uint32_t value)
+{
+    u32 *p = SIM_AT(u32, operand);
+    *p = (*p & ~lanes) | (value & lanes);
+}
 
 static const uint32_t sim_lane_bit[32] = {
     1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9, 1u << 10,
@@ -166,6 +172,7 @@ void sim_warp_yield(struct sim_warp *w, bool spun); /* the group's slice ends */
 static inline uint32_t sim_pc(const struct sim_warp *w, const struct sim_insn *i) { return (uint32_t)(i - w->block->code->insns); }
 static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t pc)
 {
+    if (!lanes) return;
     if (lanes == ~0u) for (int l = 0; l < 32; l++) w->pc[l] = pc;
     else for (int l = 0; l < 32; l++) w->pc[l] = lanes & sim_lane_bit[l] ? pc : w->pc[l];
 }
@@ -208,6 +215,6 @@ extern const struct sim_entry *const sim_avx2_tables[];
 #endif
 extern const struct sim_entry sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[], sim_cvt_table[],
     sim_ldst_table[],
-    sim_atom_table[], sim_flow_table[], sim_sync_table[];
+    sim_atom_table[], sim_shuffle_table[], sim_flow_table[], sim_sync_table[];
 
 #endif

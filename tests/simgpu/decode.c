@@ -32,7 +32,7 @@ static void make_handlers(void)
 {
     const struct sim_entry *const tables[] =
         { sim_alu_table, sim_compare_table, sim_float_table, sim_half_table, sim_cvt_table, sim_ldst_table,
-        sim_atom_table, sim_flow_table, sim_sync_table };
+        sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table };
     handlers_mask = 4095;
     handlers = calloc(handlers_mask + 1, sizeof *handlers);
     if (!handlers) abort();

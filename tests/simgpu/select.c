@@ -662,10 +662,10 @@ static void warp_operation(struct dec *d)
     if (!strcmp(op, "shfl")) {
         const uint32_t mode = mode_of(d, shfl_modes, 4), a = dec_src(d, &o[1], SIM_B32), b = dec_src(d, &o[2], SIM_U32),
             c = dec_src(d, &o[3], SIM_U32);
-        const uint32_t p = second ? dec_dst(d, second, SIM_PRED) : 0;
-        struct sim_insn *i = dec_emit_to(d, "shfl_sync", dec_dst(d, to, SIM_B32), a, b);
-        i->c = c; i->e = e; i->imm = p;
-        i->flags = mode << SIM_I_USER | (second ? SIM_I_SECOND : 0);
+        const uint32_t p = second ? dec_dst(d, second, SIM_PRED) : 0, dst = dec_dst(d, to, SIM_B32);
+        struct sim_insn *i = emit_name(d, "shfl_%s", shfl_modes[mode]);
+        i->d = dst; i->a = a; i->b = b; i->c = c; i->e = e; i->imm = p;
+        i->flags = second ? SIM_I_SECOND : 0;
     } else if (!strcmp(op, "vote")) {
         const uint32_t mode = mode_of(d, vote_modes, 4), a = dec_src(d, &o[1], SIM_PRED),
             dst = dec_dst(d, to, mode == 3 ? SIM_B32 : SIM_PRED);
