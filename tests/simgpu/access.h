@@ -95,18 +95,51 @@ static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, u
     return !bad;
 }
 
-static inline bool contiguous32(const u32 *offset, u32 size)
+/* How the addresses of each half of a whole warp lie: side by side, all the same, or anyhow. By halves, since blocks are often 16 wide. */
+enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
+#define PATTERN(NAME, T) \
+    static inline __attribute__((always_inline)) T NAME##_odd(const T *a, T size) { T odd = 0; SIM_ROLLED for (int l = 0; l < 16; l++) odd |= a[l] ^ (a[0] + (T)l * size); return odd; } \
+    static inline __attribute__((always_inline)) enum pattern NAME(const T *a, T size) { \
+        return !(NAME##_odd(a, size) | NAME##_odd(a + 16, size)) ? SIDE_BY_SIDE : !(NAME##_odd(a, 0) | NAME##_odd(a + 16, 0)) ? SAME : SCATTERED; }
+PATTERN(pattern32, u32)
+PATTERN(pattern64, u64)
+
+/* The bytes [a, a + bytes) as lane 0 sees them, when one test of what is remembered shows that they are there. */
+static inline __attribute__((always_inline)) unsigned char *quick(const struct sim_warp *w, const struct sim_insn *i, enum sim_space space, uint64_t a, unsigned bytes)
 {
-    u32 other = 0;
-    for (u32 l = 0; l < 32; l++) other |= offset[l] ^ (offset[0] + l * size);
-    return !other;
+    const struct sim_block *b = w->block;
+    if (space == SIM_GENERIC) {
+        space = a >> 48 == SIM_WINDOW_SHARED >> 48 ? SIM_SHARED : SIM_GLOBAL;
+        a = space == SIM_SHARED ? a - SIM_WINDOW_SHARED : a;
+    }
+    if (space == SIM_GLOBAL) {
+        const struct sim_range *r = &b->ranges[i->slot];
+        const bool there = r->generation == __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) && a >= r->lo && a < r->hi && r->hi - a >= bytes;
+        return there ? (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta) : NULL;
+    }
+    if (space == SIM_SHARED)
+        return b->shared_bytes >= bytes && a - SIM_SHARED_BASE <= b->shared_bytes - bytes ? b->shared + (a - SIM_SHARED_BASE) : NULL;
+    return w->local_stride >= bytes && a >= SIM_LOCAL_BASE && a <= w->local_stride - bytes ? w->local + a : NULL;
 }
 
-static inline bool contiguous(const u64 *addr, unsigned size)
+/* For whole warps, size bytes a lane: their pattern, and where the halves begin. SCATTERED is also what needs a closer look. */
+static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w, const struct sim_insn *i, uint32_t m, enum sim_space space, unsigned size, unsigned char *half[2])
 {
-    u64 other = 0;
-    for (u64 l = 0; l < 32; l++) other |= addr[l] ^ (addr[0] + l * size);
-    return !other;
+    enum pattern p;
+    uint64_t at[2];
+    if (m != ~0u || i->flags & SIM_I_STRONG) return SCATTERED;
+    if (i->flags & SIM_I_BASE64) {
+        const u64 *a = SIM_AT(u64, i->a);
+        p = SIM_IS_CONST(i->a) ? SAME : pattern64(a, size);
+        at[0] = a[0] + (uint64_t)i->imm; at[1] = a[16] + (uint64_t)i->imm;
+    } else {
+        const u32 *a = SIM_AT(u32, i->a);
+        p = SIM_IS_CONST(i->a) ? SAME : pattern32(a, size);
+        at[0] = a[0] + (uint64_t)i->imm; at[1] = a[16] + (uint64_t)i->imm;
+    }
+    if (p == SCATTERED || (space == SIM_LOCAL && p != SAME) || (at[0] | at[1]) & (size - 1)) return SCATTERED;
+    for (int h = 0; h < 2; h++) if (!(half[h] = quick(w, i, space, at[h], p == SAME ? size : 16 * size))) return SCATTERED;
+    return p;
 }
 
 #endif

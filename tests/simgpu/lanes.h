@@ -10,10 +10,10 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
 #define SIM_IVDEP _Pragma("GCC ivdep")
-#define SIM_UNROLL _Pragma("GCC unroll 8")
+#define SIM_ROLLED _Pragma("GCC unroll 1")        /* else gcc unrolls it before it could vectorise it */
 #else
 #define SIM_IVDEP
-#define SIM_UNROLL
+#define SIM_ROLLED
 #endif
 
 #include "code.h"

@@ -6,85 +6,95 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
     return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e;
 }
 
-#define AT(T, s, l) ((const T *)(const void *)((s).host + addr[l] + (l) * (s).stride))
-/* all 32 lanes, n elements each, from P(l) */
-#define LOAD_ALL(D, P) do { \
-    D *d[4]; \
-    for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(D, element(i, k)); \
-    if (n == 1) SIM_UNROLL for (unsigned l = 0; l < 32; l++) d[0][l] = (D)*(P); \
-    else if (n == 2) SIM_UNROLL for (unsigned l = 0; l < 32; l++) { d[0][l] = (D)(P)[0]; d[1][l] = (D)(P)[1]; } \
-    else SIM_UNROLL for (unsigned l = 0; l < 32; l++) { \
-        d[0][l] = (D)(P)[0]; d[1][l] = (D)(P)[1]; d[2][l] = (D)(P)[2]; d[3][l] = (D)(P)[3]; \
-    } } while (0)
-#define LOAD(NAME, SPACE, D, T) SIM_HANDLER(NAME) { \
-    u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
-    if (SPACE == SIM_SHARED && m == ~0u) { \
-        u32 offset[32]; const unsigned char *shared = w->block->shared; \
-        if (locate_shared(w, i, size, offset)) { \
-            if (n == 1 && sizeof(D) == sizeof(T) && contiguous32(offset, sizeof(T))) \
-                memcpy(SIM_AT(D, i->d), shared + offset[0], 32 * sizeof(T)); \
-            else LOAD_ALL(D, (const T *)(const void *)(shared + offset[l])); \
-            return; \
-        } \
-    } \
-    addresses(w, i, m, addr); \
-    const bool strong = i->flags & SIM_I_STRONG; \
-    D v[4][32]; \
-    if (locate(w, i, SPACE, addr, size, &s)) { \
-        if (m == ~0u && !strong) { \
-            if (n == 1 && SPACE != SIM_LOCAL && sizeof(D) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) \
-                memcpy(SIM_AT(D, i->d), (const void *)(s.host + addr[0]), 32 * sizeof(T)); \
-            else LOAD_ALL(D, AT(T, s, l)); \
-            return; \
-        } \
-        for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < n; k++) \
-            v[k][l] = (D)__atomic_load_n(AT(T, s, l) + k, __ATOMIC_RELAXED); \
-    } else { \
-        memset(v, 0, sizeof v); \
-        SIM_EACH_LANE(m) { \
-            const T *p = sim_at(w, i, (int)l, SPACE, addr[l], size, "load"); \
-            if (!p) return; \
-            for (unsigned k = 0; k < n; k++) v[k][l] = (D)__atomic_load_n(p + k, __ATOMIC_RELAXED); \
-        } \
-    } \
-    if (strong) { \
-        D *d = SIM_AT(D, i->d), changed = 0; \
-        for (int l = 0; l < 32; l++) changed |= SIM_ON(m) ? d[l] ^ v[0][l] : 0; \
-        if (changed) w->progress = true; else w->spin = true; \
-        __atomic_thread_fence(__ATOMIC_ACQUIRE); \
-    } \
-    for (unsigned k = 0; k < n; k++) { D *d = SIM_AT(D, element(i, k)); SIM_LANES d[l] = SIM_ON(m) ? v[k][l] : d[l]; } }
+/* Whole warps go by the pattern of their addresses, with a handler for each number n of elements: 1, 2, 4. The rest goes through NAME_any: as one where
+   one span holds all addresses, else lane by lane. In local memory the lanes' stacks lie `stride` apart. */
+#define BY_ELEMENTS(X) do { if (n == 1) { X(1) } else if (n == 2) { X(2) } else { X(4) } } while (0)
+#define FOR_ELEMENTS(X, NAME, ...) X(NAME, NAME, 1, __VA_ARGS__) X(NAME##_v2, NAME, 2, __VA_ARGS__) X(NAME##_v4, NAME, 4, __VA_ARGS__)
+#define HALF_LANES SIM_IVDEP for (unsigned l = 0; l < 16; l++)
+#define ELEMENTS for (unsigned k = 0; k < n; k++)
+#define AT(T, s, l) ((T *)(void *)((s).host + addr[l] + (l) * (s).stride))
 
-#define STORE(NAME, SPACE, S, T) SIM_HANDLER(NAME) { \
-    u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
-    if (SPACE == SIM_SHARED && m == ~0u && n == 1) { \
-        u32 offset[32]; unsigned char *shared = w->block->shared; const S *v = SIM_AT(S, i->d); \
-        if (locate_shared(w, i, size, offset)) { \
-            if (sizeof(S) == sizeof(T) && contiguous32(offset, sizeof(T))) memcpy(shared + offset[0], v, 32 * sizeof(T)); \
-            else SIM_UNROLL for (unsigned l = 0; l < 32; l++) *(T *)(void *)(shared + offset[l]) = (T)v[l]; \
-            return; \
+#define LOAD_OFFSETS(N) for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < N; k++) \
+    d[k][l] = ((const from *)(const void *)(shared + offset[l]))[k];
+#define LOAD_SPAN(N) for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < N; k++) d[k][l] = AT(const from, s, l)[k];
+#define LOAD_ANY(NAME, SPACE, D, T) \
+    static __attribute__((noinline)) void NAME##_any(struct sim_warp *w, const struct sim_insn *i, uint32_t m) { \
+        typedef T from; \
+        u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
+        const bool strong = i->flags & SIM_I_STRONG; \
+        D *d[4], v[4][32]; \
+        for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(D, element(i, k)); \
+        if (SPACE == SIM_SHARED && m == ~0u) { \
+            u32 offset[32]; const unsigned char *shared = w->block->shared; \
+            if (locate_shared(w, i, size, offset)) { BY_ELEMENTS(LOAD_OFFSETS); return; } \
         } \
-    } \
-    addresses(w, i, m, addr); \
-    if (i->flags & SIM_I_STRONG) __atomic_thread_fence(__ATOMIC_SEQ_CST); \
-    if (locate(w, i, SPACE, addr, size, &s)) { \
-        if (n == 1) { \
-            const S *v = SIM_AT(S, i->d); \
-            if (m == ~0u && !(i->flags & SIM_I_STRONG) && sizeof(S) == sizeof(T) && !s.stride && contiguous(addr, sizeof(T))) { \
-                memcpy((void *)(s.host + addr[0]), v, 32 * sizeof(T)); \
-                return; \
+        addresses(w, i, m, addr); \
+        if (locate(w, i, SPACE, addr, size, &s)) { \
+            if (m == ~0u && !strong) { BY_ELEMENTS(LOAD_SPAN); return; } \
+            for (unsigned k = 0; k < n; k++) for (unsigned l = 0; l < 32; l++) \
+                v[k][l] = (D)__atomic_load_n(AT(const T, s, l) + k, __ATOMIC_RELAXED); \
+        } else { \
+            memset(v, 0, sizeof v); \
+            SIM_EACH_LANE(m) { \
+                const T *p = sim_at(w, i, (int)l, SPACE, addr[l], size, "load"); \
+                if (!p) return; \
+                for (unsigned k = 0; k < n; k++) v[k][l] = (D)__atomic_load_n(p + k, __ATOMIC_RELAXED); \
             } \
-            SIM_EACH_LANE(m) __atomic_store_n((T *)(void *)(s.host + addr[l] + l * s.stride), (T)v[l], __ATOMIC_RELAXED); \
-        } else SIM_EACH_LANE(m) for (unsigned k = 0; k < n; k++) \
-            __atomic_store_n((T *)(void *)(s.host + addr[l] + l * s.stride) + k, (T)SIM_AT(S, element(i, k))[l], \
-                __ATOMIC_RELAXED); \
-    } else { \
-        SIM_EACH_LANE(m) { \
-            T *p = sim_at(w, i, (int)l, SPACE, addr[l], size, "store"); \
-            if (!p) return; \
-            for (unsigned k = 0; k < n; k++) __atomic_store_n(p + k, (T)SIM_AT(S, element(i, k))[l], __ATOMIC_RELAXED); \
         } \
+        if (strong) { \
+            D changed = 0; \
+            for (int l = 0; l < 32; l++) changed |= SIM_ON(m) ? d[0][l] ^ v[0][l] : 0; \
+            if (changed) w->progress = true; else w->spin = true; \
+            __atomic_thread_fence(__ATOMIC_ACQUIRE); \
+        } \
+        for (unsigned k = 0; k < n; k++) SIM_LANES d[k][l] = SIM_ON(m) ? v[k][l] : d[k][l]; \
+    }
+#define LOAD_QUICK(NAME, ANY, N, SPACE, D, T) SIM_HANDLER(NAME) { \
+    enum { n = N }; \
+    const unsigned stride = SPACE == SIM_LOCAL ? w->local_stride : 0; unsigned char *half[2]; \
+    const enum pattern lie = halves(w, i, m, SPACE, (unsigned)sizeof(T) * n, half); \
+    if (lie == SCATTERED) { ANY##_any(w, i, m); return; } \
+    for (unsigned h = 0; h < 2; h++) { \
+        const T *p = (const T *)(const void *)half[h]; D *d[n]; \
+        ELEMENTS d[k] = SIM_AT(D, element(i, k)) + 16 * h; \
+        if (lie == SIDE_BY_SIDE) HALF_LANES ELEMENTS d[k][l] = p[n * l + k]; \
+        else if (SPACE != SIM_LOCAL) ELEMENTS { const D v = (D)p[k]; HALF_LANES d[k][l] = v; } \
+        else HALF_LANES ELEMENTS d[k][l] = (D)((const T *)(const void *)(half[h] + (16 * h + l) * stride))[k]; \
     } }
+#define LOAD(NAME, ...) LOAD_ANY(NAME, __VA_ARGS__) FOR_ELEMENTS(LOAD_QUICK, NAME, __VA_ARGS__)
+
+#define STORE_OFFSETS(N) for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < N; k++) ((to *)(void *)(shared + offset[l]))[k] = (to)v[k][l];
+#define STORE_ANY(NAME, SPACE, S, T) \
+    static __attribute__((noinline)) void NAME##_any(struct sim_warp *w, const struct sim_insn *i, uint32_t m) { \
+        typedef T to; \
+        u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
+        const S *v[4]; \
+        for (unsigned k = 0; k < n; k++) v[k] = SIM_AT(S, element(i, k)); \
+        if (SPACE == SIM_SHARED && m == ~0u) { \
+            u32 offset[32]; unsigned char *shared = w->block->shared; \
+            if (locate_shared(w, i, size, offset)) { BY_ELEMENTS(STORE_OFFSETS); return; } \
+        } \
+        addresses(w, i, m, addr); \
+        if (i->flags & SIM_I_STRONG) __atomic_thread_fence(__ATOMIC_SEQ_CST); \
+        const bool one = locate(w, i, SPACE, addr, size, &s); \
+        SIM_EACH_LANE(m) { \
+            T *p = one ? AT(T, s, l) : sim_at(w, i, (int)l, SPACE, addr[l], size, "store"); \
+            if (!p) return; \
+            for (unsigned k = 0; k < n; k++) __atomic_store_n(p + k, (T)v[k][l], __ATOMIC_RELAXED); \
+        } \
+    }
+#define STORE_QUICK(NAME, ANY, N, SPACE, S, T) SIM_HANDLER(NAME) { \
+    enum { n = N }; \
+    const unsigned stride = SPACE == SIM_LOCAL ? w->local_stride : 0; unsigned char *half[2]; \
+    const enum pattern lie = halves(w, i, m, SPACE, (unsigned)sizeof(T) * n, half); \
+    if (lie == SCATTERED) { ANY##_any(w, i, m); return; } \
+    for (unsigned h = 0; h < 2; h++) { \
+        T *p = (T *)(void *)half[h]; const S *v[n]; \
+        ELEMENTS v[k] = SIM_AT(S, element(i, k)) + 16 * h; \
+        if (lie == SIDE_BY_SIDE) HALF_LANES ELEMENTS p[n * l + k] = (T)v[k][l]; \
+        else for (unsigned l = 0; l < 16; l++) ELEMENTS ((T *)(void *)(half[h] + (16 * h + l) * stride))[k] = (T)v[k][l]; \
+    } }
+#define STORE(NAME, ...) STORE_ANY(NAME, __VA_ARGS__) FOR_ELEMENTS(STORE_QUICK, NAME, __VA_ARGS__)
 
 #define SPACES(X, ...) X(global, SIM_GLOBAL, __VA_ARGS__) X(shared, SIM_SHARED, __VA_ARGS__) X(local, SIM_LOCAL, __VA_ARGS__) \
     X(generic, SIM_GENERIC, __VA_ARGS__)
@@ -114,12 +124,12 @@ PARAM(ld_param_u16, u32, u16)
 PARAM(ld_param_s16, u32, s16)
 PARAM(ld_param_32, u32, u32)
 PARAM(ld_param_64, u64, u64)
-LOAD(ld_param_at_u8, SIM_PARAM, u32, u8)
-LOAD(ld_param_at_s8, SIM_PARAM, u32, s8)
-LOAD(ld_param_at_u16, SIM_PARAM, u32, u16)
-LOAD(ld_param_at_s16, SIM_PARAM, u32, s16)
-LOAD(ld_param_at_32, SIM_PARAM, u32, u32)
-LOAD(ld_param_at_64, SIM_PARAM, u64, u64)
+LOAD_ANY(ld_param_at_u8, SIM_PARAM, u32, u8)
+LOAD_ANY(ld_param_at_s8, SIM_PARAM, u32, s8)
+LOAD_ANY(ld_param_at_u16, SIM_PARAM, u32, u16)
+LOAD_ANY(ld_param_at_s16, SIM_PARAM, u32, s16)
+LOAD_ANY(ld_param_at_32, SIM_PARAM, u32, u32)
+LOAD_ANY(ld_param_at_64, SIM_PARAM, u64, u64)
 
 /* cp.async [d], [a], size, source size: d shared. Done at once: waiting for it is then nothing. b: source size or sink. */
 SIM_HANDLER(cp_async)
@@ -144,10 +154,12 @@ SIM_HANDLER(cp_async)
 }
 
 #define E(n) SIM_E(n)
-#define EL(s) E(ld_##s##_u8), E(ld_##s##_s8), E(ld_##s##_u16), E(ld_##s##_s16), E(ld_##s##_32), E(ld_##s##_64)
-#define ES(s) E(st_##s##_8), E(st_##s##_16), E(st_##s##_32), E(st_##s##_64)
+#define EN(n) E(n), E(n##_v2), E(n##_v4)
+#define EL(E, s, ...) E(ld_##s##_u8##__VA_ARGS__), E(ld_##s##_s8##__VA_ARGS__), E(ld_##s##_u16##__VA_ARGS__), E(ld_##s##_s16##__VA_ARGS__), E(ld_##s##_32##__VA_ARGS__), \
+    E(ld_##s##_64##__VA_ARGS__)
+#define ES(s) EN(st_##s##_8), EN(st_##s##_16), EN(st_##s##_32), EN(st_##s##_64)
 const struct sim_entry SIM_ISA(sim_ldst_table)[] = {
-    EL(global), EL(shared), EL(local), EL(generic), ES(global), ES(shared), ES(local), ES(generic), EL(param), EL(param_at),
+    EL(EN, global), EL(EN, shared), EL(EN, local), EL(EN, generic), ES(global), ES(shared), ES(local), ES(generic), EL(E, param), EL(E, param_at, _any),
     E(cp_async), { NULL, NULL }
 };
 #undef E

@@ -77,8 +77,9 @@ static void load_or_store(struct dec *d)
     const char *where = entry_param ? "param" : at_param ? "param_at" : space_name(p.space);
     uint32_t v[8];
     for (unsigned k = 0; k < n; k++) v[k] = load ? dec_dst(d, &list[k], t) : dec_src(d, &list[k], t);
-    if (load && size < 4) snprintf(name, sizeof name, "ld_%s_%c%u", where, t == SIM_S8 || t == SIM_S16 ? 's' : 'u', 8 * size);
-    else snprintf(name, sizeof name, "%s_%s_%u", load ? "ld" : "st", where, 8 * size);
+    const char *sign = !load || size >= 4 ? "" : t == SIM_S8 || t == SIM_S16 ? "s" : "u";
+    const char *variant = entry_param ? "" : at_param ? "_any" : n == 1 ? "" : n == 2 ? "_v2" : "_v4";
+    snprintf(name, sizeof name, "%s_%s_%s%u%s", load ? "ld" : "st", where, sign, 8 * size, variant);
     for (unsigned k = 0; k < n; k += 4) {                         /* .v8 in two parts */
         struct sim_insn *i = dec_emit(d, name);
         set_place(d, i, &p, (int64_t)k * size);
