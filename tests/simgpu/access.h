@@ -95,6 +95,17 @@ static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, u
     return !bad;
 }
 
+/* Whether the active lanes' addresses are side by side, in elements for which there are masked moves. */
+static inline bool side_by_side(const u64 *addr, uint32_t m, const struct span *s, unsigned size)
+{
+    const unsigned first = (unsigned)__builtin_ctz(m);
+    const u64 start = addr[first] - first * size;
+    u64 odd = 0;
+    if (size < 4 || s->stride) return false;
+    SIM_LANES odd |= SIM_ON(m) ? addr[l] ^ (start + (u64)l * size) : 0;
+    return !odd;
+}
+
 /* How the addresses of each half of a whole warp lie: side by side, all the same, or anyhow. By halves, since blocks are often 16 wide. */
 enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
 #define PATTERN(NAME, T) \

@@ -31,6 +31,11 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
         addresses(w, i, m, addr); \
         if (locate(w, i, SPACE, addr, size, &s)) { \
             if (m == ~0u && !strong) { BY_ELEMENTS(LOAD_SPAN); return; } \
+            if (n == 1 && !strong && side_by_side(addr, m, &s, sizeof(T))) { \
+                const T *p = AT(const T, s, __builtin_ctz(m)) - __builtin_ctz(m); \
+                SIM_LANES d[0][l] = SIM_ON(m) ? (D)p[l] : d[0][l]; \
+                return; \
+            } \
             for (unsigned k = 0; k < n; k++) for (unsigned l = 0; l < 32; l++) \
                 v[k][l] = (D)__atomic_load_n(AT(const T, s, l) + k, __ATOMIC_RELAXED); \
         } else { \
@@ -77,6 +82,11 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
         addresses(w, i, m, addr); \
         if (i->flags & SIM_I_STRONG) __atomic_thread_fence(__ATOMIC_SEQ_CST); \
         const bool one = locate(w, i, SPACE, addr, size, &s); \
+        if (one && n == 1 && !(i->flags & SIM_I_STRONG) && side_by_side(addr, m, &s, sizeof(T))) { \
+            T *p = AT(T, s, __builtin_ctz(m)) - __builtin_ctz(m); \
+            SIM_LANES if (SIM_ON(m)) p[l] = (T)v[0][l]; \
+            return; \
+        } \
         SIM_EACH_LANE(m) { \
             T *p = one ? AT(T, s, l) : sim_at(w, i, (int)l, SPACE, addr[l], size, "store"); \
             if (!p) return; \
