@@ -92,7 +92,7 @@ struct sim_code {
     struct sim_code_info info;
     struct sim_insn *insns; uint32_t ninsns;
     unsigned char *consts; uint32_t nconsts;      /* bytes; 64-byte aligned */
-    uint32_t regs_bytes;
+    uint32_t regs_bytes, vars_at, vars_end;       /* of a warp's register file; in it, the functions' registers, which begin as zeros */
     uint32_t fp;                                  /* offset of the hidden 32-bit register that holds each lane's frame */
     uint32_t sreg[SIM_S_COUNT];                   /* offset of each special register, 0: unused */
     struct sim_code_func *funcs; unsigned nfuncs;
@@ -134,6 +134,7 @@ struct sim_bar { uint32_t waiting, expected, popc, any, all; bool reduces; }; /*
 
 struct sim_block {
     struct sim_grid *grid;
+    struct sim_block *next;                       /* in grid->used */
     const struct sim_code *code;
     uint32_t ctaid[3];
     unsigned threads, nwarps, turn;

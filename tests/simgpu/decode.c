@@ -637,7 +637,9 @@ static void decode(struct dec *d, struct sim_func *entry)
     place_shared(d);
     d->regs_top = 4;                                              /* SIM_TRUE */
     c->fp = new_place(d, 128, 64);
+    c->vars_at = d->regs_top;
     for (unsigned k = 0; k < c->nfuncs; k++) place_function(d, k);
+    c->vars_end = d->regs_top;
     d->in = NULL;
     c->info.local_bytes = deepest(d);
     close_calls(d);

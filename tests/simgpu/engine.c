@@ -7,6 +7,7 @@
    An operation that is submitted holds a reference to itself until it completes. */
 #include "sim.h"
 #include "cudadefs.h"
+#include <fenv.h>
 #include <signal.h>
 #include <time.h>
 
@@ -314,6 +315,7 @@ static void finish_grid(struct sim_op *op) {
     struct sim_op **at = &running;
     while (*at != op) at = &(*at)->link;
     *at = op->link;
+    for (struct sim_block *b; (b = sim_block_unused(op->grid)) != NULL; ) sim_block_free(b);
     int fault = __atomic_load_n(&op->grid->fault, __ATOMIC_ACQUIRE);
     if (fault) fail(op->grid->device, fault, op->grid->fault_text);
     complete(op);
@@ -326,24 +328,26 @@ static void run_block(struct sim_task *task) {
     bool stopped = __atomic_load_n(&grid->fault, __ATOMIC_RELAXED) != 0, fresh = !task->block;
     if (!(fresh && (stopped || grid->next_block == grid->nblocks))) {
         uint64_t index = grid->next_block, begun = index + fresh;
+        struct sim_block *used = fresh ? sim_block_unused(grid) : NULL;
         if (fresh) { grid->next_block++; grid->resident++; }
         if (fresh && sim_settings.schedule) index = sim_schedule_block_index(grid, index);
         pthread_mutex_unlock(&sim_lock);
         sim_mem_use();
-        if (fresh && !(task->block = sim_block_new(grid, index)))
+        if (fresh && !(task->block = sim_block_new(grid, index, used)))
             sim_grid_fault(grid, SIM_F_LAUNCH_FAILED, "out of host memory for block %llu of kernel %s",
                            (unsigned long long)index, grid->kernel_name);
         if (task->block && !stopped) status = sim_block_run(task->block, QUANTUM);
         if (task->block && status != SIM_BLOCK_DONE && sim_settings.timeout_ns && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
             sim_block_timeout(task->block, (double)sim_settings.timeout_ns * 1e-9, begun);
-        if ((status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT) && task->block) {
-            sim_block_free(task->block);
-            task->block = NULL;
-        }
+        bool over = status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT;
+        used = over ? task->block : NULL;
+        if (over) task->block = NULL;
+        if (begun == grid->nblocks) { sim_block_free(used); used = NULL; }
         sim_mem_unuse();
         pthread_mutex_lock(&sim_lock);
+        if (used) sim_block_keep(used);
         idle_streak = status == SIM_BLOCK_IDLE ? idle_streak + 1 : 0;
-        if (status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT) { grid->resident--; grid->done += status == SIM_BLOCK_DONE; }
+        if (over) { grid->resident--; grid->done += status == SIM_BLOCK_DONE; }
         if (task->block || (status == SIM_BLOCK_DONE && grid->next_block < grid->nblocks)) { push(task, true); return; }
     }
     if (--op->live_tasks == 0) finish_grid(op);
@@ -362,6 +366,7 @@ static void rest(void) {
 
 static void *worker(void *unused) {
     unsigned spins = 0;
+    fesetenv(FE_DFL_ENV);                         /* the host may flush subnormals, or round in its own way */
     pthread_mutex_lock(&sim_lock);
     for (;;) {
         if (oldest && sim_now_ns() - oldest->held_ns >= sim_settings.lazy_ns) force(oldest);

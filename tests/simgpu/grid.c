@@ -1,9 +1,8 @@
-/* grid.c - blocks: made, run for a quantum, freed; and how a kernel's fault is reported.
+/* grid.c - blocks: made, started, run for a quantum, freed; and how a kernel's fault is reported.
 
    All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or has had
    its slice. */
 #include "code.h"
-#include <fenv.h>
 #include <stdarg.h>
 
 #define SLICE 4096             /* warp-instructions of one warp before the next has a turn */
@@ -43,30 +42,26 @@ static void fill_lanes(struct sim_warp *w, const uint32_t *s)
     }
 }
 
-static void start_warp(struct sim_block *b, unsigned index, unsigned char *regs)
+/* What is the same for all of a grid's blocks */
+static void make_warp(struct sim_block *b, unsigned index, unsigned char *regs)
 {
     struct sim_warp *w = &b->warps[index];
     const struct sim_code *code = b->code;
     const struct sim_grid *g = b->grid;
     const uint32_t *s = code->sreg;
-    const unsigned left = b->threads - 32 * index;
     w->block = b;
     w->index = index;
     w->base[0] = regs;
     w->base[1] = code->consts;
-    w->alive = left >= 32 ? ~0u : (1u << left) - 1;
     *(u32 *)(void *)(regs + SIM_TRUE) = ~0u;
-    fill32(w, code->fp, SIM_LOCAL_BASE);
     fill_tid(w, 32 * index);
     fill_lanes(w, s);
     for (int k = 0; k < 3; k++) {
         fill32(w, s[SIM_S_NTID_X + k], g->block[k]);
-        fill32(w, s[SIM_S_CTAID_X + k], b->ctaid[k]);
         fill32(w, s[SIM_S_NCTAID_X + k], g->grid[k]);
     }
     fill32(w, s[SIM_S_WARPID], index);
     fill32(w, s[SIM_S_NWARPID], 64);
-    fill32(w, s[SIM_S_SMID], (b->ctaid[0] + g->grid[0] * (b->ctaid[1] + g->grid[1] * b->ctaid[2])) % 4);
     fill32(w, s[SIM_S_NSMID], 4);
     fill32(w, s[SIM_S_DYNAMIC_SMEM], g->dynamic_shared);
     fill32(w, s[SIM_S_TOTAL_SMEM], b->shared_bytes);
@@ -74,10 +69,38 @@ static void start_warp(struct sim_block *b, unsigned index, unsigned char *regs)
     fill32(w, s[SIM_S_ENVREG2], (uint32_t)g->workspace);
     fill32(w, s[SIM_S_ONE], 1);
     if (s[SIM_S_GRIDID]) for (int l = 0; l < 32; l++) ((u64 *)(void *)(regs + s[SIM_S_GRIDID]))[l] = g->id;
-    for (int l = 0; l < 32; l++) w->pc[l] = code->funcs[0].first;
 }
 
-struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear)
+static void start_warp(struct sim_warp *w)
+{
+    const struct sim_block *b = w->block;
+    const struct sim_code *code = b->code;
+    const uint32_t *s = code->sreg, left = b->threads - 32 * w->index;
+    *w = (struct sim_warp){ .base = { w->base[0], w->base[1] }, .block = w->block, .index = w->index, .alive = left >= 32 ? ~0u : (1u << left) - 1,
+        .local = w->local, .local_stride = w->local_stride, .returns = w->returns, .max_depth = w->max_depth, .saved = w->saved };
+    memset(w->base[0] + code->vars_at, 0, code->vars_end - code->vars_at);
+    if (w->local) memset(w->local, 0, (size_t)32 * w->local_stride);
+    for (int l = 0; w->saved && l < 32; l++) w->saved[l].n = 0;
+    fill32(w, code->fp, SIM_LOCAL_BASE);
+    for (int k = 0; k < 3; k++) fill32(w, s[SIM_S_CTAID_X + k], b->ctaid[k]);
+    fill32(w, s[SIM_S_SMID], (b->ctaid[0] + b->grid->grid[0] * (b->ctaid[1] + b->grid->grid[1] * b->ctaid[2])) % 4);
+    sim_warp_place(w, ~0u, code->funcs[0].first);
+}
+
+static void start_block(struct sim_block *b, uint64_t linear)
+{
+    const uint32_t *n = b->grid->grid;
+    b->ctaid[0] = (uint32_t)(linear % n[0]);
+    b->ctaid[1] = (uint32_t)(linear / n[0] % n[1]);
+    b->ctaid[2] = (uint32_t)(linear / n[0] / n[1]);
+    b->live = b->threads;
+    b->turn = 0;
+    memset(b->shared, 0xcd, b->shared_bytes);                  /* nobody may count on zeros */
+    for (unsigned k = 0; k < SIM_BARS; k++) b->bars[k] = (struct sim_bar){ .all = 1 };
+    for (unsigned k = 0; k < b->nwarps; k++) start_warp(&b->warps[k]);
+}
+
+static struct sim_block *make_block(struct sim_grid *grid)
 {
     const struct sim_code *code = grid->code;
     const unsigned threads = grid->block[0] * grid->block[1] * grid->block[2], nwarps = (threads + 31) / 32;
@@ -85,11 +108,8 @@ struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear)
     if (!b) return NULL;
     b->grid = grid;
     b->code = code;
-    b->threads = b->live = threads;
+    b->threads = threads;
     b->nwarps = nwarps;
-    b->ctaid[0] = (uint32_t)(linear % grid->grid[0]);
-    b->ctaid[1] = (uint32_t)(linear / grid->grid[0] % grid->grid[1]);
-    b->ctaid[2] = (uint32_t)(linear / grid->grid[0] / grid->grid[1]);
     b->shared_bytes = code->info.static_shared;
     if (code->info.uses_dynamic_shared || grid->dynamic_shared) {
         const uint32_t align = code->info.shared_align ? code->info.shared_align : 16;
@@ -100,16 +120,36 @@ struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear)
     if (!b->memory) { free(b); return NULL; }
     unsigned char *p = b->memory + (LINE - (uintptr_t)b->memory % LINE) % LINE;
     b->shared = p + nwarps * regs;
-    memset(b->shared, 0xcd, b->shared_bytes);                  /* nobody may count on zeros */
-    for (unsigned k = 0; k < SIM_BARS; k++) b->bars[k].all = 1;
     bool ok = true;
     for (unsigned k = 0; k < nwarps; k++, p += regs) {
-        start_warp(b, k, p);
+        make_warp(b, k, p);
         if (code->funcs[0].frame) ok &= sim_local_grow(&b->warps[k], SIM_LOCAL_BASE + code->funcs[0].frame);
     }
-    if (sim_settings.schedule) ok &= sim_schedule_start(b, linear);
     if (!ok) { sim_block_free(b); return NULL; }
     return b;
+}
+
+struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear, struct sim_block *used)
+{
+    struct sim_block *b = used ? used : make_block(grid);
+    if (!b) return NULL;
+    start_block(b, linear);
+    if (!sim_settings.schedule || sim_schedule_start(b, linear)) return b;
+    sim_block_free(b);
+    return NULL;
+}
+
+struct sim_block *sim_block_unused(struct sim_grid *grid)
+{
+    struct sim_block *b = grid->used;
+    if (b) grid->used = b->next;
+    return b;
+}
+
+void sim_block_keep(struct sim_block *b)
+{
+    b->next = b->grid->used;
+    b->grid->used = b;
 }
 
 void sim_block_free(struct sim_block *b)
@@ -237,10 +277,5 @@ static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
 enum sim_block_status sim_block_run(struct sim_block *b, uint64_t quantum)
 {
     if (__atomic_load_n(&b->grid->fault, __ATOMIC_ACQUIRE)) return SIM_BLOCK_FAULT;
-    fenv_t host;                                               /* the host may flush subnormals, or round in its own way */
-    fegetenv(&host);
-    fesetenv(FE_DFL_ENV);
-    enum sim_block_status status = sim_settings.schedule ? sim_schedule_block(b) : run(b, quantum);
-    fesetenv(&host);
-    return status;
+    return sim_settings.schedule ? sim_schedule_block(b) : run(b, quantum);
 }

@@ -162,7 +162,8 @@ bool sim_schedule_start(struct sim_block *b, uint64_t linear)
 {
     b->random = mixed(mixed(mixed(sim_settings.schedule) + b->grid->id) + linear);
     nap(b, 2, 5);
-    b->delayed = malloc(DELAYED_MOST * sizeof *b->delayed);
+    b->ndelayed = 0;
+    if (!b->delayed) b->delayed = malloc(DELAYED_MOST * sizeof *b->delayed);
     return b->delayed != NULL;
 }
 

@@ -200,6 +200,7 @@ struct sim_grid {
     uint64_t started_ns;
     /* progress, guarded by the engine's mutex */
     uint64_t nblocks, next_block, resident, done, max_resident;
+    struct sim_block *used;                       /* blocks that are done, for others to begin in: the last one first, which is in the cache */
     struct sim_op *op;
     struct sim_grid *next;
     /* the first fault; code is set atomically and stops the other blocks at their next quantum */
@@ -217,7 +218,10 @@ uint32_t sim_schedule_draw(uint32_t below);       /* [lock] */
 extern uint64_t sim_schedule_round; /* __atomic */      /* changes when everything that runs only spins: blocks that were left behind go on */
 uint64_t sim_schedule_block_index(const struct sim_grid *grid, uint64_t n);      /* of the n-th block to begin */
 
-struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear_index);   /* NULL: no memory */
+/* used: a block of this grid that is done, to begin anew as this one, or NULL. NULL: no memory */
+struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear_index, struct sim_block *used);
+struct sim_block *sim_block_unused(struct sim_grid *grid);          /* takes one out of grid->used, or NULL */
+void sim_block_keep(struct sim_block *block);     /* puts it there */
 enum sim_block_status sim_block_run(struct sim_block *block, uint64_t quantum /* warp-instructions */);
 void sim_block_free(struct sim_block *block);
 void sim_block_timeout(struct sim_block *block, double seconds, uint64_t begun);    /* the grid's fault: who is where in this block, when of
