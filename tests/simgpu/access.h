@@ -79,16 +79,16 @@ static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim
     return covers(s, addr, size);
 }
 
-/* The same for shared memory with 32-bit addresses and all lanes active, in half the work: offsets in the block's shared
-   memory. */
-static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, unsigned size, u32 *offset)
+/* The same for shared memory with 32-bit addresses, in half the work: offsets in the block's shared memory. */
+static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, uint32_t m, unsigned size, u32 *offset)
 {
     const struct sim_block *b = w->block;
     if (i->flags & (SIM_I_BASE64 | SIM_I_STRONG) || b->shared_bytes < size) return false;
     const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - SIM_SHARED_BASE, last = b->shared_bytes - size, odd = size - 1;
+    const u32 spare = a[__builtin_ctz(m)];
     u32 bad = 0;
     for (int l = 0; l < 32; l++) {
-        const u32 o = a[l] + add;
+        const u32 o = (SIM_ON(m) ? a[l] : spare) + add;
         offset[l] = o;
         bad |= (o > last ? 1 : 0) | (o & odd);
     }

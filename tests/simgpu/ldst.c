@@ -22,37 +22,32 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
         typedef T from; \
         u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
         const bool strong = i->flags & SIM_I_STRONG; \
-        D *d[4], v[4][32]; \
-        for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(D, element(i, k)); \
-        if (SPACE == SIM_SHARED && m == ~0u) { \
+        D *d[4], changed = 0; \
+        ELEMENTS d[k] = SIM_AT(D, element(i, k)); \
+        if (SPACE == SIM_SHARED) { \
             u32 offset[32]; const unsigned char *shared = w->block->shared; \
-            if (locate_shared(w, i, size, offset)) { BY_ELEMENTS(LOAD_OFFSETS); return; } \
-        } \
-        addresses(w, i, m, addr); \
-        if (locate(w, i, SPACE, addr, size, &s)) { \
-            if (m == ~0u && !strong) { BY_ELEMENTS(LOAD_SPAN); return; } \
-            if (n == 1 && !strong && side_by_side(addr, m, &s, sizeof(T))) { \
-                const T *p = AT(const T, s, __builtin_ctz(m)) - __builtin_ctz(m); \
-                SIM_LANES d[0][l] = SIM_ON(m) ? (D)p[l] : d[0][l]; \
+            if (locate_shared(w, i, m, size, offset)) { \
+                if (m == ~0u) BY_ELEMENTS(LOAD_OFFSETS); \
+                else SIM_EACH_LANE(m) ELEMENTS d[k][l] = ((const T *)(const void *)(shared + offset[l]))[k]; \
                 return; \
             } \
-            for (unsigned k = 0; k < n; k++) for (unsigned l = 0; l < 32; l++) \
-                v[k][l] = (D)__atomic_load_n(AT(const T, s, l) + k, __ATOMIC_RELAXED); \
-        } else { \
-            memset(v, 0, sizeof v); \
-            SIM_EACH_LANE(m) { \
-                const T *p = sim_at(w, i, (int)l, SPACE, addr[l], size, "load"); \
-                if (!p) return; \
-                for (unsigned k = 0; k < n; k++) v[k][l] = (D)__atomic_load_n(p + k, __ATOMIC_RELAXED); \
-            } \
         } \
-        if (strong) { \
-            D changed = 0; \
-            for (int l = 0; l < 32; l++) changed |= SIM_ON(m) ? d[0][l] ^ v[0][l] : 0; \
-            if (changed) w->progress = true; else w->spin = true; \
-            __atomic_thread_fence(__ATOMIC_ACQUIRE); \
+        addresses(w, i, m, addr); \
+        const bool one = locate(w, i, SPACE, addr, size, &s); \
+        if (one && !strong && m == ~0u) { BY_ELEMENTS(LOAD_SPAN); return; } \
+        if (one && !strong && n == 1 && side_by_side(addr, m, &s, sizeof(T))) { \
+            const T *p = AT(const T, s, __builtin_ctz(m)) - __builtin_ctz(m); \
+            SIM_LANES d[0][l] = SIM_ON(m) ? (D)p[l] : d[0][l]; \
+            return; \
         } \
-        for (unsigned k = 0; k < n; k++) SIM_LANES d[k][l] = SIM_ON(m) ? v[k][l] : d[k][l]; \
+        SIM_EACH_LANE(m) { \
+            const T *p = one ? AT(const T, s, l) : sim_at(w, i, (int)l, SPACE, addr[l], size, "load"); \
+            if (!p) return; \
+            ELEMENTS { const D v = (D)__atomic_load_n(p + k, __ATOMIC_RELAXED); changed |= d[k][l] ^ v; d[k][l] = v; } \
+        } \
+        if (!strong) return; \
+        if (changed) w->progress = true; else w->spin = true; \
+        __atomic_thread_fence(__ATOMIC_ACQUIRE); \
     }
 #define LOAD_QUICK(NAME, ANY, N, SPACE, D, T) SIM_HANDLER(NAME) { \
     enum { n = N }; \
@@ -74,10 +69,14 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
         typedef T to; \
         u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
         const S *v[4]; \
-        for (unsigned k = 0; k < n; k++) v[k] = SIM_AT(S, element(i, k)); \
-        if (SPACE == SIM_SHARED && m == ~0u) { \
+        ELEMENTS v[k] = SIM_AT(S, element(i, k)); \
+        if (SPACE == SIM_SHARED) { \
             u32 offset[32]; unsigned char *shared = w->block->shared; \
-            if (locate_shared(w, i, size, offset)) { BY_ELEMENTS(STORE_OFFSETS); return; } \
+            if (locate_shared(w, i, m, size, offset)) { \
+                if (m == ~0u) BY_ELEMENTS(STORE_OFFSETS); \
+                else SIM_EACH_LANE(m) ELEMENTS ((T *)(void *)(shared + offset[l]))[k] = (T)v[k][l]; \
+                return; \
+            } \
         } \
         addresses(w, i, m, addr); \
         if (i->flags & SIM_I_STRONG) __atomic_thread_fence(__ATOMIC_SEQ_CST); \
@@ -90,7 +89,7 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
         SIM_EACH_LANE(m) { \
             T *p = one ? AT(T, s, l) : sim_at(w, i, (int)l, SPACE, addr[l], size, "store"); \
             if (!p) return; \
-            for (unsigned k = 0; k < n; k++) __atomic_store_n(p + k, (T)v[k][l], __ATOMIC_RELAXED); \
+            ELEMENTS __atomic_store_n(p + k, (T)v[k][l], __ATOMIC_RELAXED); \
         } \
     }
 #define STORE_QUICK(NAME, ANY, N, SPACE, S, T) SIM_HANDLER(NAME) { \
