@@ -49,10 +49,10 @@ static bool choose(struct sim_warp *w)
 {
     const uint32_t candidates = sim_warp_candidates(w);
     if (!candidates) return false;
-    int32_t low = (int32_t)w->pc[__builtin_ctz(candidates)];
-    const uint32_t group = standing_at(w, (uint32_t)low);
-    if (group == runnable(w)) { begin(w, group, (uint32_t)low, w->block->code->ninsns); return true; }
-    SIM_LANES { const int32_t at = SIM_ON(candidates) ? (int32_t)w->pc[l] : low; low = at < low ? at : low; }
+    const uint32_t first = w->pc[__builtin_ctz(candidates)], group = standing_at(w, first);
+    if (group == runnable(w)) { begin(w, group, first, w->block->code->ninsns); return true; }
+    int32_t low = (int32_t)first;
+    SIM_LANES { const int32_t at = SIM_ON(candidates) ? (int32_t)w->pc[l] : (int32_t)first; low = at < low ? at : low; }
     sim_warp_take(w, (uint32_t)low);
     return true;
 }
