@@ -33,23 +33,23 @@ static inline f64 to_integral(f64 v, uint32_t mode)
 }
 #define LO(T) (IS_SIGNED(T) ? -(f64)((u64)1 << (8 * sizeof(T) - 1)) : 0.0)
 #define HI(T) (IS_SIGNED(T) ? (f64)((u64)1 << (8 * sizeof(T) - 1)) : 2.0 * (f64)((u64)1 << (8 * sizeof(T) - 1)))
-#define FI(TN, T, TL) \
+#define FI(TN, T, TL, LANES) \
     static inline TL int_##TN(f64 v, uint32_t mode, bool wide) { \
         if (v != v) return wide || sizeof(T) == 8 ? (TL)(T)((u64)1 << (8 * sizeof(T) - 1)) : 0; \
         v = to_integral(v, mode); \
         return (TL)(T)(v <= LO(T) ? MINOF(T) : v >= HI(T) ? MAXOF(T) : (T)v); } \
-    SIM_S1(cvt_##TN##_f32, TL, f32, int_##TN(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND, false)) \
-    SIM_S1(cvt_##TN##_f64, TL, f64, int_##TN(x, i->flags & SIM_I_ROUND, true)) \
-    SIM_S1(cvt_##TN##_f16, TL, u32, int_##TN(half_value(x), i->flags & SIM_I_ROUND, false)) \
-    SIM_S1(cvt_##TN##_bf16, TL, u32, int_##TN(bhalf_value(x), i->flags & SIM_I_ROUND, false))
-FI(u8, u8, u32)
-FI(s8, s8, u32)
-FI(u16, u16, u32)
-FI(s16, s16, u32)
-FI(u32, u32, u32)
-FI(s32, s32, u32)
-FI(u64, u64, u64)
-FI(s64, s64, u64)
+    LANES(cvt_##TN##_f32, TL, f32, int_##TN(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND, false)) \
+    LANES(cvt_##TN##_f64, TL, f64, int_##TN(x, i->flags & SIM_I_ROUND, true)) \
+    LANES(cvt_##TN##_f16, TL, u32, int_##TN(half_value(x), i->flags & SIM_I_ROUND, false)) \
+    LANES(cvt_##TN##_bf16, TL, u32, int_##TN(bhalf_value(x), i->flags & SIM_I_ROUND, false))
+FI(u8, u8, u32, SIM_H1)
+FI(s8, s8, u32, SIM_H1)
+FI(u16, u16, u32, SIM_H1)
+FI(s16, s16, u32, SIM_H1)
+FI(u32, u32, u32, SIM_H1)
+FI(s32, s32, u32, SIM_H1)
+FI(u64, u64, u64, SIM_S1)
+FI(s64, s64, u64, SIM_S1)
 SIM_H1(cvt_rzi_s32_f32, u32, f32, x != x ? 0 : x >= 0x1p31f ? 0x7fffffffu : x < -0x1p31f ? 0x80000000u : (u32)(s32)x)
 
 /* -- integer to float, and between floats. To nearest as handlers of their own; any rounding from the flags. */
@@ -113,10 +113,10 @@ SIM_H1(cvt_f64_f32, f64, f32, x)
 SIM_H1(cvt_f64_ftz_f32, f64, f32, float_of(canon32(flush(x))))
 SIM_H1(cvt_f32_f64, u32, f64, bits32((f32)x))
 ROUNDED(cvt_f32_f64_x, u32, f64, f32, (f32)x, finish_narrowed(r, flags))
-SIM_S1(cvt_f64_f32_x, u64, f32, finish64(i->flags & SIM_I_FTZ ? flush(x) : x, x, i->flags))
+SIM_H1(cvt_f64_f32_x, u64, f32, finish64(i->flags & SIM_I_FTZ ? flush(x) : x, x, i->flags))
 /* f32.f32: a move, .sat and .ftz alone, or rounded to an integral value */
-SIM_S1(cvt_f32_f32_x, u32, f32, i->flags ? finish32(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags) : bits32(x))
-SIM_S1(cvt_int_f32_f32, u32, f32, finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND),
+SIM_H1(cvt_f32_f32_x, u32, f32, i->flags ? finish32(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags) : bits32(x))
+SIM_H1(cvt_int_f32_f32, u32, f32, finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND),
     i->flags))
 SIM_S1(cvt_f64_f64_x, u64, f64, i->flags ? finish64(x, x, i->flags) : bits64(x))
 SIM_S1(cvt_int_f64_f64, u64, f64, finish64(to_integral(x, i->flags & SIM_I_ROUND), x, i->flags))
@@ -132,8 +132,8 @@ static inline u32 narrow_nan(f64 v, int mbits)
 #define FLUSHED(x) (i->flags & SIM_I_FTZ ? flush(x) : (x))
 SIM_H1(cvt_f32_f16, u32, u32, canon32(half_value(x)))
 SIM_H1(cvt_f32_bf16, u32, u32, x << 16)
-SIM_S1(cvt_f32_f16_x, u32, u32, finish32(half_value(x), i->flags))
-SIM_S1(cvt_f32_bf16_x, u32, u32, finish32(bhalf_value(x), i->flags))
+SIM_H1(cvt_f32_f16_x, u32, u32, finish32(half_value(x), i->flags))
+SIM_H1(cvt_f32_bf16_x, u32, u32, finish32(bhalf_value(x), i->flags))
 SIM_S1(cvt_f64_f16, u64, u32, finish64(half_value(x), half_value(x), i->flags))
 SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), bhalf_value(x), i->flags))
 SIM_H1(cvt_f16_f32, u32, f32, half_of(x))

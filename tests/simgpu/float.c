@@ -64,21 +64,23 @@ FLOAT(copysign_f32, (bits32(x) & 0x80000000u) | (bits32(y) & 0x7fffffffu))
 /* min, max: a number beats a NaN, -0 is below +0; .NaN: a NaN beats a number */
 static inline u32 min32(f32 x, f32 y)
 {
-    return x != x ? canon32(y) : y != y || x < y ? bits32(x) : x == y ? bits32(x) | bits32(y) : bits32(y);
+    const u32 r = x == y ? bits32(x) | bits32(y) : x < y ? bits32(x) : bits32(y);
+    return x != x ? canon32(y) : y != y ? bits32(x) : r;
 }
 static inline u32 max32(f32 x, f32 y)
 {
-    return x != x ? canon32(y) : y != y || x > y ? bits32(x) : x == y ? bits32(x) & bits32(y) : bits32(y);
+    const u32 r = x == y ? bits32(x) & bits32(y) : x > y ? bits32(x) : bits32(y);
+    return x != x ? canon32(y) : y != y ? bits32(x) : r;
 }
 static inline u64 min64(f64 x, f64 y)
 {
-    if (x != x) return y != y ? bits64(x) | QUIET64 : bits64(y);
-    return y != y || x < y ? bits64(x) : x == y ? bits64(x) | bits64(y) : bits64(y);
+    const u64 r = x == y ? bits64(x) | bits64(y) : x < y ? bits64(x) : bits64(y);
+    return x != x ? y != y ? bits64(x) | QUIET64 : bits64(y) : y != y ? bits64(x) : r;
 }
 static inline u64 max64(f64 x, f64 y)
 {
-    if (x != x) return y != y ? bits64(x) | QUIET64 : bits64(y);
-    return y != y || x > y ? bits64(x) : x == y ? bits64(x) & bits64(y) : bits64(y);
+    const u64 r = x == y ? bits64(x) & bits64(y) : x > y ? bits64(x) : bits64(y);
+    return x != x ? y != y ? bits64(x) | QUIET64 : bits64(y) : y != y ? bits64(x) : r;
 }
 FLOAT(min_f32, min32(x, y))
 FLOAT(max_f32, max32(x, y))
@@ -106,26 +108,37 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
 
 /* -- f64 */
 
-#define DOUBLE(NAME, E) SIM_HANDLER(NAME) { \
-    u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; \
-        (void)c; \
-    SIM_LANES { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
+#define D3 const f64 x = a[l], y = b[l], z = c[l]; (void)x; (void)y; (void)z
+#define DOUBLE_OPERANDS u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c)
+#define DOUBLE_BITS(NAME, E) SIM_HANDLER(NAME) { \
+    DOUBLE_OPERANDS; \
+    if (m == ~0u) SIM_LANES { D3; d[l] = (E); } \
+    else SIM_LANES { D3; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
+/* NaNs are rare: the sources that one may come from, Y and Z beside x, are read again only then, which the asm statement says to compilers */
+#define DOUBLE(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
+    DOUBLE_OPERANDS; f64 out[32]; u64 nan = 0; \
+    SIM_LANES { D3; const f64 r = (E); out[l] = r; nan |= r == r ? 0 : ~0ull; } \
+    if (nan) { \
+        __asm__ volatile("" : : : "memory"); \
+        SIM_LANES { D3; out[l] = double_of(canon64(out[l], x, Y, Z)); } \
+    } \
+    if (m == ~0u) memcpy(d, out, sizeof out); \
+    else SIM_LANES d[l] = SIM_ON(m) ? bits64(out[l]) : d[l]; }
 #define DOUBLE_X(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
-    u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c); (void)b; \
-        (void)c; \
-    f64 out[32]; \
+    DOUBLE_OPERANDS; f64 out[32]; \
     fesetround(sim_fe_round[i->flags & SIM_I_ROUND]); \
-    SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; out[l] = (E); } \
+    SIM_EACH_LANE(m) { D3; out[l] = (E); } \
     __asm__ volatile("" : : "r"(out) : "memory"); \
     fesetround(FE_TONEAREST); \
-    SIM_EACH_LANE(m) { const f64 x = a[l], y = b[l], z = c[l]; (void)y; (void)z; d[l] = canon64(out[l], x, Y, Z); } }
-DOUBLE(add_f64, canon64(x + y, x, y, 0))
-DOUBLE(sub_f64, canon64(x - y, x, y, 0))
-DOUBLE(mul_f64, canon64(x * y, x, y, 0))
-DOUBLE(fma_f64, canon64(__builtin_fma(x, y, z), x, y, z))
-DOUBLE(div_f64, canon64(x / y, x, y, 0))
-DOUBLE(rcp_f64, canon64(1.0 / x, x, 0, 0))
-DOUBLE(sqrt_f64, canon64(__builtin_sqrt(x), x, 0, 0))
+    SIM_EACH_LANE(m) { D3; d[l] = canon64(out[l], x, Y, Z); } }
+DOUBLE(add_f64, x + y, y, 0)
+DOUBLE(sub_f64, x - y, y, 0)
+DOUBLE(mul_f64, x * y, y, 0)
+DOUBLE(fma_f64, __builtin_fma(x, y, z), y, z)
+DOUBLE(div_f64, x / y, y, 0)
+DOUBLE(rcp_f64, 1.0 / x, 0, 0)
+DOUBLE(sqrt_f64, __builtin_sqrt(x), 0, 0)
+DOUBLE(rsqrt_approx_f64, 1.0 / __builtin_sqrt(x), 0, 0)
 DOUBLE_X(add_f64_x, x + y, y, 0)
 DOUBLE_X(sub_f64_x, x - y, y, 0)
 DOUBLE_X(mul_f64_x, x * y, y, 0)
@@ -134,11 +147,11 @@ DOUBLE_X(div_f64_x, x / y, y, 0)
 DOUBLE_X(rcp_f64_x, 1.0 / x, 0, 0)
 DOUBLE_X(sqrt_f64_x, __builtin_sqrt(x), 0, 0)
 /* a GPU adds 0 to -x or |x|: a NaN becomes a quiet one and keeps its sign */
-DOUBLE(neg_f64, x == x ? bits64(x) ^ 1ull << 63 : bits64(x) | QUIET64)
-DOUBLE(abs_f64, x == x ? bits64(x) & ~(1ull << 63) : bits64(x) | QUIET64)
-DOUBLE(copysign_f64, (bits64(x) & 1ull << 63) | (bits64(y) & ~(1ull << 63)))
-DOUBLE(min_f64, min64(x, y))
-DOUBLE(max_f64, max64(x, y))
+DOUBLE_BITS(neg_f64, x == x ? bits64(x) ^ 1ull << 63 : bits64(x) | QUIET64)
+DOUBLE_BITS(abs_f64, x == x ? bits64(x) & ~(1ull << 63) : bits64(x) | QUIET64)
+DOUBLE_BITS(copysign_f64, (bits64(x) & 1ull << 63) | (bits64(y) & ~(1ull << 63)))
+DOUBLE_BITS(min_f64, min64(x, y))
+DOUBLE_BITS(max_f64, max64(x, y))
 
 /* the two gross approximations read and write the high words only */
 #define HIGH(v) ((v) & 0xffffffff00000000ull)
@@ -152,7 +165,6 @@ static inline u64 gross(f64 x, bool root)
 }
 SIM_S1(rcp_approx_ftz_f64, u64, f64, gross(x, false))
 SIM_S1(rsqrt_approx_ftz_f64, u64, f64, gross(x, true))
-SIM_S1(rsqrt_approx_f64, u64, f64, canon64(1.0 / __builtin_sqrt(x), x, 0, 0))
 
 /* -- approximate functions of f32 */
 
@@ -163,10 +175,11 @@ static inline f32 div_approx(f32 x, f32 y)
     return x / y;
 }
 static inline f32 rsqrt_approx(f32 x) { return (f32)(1.0 / __builtin_sqrt((f64)x)); }
+FLOAT(rsqrt_approx_f32, canon32(rsqrt_approx(x)))
+FLOAT(rsqrt_approx_ftz_f32, flush_bits(canon32(rsqrt_approx(flush(x)))))
 #define APPROX(NAME, E) \
     SIM_S1(NAME##_f32, u32, f32, canon32(E(x))) \
     SIM_S1(NAME##_ftz_f32, u32, f32, flush_bits(canon32(E(flush(x)))))
-APPROX(rsqrt_approx, rsqrt_approx)
 APPROX(ex2_approx, exp2f)
 APPROX(lg2_approx, log2f)
 APPROX(sin_approx, sinf)

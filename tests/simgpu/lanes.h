@@ -8,7 +8,7 @@
 #define SIM_LANES_H
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
+#pragma GCC optimize("O3")
 #define SIM_IVDEP _Pragma("GCC ivdep")
 #define SIM_ROLLED _Pragma("GCC unroll 1")        /* else gcc unrolls it before it could vectorise it */
 #else
