@@ -1,7 +1,8 @@
 /* atom.c - atom, red, and mbarriers.
 
    Global memory through host atomics, since other workers run other blocks; shared memory plainly, since a block runs on one
-   worker at a time. Lanes go in order. An atomic that changes nothing marks the loop around it as a spin. */
+   worker at a time. Lanes go in order; those that meet at one address go as one atomic of the host. An atomic that changes nothing marks the
+   loop around it as a spin. */
 #include "access.h"
 #include "floats.h"
 
@@ -16,7 +17,20 @@
     const bool sink = i->flags & SIM_I_SINK; \
     const unsigned char *shared = w->block->shared; const uint32_t shared_bytes = w->block->shared_bytes; \
     bool changed = false; \
-    SIM_EACH_LANE(m) { \
+    if (fast && !s.stride && pattern64(addr, sizeof(T)) == SAME && addr[0] == addr[16]) { \
+        T *p = (T *)(void *)(s.host + addr[0]), before = __atomic_load_n(p, __ATOMIC_RELAXED), old, next, found[32]; \
+        const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; (void)near; \
+        do { \
+            old = before; \
+            changed = false; \
+            SIM_EACH_LANE(m) { \
+                const T y = (T)b[l], z = (T)c[l]; (void)y; (void)z; \
+                next = (T)(V); changed |= next != old; \
+                found[l] = old; old = next; \
+            } \
+        } while (!__atomic_compare_exchange_n(p, &before, old, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+        if (!sink) SIM_EACH_LANE(m) d[l] = (D)found[l]; \
+    } else SIM_EACH_LANE(m) { \
         T *p = fast ? (T *)(void *)(s.host + addr[l] + l * s.stride) : \
             (T *)sim_at(w, i, (int)l, SPACE_OF(i), addr[l], sizeof(T), "atomic"); \
         if (!p) return; \
