@@ -1,7 +1,8 @@
-/* simgpu.c - how fast the CPU device is: kernels of kernels/ and tests/corpus, as nvcc made them. Run it from the repository's root, with GPUEXEC_DRIVER naming
-   libsimgpu.so (`make bench-simgpu` does). For each kernel: how many thread-instructions a launch executes, as the device itself counts them (SIMGPU_COUNT), the
-   milliseconds it takes with one worker and with two, and what follows from these. Each time is the least of many, from processes that take turns, and the rate is
-   by processor time, so that a busy machine disturbs it little; the ratio is that of elapsed times, and needs two idle processors. Arguments: rounds (default 5), then a part of a kernel's name, to time only those. */
+/* simgpu.c - how fast the CPU device is: kernels of kernels/ and tests/corpus, as nvcc made them. Run it from the repository's root, with
+   GPUEXEC_DRIVER naming libsimgpu.so (`make bench-simgpu` does). For each kernel: how many thread-instructions a launch executes, as the
+   device itself counts them (SIMGPU_COUNT), the milliseconds it takes with one worker and with two, and what follows from these. Each time is
+   the least of many, from processes that take turns, and the rate is by processor time, so that a busy machine disturbs it little; the ratio
+   is that of elapsed times, and needs two idle processors. Arguments: rounds (default 5), then a part of a kernel's name, to time only those. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

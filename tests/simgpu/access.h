@@ -109,14 +109,18 @@ static inline bool side_by_side(const u64 *addr, uint32_t m, const struct span *
 /* How the addresses of each half of a whole warp lie: side by side, all the same, or anyhow. By halves, since blocks are often 16 wide. */
 enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
 #define PATTERN(NAME, T) \
-    static inline __attribute__((always_inline)) T NAME##_odd(const T *a, T size) { T odd = 0; SIM_ROLLED for (int l = 0; l < 16; l++) odd |= a[l] ^ (a[0] + (T)l * size); return odd; } \
+    static inline __attribute__((always_inline)) T NAME##_odd(const T *a, T size) { \
+        T odd = 0; \
+        SIM_ROLLED for (int l = 0; l < 16; l++) odd |= a[l] ^ (a[0] + (T)l * size); \
+        return odd; } \
     static inline __attribute__((always_inline)) enum pattern NAME(const T *a, T size) { \
         return !(NAME##_odd(a, size) | NAME##_odd(a + 16, size)) ? SIDE_BY_SIDE : !(NAME##_odd(a, 0) | NAME##_odd(a + 16, 0)) ? SAME : SCATTERED; }
 PATTERN(pattern32, u32)
 PATTERN(pattern64, u64)
 
 /* The bytes [a, a + bytes) as lane 0 sees them, when one test of what is remembered shows that they are there. */
-static inline __attribute__((always_inline)) unsigned char *quick(const struct sim_warp *w, const struct sim_insn *i, enum sim_space space, uint64_t a, unsigned bytes)
+static inline __attribute__((always_inline)) unsigned char *quick(const struct sim_warp *w, const struct sim_insn *i, enum sim_space space,
+    uint64_t a, unsigned bytes)
 {
     const struct sim_block *b = w->block;
     if (space == SIM_GENERIC) {
@@ -134,7 +138,8 @@ static inline __attribute__((always_inline)) unsigned char *quick(const struct s
 }
 
 /* For whole warps, size bytes a lane: their pattern, and where the halves begin. SCATTERED is also what needs a closer look. */
-static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w, const struct sim_insn *i, uint32_t m, enum sim_space space, unsigned size, unsigned char *half[2])
+static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w, const struct sim_insn *i, uint32_t m,
+    enum sim_space space, unsigned size, unsigned char *half[2])
 {
     enum pattern p;
     uint64_t at[2];

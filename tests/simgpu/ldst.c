@@ -164,11 +164,11 @@ SIM_HANDLER(cp_async)
 
 #define E(n) SIM_E(n)
 #define EN(n) E(n), E(n##_v2), E(n##_v4)
-#define EL(E, s, ...) E(ld_##s##_u8##__VA_ARGS__), E(ld_##s##_s8##__VA_ARGS__), E(ld_##s##_u16##__VA_ARGS__), E(ld_##s##_s16##__VA_ARGS__), E(ld_##s##_32##__VA_ARGS__), \
-    E(ld_##s##_64##__VA_ARGS__)
+#define EA(n) { #n, n##_any }
+#define EL(E, s) E(ld_##s##_u8), E(ld_##s##_s8), E(ld_##s##_u16), E(ld_##s##_s16), E(ld_##s##_32), E(ld_##s##_64)
 #define ES(s) EN(st_##s##_8), EN(st_##s##_16), EN(st_##s##_32), EN(st_##s##_64)
 const struct sim_entry SIM_ISA(sim_ldst_table)[] = {
-    EL(EN, global), EL(EN, shared), EL(EN, local), EL(EN, generic), ES(global), ES(shared), ES(local), ES(generic), EL(E, param), EL(E, param_at, _any),
+    EL(EN, global), EL(EN, shared), EL(EN, local), EL(EN, generic), ES(global), ES(shared), ES(local), ES(generic), EL(E, param), EL(EA, param_at),
     E(cp_async), { NULL, NULL }
 };
 #undef E

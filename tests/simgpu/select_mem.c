@@ -78,7 +78,7 @@ static void load_or_store(struct dec *d)
     uint32_t v[8];
     for (unsigned k = 0; k < n; k++) v[k] = load ? dec_dst(d, &list[k], t) : dec_src(d, &list[k], t);
     const char *sign = !load || size >= 4 ? "" : t == SIM_S8 || t == SIM_S16 ? "s" : "u";
-    const char *variant = entry_param ? "" : at_param ? "_any" : n == 1 ? "" : n == 2 ? "_v2" : "_v4";
+    const char *variant = entry_param || at_param || n == 1 ? "" : n == 2 ? "_v2" : "_v4";
     snprintf(name, sizeof name, "%s_%s_%s%u%s", load ? "ld" : "st", where, sign, 8 * size, variant);
     for (unsigned k = 0; k < n; k += 4) {                         /* .v8 in two parts */
         struct sim_insn *i = dec_emit(d, name);
