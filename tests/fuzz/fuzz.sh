@@ -1,6 +1,7 @@
 #!/bin/sh
-# fuzz.sh BUILD SECONDS HARNESS...: runs the harnesses in BUILD/fuzz so long each, one per processor at a time. What they learn stays in BUILD/corpus, and the
-# next run begins there. An input that breaks something is left in BUILD/found: `BUILD/fuzz/HARNESS FILE` repeats it, FUZZ_VERBOSE=1 before that tells what it is.
+# fuzz.sh BUILD SECONDS HARNESS...: runs the harnesses in BUILD/fuzz so long each, one per processor at a time. What they learn stays in BUILD/corpus, and
+# the next run begins there. An input that breaks something is left in BUILD/found: `BUILD/fuzz/HARNESS FILE` repeats it, FUZZ_VERBOSE=1 before that tells
+# what it is.
 build=$1 seconds=$2
 shift 2
 cd "$(dirname "$0")/../.." || exit 1
@@ -16,5 +17,6 @@ printf '%s\n' "$@" | xargs -P "$(nproc 2>/dev/null || echo 2)" -I{} sh -c '
     "$build/fuzz/{}" -max_total_time="$seconds" $more -timeout=60 -rss_limit_mb=4000 -print_final_stats=1 -artifact_prefix="$build/found/{}-" \
         "$build/corpus/{}" "$build/seeds/{}" > "$build/{}.log" 2>&1
     code=$?
-    echo "{}: $(sed -n "s/^stat::number_of_executed_units: //p" "$build/{}.log") inputs, $(grep -a "cov:" "$build/{}.log" | tail -n 1 | sed "s/.*\(cov: [0-9]* ft: [0-9]*\).*/\1/"), exit code $code"
+    inputs=$(sed -n "s/^stat::number_of_executed_units: //p" "$build/{}.log")
+    echo "{}: $inputs inputs, $(grep -a "cov:" "$build/{}.log" | tail -n 1 | sed "s/.*\(cov: [0-9]* ft: [0-9]*\).*/\1/"), exit code $code"
     [ $code -eq 0 ] || { grep -a -A 25 "ERROR\|not so\|runtime error" "$build/{}.log" | head -n 60; exit 1; }'

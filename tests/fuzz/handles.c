@@ -1,8 +1,9 @@
-/* handles.c - misuse of handles: an input is a list of calls of gpuexec.h with right, stale, foreign, zero and made-up handles, of objects that are made and ended in
-   any order, on one or two threads. Nothing may crash, hang or leak; every call that fails says why; and after gpuexec_shutdown the driver has everything back.
+/* handles.c - misuse of handles: an input is a list of calls of gpuexec.h with right, stale, foreign, zero and made-up handles, of objects that are made and
+   ended in any order, on one or two threads. Nothing may crash, hang or leak; every call that fails says why; and after gpuexec_shutdown the driver has
+   everything back.
 
-   What the manual forbids does not happen here: nobody ends an object while the other thread is in a call (`ends` are alone), linkers, parameter blocks and prepared launches
-   belong to one thread at a time, and host memory that a copy uses lives. */
+   What the manual forbids does not happen here: nobody ends an object while the other thread is in a call (`ends` are alone), linkers, parameter blocks and
+   prepared launches belong to one thread at a time, and host memory that a copy uses lives. */
 #define GPUEXEC_IMPLEMENTATION
 #define GPUEXEC_STATIC
 #include "../../gpuexec.h"
@@ -21,8 +22,10 @@ static pthread_rwlock_t turn = PTHREAD_RWLOCK_INITIALIZER;
 
 static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .b8 g[64];\n.extern .shared .align 4 .b8 dyn[];\n"
     ".visible .entry nothing() { ret; }\n"
-    ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) { .reg .pred %q; .reg .u32 %r<6>; .reg .u64 %d<3>; ld.param.u64 %d1, [p]; ld.param.u32 %r1, [by];\n"
-    "ld.param.u32 %r2, [n]; mov.u32 %r3, %tid.x; setp.ge.u32 %q, %r3, %r2; @%q bra E; mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2; red.global.add.u32 [%d1], %r1; E: ret; }\n"
+    ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) { .reg .pred %q; .reg .u32 %r<6>; .reg .u64 %d<3>; ld.param.u64 %d1, [p]; "
+        "ld.param.u32 %r1, [by];\n"
+    "ld.param.u32 %r2, [n]; mov.u32 %r3, %tid.x; setp.ge.u32 %q, %r3, %r2; @%q bra E; mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2; red.global.add.u32 "
+        "[%d1], %r1; E: ret; }\n"
     ".visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n", other[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".extern .global .align 4 .b8 g[64];\n.extern .func missing;\n.visible .entry user() { .reg .u32 %r; ld.global.u32 %r, [g]; ret; }\n";
 
@@ -52,17 +55,19 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
     }
 }
 #define ANY(type, kind) static gpuexec_##type type##_of(struct fuzz_source *s) { gpuexec_##type h; h.id = any(s, kind); return h; }
-ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER) ANY(params, PARAMS) ANY(prepared, PREPARED)
-ANY(barrier, BARRIER)
+ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER) ANY(params, PARAMS)
+ANY(prepared, PREPARED) ANY(barrier, BARRIER)
 
 static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);
-    const uint64_t x = how % 8 == 0 ? 0 : how % 8 == 1 ? fuzz_number(s) : how % 8 == 2 ? get(natives[1 + how / 8 % (KINDS - 1)], how) : get(natives[kind], how / 8);
+    const uint64_t x = how % 8 == 0 ? 0 : how % 8 == 1 ? fuzz_number(s) : how % 8 == 2 ? get(natives[1 + how / 8 % (KINDS - 1)], how) : get(natives[kind],
+        how / 8);
     return (void *)(uintptr_t)x;
 }
 static gpuexec_ptr address_of(struct fuzz_source *s) {
     const unsigned how = fuzz_byte(s);
-    return how % 8 == 0 ? fuzz_number(s) & 0xFFFFFFF : how % 8 == 1 ? get(addresses, how / 8) + fuzz_number(s) % 4096 : how % 32 == 2 ? get(pinned, how / 32) : get(addresses, how / 8);
+    return how % 8 == 0 ? fuzz_number(s) & 0xFFFFFFF : how % 8 == 1 ? get(addresses, how / 8) + fuzz_number(s) % 4096 : how % 32 == 2 ? get(pinned, how / 32)
+        : get(addresses, how / 8);
 }
 static void *memory_of(struct fuzz_source *s, size_t *bytes) {                       /* of the host, *bytes of it */
     const size_t from = fuzz_number(s) % HOST;
@@ -108,7 +113,8 @@ static void said(gpuexec_result r, const char *call) {
     if (r == GPUEXEC_OK || r == GPUEXEC_NOT_READY) return;
     const gpuexec_error *e = gpuexec_error_detail();
     FUZZ_CHECK(strcmp(gpuexec_result_name(r), "unknown gpuexec_result") != 0, "%s answers %d", call, (int)r);
-    FUZZ_CHECK(e->result == r && e->message && *e->message && e->function && *e->function && *gpuexec_error_text(), "%s fails with %s and says %s: \"%s\"", call, gpuexec_result_name(r),
+    FUZZ_CHECK(e->result == r && e->message && *e->message && e->function && *e->function && *gpuexec_error_text(), "%s fails with %s and says %s: \"%s\"",
+        call, gpuexec_result_name(r),
                gpuexec_result_name(e->result), gpuexec_error_text());
 }
 static void made(uint64_t id, unsigned kind, const char *call) {
@@ -191,11 +197,13 @@ static void use(struct fuzz_source *s) {
     CALL: FAILS(== 0, gpuexec_context_users(C)); break;
     CALL: RESULT(gpuexec_context_push(C)); break;
     CALL: RESULT(gpuexec_context_pop(C)); break;
-    CALL: scope = gpuexec_context_scope_begin(C); if (scope.entered) (void)gpuexec_context_stack_text(line, sizeof line); gpuexec_context_scope_end(&scope); break;
+    CALL: scope = gpuexec_context_scope_begin(C); if (scope.entered) (void)gpuexec_context_stack_text(line, sizeof line); gpuexec_context_scope_end(&scope);
+        break;
     CALL: FUZZ_CHECK(gpuexec_context_stack_text(line, 64) == 0 || strlen(line) < 64, "the stack's text is too long"); break;
     CALL: (void)gpuexec_context_is_current(C); break;
     CALL: MAKE(MODULE, gpuexec_module_load(C, text, 0, NULL)); break;
-    CALL: module_desc.max_registers = N(70000); module_desc.verbose = N(3); module_desc.target = N(100); MAKE(MODULE, gpuexec_module_load(C, text, sizeof text, &module_desc)); break;
+    CALL: module_desc.max_registers = N(70000); module_desc.verbose = N(3); module_desc.target = N(100); MAKE(MODULE, gpuexec_module_load(C, text,
+        sizeof text, &module_desc)); break;
     CALL: MAKE(MODULE, gpuexec_module_load(C, text, 40 + (size_t)N(400), NULL)); break;
     CALL: MAKE(MODULE, gpuexec_module_load_file(C, "/no/such.ptx", NULL)); break;
     CALL: MAKE(MODULE, gpuexec_module_from_native(C, (struct CUmod_st *)native_of(s, MODULE))); break;
@@ -237,7 +245,8 @@ static void use(struct fuzz_source *s) {
     CALL: n = fuzz_number(s); RESULT(gpuexec_copy_now(C, address_of(s), address_of(s), n)); break;
     CALL: RESULT(gpuexec_fill_now(C, address_of(s), 5, fuzz_number(s))); break;
     CALL: RESULT(gpuexec_pointer_get_info(fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n), &pointer)); break;
-    CALL: RESULT(gpuexec_copy_explain(S, address_of(s), fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n), fuzz_number(s), &copy)); break;
+    CALL: RESULT(gpuexec_copy_explain(S, address_of(s), fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n), fuzz_number(s), &copy));
+        break;
     CALL: stream_desc.non_blocking = N(3); stream_desc.priority = N(16) - 10; MAKE(STREAM, gpuexec_stream_create(C, &stream_desc)); break;
     CALL: CALL: MAKE(STREAM, gpuexec_stream_create(C, NULL)); break;
     CALL: MAKE(STREAM, gpuexec_stream_legacy(C)); break;
@@ -267,11 +276,13 @@ static void use(struct fuzz_source *s) {
           MAKE(BARRIER, gpuexec_barrier_create(contexts, fuzz_byte(s) % 4, &barrier_desc)); break;
     CALL: ADDRESS(gpuexec_barrier_address(barrier_of(s), fuzz_byte(s) % 4)); (void)gpuexec_barrier_is_direct(barrier_of(s)); break;
     CALL: RESULT(gpuexec_barrier_check(barrier_of(s))); RESULT(gpuexec_barrier_abort(barrier_of(s))); break;
-    CALL: n = fuzz_byte(s) % 4; dims = dims_of(s); multi.way = (gpuexec_multi_way)(fuzz_byte(s) % 4); multi.no_pre_sync = fuzz_byte(s) % 2; multi.no_post_sync = fuzz_byte(s) % 2;
+    CALL: n = fuzz_byte(s) % 4; dims = dims_of(s); multi.way = (gpuexec_multi_way)(fuzz_byte(s) % 4); multi.no_pre_sync = fuzz_byte(s) % 2;
+        multi.no_post_sync = fuzz_byte(s) % 2;
           if (fuzz_byte(s) % 2) multi.barrier = barrier_of(s);
           for (m = 0; m < n && m < 3; m++) { launches[m].kernel = K; launches[m].stream = S; launches[m].dims = dims; launches[m].args = args_of(s, &more[m]); }
           RESULT(gpuexec_launch_multi_device(launches, (unsigned)n, &multi)); break;
-    CALL: RESULT(gpuexec_device_get_info(N(4) - 1, &device)); RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x)); (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1); break;
+    CALL: RESULT(gpuexec_device_get_info(N(4) - 1, &device)); RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x));
+        (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1); break;
     CALL: RESULT(gpuexec_take_error()); break;
     CALL: RESULT(gpuexec_setup(NULL)); break;
     }
@@ -308,12 +319,15 @@ static void alone(struct fuzz_source *s) {
     CALL: MAKE(PARAMS, gpuexec_params_create()); break;
     CALL: CALL: RESULT(gpuexec_params_add(params_of(s), (gpuexec_type)(fuzz_byte(s) % 70), value)); break;
     CALL: RESULT(gpuexec_params_add_struct(params_of(s), host, fuzz_number(s) % HOST, fuzz_number(s))); break;
-    CALL: (void)gpuexec_params_count(params_of(s)); (void)gpuexec_params_offset(params_of(s), N(9) - 2); memory = gpuexec_params_data(params_of(s), &n); if (memory) memset(memory, 1, n); break;
+    CALL: (void)gpuexec_params_count(params_of(s)); (void)gpuexec_params_offset(params_of(s), N(9) - 2); memory = gpuexec_params_data(params_of(s), &n);
+        if (memory) memset(memory, 1, n);
+        break;
     CALL: RESULT(gpuexec_params_check(params_of(s), K)); break;
     CALL: RESULT(fuzz_byte(s) % 4 ? gpuexec_params_clear(params_of(s)) : gpuexec_params_destroy(params_of(s))); break;
     CALL: CALL: MAKE(PREPARED, gpuexec_prepare(K, S, dims_of(s), args_of(s, &a))); break;
     CALL: RESULT(gpuexec_prepared_set(prepared_of(s), N(6) - 1, value, fuzz_byte(s) % 64)); break;
-    CALL: memory = gpuexec_prepared_argument(prepared_of(s), 1, 4); if (memory) memset(memory, 0, 4); RESULT(gpuexec_prepared_dims(prepared_of(s), dims_of(s))); break;
+    CALL: memory = gpuexec_prepared_argument(prepared_of(s), 1, 4); if (memory) memset(memory, 0, 4); RESULT(gpuexec_prepared_dims(prepared_of(s),
+        dims_of(s))); break;
     CALL: RESULT(gpuexec_launch_prepared(prepared_of(s))); break;
     CALL: RESULT(gpuexec_prepared_destroy(prepared_of(s))); break;
     CALL: if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown()); break;

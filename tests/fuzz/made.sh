@@ -16,10 +16,13 @@ done
 mkdir -p "$out/parser"
 head='.version 8.0\n.target sm_90\n.address_size 64\n'
 awk -v head="$head" 'BEGIN {                          # parameters of 4 GiB and a little: their size in 32 bits is 4
-    printf head ".entry k("; for (i = 0; i < 4096; i++) printf ".param .align 1048576 .b8 a%d,", i; print ".param .b32 z) { .reg .u32 %r; ld.param.u32 %r, [z]; ret; }" }' > "$out/parser/parameters_beyond_4_GiB"
+    printf head ".entry k("; for (i = 0; i < 4096; i++) printf ".param .align 1048576 .b8 a%d,", i
+    print ".param .b32 z) { .reg .u32 %r; ld.param.u32 %r, [z]; ret; }" }' > "$out/parser/parameters_beyond_4_GiB"
 awk -v head="$head" 'BEGIN {                          # the same for a function, which overwrote memory when it was called
-    printf head ".func f("; for (i = 0; i < 4096; i++) printf ".param .b8 a%d[1048576],", i; print ".param .b32 z) { ret; }"
-    printf ".entry k() { .param .b8 x[1048576]; .param .b32 y; call f, ("; for (i = 0; i < 4096; i++) printf "x,"; print "y); ret; }" }' > "$out/parser/arguments_beyond_4_GiB"
+    printf head ".func f("; for (i = 0; i < 4096; i++) printf ".param .b8 a%d[1048576],", i
+    print ".param .b32 z) { ret; }"
+    printf ".entry k() { .param .b8 x[1048576]; .param .b32 y; call f, ("; for (i = 0; i < 4096; i++) printf "x,"
+    print "y); ret; }" }' > "$out/parser/arguments_beyond_4_GiB"
 awk -v head="$head" 'BEGIN {                          # was recursion for each call
     printf head; for (i = 0; i <= 50000; i++) print ".func f" i "();"; for (i = 0; i < 50000; i++) print ".func f" i "() { call f" i + 1 "; ret; }"
     print ".func f50000() { ret; }\n.entry k() { call f0; ret; }" }' > "$out/parser/calls_nested_50000_deep"

@@ -1,8 +1,8 @@
 /* params.c - what gpuexec.h reads from bytes and lays out by itself, against the CPU device, which does both on its own.
-     text     an image as it comes: loaded and linked; where the device takes it as PTX, the header's reader of PTX text must find the same kernels with the same
-              parameters; and binaries with arbitrary headers, in memory that ends where they end
-     layout   a kernel with parameters of any types, which writes out what it got: the reader, the packed block, gpuexec_params_check, launches from the block,
-              from the packed buffer, prepared and with wrong arguments */
+     text     an image as it comes: loaded and linked; where the device takes it as PTX, the header's reader of PTX text must find the same kernels with
+              the same parameters; and binaries with arbitrary headers, in memory that ends where they end
+     layout   a kernel with parameters of any types, which writes out what it got: the reader, the packed block, gpuexec_params_check, launches from the
+              block, from the packed buffer, prepared and with wrong arguments */
 #define GPUEXEC_IMPLEMENTATION
 #define GPUEXEC_STATIC
 #include "../../gpuexec.h"
@@ -48,7 +48,8 @@ static void compare(gpuexec_module module, const char *text) {
             size = gpuexec_kernel_parameter_size(kernel, i);
             offset = (size_t)gpuexec_kernel_parameter_offset(kernel, i);
             wide |= offsets[i] != offset && (offsets[i] % 32 == 0 || offset % 16 == 0);              /* alignments above 16: see gpuexec_params_check */
-            FUZZ_CHECK(size == sizes[i] && (wide || offset == offsets[i]), "parameter %d of %s has %zu bytes at %zu, the reader says %d at %d", i, own, size, offset, sizes[i],
+            FUZZ_CHECK(size == sizes[i] && (wide || offset == offsets[i]), "parameter %d of %s has %zu bytes at %zu, the reader says %d at %d", i, own, size,
+                offset, sizes[i],
                        offsets[i]);
         }
     }
@@ -115,7 +116,8 @@ static unsigned declare(struct fuzz_source *s, struct parameter *p, unsigned mos
 static void write_kernel(struct fuzz_source *s, const struct parameter *p, unsigned n) {
     static const char *const scalars[4][3] = { { "b8", "u8", "s8" }, { "b16", "u16", "f16" }, { "b32", "f32", "s32" }, { "u64", "b64", "f64" } };
     at = 0;
-    add("//%s\n.version 8.1\n.target sm_90\n.address_size 64\n.func f(.param .b32 a) { ret; }\n%s.entry%sk%s(", fuzz_byte(s) % 2 ? " .entry k(.param .u8 a)" : "",
+    add("//%s\n.version 8.1\n.target sm_90\n.address_size 64\n.func f(.param .b32 a) { ret; }\n%s.entry%sk%s(", fuzz_byte(s) % 2 ? " .entry k(.param .u8 a)"
+        : "",
         fuzz_byte(s) % 2 ? ".visible " : "", blank(s), blank(s));
     for (unsigned i = 0; i < n; i++) {
         const unsigned log = p[i].bytes == 8 ? 3 : p[i].bytes == 4 ? 2 : p[i].bytes == 2 ? 1 : 0, style = fuzz_byte(s);
@@ -141,7 +143,8 @@ static void came(const struct parameter *p, unsigned n, const unsigned char *con
     gpuexec_copy_out(stream, got, out, sizeof got);
     gpuexec_fill(stream, out, 0xEE, BYTES);
     FUZZ_CHECK(gpuexec_stream_sync(stream) == GPUEXEC_OK, "%s: %s\n%s", how, gpuexec_error_text(), text);
-    for (unsigned i = 0; i < n; from += p[i++].bytes) FUZZ_CHECK(memcmp(got + from, values[i], p[i].bytes) == 0, "%s: argument %u came otherwise\n%s", how, i, text);
+    for (unsigned i = 0; i < n; from += p[i++].bytes) FUZZ_CHECK(memcmp(got + from, values[i], p[i].bytes) == 0, "%s: argument %u came otherwise\n%s", how,
+        i, text);
 }
 
 static void test_layout(struct fuzz_source *s) {
@@ -167,9 +170,11 @@ static void test_layout(struct fuzz_source *s) {
 
     const gpuexec_params block = gpuexec_params_create();
     for (unsigned i = 0; i < n; i++) {
-        FUZZ_CHECK((p[i].type ? gpuexec_params_add(block, (gpuexec_type)p[i].type, values[i]) : gpuexec_params_add_struct(block, values[i], p[i].bytes, p[i].alignment)) == GPUEXEC_OK,
+        FUZZ_CHECK((p[i].type ? gpuexec_params_add(block, (gpuexec_type)p[i].type, values[i]) : gpuexec_params_add_struct(block, values[i], p[i].bytes,
+            p[i].alignment)) == GPUEXEC_OK,
                    "%s", gpuexec_error_text());
-        FUZZ_CHECK(gpuexec_kernel_parameter_size(kernel, (int)i) == p[i].bytes && sizes[i] == p[i].bytes, "the size of parameter %u: device %zu, reader %u\n%s", i,
+        FUZZ_CHECK(gpuexec_kernel_parameter_size(kernel, (int)i) == p[i].bytes && sizes[i] == p[i].bytes,
+            "the size of parameter %u: device %zu, reader %u\n%s", i,
                    gpuexec_kernel_parameter_size(kernel, (int)i), sizes[i], text);
         FUZZ_CHECK(widest > 16 || gpuexec_kernel_parameter_offset(kernel, (int)i) == offsets[i], "the offset of parameter %u: device %d, reader %u\n%s", i,
                    gpuexec_kernel_parameter_offset(kernel, (int)i), offsets[i], text);
@@ -178,9 +183,11 @@ static void test_layout(struct fuzz_source *s) {
     gpuexec_launch(kernel, stream, one, gpuexec_params_args(block));
     came(p, n, values, "gpuexec_launch");
     FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_OK, "%s\n%s", gpuexec_error_text(), text);
-    for (unsigned i = 0; i < n; i++) FUZZ_CHECK(gpuexec_params_offset(block, (int)i) == gpuexec_kernel_parameter_offset(kernel, (int)i), "offset %u\n%s", i, text);
+    for (unsigned i = 0; i < n; i++) FUZZ_CHECK(gpuexec_params_offset(block, (int)i) == gpuexec_kernel_parameter_offset(kernel, (int)i), "offset %u\n%s", i,
+        text);
     void *data = gpuexec_params_data(block, &packed), *extra[] = { (void *)1, data, (void *)2, &packed, NULL };
-    FUZZ_CHECK(gxi.cu.cuLaunchKernel((struct CUfunc_st *)gpuexec_kernel_native(kernel), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(stream), NULL, extra) == 0, "the packed buffer\n%s", text);
+    FUZZ_CHECK(gxi.cu.cuLaunchKernel((struct CUfunc_st *)gpuexec_kernel_native(kernel), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(stream), NULL,
+        extra) == 0, "the packed buffer\n%s", text);
     came(p, n, values, "the packed buffer");
 
     const gpuexec_prepared ready = gpuexec_prepare(kernel, stream, one, gpuexec_params_args(block));
@@ -205,7 +212,8 @@ static void test_layout(struct fuzz_source *s) {
     for (unsigned i = 0; i < n; i++)
         if (i == changed) gpuexec_params_add_struct(block, bytes, p[i].bytes + p[i].alignment, p[i].alignment);
         else gpuexec_params_add_struct(block, bytes, p[i].bytes, p[i].alignment);
-    FUZZ_CHECK(gpuexec_launch(kernel, stream, one, gpuexec_params_args(block)) == GPUEXEC_BAD_PARAMETERS && gpuexec_take_error(), "a larger argument\n%s", text);
+    FUZZ_CHECK(gpuexec_launch(kernel, stream, one, gpuexec_params_args(block)) == GPUEXEC_BAD_PARAMETERS && gpuexec_take_error(), "a larger argument\n%s",
+        text);
     FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_BAD_PARAMETERS, "a larger argument in the block\n%s", text);
 
     FUZZ_CHECK(!gpuexec_prepared_destroy(ready) && !gpuexec_params_destroy(block) && !gpuexec_module_unload(module), "%s", gpuexec_error_text());

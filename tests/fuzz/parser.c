@@ -65,7 +65,8 @@ static int load(const void *image) {
     FUZZ_CHECK(told <= LOG && strlen(errors) < LOG, "the log's length is %zu", told);
     if (!result) look_at(module);
     else {
-        FUZZ_CHECK(result == OUT_OF_MEMORY || result == INVALID_IMAGE || result == NO_BINARY || result == INVALID_PTX || result == PTX_VERSION || result == UNKNOWN ||
+        FUZZ_CHECK(result == OUT_OF_MEMORY || result == INVALID_IMAGE || result == NO_BINARY || result == INVALID_PTX || result == PTX_VERSION ||
+            result == UNKNOWN ||
                    result == INVALID_SOURCE, "the answer is %d", result);
         FUZZ_CHECK(result == OUT_OF_MEMORY || told, "%d without a reason", result);
     }
