@@ -262,12 +262,7 @@
 #define GPUEXEC_VERSION_PATCH 0
 #define GPUEXEC_VERSION (GPUEXEC_VERSION_MAJOR * 10000 + GPUEXEC_VERSION_MINOR * 100 + GPUEXEC_VERSION_PATCH)
 
-#include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
-#ifdef __cplusplus
-#include <type_traits>
-#endif
+#include <stddef.h>                          /* and no other: it shall cost little to include this */
 
 #if defined(GPUEXEC_STATIC)
 #  undef GPUEXEC_API
@@ -354,15 +349,15 @@ typedef enum gpuexec_result {
 
 /* Handles: copied freely, compared by .id. {0} means "never made". They stay distinguishable from all others, also after their
    object is gone. */
-typedef struct gpuexec_context { uint64_t id; } gpuexec_context;
-typedef struct gpuexec_module  { uint64_t id; } gpuexec_module;
-typedef struct gpuexec_kernel  { uint64_t id; } gpuexec_kernel;
-typedef struct gpuexec_stream  { uint64_t id; } gpuexec_stream;
-typedef struct gpuexec_event   { uint64_t id; } gpuexec_event;
-typedef struct gpuexec_linker  { uint64_t id; } gpuexec_linker;
-typedef struct gpuexec_params  { uint64_t id; } gpuexec_params;
-typedef struct gpuexec_prepared { uint64_t id; } gpuexec_prepared;
-typedef struct gpuexec_barrier { uint64_t id; } gpuexec_barrier;
+typedef struct gpuexec_context { unsigned long long id; } gpuexec_context;
+typedef struct gpuexec_module  { unsigned long long id; } gpuexec_module;
+typedef struct gpuexec_kernel  { unsigned long long id; } gpuexec_kernel;
+typedef struct gpuexec_stream  { unsigned long long id; } gpuexec_stream;
+typedef struct gpuexec_event   { unsigned long long id; } gpuexec_event;
+typedef struct gpuexec_linker  { unsigned long long id; } gpuexec_linker;
+typedef struct gpuexec_params  { unsigned long long id; } gpuexec_params;
+typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
+typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
 
 typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr; 0 is none */
 
@@ -401,12 +396,12 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result);
 
 /* 1 if the handle (of any kind) is that of a living object of this copy of the library, else 0. A question: latches nothing. */
 #define gpuexec_ok(handle) gpuexec_id_ok((handle).id)
-GPUEXEC_API int gpuexec_id_ok(uint64_t id);
+GPUEXEC_API int gpuexec_id_ok(unsigned long long id);
 
 /* Why the handle (of any kind) is not ok: the text of the failure for one in the failed state. "" if it is ok. Same lifetime as
    gpuexec_error_text(). */
 #define gpuexec_why(handle) gpuexec_id_why((handle).id)
-GPUEXEC_API const char *gpuexec_id_why(uint64_t id);
+GPUEXEC_API const char *gpuexec_id_why(unsigned long long id);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>setup   Start, shutdown, logger, allocator, trace. */
@@ -423,7 +418,7 @@ typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
    means all defaults.
    In one line: gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = 1 }) in C. */
 typedef struct gpuexec_setup_desc {
-    uint32_t                 start_canary;       /* leave 0, as end_canary: tells a desc that was never zeroed */
+    unsigned                 start_canary;       /* leave 0, as end_canary: tells a desc that was never zeroed */
     int                      ignore_environment; /* 1: GPUEXEC_DRIVER and GPUEXEC_TRACE have no effect */
     const char              *driver_path;        /* library to load instead of the system's driver; tried alone */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
@@ -434,7 +429,7 @@ typedef struct gpuexec_setup_desc {
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
     void                    *realloc_user;
-    uint32_t                 end_canary;
+    unsigned                 end_canary;
 } gpuexec_setup_desc;
 
 /* Loads the driver and starts CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs it does the same with
@@ -502,10 +497,10 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
    >>context   A context is where modules, memory, streams and events of one device live. */
 
 typedef struct gpuexec_context_desc {
-    uint32_t start_canary;
+    unsigned start_canary;
     unsigned flags;                              /* CU_CTX_*, of which CU_CTX_SCHED_*: 1 spin, 2 yield, 4 blocking sync. 0: the driver's choice; the primary
                                                     context keeps what it has */
-    uint32_t end_canary;
+    unsigned end_canary;
 } gpuexec_context_desc;
 
 /* Opens a device: retains its primary context (about 100 ms the first time). Every call is a handle and a retain of its own.
@@ -625,7 +620,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
    >>module   Images and the kernels in them. */
 
 typedef struct gpuexec_module_desc {
-    uint32_t    start_canary;
+    unsigned    start_canary;
     const char *name;                            /* for messages; default: the file's name, or "PTX image" */
     /* How PTX is compiled; cubins are taken as they are. 0 is the driver's own choice. */
     int         max_registers;                   /* at most so many per thread; CU_JIT_MAX_REGISTERS */
@@ -643,7 +638,7 @@ typedef struct gpuexec_module_desc {
     int         min_blocks, max_block_threads;   /* as .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM, CU_JIT_MAX_THREADS_PER_BLOCK */
     int         override_directives;             /* 1: what is set here wins against PTX's own; CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
     int         compile_threads;                 /* host threads for compiling, -1: one per CPU; CU_JIT_SPLIT_COMPILE */
-    uint32_t    end_canary;
+    unsigned    end_canary;
 } gpuexec_module_desc;
 
 /* Loads an image from memory: PTX text, cubin or fatbin. bytes: its length, or 0 if it is PTX that ends in NUL or a binary (which
@@ -874,8 +869,8 @@ GPUEXEC_API gpuexec_result (gpuexec_fill_2d)(GXI_WHERE gpuexec_stream stream, gp
 #define gpuexec_fill16(...) gpuexec_fill16(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill32(...) gpuexec_fill32(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_fill16)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint16_t value, size_t count);
-GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint32_t value, size_t count);
+GPUEXEC_API gpuexec_result (gpuexec_fill16)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count);
+GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count);
 
 /* The same without a stream: finished when they return (ordered on the legacy stream). Refused while a failure is latched, which
    they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
@@ -917,11 +912,11 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
    >>stream   Queues of work. */
 
 typedef struct gpuexec_stream_desc {
-    uint32_t start_canary;
+    unsigned start_canary;
     int      non_blocking;                       /* 1: not ordered against the legacy stream. CU_STREAM_NON_BLOCKING */
     int      priority;                           /* lower numbers first, as CUDA; one out of gpuexec_context_get_priorities' range becomes
                                                     the nearest in it (gpuexec_stream_get_info tells) */
-    uint32_t end_canary;
+    unsigned end_canary;
 } gpuexec_stream_desc;
 
 /* Makes a stream; NULL: a blocking one of default priority. Destroyed by gpuexec_stream_destroy, or with its context. cuStreamCreateWithPriority. */
@@ -986,10 +981,10 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream);
    >>event   Points in streams. */
 
 typedef struct gpuexec_event_desc {
-    uint32_t start_canary;
+    unsigned start_canary;
     int      no_timing;                          /* 1: cheaper, for order only. CU_EVENT_DISABLE_TIMING */
     int      blocking_sync;                      /* 1: gpuexec_event_sync sleeps instead of spinning. CU_EVENT_BLOCKING_SYNC */
-    uint32_t end_canary;
+    unsigned end_canary;
 } gpuexec_event_desc;
 
 /* Makes an event, for gpuexec_event_record; NULL: one that takes the time. Destroyed by gpuexec_event_destroy, or with its context. cuEventCreate. */
@@ -1073,7 +1068,7 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel
 /* Launch attributes. Zero everywhere is gpuexec_launch; cooperative alone is gpuexec_launch_cooperative, on any driver; the others need a driver of
    CUDA 11.8. */
 typedef struct gpuexec_launch_desc {
-    uint32_t start_canary;
+    unsigned start_canary;
     unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster, which run at the same time and can read each other's shared memory; the grid is a
                                                     multiple of it. 0 everywhere: no clusters, or the kernel's own (__cluster_dims__). From compute
                                                     capability 9.0 on. CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
@@ -1083,7 +1078,7 @@ typedef struct gpuexec_launch_desc {
     int      programmatic;                       /* 1: may begin before the kernel ahead in the stream has ended; only for kernels that wait for it themselves
                                                     (cudaGridDependencySynchronize). CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
     int      memory_sync_domain;                 /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 as the stream's (default), 1 remote */
-    uint32_t end_canary;
+    unsigned end_canary;
 } gpuexec_launch_desc;
 
 /* gpuexec_launch with attributes; NULL for none. In C++ the values may follow the desc. cuLaunchKernelEx. */
@@ -1143,11 +1138,7 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
     ROW(GPUEXEC_POINTER, pointer, 8, 8)     /* a gpuexec_ptr */ \
     ROW(GPUEXEC_TEXTURE, texture object, 8, 8) ROW(GPUEXEC_SURFACE, surface object, 8, 8)
 
-#if LONG_MAX > INT_MAX
-#  define GXI_IF_LONG_HAS_8(yes, no) yes
-#else
-#  define GXI_IF_LONG_HAS_8(yes, no) no
-#endif
+#define GXI_IF_LONG_HAS_8(yes, no) (sizeof(long) == 8 ? yes : no)
 typedef enum gpuexec_type {
     GPUEXEC_NO_TYPE,
 #define GXI_ROW(type, name, bytes, alignment) type,
@@ -1232,10 +1223,10 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared);
    >>barrier   A barrier over all blocks of the grids that one multi-device launch starts. */
 
 typedef struct gpuexec_barrier_desc {
-    uint32_t start_canary;
+    unsigned start_canary;
     int      host_memory;                        /* 1: through host memory even where the devices reach each other's (slower) */
     double   timeout_seconds;                    /* how long a device waits for the others; 0: 10 */
-    uint32_t end_canary;
+    unsigned end_canary;
 } gpuexec_barrier_desc;
 
 /* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call gpuexec_barrier_sync of
@@ -1287,13 +1278,13 @@ typedef enum gpuexec_multi_way {
 } gpuexec_multi_way;
 
 typedef struct gpuexec_multi_desc {
-    uint32_t           start_canary;
+    unsigned           start_canary;
     gpuexec_multi_way  way;
     int                no_pre_sync;              /* 1: each kernel waits for earlier work of its own stream only, not of all the streams */
     int                no_post_sync;             /* 1: later work on a stream waits for that stream's kernel only, not for all kernels */
     gpuexec_barrier    barrier;                  /* that the kernels use: aborted if only some of them could be started */
-    volatile uint32_t *abort_word;               /* of a barrier of your own, in host memory: becomes 1 then; or NULL */
-    uint32_t           end_canary;
+    volatile unsigned *abort_word;               /* of a barrier of your own, in host memory: becomes 1 then; or NULL */
+    unsigned           end_canary;
 } gpuexec_multi_desc;
 
 /* Launches one kernel on each of several devices as cooperative grids, which run at the same time and may wait for each other. By default none
@@ -1321,22 +1312,29 @@ struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUE
     ~gxi_context_scope() { gpuexec_context_scope_end(this); }
 };
 
-template <class T> struct gxi_is_handle : std::false_type {};
-template <> struct gxi_is_handle<gpuexec_context> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_module> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_kernel> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_stream> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_event> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_linker> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_params> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_prepared> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_barrier> : std::true_type {};
-template <> struct gxi_is_handle<gpuexec_args> : std::true_type {};
+/* <type_traits> would be half of what including this header costs; compilers have __is_trivially_copyable for it. */
+struct gxi_false { static constexpr bool value = false; };
+struct gxi_true  { static constexpr bool value = true; };
+template <class T> struct gxi_is_pointer : gxi_false {};
+template <class T> struct gxi_is_pointer<T *> : gxi_true {};
+template <class T> struct gxi_is_pointer<T *volatile> : gxi_true {};
+template <> struct gxi_is_pointer<decltype(nullptr)> : gxi_true {};
+template <class T> struct gxi_is_handle : gxi_false {};
+template <> struct gxi_is_handle<gpuexec_context> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_module> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_kernel> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_stream> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_event> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_linker> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_params> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_prepared> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_barrier> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_args> : gxi_true {};
 
 template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
-    static_assert(std::is_trivially_copyable<T>::value, "kernel arguments must be trivially copyable");
+    static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
     static_assert(!gxi_is_handle<T>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
-    static_assert(!std::is_pointer<T>::value && !std::is_same<T, decltype(nullptr)>::value,
+    static_assert(!gxi_is_pointer<T>::value,
                   "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that are device addresses, as cudaMalloc's)");
     static_assert(sizeof(T) <= 32764, "a kernel's parameters have at most 32764 bytes");
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
@@ -1488,6 +1486,7 @@ GXI_INLINE gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, g
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -2796,9 +2795,9 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     return "unknown gpuexec_result";
 }
 
-GPUEXEC_API int gpuexec_id_ok(uint64_t id) { return gxi_peek_any(id) != NULL; }
+GPUEXEC_API int gpuexec_id_ok(unsigned long long id) { return gxi_peek_any(id) != NULL; }
 
-GPUEXEC_API const char *gpuexec_id_why(uint64_t id) {
+GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
     const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
     gxi_thread_record *record = gxi_record();
     int kept;
@@ -5269,10 +5268,10 @@ GPUEXEC_API gpuexec_result (gpuexec_copy)(GXI_WHERE gpuexec_stream stream, gpuex
 GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
     GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, value, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_fill16)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint16_t value, size_t count) {
+GPUEXEC_API gpuexec_result (gpuexec_fill16)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count) {
     GXI_TRANSFER(gpuexec_fill16, stream.id, 0, GXI_FILL16, to, 0, value, gxi_times(count, 2));
 }
-GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, uint32_t value, size_t count) {
+GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count) {
     GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, value, gxi_times(count, 4));
 }
 GPUEXEC_API gpuexec_result (gpuexec_copy_in_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # How many instructions gpuexec adds to a launch with four arguments, counted by callgrind over a driver that does nothing: at most 160 for
 # gpuexec_launch with gpuexec_grid_for, at most 40 for gpuexec_launch_prepared. clang takes more for the first, half of it on the caller's side: 185.
+# And how many millions the compiler needs for a file that includes gpuexec.h, more than for an empty one. compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
@@ -26,5 +27,20 @@ check() { # WHAT INSTRUCTIONS LIMIT
 if ${CC:-cc} --version | grep -q clang; then set -- 185 40; else set -- 160 40; fi
 check "gpuexec_launch" $((plain - raw)) "$1"
 check "gpuexec_launch_prepared" $((prepared - raw)) "$2"
+
+compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on standard input
+    file=$out/file.$1; shift
+    cat >"$file"
+    valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null "$@" -I../.. -fsyntax-only "$file" 2>&1 |
+        sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }'
+}
+include() { # LANGUAGE LIMIT COMMAND...
+    language=$1 limit=$2; shift 2
+    more=$(($(echo '#include "gpuexec.h"' | compiler "$language" "$@") - $(compiler "$language" "$@" </dev/null)))
+    echo "including gpuexec.h, $*: $more million instructions, at most $limit"
+    if [ $more -gt 0 ] && [ $more -le "$limit" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+include c 48 ${CC:-cc} -std=c99
+! ${CXX:-c++} --version >/dev/null 2>&1 || include cc 60 ${CXX:-c++} -std=c++11
 echo "suite cost: $passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]
