@@ -10,7 +10,7 @@
 
 /* NAME: destination and operand lanes D, memory type T, V the new value from old, y, z */
 #define ATOM(NAME, D, T, V) SIM_HANDLER(NAME) { \
-    u64 addr[32]; struct span s; \
+    u64 addr[32]; struct span s = { 0 }; \
     addresses(w, i, m, addr); \
     const bool fast = locate(w, i, SPACE_OF(i), addr, sizeof(T), &s); \
     D *d = SIM_AT(D, i->d); const D *b = SIM_AT(D, i->b), *c = SIM_AT(D, i->c); \
