@@ -1,5 +1,6 @@
 # The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/cudadefs.h and the preprocessed tests/simgpu/entry.c, each behind what run.sh needs to know:
-# the name that CUDA's headers must have for it; since which CUDA version (0: not known); the suffix of the variant for per-thread default streams (none: there may be none, -: not asked).
+# the name that CUDA's headers must have for it; since which CUDA version (0: not known); the suffix of the variant for per-thread default streams
+# (none: there may be none, -: not asked).
 
 # Constants of gpuexec.h have CUDA's names with a shorter prefix, or, where this would say too little or clash with a gpuexec_result, another name.
 BEGIN {
@@ -14,7 +15,8 @@ BEGIN {
               "LAUNCH_MEM_SYNC_DOMAIN CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN " \
               "LAUNCH_PARAM_BUFFER_POINTER CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT LAUNCH_PARAM_BUFFER_SIZE CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT " \
               "FUNC_CLUSTER_SCHEDULING_POLICY CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE " \
-              "CU_MEMPOOL_ATTR_REUSE_FIRST CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES CU_MEMPOOL_ATTR_REUSE_LAST CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES " \
+              "CU_MEMPOOL_ATTR_REUSE_FIRST CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES " \
+              "CU_MEMPOOL_ATTR_REUSE_LAST CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES " \
               "CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC " \
               "CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC", word, " ")
     for (i = 1; i < n; i += 2) other[word[i]] = word[i + 1]

@@ -40,6 +40,12 @@ empty() { cat >"$out/log"; if [ -s "$out/log" ]; then bad "$1"; else ok "$1"; fi
 accepts() { echo 'int main(void) { return 0; }' >"$out/empty.$1"; shift; "$@" -fsyntax-only "$out/empty."* >/dev/null 2>&1; }
 is_clang() { "$@" --version | grep -q clang; }
 
+# everything_of 'STANDARD PLACES' LANGUAGE FILE COMPILER...: with -Weverything, which only clang has.
+everything_of() {
+    flags="-std=$1 -x $2" source=$3; shift 3
+    ! is_clang "$@" || quiet "$*: $source, $flags -Weverything" "$@" $everything -Werror $flags -fsyntax-only $here/$source
+}
+
 # ---- the parts. A compiler is given last, as it may have several words: ccache gcc ----
 
 # One standard of C.
@@ -50,7 +56,7 @@ c_standard() {
     for places in '' ${MATRIX:+-DGPUEXEC_NO_HERE}; do
         for file in implementation program args; do
             quiet "$* $std $places: $file" $c $places $here/$file.c
-            [ -z "$MATRIX" ] || ! is_clang "$@" || quiet "$* $std $places: $file, -Weverything" "$@" $everything -Werror -std=$std $places -fsyntax-only $here/$file.c
+            [ -z "$MATRIX" ] || everything_of "$std $places" c $file.c "$@"
         done
         quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
     done
@@ -72,7 +78,7 @@ c_programs() {
 }
 c_warnings() {
     c="$* $strict -std=c99 -fsyntax-only"
-    ! is_clang "$@" || for file in implementation program args; do quiet "$*: $file, -Weverything" "$@" $everything -Werror -std=c99 -fsyntax-only $here/$file.c; done
+    for file in implementation program args; do everything_of c99 c $file.c "$@"; done
     for file in implementation program args; do quiet "$*: $file, without places" $c -DGPUEXEC_NO_HERE $here/$file.c; done
     refused "$*: no arguments" 'expected expression|GPUEXEC_NO_ARGS' $c -DMISUSE=0 $here/args.c
     refused "$*: 65 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=65 $here/args.c
@@ -91,7 +97,7 @@ cxx_standard() {
     for places in '' ${MATRIX:+-DGPUEXEC_NO_HERE}; do
         for file in implementation.c values.cpp; do
             quiet "$* $std $places: $file" $c $places -x c++ $here/$file
-            [ -z "$MATRIX" ] || ! is_clang "$@" || quiet "$* $std $places: $file, -Weverything" "$@" $everything -Werror -std=$std $places -x c++ -fsyntax-only $here/$file
+            [ -z "$MATRIX" ] || everything_of "$std $places" c++ $file "$@"
         done
         [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC $here/program.c
     done
@@ -115,9 +121,7 @@ END
 }
 cxx_warnings() {
     c="$* $strict -std=c++11 -fsyntax-only"
-    ! is_clang "$@" || for file in implementation.c values.cpp; do
-        quiet "$*: $file, -Weverything" "$@" $everything -Werror -std=c++11 -x c++ -fsyntax-only $here/$file
-    done
+    for file in implementation.c values.cpp; do everything_of c++11 c++ $file "$@"; done
     is_clang "$@" || quiet "$*: no cast of the old style, none that is useless" \
         $c -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant -DGPUEXEC_IMPLEMENTATION $here/values.cpp
     quiet "$*: static" $c -x c++ -DGPUEXEC_STATIC $here/program.c
@@ -160,7 +164,7 @@ plugins() {
     quiet "plugin s" $so -DGPUEXEC_STATIC $here/plugin.c -o "$out/s.so" $libs
     mkdir -p "$out/other/tests/compile"
     cp $here/plugin.c "$out/other/tests/compile/"
-    sed 's/^\(#define GPUEXEC_VERSION_M[AJINOR]*\) .*/\1 7/; s/^\(#define GPUEXEC_VERSION_PATCH\) .*/\1 7/; s/^#if GPUEXEC_VERSION != .*/#if GPUEXEC_VERSION != 70707/' \
+    sed 's/^\(#define GPUEXEC_VERSION_[MP][A-Z]*\) .*/\1 7/; s/^#if GPUEXEC_VERSION != .*/#if GPUEXEC_VERSION != 70707/' \
         gpuexec.h >"$out/other/gpuexec.h"
     printf '#include "%s/gpuexec.h"\n#define GPUEXEC_IMPLEMENTATION\n#include "gpuexec.h"\n' "$out/other" >"$out/two_versions.c"
     refused "two versions in one file" "another version's header was included before it" "$@" -I. -fsyntax-only "$out/two_versions.c"
@@ -223,7 +227,8 @@ windows_runs() {
     refused "Windows: a driver that is not there, the cure" 'cure: correct the path' $run
     unset GPUEXEC_DRIVER
     for kind in plain prepared; do
-        quiet "Windows: the empty driver is loaded, $kind launches" sh -c 'cd "$0" && GPUEXEC_DRIVER=./driver.dll timeout 100 wine launches.exe $1 100 2>&1' "$out" $kind
+        quiet "Windows: the empty driver is loaded, $kind launches" \
+            sh -c 'cd "$0" && GPUEXEC_DRIVER=./driver.dll timeout 100 wine launches.exe $1 100 2>&1' "$out" $kind
     done
     quiet "Windows: a DLL is unloaded" sh -c 'cd "$0" && [ "$(timeout 100 wine windows.exe 2>&1 | tr -d "\r")" = "6 times loaded and unloaded" ]' "$out"
     wineserver -k >/dev/null 2>&1 || true
@@ -255,7 +260,11 @@ compilers() {
         echo "$c"
     done
 }
-versions() { [ -z "$MATRIX" ] || for c in "/usr/bin/$1"-[0-9]* "/usr/local/bin/$1"-[0-9]*; do case $c in *[!0-9]) ;; *) [ ! -x "$c" ] || echo "${c##*/}" ;; esac; done; }
+versions() {
+    [ -z "$MATRIX" ] || for c in "/usr/bin/$1"-[0-9]* "/usr/local/bin/$1"-[0-9]*; do
+        case $c in *[!0-9]) ;; *) [ ! -x "$c" ] || echo "${c##*/}" ;; esac
+    done
+}
 named() { case $1 in cc|c++) ;; *) echo "$1" ;; esac; }
 if [ -n "$SAN_FLAGS" ]; then ccs=${CC:-cc} cxxs=${CXX:-c++}                # one compiler: two kinds of ASan do not go into one process
 else
@@ -278,12 +287,10 @@ parts() {
     for optimised in 'c99 -O2' ${MATRIX:+'c11 -O1' 'c17 -O3' 'gnu99 -Os'}; do echo "$ccs" | sed "s|^|c_optimised $optimised |"; done
     [ -z "$MATRIX" ] || for optimised in 'c++11 -O2' 'c++20 -O3'; do echo "$cxxs" | sed "s|^|cxx_optimised $optimised |"; done
     echo "plugins $(echo "$ccs" | head -n 1)"
-    for part in c_programs symbols c_warnings 'c_standard c99' 'c_standard c11' 'c_standard c17' 'c_standard c2x' 'c_standard gnu99' 'c_standard gnu17'; do
-        echo "$ccs" | sed "s|^|$part |"
-    done
-    [ -z "$cxxs" ] || for part in cxx_programs cxx_warnings 'cxx_standard c++11' 'cxx_standard c++14' 'cxx_standard c++17' 'cxx_standard c++20' 'cxx_standard c++2b'; do
-        echo "$cxxs" | sed "s|^|$part |"
-    done
+    for part in c_programs symbols c_warnings; do echo "$ccs" | sed "s|^|$part |"; done
+    for std in c99 c11 c17 c2x gnu99 gnu17; do echo "$ccs" | sed "s|^|c_standard $std |"; done
+    [ -z "$cxxs" ] || for part in cxx_programs cxx_warnings; do echo "$cxxs" | sed "s|^|$part |"; done
+    [ -z "$cxxs" ] || for std in c++11 c++14 c++17 c++20 c++2b; do echo "$cxxs" | sed "s|^|cxx_standard $std |"; done
     [ -z "$MATRIX" ] || echo with_tcc
 }
 if [ "$MATRIX" = windows ]; then
