@@ -4411,19 +4411,22 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
     gxi_unlock(&raising);
     return cu;
 }
-/* For questions: as a launch would do it, so that the driver does not count by a limit that a launch raises. */
-static void gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
-    if (bytes > GXI_LOAD(&k->shared_limit) && bytes <= 0x7FFFFFFF) gxi_raise_shared(call, k, (unsigned)bytes);
+/* For questions: as a launch would do it, so that the driver does not count by a limit that a launch raises. Returns what to ask the driver about, which
+   looks at the low 32 bits only. */
+static size_t gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
+    if (bytes > 0x7FFFFFFF) return 0x7FFFFFFF;
+    if (bytes > GXI_LOAD(&k->shared_limit)) gxi_raise_shared(call, k, (unsigned)bytes);
+    return bytes;
 }
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
     gxi_scope scope;
+    size_t bytes;
     int blocks = -1;
     GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_ASKS);
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
-    gxi_allow_shared(call, slot, shared_bytes);
-    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
-            (&blocks, (struct CUfunc_st *)slot->native, (int)block_threads, shared_bytes));
+    bytes = gxi_allow_shared(call, slot, shared_bytes);
+    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, (struct CUfunc_st *)slot->native, (int)block_threads, bytes));
     gxi_leave(&scope);
     if (call->cu == 0) return blocks;
     gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
@@ -4433,12 +4436,13 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
     gxi_slot *slot;
     gxi_scope scope;
+    size_t bytes;
     int threads = 0, grid = 0;
     GXI_CALL_NO_PLACE(gpuexec_kernel_best_block, GXI_ASKS);
     if (blocks) *blocks = 0;
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
-    gxi_allow_shared(call, slot, shared_bytes);
-    GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, (struct CUfunc_st *)slot->native, NULL, shared_bytes, 0));
+    bytes = gxi_allow_shared(call, slot, shared_bytes);
+    GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, (struct CUfunc_st *)slot->native, NULL, bytes, 0));
     gxi_leave(&scope);
     if (call->cu == 0 && threads > 0) {
         if (blocks) *blocks = grid;

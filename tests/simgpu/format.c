@@ -72,7 +72,8 @@ static bool argument(struct sim_warp *w, const struct sim_insn *i, int lane, uin
 static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, const char **format, uint64_t *args, int *count,
     struct text *out)
 {
-    char spec[64], piece[512];
+    enum { WIDEST = 511 };                       /* more of a conversion is cut; C's own would fill in blanks for minutes */
+    char spec[64], piece[WIDEST + 1];
     size_t n = 0;
     const char *f = *format;
     bool wide = false;
@@ -90,8 +91,15 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
         if (*f == '*') {
             if (starred) break;
             if (!argument(w, i, lane, args, 4, &star)) return false;
+            star = star > WIDEST ? WIDEST : star < -WIDEST ? -WIDEST : star;
             starred = true;
             ++*count;
+        } else if (*f >= '1' && *f <= '9') {
+            unsigned number = 0;
+            for (; *f >= '0' && *f <= '9'; f++) number = number > WIDEST ? number : 10 * number + (unsigned)(*f - '0');
+            n += (size_t)sprintf(spec + n, "%u", number > WIDEST ? WIDEST : number);
+            f--;
+            continue;
         }
         spec[n++] = *f;
     }

@@ -133,6 +133,8 @@ TEST(occupancy) {
     CHECK(large >= small && large * 32 <= d.max_threads_per_multiprocessor);
     CHECK(gpuexec_kernel_occupancy(fn, 32, d.shared_per_block) < large);
     CHECK(gpuexec_kernel_occupancy(fn, 32, d.shared_per_block) >= 1);
+    CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, (size_t)-1), 0);                   /* the driver looks at the low 32 bits only */
+    CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, ((size_t)1 << 31 << 1) + 64), 0);
 }
 
 TEST(variables_of_a_module) {
