@@ -45,7 +45,7 @@ fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The CPU device. No contraction: PTX says itself where it wants a fused multiply-add. Nobody reads errno or the floating-point exceptions, which lets
 # lane operations vectorise.
-SIM_CFLAGS = -std=gnu99 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(WARN) $(SAN_FLAGS)
+SIM_CFLAGS = -std=gnu99 -O2 -g1 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(WARN) $(SAN_FLAGS)
 $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
@@ -54,13 +54,13 @@ ifeq ($(SAN),thread)
 $(patsubst %,$(BUILD)/simgpu/%.o,alu avx2 compare cvt float half): SIM_CFLAGS += -fno-sanitize=thread
 endif
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-$(BUILD)/simgpu/avx2.o: SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
+$(BUILD)/simgpu/avx2.o $(BUILD)/simgpu/avx2_memory.o: SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
 endif
 $(SIMGPU): $(SIM_OBJ)
 	$(CC) -shared $(or $(SAN_FLAGS),-Wl$(comma)-z$(comma)defs) -Wl,-soname,libsimgpu.so -o $@ $(SIM_OBJ) -lm -ldl -lpthread
 
-# Each example, each test and the probe is one C file and one program. Every test compiles the whole header: with -O1 that takes half as long.
-UNIT_CFLAGS ?= $(patsubst -O2,-O1,$(CFLAGS))
+# Each example, each test and the probe is one C file and one program. Every test compiles the whole header: with -O0 that takes a third of the time.
+UNIT_CFLAGS ?= $(patsubst -O2,-O0,$(CFLAGS))
 C99 = $(CC) -std=c99 $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off $(STRICT) $(SAN_FLAGS) $(DEPEND)
 $(BUILD)/examples/%: examples/%.c
 	@mkdir -p $(@D)
