@@ -88,7 +88,7 @@ static inline u32 finish16(u32 h, uint32_t flags, u32 one)
     SIM_H1(cvt_f32_##FN, f32, FL, (f32)(F)x) \
     SIM_H1(cvt_f64_##FN, f64, FL, (f64)(F)x) \
     ROUNDED(cvt_f32_##FN##_x, u32, FL, f32, (f32)(F)x, finish32(r, flags)) \
-    ROUNDED(cvt_f64_##FN##_x, u64, FL, f64, (f64)(F)x, finish64(r, 0, flags)) \
+    ROUNDED(cvt_f64_##FN##_x, u64, FL, f64, (f64)(F)x, finish64(x ? r : 0 /* clang's sum is -0 downwards */, 0, flags)) \
     SIM_S1(cvt_f16_##FN, u32, FL, TO_HALF((f64)(F)x)) \
     SIM_S1(cvt_bf16_##FN, u32, FL, bhalf_round(odd_##FN((F)x), i->flags & SIM_I_ROUND))
 /* a 64-bit integer on its way to bf16: what does not fit a double only matters as not being zero */
