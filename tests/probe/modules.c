@@ -296,33 +296,32 @@ static void function_attributes(void) {
     ASK("set_without", cu.set_attribute(f, MAX_DYNAMIC, 0));
 }
 
-/* A module goes while its kernel runs: the kernel ends, or the call waits. */
+/* What a kernel needs goes while it runs: the kernel ends, or the call waits. */
 static gate the_gate;
 static void *open_later(void *unused) { (void)unused; sleep_ms(100); open_gate(the_gate); return NULL; }
-static void unload_busy(void) {
-    void     *s = NULL;
-    pthread_t thread;
+static int spin_for_a_while(void **stream, pthread_t *opens) {
     open_one();
     the_gate = make_gate();
-    cu.stream(&s, 1, 0);
-    close_gate(the_gate, kernel(0, "spin"), s);
-    if (pthread_create(&thread, NULL, open_later, NULL)) return;
+    cu.stream(stream, 1, 0);
+    close_gate(the_gate, kernel(0, "spin"), *stream);
+    return pthread_create(opens, NULL, open_later, NULL) == 0;
+}
+static void unload_busy(void) {
+    void     *s = NULL;
+    pthread_t opens;
+    if (!spin_for_a_while(&s, &opens)) return;
     ASK("unload", cu.unload(module[0]));
     ASK("waited", *the_gate.word == 1);
     ASK("stream", cu.stream_sync(s));
-    pthread_join(thread, NULL);
+    pthread_join(opens, NULL);
 }
 static void free_busy(void) {
     void     *s = NULL;
-    pthread_t thread;
-    open_one();
-    the_gate = make_gate();
-    cu.stream(&s, 1, 0);
-    close_gate(the_gate, kernel(0, "spin"), s);
-    if (pthread_create(&thread, NULL, open_later, NULL)) return;
+    pthread_t opens;
+    if (!spin_for_a_while(&s, &opens)) return;
     ASK("free", cu.free(memory[0]));
     ASK("waited", *the_gate.word == 1);
-    pthread_join(thread, NULL);
+    pthread_join(opens, NULL);
 }
 static void destroy_busy(void) {
     void     *c = NULL, *m = NULL, *f = NULL, *s = NULL;
