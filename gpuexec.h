@@ -272,10 +272,14 @@
 #    define GPUEXEC_API static
 #  endif
 #elif !defined(GPUEXEC_API)
-#  if defined(__GNUC__) && !defined(_WIN32)
-#    define GPUEXEC_API __attribute__((visibility("hidden")))
-#  else
+#  if !defined(__GNUC__) || defined(_WIN32)
 #    define GPUEXEC_API
+#  elif defined(__cplusplus)
+#    define GPUEXEC_API __attribute__((visibility("hidden")))
+#  else                                      /* one pragma, which costs compilers less; in C++ it would hide the types, too */
+#    define GPUEXEC_API
+#    define GXI_HIDDEN
+#    pragma GCC visibility push(hidden)
 #  endif
 #endif
 
@@ -1462,6 +1466,9 @@ GXI_INLINE gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, g
     a92, a93, a94, a95, a96, a97, a98, a99, a100, a101, a102, a103, a104, a105, a106, a107, a108, a109, a110, a111, a112, \
     a113, a114, a115, a116, a117, a118, a119, a120, a121, a122, a123, a124, a125, a126, a127, a128, n, ...) n
 /* <<< generated */
+#ifdef GXI_HIDDEN
+#  pragma GCC visibility pop
+#endif
 #endif /* GPUEXEC_H */
 
 #if (defined(GPUEXEC_IMPLEMENTATION) || defined(GPUEXEC_STATIC)) && !defined(GPUEXEC_IMPLEMENTED)
@@ -1586,6 +1593,7 @@ static const char *const gxi_driver_places[] = {
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#  define GXI_NOINLINE __attribute__((noinline))                     /* has many callers: inlined, it costs each who compiles this */
 #  define GXI_COLD __attribute__((noinline, cold))
 #  define GXI_HOT static inline __attribute__((always_inline))        /* the launch path */
 #  define GXI_PRINTF(n) __attribute__((format(printf, n, n + 1)))
@@ -1593,6 +1601,7 @@ static const char *const gxi_driver_places[] = {
 #  define GXI_LOAD(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
 #  define GXI_UNLIKELY(x) (x)
+#  define GXI_NOINLINE
 #  define GXI_COLD
 #  define GXI_HOT static
 #  define GXI_PRINTF(n)
@@ -1791,8 +1800,15 @@ typedef struct gxi_call {
     const char      *log;
     const char      *subject;                    /* "launches[1]: ", which the messages of one part of the call begin with, or NULL */
 } gxi_call;
-#define GXI_CALL(name, kind) gxi_call this_call = { #name, where, kind, 0, 0, 0, 0 }, *const call = &this_call
-#define GXI_CALL_NO_PLACE(name, kind) gxi_call this_call = { #name, 0, kind, 0, 0, 0, 0 }, *const call = &this_call
+static GXI_NOINLINE gxi_call *gxi_call_of(gxi_call *call, const char *function, const char *where, gxi_kind_of_call kind) {
+    memset(call, 0, sizeof *call);
+    call->function = function;
+    call->where = where;
+    call->kind = kind;
+    return call;
+}
+#define GXI_CALL(name, kind) gxi_call this_call, *const call = gxi_call_of(&this_call, #name, where, kind)
+#define GXI_CALL_NO_PLACE(name, kind) gxi_call this_call, *const call = gxi_call_of(&this_call, #name, 0, kind)
 
 typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;     /* e's strings lie in text, or are literals */
@@ -1851,10 +1867,10 @@ typedef struct gxi_state {
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
 
-static void *gxi_realloc(void *p, size_t bytes) {                    /* bytes: not 0 */
+static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {                    /* bytes: not 0 */
     return gxi.desc.realloc_function ? gxi.desc.realloc_function(gxi.desc.realloc_user, p, bytes) : realloc(p, bytes);
 }
-static void gxi_free(void *p) {
+static GXI_NOINLINE void gxi_free(void *p) {
     if (p && gxi.desc.realloc_function) gxi.desc.realloc_function(gxi.desc.realloc_user, p, 0);
     else free(p);
 }
@@ -1883,7 +1899,7 @@ static void gxi_add(gxi_text *t, const char *format, ...) {
     gxi_add_v(t, format, list);
     va_end(list);
 }
-static void gxi_text_free(gxi_text *t) { gxi_free(t->p); memset(t, 0, sizeof *t); }
+static GXI_NOINLINE void gxi_text_free(gxi_text *t) { gxi_free(t->p); memset(t, 0, sizeof *t); }
 
 static char *gxi_copy_string(const char *s) {
     char *p = (char *)gxi_realloc(NULL, strlen(s) + 1);
@@ -1909,7 +1925,7 @@ static const char *gxi_cu_name(int cu) {
 }
 
 /* Calls the driver and remembers name and answer for the error text. */
-#define GXI_TRY(name, args) (call->driver_call = #name, call->cu = gxi.cu.name args, GXI_UNLIKELY(gxi.trace) ? gxi_traced(call, #name, call->cu) : call->cu)
+#define GXI_TRY(name, args) gxi_answered(call, #name, gxi.cu.name args)
 /* Calls it beside: the answer is only traced and given back, what the driver said before stays. */
 #define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args)
 #define GXI_HAS(name) (gxi.cu.name != 0)
@@ -1922,6 +1938,12 @@ static GXI_COLD int gxi_traced(const gxi_call *call, const char *name, int cu) {
     if (n >= (int)sizeof line) line[sizeof line - 2] = '\n';         /* a very long path */
     gxi_log(GPUEXEC_LOG_TRACE, line);
     return cu;
+}
+
+static GXI_NOINLINE int gxi_answered(gxi_call *call, const char *name, int cu) {
+    call->driver_call = name;
+    call->cu = cu;
+    return GXI_UNLIKELY(gxi.trace) ? gxi_traced(call, name, cu) : cu;
 }
 
 /* --- per-thread record ------------------------------------------------------------------------------------------- */
@@ -2091,7 +2113,9 @@ static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *refused) {
     else if (result) gxi_bare_error.result = result;
     return result;
 }
-static gpuexec_result gxi_take(void) {
+/* What a call answers because something just failed within it. */
+static GXI_COLD gpuexec_result gxi_failed_with(void) { return gpuexec_error_detail()->result; }
+static GXI_NOINLINE gpuexec_result gxi_take(void) {
     gpuexec_result result = gxi_latched() ? gxi_refuse(NULL) : GPUEXEC_OK;
     gxi_thread.latched = GPUEXEC_OK;
     return result;
@@ -2380,7 +2404,7 @@ static gpuexec_result gxi_begin(gxi_call *call) {
     return GPUEXEC_OK;
 }
 
-static gpuexec_result gxi_check_desc(gxi_call *call, const char *name, uint32_t start, uint32_t end) {
+static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *name, uint32_t start, uint32_t end) {
     if (start == 0 && end == 0) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write `= {0}` (C++: `{}`) behind its declaration, then set members",
                     "the %s was not zero-initialised", name);
@@ -2419,7 +2443,7 @@ static uint64_t gxi_tag(void) {                  /* differs between copies in on
 }
 static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
 
-GXI_HOT gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
+GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
     char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
     const unsigned rest = (unsigned)id - kind;   /* of that kind, the slot's offset and nothing below it */
     gxi_slot *slot;
@@ -2427,10 +2451,11 @@ GXI_HOT gxi_slot *gxi_peek(uint64_t id, unsigned kind) {              /* NULL un
     slot = (gxi_slot *)(void *)(chunk + (rest & 0x3FC0));
     return GXI_LOAD(&slot->id) == id ? slot : NULL;
 }
+static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_peek_inline(id, kind); }
 static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
 
 /* What all objects that live in a context have: for gxi_new, which makes the object. */
-static gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, void *native, int adopted) {
+static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, void *native, int adopted) {
     gxi_slot made;
     memset(&made, 0, sizeof made);
     made.native = native;
@@ -2638,7 +2663,7 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
    destroy what gpuexec holds. */
 static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
-    gxi_slot *slot = gxi_peek(id, kind), *context;
+    gxi_slot *slot = gxi_peek_inline(id, kind), *context;
     if (GXI_UNLIKELY(!slot)) {
         gxi_fail_handle(call, id, kind, is);
         return NULL;
@@ -2755,7 +2780,7 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
     scope->pushed = 1;
     return GPUEXEC_OK;
 }
-static void gxi_leave(const gxi_scope *scope) {
+static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own;            /* its answer must not stand in the caller's place */
     if (!scope->pushed) return;
@@ -2880,7 +2905,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info(int ordinal, gpuexec_device_i
     GXI_CALL_NO_PLACE(gpuexec_device_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
-    if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) ||
         GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device)) ||
         GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
@@ -2911,7 +2936,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_attribute(int ordinal, int attribu
     int device = 0;
     GXI_CALL_NO_PLACE(gpuexec_device_get_attribute, GXI_ASKS);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
-    if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
         return gxi_fail_cu(call, NULL, "attribute %d of device %d cannot be read", attribute, ordinal);
     return GPUEXEC_OK;
@@ -3072,7 +3097,7 @@ static int gxi_context_count(gxi_slot *slot, int change) {
 GPUEXEC_API gpuexec_result (gpuexec_context_retain)(GXI_WHERE gpuexec_context context) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_context_retain, GXI_MAKES);
-    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
     gxi_context_count(slot, 1);
     return GPUEXEC_OK;
 }
@@ -3096,7 +3121,7 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *below = NULL;
     gxi_slot *slot;
     unsigned depth;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
     if (GXI_TRY(cuCtxGetCurrent, (&below)) || GXI_TRY(cuCtxPushCurrent, (slot->cu_context)))
         return gxi_fail_cu(call, NULL, "the context cannot be made current");
     depth = gxi_audit_depth();
@@ -3138,17 +3163,17 @@ static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current = NULL, *native;
     const gxi_slot *slot = gxi_peek(context.id, GXI_CONTEXT);
     unsigned depth, at;
-    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call)) return gxi_failed_with();
     depth = gxi_audit_depth();
     for (at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; at > 0 && gxi_audit.pushes[at - 1].context != context.id; at--) {}
-    if (!slot && !at) { gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context"); return gpuexec_error_detail()->result; }
+    if (!slot && !at) { gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context"); return gxi_failed_with(); }
     native = slot ? slot->cu_context : gxi_audit.pushes[at - 1].native;            /* one that was closed since can still be taken off */
     if (GXI_TRY(cuCtxGetCurrent, (&current))) return gxi_fail_cu(call, NULL, "the current context cannot be asked for");
     if (current != native) {
         if (slot) return gxi_fail_pop(call, native, current);
         gxi_audit.depth = at - 1;                                    /* its destruction has taken it off */
         gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
-        return gpuexec_error_detail()->result;
+        return gxi_failed_with();
     }
     if (GXI_TRY(cuCtxPopCurrent, (&current))) return gxi_fail_cu(call, NULL, "the context cannot be popped");
     if (depth > GXI_AUDIT_DEPTH) gxi_audit.depth = depth - 1;
@@ -3230,7 +3255,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, s
     gxi_scope scope;
     size_t a = 0, t = 0;
     GXI_CALL_NO_PLACE(gpuexec_context_get_memory, GXI_ASKS);
-    if (!gxi_begin_in(call, context, &scope)) return gpuexec_error_detail()->result;
+    if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
     GXI_TRY(cuMemGetInfo, (&a, &t));
     gxi_leave(&scope);
     if (available) *available = a;
@@ -3250,7 +3275,7 @@ GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context
     size_t is = 0;
     int cu;
     GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
-    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
+    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
     cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
     if (cu) GXI_BESIDE(cuCtxGetLimit, (&is, (int)limit));                   /* for the text */
     else GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
@@ -3270,7 +3295,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gp
     gxi_scope scope;
     GXI_CALL_NO_PLACE(gpuexec_context_get_limit, GXI_ASKS);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
-    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gpuexec_error_detail()->result;
+    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
     GXI_TRY(cuCtxGetLimit, (value, (int)limit));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]) : GPUEXEC_OK;
@@ -3278,7 +3303,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gp
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities(gpuexec_context context, int *least, int *greatest) {
     gxi_scope scope;
     GXI_CALL_NO_PLACE(gpuexec_context_get_priorities, GXI_ASKS);
-    if (!gxi_begin_in(call, context, &scope)) return gpuexec_error_detail()->result;
+    if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
     GXI_TRY(cuCtxGetStreamPriorityRange, (least, greatest));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the priorities cannot be told") : GPUEXEC_OK;
@@ -3404,7 +3429,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_context_close, GXI_CLEANS);
     if (gxi_was_never_made(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
-    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
     if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
     return gxi_context_end(call, slot);
 }
@@ -4154,14 +4179,14 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     gxi_slot *slot;
     gxi_scope scope;
     gpuexec_ptr address;
-    if (gxi_begin(call)) return gpuexec_error_detail()->result;
-    if (!(slot = gxi_ask_module(call, module)) || !(address = gxi_variable(call, slot, name, &has))) return gpuexec_error_detail()->result;
+    if (gxi_begin(call)) return gxi_failed_with();
+    if (!(slot = gxi_ask_module(call, module)) || !(address = gxi_variable(call, slot, name, &has))) return gxi_failed_with();
     if (!from && !to) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
     if (bytes > has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the size of what the variable is declared as in the device code, not a pointer's",
                         "variable \"%s\" of %s has %lu bytes, but %lu were to be copied", name, ((gxi_module *)slot->more)->name, (unsigned long)has,
                         (unsigned long)bytes);
-    if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     call->cu = 0;
     if (bytes && from) {                         /* the driver may return before the device has it all: small pageable sources */
         if (GXI_TRY(cuMemcpyHtoD, (address, from, bytes)) == 0) GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
@@ -4183,7 +4208,7 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module) {
     unsigned index;
     GXI_CALL_NO_PLACE(gpuexec_module_unload, GXI_CLEANS);
     if (gxi_was_never_made(module.id, GXI_MODULE)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_module(call, module)) || gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_module(call, module)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     for (index = 0; (kernel = gxi_next(&index, GXI_KERNEL, module.id)) != NULL; ) gxi_destroy(call, kernel);
     gxi_destroy(call, slot);
     gxi_leave(&scope);
@@ -4360,7 +4385,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexe
     GXI_CALL_NO_PLACE(gpuexec_kernel_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
     info->name = ((gxi_kernel *)slot->more)->name;
     info->parameters = slot->sizes ? slot->sizes[0] : -1;
     for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++)
@@ -4584,7 +4609,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     wrong = call->cu || (l->image && strstr(l->jit.logs + l->jit.size, "error   :"));
     if (!result && wrong) {
         gxi_fail_link(call, slot, failed);
-        result = gpuexec_error_detail()->result;
+        result = gxi_failed_with();
     }
     if (result) gxi_link_drop(call, slot);
     gxi_leave(&scope);
@@ -4677,7 +4702,7 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_add)(GXI_WHERE gpuexec_linker linker,
     gxi_image_kind kind;
     char *copy;
     GXI_CALL(gpuexec_linker_add, GXI_MAKES);
-    if (!(slot = gxi_open_linker(call, linker, type))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
     if (!data) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", name ? name : "the input");
     data = gxi_unwrap(data, &bytes);
     kind = gxi_image_is(data, bytes);
@@ -4696,10 +4721,10 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_add_file)(GXI_WHERE gpuexec_linker li
     size_t bytes = 0;
     char *data;
     GXI_CALL(gpuexec_linker_add_file, GXI_MAKES);
-    if (!(slot = gxi_open_linker(call, linker, type))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
     if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
     data = gxi_read_file(call, path, &bytes);
-    return data ? gxi_linker_give(call, slot, type, data, bytes, path) : gpuexec_error_detail()->result;
+    return data ? gxi_linker_give(call, slot, type, data, bytes, path) : gxi_failed_with();
 }
 
 /* The linker with its image, NULL after a failure. */
@@ -4735,7 +4760,7 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_image)(GXI_WHERE gpuexec_linker linke
     if (!image || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", image ? "bytes" : "image");
     *image = NULL;
     *bytes = 0;
-    if (!(l = gxi_linked(call, linker))) return gpuexec_error_detail()->result;
+    if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
     *image = l->image;
     *bytes = l->bytes;
     return GPUEXEC_OK;
@@ -4747,7 +4772,7 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_save)(GXI_WHERE gpuexec_linker linker
     int ok = 0;
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
     if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
-    if (!(l = gxi_linked(call, linker))) return gpuexec_error_detail()->result;
+    if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
     gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);       /* other threads may write the same file, with linkers of their own */
     if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to write \"%s\"", path);
     file = fopen(aside.p, "wb");
@@ -4782,7 +4807,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy(gpuexec_linker linker) {
     gxi_scope scope;
     GXI_CALL_NO_PLACE(gpuexec_linker_destroy, GXI_CLEANS);
     if (gxi_was_never_made(linker.id, GXI_LINKER)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_linker(call, linker)) || gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_linker(call, linker)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     call->cu = 0;
     gxi_destroy(call, slot);
     gxi_leave(&scope);
@@ -4906,7 +4931,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     gxi_slot *slot;
     gxi_scope scope = { 0, 0 };
     if (address == 0) return GPUEXEC_OK;
-    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call)) return gxi_failed_with();
     if (!gxi_range_find(address, &range))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "free it once, with the function of the pair that allocated it; other libraries' memory is theirs to free",
@@ -4920,7 +4945,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo,
                         range.where ? range.where : "?");
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) || gxi_enter(call, slot->cu_context, &scope))
-        return gpuexec_error_detail()->result;   /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
+        return gxi_failed_with();   /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
     if (!gxi_range_remove(address, kind)) {
         gxi_leave(&scope);
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
@@ -4952,7 +4977,7 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
     gxi_scope scope;
     gpuexec_result result = GPUEXEC_OK;
     GXI_CALL(gpuexec_register, GXI_MAKES);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
     if (!memory || !bytes || (uintptr_t)memory + bytes < bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes, memory);
     if (gxi_range_touching((uintptr_t)memory, bytes, &range)) {
@@ -4963,7 +4988,7 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
                         "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx, made at %s", (unsigned long)bytes, memory, (unsigned long long)range.bytes,
                         gxi_memory_kinds[range.kind], (unsigned long long)range.lo, range.where ? range.where : "?");
     }
-    if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     if (GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
         const int cu = call->cu;                 /* allocated page-locked by others is 1, registered by others 712 (measured) */
         const int pinned = cu == GXI_HOST_MEMORY_ALREADY_REGISTERED || (gxi_pointer(call, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
@@ -4986,9 +5011,9 @@ static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_
     gxi_slot *slot, *other;
     gxi_scope scope;
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer")))
-        return gpuexec_error_detail()->result;
+        return gxi_failed_with();
     if (slot->cu_context == other->cu_context) return GPUEXEC_OK;    /* as in a loop over all pairs */
-    if (gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     if (enable) GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0));
     else GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
     gxi_leave(&scope);
@@ -5066,7 +5091,7 @@ GPUEXEC_API gpuexec_result gpuexec_pointer_get_info(gpuexec_ptr address, gpuexec
     GXI_CALL_NO_PLACE(gpuexec_pointer_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
-    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call)) return gxi_failed_with();
     return gxi_pointer(call, address, info) ? gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address) : GPUEXEC_OK;
 }
 
@@ -5099,7 +5124,7 @@ typedef struct gxi_transfer {
 enum { GXI_TO = 0, GXI_FROM = 1 };
 static const uint64_t gxi_too_many = (uint64_t)1 << 60;              /* bytes: a negative or overflown size */
 
-static gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint32_t value, uint64_t bytes) {
+static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint32_t value, uint64_t bytes) {
     gxi_transfer x;
     memset(&x, 0, sizeof x);
     x.kind = kind; x.value = value; x.bytes = bytes; x.rows = 1;
@@ -5225,18 +5250,18 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     struct CUstream_st *s;
     int max_pitch = 0;
     unsigned i;
-    if (gxi_begin(call)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call)) return gxi_failed_with();
     slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, stream, GXI_STREAM, "the stream");
-    if (!slot) return gpuexec_error_detail()->result;
+    if (!slot) return gxi_failed_with();
     for (i = 0; i < 2 && x->kind == GXI_COPY_PEER; i++)
         if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context" : "the source's context")))
-            return gpuexec_error_detail()->result;
+            return gxi_failed_with();
     if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
     if (x->bytes > gxi_too_many) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
     if (x->rows > 1 && (home = gxi_peek(slot->context, GXI_CONTEXT)) != NULL) max_pitch = gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH);
     for (i = 0; i < gxi_sides(x); i++) if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_sides(x) == 2 && gxi_check_overlap(call, x)) return GPUEXEC_BAD_ARGUMENT;
-    if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     s = context ? GXI_STREAM_LEGACY : (struct CUstream_st *)slot->native;
     if (x->rows > 1) gxi_transfer_rows(call, x, s);
     else switch (x->kind) {
@@ -5351,7 +5376,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || !(slot = gxi_get(call, stream.id, GXI_STREAM, "the stream")) ||
         !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
-        return gpuexec_error_detail()->result;
+        return gxi_failed_with();
     device = other = gxi_context_of(home)->ordinal;
     engines = gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT);
     if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", device);
@@ -5391,13 +5416,13 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         info->overlaps = 1;
         const int same = what[GXI_TO].device == what[GXI_FROM].device;
         const int reaches = same ? 0 : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
-        if (reaches < 0) return gpuexec_error_detail()->result;
+        if (reaches < 0) return gxi_failed_with();
         if (same) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
         else if (reaches)
             gxi_add(&t, "from device %d straight to device %d, by peer access", what[GXI_FROM].device, what[GXI_TO].device);
         else {
             int peer = 0;
-            if (gxi_device(call, other, &peer)) return gpuexec_error_detail()->result;
+            if (gxi_device(call, other, &peer)) return gxi_failed_with();
             if (GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(home)->device, peer)))
                 return gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", device, other);
             gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device, what[GXI_TO].device);
@@ -5507,7 +5532,7 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
 }
 
 /* Default streams are the current context's: the calls on them need it. */
-static gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
+static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
     scope->call = call;
     scope->pushed = 0;
     return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
@@ -5527,7 +5552,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     gxi_scope scope;
     GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_ASKS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
-        return gpuexec_error_detail()->result;
+        return gxi_failed_with();
     GXI_TRY(cuStreamQuery, ((struct CUstream_st *)slot->native));
     gxi_leave(&scope);
     return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
@@ -5540,7 +5565,7 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream 
     GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
         gxi_enter_stream(call, slot, &scope))
-        return gpuexec_error_detail()->result;
+        return gxi_failed_with();
     GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, (struct CUevent_st *)e->native, 0));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
@@ -5552,7 +5577,7 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_wait_stream)(GXI_WHERE gpuexec_stream
     GXI_CALL(gpuexec_stream_wait_stream, GXI_WORKS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || gxi_enter(call, before->cu_context, &scope))
-        return gpuexec_error_detail()->result;
+        return gxi_failed_with();
     if (GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, (struct CUstream_st *)before->native));
     gxi_leave(&scope);
     if (call->cu == 0 && gxi_enter_stream(call, slot, &scope) == GPUEXEC_OK) {
@@ -5568,9 +5593,9 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stre
     union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;   /* two calling conventions only on 32-bit Windows, which CUDA left */
     GXI_CALL(gpuexec_stream_host_function, GXI_WORKS);
     u.given = function;
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
     if (!function) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
-    if (gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     GXI_TRY(cuLaunchHostFunc, ((struct CUstream_st *)slot->native, u.wanted, user));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
@@ -5582,7 +5607,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info(gpuexec_stream stream, gpuexe
     GXI_CALL_NO_PLACE(gpuexec_stream_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     if (GXI_TRY(cuStreamGetFlags, ((struct CUstream_st *)slot->native, &flags)) == 0)
         GXI_TRY(cuStreamGetPriority, ((struct CUstream_st *)slot->native, &info->priority));
     gxi_leave(&scope);
@@ -5595,7 +5620,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_stream_destroy, GXI_CLEANS);
     if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_stream(call, stream))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
     if (slot->legacy)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the %s stream cannot be destroyed; it ends with its context",
                         slot->legacy == 1 ? "legacy" : "per-thread");
@@ -5663,13 +5688,13 @@ GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event,
     gxi_scope scope;
     GXI_CALL(gpuexec_event_record, GXI_WORKS);
     if (gxi_begin(call) || !(e = gxi_ask_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream)))
-        return gpuexec_error_detail()->result;
+        return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "record it on a stream of its own context, then let the other stream wait for it",
                         "the event is of device %d (context %p), the stream of device %d (context %p)", gxi_ordinal_of(e),
                         (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
-    if (gxi_enter_stream(call, slot, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0) GXI_STORE(&e->GXI_RECORDED, 1);
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
@@ -5703,7 +5728,7 @@ GPUEXEC_API gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event) {
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_failed_with();
     GXI_TRY(cuEventQuery, ((struct CUevent_st *)slot->native));
     return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
            : call->cu                   ? gxi_fail_cu(call, NULL, "the event cannot be asked")
@@ -5744,7 +5769,7 @@ GPUEXEC_API gpuexec_result gpuexec_event_destroy(gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_event_destroy, GXI_CLEANS);
     if (gxi_was_never_made(event.id, GXI_EVENT)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_event(call, event, "the event"))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_event(call, event, "the event"))) return gxi_failed_with();
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the event cannot be destroyed") : GPUEXEC_OK;
 }
 
@@ -6087,7 +6112,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     GXI_CALL(gpuexec_launch, GXI_WORKS);
     call->function = function;
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
     if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, priority, programmatic and memory_sync_domain 0",
                         "launch attributes (cuLaunchKernelEx, kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
@@ -6101,7 +6126,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
         if (gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster &&
             GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
             return gxi_fail_launch(call, k, d, args, desc);
-        if (gxi_enter_stream(call, s, &scope)) return gpuexec_error_detail()->result;
+        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
         gxi_note_launch(s, gxi_launch_note(kernel.id), where);
         cu = gxi_call_launch_with(k, s, d, args, desc);
         gxi_leave(&scope);
@@ -6122,8 +6147,8 @@ GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpue
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
-    if (!(k = gxi_peek(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->sizes, &args) ||
-        !(s = gxi_peek(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
+    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->sizes, &args) ||
+        !(s = gxi_peek_inline(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, -1, NULL);
     gxi_note_launch(s, gxi_launch_note(kernel.id), where);
     gxi_config(&config, &dims, s->native);
@@ -6234,7 +6259,7 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     gxi_slot *slot = gxi_ask_params(call, params);
     gxi_block *b;
     size_t end = 0;
-    if (!slot) return gpuexec_error_detail()->result;
+    if (!slot) return gxi_failed_with();
     b = gxi_block_of(slot);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %u's value is NULL (counted from 0)", b->count);
     if (bytes > GXI_MOST_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
@@ -6344,7 +6369,7 @@ GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params param
     unsigned i;
     int most, fits;
     GXI_CALL(gpuexec_params_check, GXI_ASKS);
-    if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
     b = gxi_block_of(slot);
     args = gxi_block_args(b);
     name = ((gxi_kernel *)k->more)->name;
@@ -6376,7 +6401,7 @@ GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params param
     GXI_CALL(gpuexec_params_clear, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
     gxi_block *b;
-    if (!slot) return gpuexec_error_detail()->result;
+    if (!slot) return gxi_failed_with();
     b = gxi_block_of(slot);
     memset(b->data, 0, b->bytes);                /* what becomes padding is 0 */
     b->bytes = b->base = b->count = 0;
@@ -6386,7 +6411,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_params_destroy, GXI_CLEANS);
     if (gxi_was_never_made(params.id, GXI_PARAMS)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_params(call, params))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_params(call, params))) return gxi_failed_with();
     gxi_destroy(call, slot);
     return GPUEXEC_OK;
 }
@@ -6509,7 +6534,7 @@ GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared pre
     void *place;
     GXI_CALL(gpuexec_prepared_set, GXI_MAKES);
     place = gxi_prepared_place(call, prepared, index, bytes);
-    if (!place) return gpuexec_error_detail()->result;
+    if (!place) return gxi_failed_with();
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %d's value is NULL (counted from 0)", index);
     memcpy(place, value, bytes);
     return GPUEXEC_OK;
@@ -6520,7 +6545,7 @@ GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared pr
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
     if (!(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot) || !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) ||
         gxi_prepared_check(call, k, &dims))
-        return gpuexec_error_detail()->result;
+        return gxi_failed_with();
     p = gxi_prepared_of(slot);
     gxi_config(&p->config, &dims, p->config.stream);
     return GPUEXEC_OK;
@@ -6533,7 +6558,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     gpuexec_result result;
     uint64_t ends = GXI_LOAD(&gxi.ends);         /* before looking: whatever ends meanwhile is looked for next time */
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gpuexec_error_detail()->result;
+    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gxi_failed_with();
     p = gxi_prepared_of(slot);
     args = gxi_block_args(&p->block);
     result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->config.dims, &args, cu, NULL);
@@ -6541,7 +6566,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     return result;
 }
 GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared) {
-    gxi_slot *slot = gxi_peek(prepared.id, GXI_PREPARED);
+    gxi_slot *slot = gxi_peek_inline(prepared.id, GXI_PREPARED);
     const gxi_prepared *p;
     int cu;
     if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends)) return gxi_launch_prepared_else(where, prepared, -1);
@@ -6556,7 +6581,7 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_prepared_destroy, GXI_CLEANS);
     if (gxi_was_never_made(prepared.id, GXI_PREPARED)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_prepared(call, prepared))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_prepared(call, prepared))) return gxi_failed_with();
     gxi_destroy(call, slot);
     return GPUEXEC_OK;
 }
@@ -6907,26 +6932,26 @@ GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier) {
 GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier) {
     GXI_CALL_NO_PLACE(gpuexec_barrier_check, GXI_ASKS);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
-    return slot ? gxi_barrier_broken(call, slot) : gpuexec_error_detail()->result;
+    return slot ? gxi_barrier_broken(call, slot) : gxi_failed_with();
 }
 GPUEXEC_API gpuexec_result (gpuexec_barrier_abort)(GXI_WHERE gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_abort, GXI_CLEANS);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
-    if (!slot) return gpuexec_error_detail()->result;
+    if (!slot) return gxi_failed_with();
     gxi_barrier_leave((gxi_barrier *)slot->more, "gpuexec_barrier_abort was called", where);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result (gpuexec_barrier_reset)(GXI_WHERE gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_reset, GXI_MAKES);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
-    if (!slot) return gpuexec_error_detail()->result;
+    if (!slot) return gxi_failed_with();
     return gxi_barrier_clear(call, (gxi_barrier *)slot->more) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_barrier(call, barrier))) return gpuexec_error_detail()->result;
+    if (!(slot = gxi_ask_barrier(call, barrier))) return gxi_failed_with();
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
 }
 
@@ -7060,7 +7085,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
                         d[i].ordinal);
     if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
         return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
-    if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gpuexec_error_detail()->result;
+    if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gxi_failed_with();
     GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, (struct CUfunc_st *)d[i].kernel->native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
     if (call->cu && call->cu != GXI_INVALID_VALUE)                   /* which it says of blocks that cannot be, explained below */
@@ -7100,14 +7125,14 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
         m->parts[i].dims = list[i].dims;
         m->contexts[i] = d[i].stream->context;
         m->cu_contexts[i] = d[i].stream->cu_context;
-        if (gxi_enter(call, m->cu_contexts[i], &scope)) return gpuexec_error_detail()->result;
+        if (gxi_enter(call, m->cu_contexts[i], &scope)) return gxi_failed_with();
         m->count = i + 1;
         GXI_TRY(cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
         gxi_leave(&scope);
         if (call->cu) {
             gxi_fail_cu(call, NULL, "no event on device %d for a multi-device launch", d[i].ordinal);
             gxi_multi_drop(call, m);
-            return gpuexec_error_detail()->result;
+            return gxi_failed_with();
         }
     }
     return GPUEXEC_OK;
@@ -7213,14 +7238,14 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
     unsigned i, k;
     GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
     if (!desc) desc = &defaults;
-    if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gpuexec_error_detail()->result;
+    if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gxi_failed_with();
     if (!list || count < 1 || count > GXI_MULTI_MOST)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count,
                         list ? "" : " at NULL", GXI_MULTI_MOST);
     if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
     if (desc->barrier.id) {
-        if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier)) return gpuexec_error_detail()->result;
+        if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier)) return gxi_failed_with();
         if (((const gxi_barrier *)barrier->more)->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make a barrier for exactly the devices of the launch",
                             "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u", ((const gxi_barrier *)barrier->more)->count, count);
@@ -7229,9 +7254,9 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
         const gxi_slot *kernel;
         char is[48];
         snprintf(is, sizeof is, "launches[%u].kernel", i);
-        if (!(d[i].kernel = gxi_get(call, list[i].kernel.id, GXI_KERNEL, is))) return gpuexec_error_detail()->result;
+        if (!(d[i].kernel = gxi_get(call, list[i].kernel.id, GXI_KERNEL, is))) return gxi_failed_with();
         snprintf(is, sizeof is, "launches[%u].stream", i);
-        if (!(d[i].stream = gxi_get(call, list[i].stream.id, GXI_STREAM, is))) return gpuexec_error_detail()->result;
+        if (!(d[i].stream = gxi_get(call, list[i].stream.id, GXI_STREAM, is))) return gxi_failed_with();
         kernel = d[i].kernel;
         if (!gxi_args_fit(kernel->sizes, &list[i].args)) {
             snprintf(is, sizeof is, "launches[%u]: ", i);

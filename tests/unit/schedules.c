@@ -309,6 +309,7 @@ static void wait_by_asking(void) {
     while (!said) { }
     *h.p = 0;
     h.w.work[0] = 0;
+    CHECK(gpuexec_kernel_get(h.w.mod, "set").id);                             /* on a GPU, one that is first asked for beside a spinning one waits for it */
     start_kernel(h.w, "wait", h.a, h.w.out_at, h.w.work_at, 0);               /* waits for the next, which is not waited for */
     start_kernel(h.w, "set", h.b, h.w.out_at, h.w.work_at, 0);
     CHECK_OK(gpuexec_stream_sync(h.a));
