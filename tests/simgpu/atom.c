@@ -8,8 +8,9 @@
 
 #define SPACE_OF(i) ((enum sim_space)(i)->width)
 
-/* NAME: destination and operand lanes D, memory type T, V the new value from old, y, z */
-#define ATOM(NAME, D, T, V) SIM_HANDLER(NAME) { \
+/* NAME: destination and operand lanes D, memory type T, V the new value from old, y, z; ADDS: that is old + y, which the host can */
+#define ATOM(NAME, D, T, V) ATOM_(NAME, D, T, V, 0)
+#define ATOM_(NAME, D, T, V, ADDS) SIM_HANDLER(NAME) { \
     u64 addr[32]; struct span s = { 0 }; \
     addresses(w, i, m, addr); \
     const bool fast = locate(w, i, SPACE_OF(i), addr, sizeof(T), &s); \
@@ -28,7 +29,7 @@
                 next = (T)(V); changed |= next != old; \
                 found[l] = old; old = next; \
             } \
-        } while (!__atomic_compare_exchange_n(p, &before, old, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+        } while (changed && !__atomic_compare_exchange_n(p, &before, old, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
         if (!sink) SIM_EACH_LANE(m) d[l] = (D)found[l]; \
     } else SIM_EACH_LANE(m) { \
         T *p = fast ? (T *)(void *)(s.host + addr[l] + l * s.stride) : \
@@ -37,6 +38,7 @@
         const T y = (T)b[l], z = (T)c[l]; T old, next; (void)y; (void)z; \
         const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; \
         if (near) { old = *p; next = (T)(V); *p = next; } \
+        else if (ADDS) { old = __atomic_fetch_add(p, y, __ATOMIC_SEQ_CST); next = (T)(V); } \
         else { \
             old = __atomic_load_n(p, __ATOMIC_RELAXED); \
             do next = (T)(V); while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
@@ -47,7 +49,7 @@
     if (changed) w->progress = true; else w->spin = true; }
 
 #define INT_ATOMS(N, U, S) \
-    ATOM(atom_add_##N, U, U, old + y) ATOM(atom_and_##N, U, U, old & y) ATOM(atom_or_##N, U, U, old | y) \
+    ATOM_(atom_add_##N, U, U, old + y, 1) ATOM(atom_and_##N, U, U, old & y) ATOM(atom_or_##N, U, U, old | y) \
         ATOM(atom_xor_##N, U, U, old ^ y) \
     ATOM(atom_exch_##N, U, U, y) ATOM(atom_cas_##N, U, U, old == y ? z : old) \
     ATOM(atom_min_u##N, U, U, old < y ? old : y) ATOM(atom_max_u##N, U, U, old > y ? old : y) \

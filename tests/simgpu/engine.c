@@ -14,7 +14,11 @@
 #define QUANTUM 20000u                            /* warp-instructions: about half a millisecond */
 #define SLICE (4u << 20)                          /* bytes of a copy or fill between two looks at the queue */
 
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP       /* held for moments: whoever wants it looks a while before it sleeps */
+pthread_mutex_t sim_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+#else
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
+#endif
 int sim_sticky;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER, completed = PTHREAD_COND_INITIALIZER, host_work = PTHREAD_COND_INITIALIZER;
 static struct { struct sim_task *head, *tail; } queues[SIM_PRIORITIES];
@@ -321,36 +325,44 @@ static void finish_grid(struct sim_op *op) {
     complete(op);
 }
 
+/* A seat's block for a quantum, and if that is over before, the grid's next ones: in the same memory, which is warm. */
 static void run_block(struct sim_task *task) {
     struct sim_op *op = task->op;
     struct sim_grid *grid = op->grid;
-    enum sim_block_status status = SIM_BLOCK_FAULT;
-    bool stopped = __atomic_load_n(&grid->fault, __ATOMIC_RELAXED) != 0, fresh = !task->block;
-    if (!(fresh && (stopped || grid->next_block == grid->nblocks))) {
+    struct sim_block *used = NULL;
+    uint64_t left = QUANTUM;
+    bool over = false;
+    do {
+        enum sim_block_status status = SIM_BLOCK_FAULT;
+        bool stopped = __atomic_load_n(&grid->fault, __ATOMIC_RELAXED) != 0, fresh = !task->block;
         uint64_t index = grid->next_block, begun = index + fresh;
-        struct sim_block *used = fresh ? sim_block_unused(grid) : NULL;
-        if (fresh) { grid->next_block++; grid->resident++; }
-        if (fresh && sim_settings.schedule) index = sim_schedule_block_index(grid, index);
+        if ((over = fresh && (stopped || index == grid->nblocks))) break;
+        if (fresh) {
+            if (!used) used = sim_block_unused(grid);
+            grid->next_block++;
+            grid->resident++;
+            if (sim_settings.schedule) index = sim_schedule_block_index(grid, index);
+        }
         pthread_mutex_unlock(&sim_lock);
         sim_mem_use();
         if (fresh && !(task->block = sim_block_new(grid, index, used)))
             sim_grid_fault(grid, SIM_F_LAUNCH_FAILED, "out of host memory for block %llu of kernel %s",
                            (unsigned long long)index, grid->kernel_name);
-        if (task->block && !stopped) status = sim_block_run(task->block, QUANTUM);
+        used = NULL;
+        if (task->block && !stopped) status = sim_block_run(task->block, &left);
         if (task->block && status != SIM_BLOCK_DONE && sim_settings.timeout_ns && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
             sim_block_timeout(task->block, (double)sim_settings.timeout_ns * 1e-9, begun);
-        bool over = status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT;
-        used = over ? task->block : NULL;
-        if (over) task->block = NULL;
+        const bool ended = status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT;
+        if (ended) { used = task->block; task->block = NULL; }
         if (begun == grid->nblocks) { sim_block_free(used); used = NULL; }
         sim_mem_unuse();
         pthread_mutex_lock(&sim_lock);
-        if (used) sim_block_keep(used);
         idle_streak = status == SIM_BLOCK_IDLE ? idle_streak + 1 : 0;
-        if (over) { grid->resident--; grid->done += status == SIM_BLOCK_DONE; }
-        if (task->block || (status == SIM_BLOCK_DONE && grid->next_block < grid->nblocks)) { push(task, true); return; }
-    }
-    if (--op->live_tasks == 0) finish_grid(op);
+        if (ended) { grid->resident--; grid->done += status == SIM_BLOCK_DONE; }
+    } while (!task->block && left);
+    if (used) sim_block_keep(used);
+    if (!over) push(task, true);
+    else if (--op->live_tasks == 0) finish_grid(op);
 }
 
 /* Until there is work, or held work has waited for long enough. */

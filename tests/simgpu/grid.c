@@ -250,12 +250,12 @@ void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun)
                    whereabouts(b, text, sizeof text));
 }
 
-static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
+static enum sim_block_status run(struct sim_block *b, uint64_t *left)
 {
     /* warps in a row that could not run; that only spun, since one worked */
     unsigned waiting = 0, idle = 0;
     b->worked = false;
-    while (quantum) {
+    while (*left) {
         if (!b->live) return SIM_BLOCK_DONE;
         struct sim_warp *w = &b->warps[b->turn];
         b->turn = b->turn + 1 == b->nwarps ? 0 : b->turn + 1;
@@ -264,8 +264,8 @@ static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
             if (waiting + idle >= b->nwarps) return b->worked ? SIM_BLOCK_WAITS : SIM_BLOCK_IDLE;
             continue;
         }
-        uint64_t used = sim_warp_run(w, quantum < SLICE ? quantum : SLICE);
-        quantum -= used;
+        uint64_t used = sim_warp_run(w, *left < SLICE ? *left : SLICE);
+        *left -= used;
         if (b->faulted) return SIM_BLOCK_FAULT;
         waiting = 0;
         if (!w->sleeps) idle = 0;
@@ -274,8 +274,10 @@ static enum sim_block_status run(struct sim_block *b, uint64_t quantum)
     return b->live ? SIM_BLOCK_MORE : SIM_BLOCK_DONE;
 }
 
-enum sim_block_status sim_block_run(struct sim_block *b, uint64_t quantum)
+enum sim_block_status sim_block_run(struct sim_block *b, uint64_t *left)
 {
     if (__atomic_load_n(&b->grid->fault, __ATOMIC_ACQUIRE)) return SIM_BLOCK_FAULT;
-    return sim_settings.schedule ? sim_schedule_block(b) : run(b, quantum);
+    if (!sim_settings.schedule) return run(b, left);
+    *left = 0;
+    return sim_schedule_block(b);
 }

@@ -222,7 +222,7 @@ uint64_t sim_schedule_block_index(const struct sim_grid *grid, uint64_t n);     
 struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear_index, struct sim_block *used);
 struct sim_block *sim_block_unused(struct sim_grid *grid);          /* takes one out of grid->used, or NULL */
 void sim_block_keep(struct sim_block *block);     /* puts it there */
-enum sim_block_status sim_block_run(struct sim_block *block, uint64_t quantum /* warp-instructions */);
+enum sim_block_status sim_block_run(struct sim_block *block, uint64_t *left /* warp-instructions: what it executes is taken off */);
 void sim_block_free(struct sim_block *block);
 void sim_block_timeout(struct sim_block *block, double seconds, uint64_t begun);    /* the grid's fault: who is where in this block, when of
                                                   the grid's blocks so many had begun */
