@@ -100,11 +100,18 @@ static void start_block(struct sim_block *b, uint64_t linear)
     for (unsigned k = 0; k < b->nwarps; k++) start_warp(&b->warps[k]);
 }
 
+/* Zeroed memory whose cache lines are nobody else's: what blocks of two workers share by chance halves their speed. */
+static void *own_lines(size_t bytes)
+{
+    void *p = NULL;
+    return posix_memalign(&p, LINE, rounded(bytes)) ? NULL : memset(p, 0, bytes);
+}
+
 static struct sim_block *make_block(struct sim_grid *grid)
 {
     const struct sim_code *code = grid->code;
     const unsigned threads = grid->block[0] * grid->block[1] * grid->block[2], nwarps = (threads + 31) / 32;
-    struct sim_block *b = calloc(1, sizeof *b + nwarps * sizeof b->warps[0]);
+    struct sim_block *b = own_lines(sizeof *b + nwarps * sizeof b->warps[0]);
     if (!b) return NULL;
     b->grid = grid;
     b->code = code;
@@ -116,9 +123,8 @@ static struct sim_block *make_block(struct sim_grid *grid)
         b->shared_bytes = (b->shared_bytes + align - 1) / align * align + grid->dynamic_shared;
     }
     const size_t regs = rounded(code->regs_bytes);
-    b->memory = calloc(1, LINE + nwarps * regs + b->shared_bytes);
-    if (!b->memory) { free(b); return NULL; }
-    unsigned char *p = b->memory + (LINE - (uintptr_t)b->memory % LINE) % LINE;
+    unsigned char *p = b->memory = own_lines(nwarps * regs + b->shared_bytes);
+    if (!p) { free(b); return NULL; }
     b->shared = p + nwarps * regs;
     bool ok = true;
     for (unsigned k = 0; k < nwarps; k++, p += regs) {
