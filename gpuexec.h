@@ -824,7 +824,8 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
 GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory);
 
 /* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both). Already allowed is
-   fine, and so is the same context twice. NOT_SUPPORTED if the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
+   fine, and so is the same context twice. NOT_SUPPORTED if the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess,
+   cuCtxDisablePeerAccess. */
 #define gpuexec_peer_enable(...)  gpuexec_peer_enable(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_peer_disable(...) gpuexec_peer_disable(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
@@ -1185,8 +1186,9 @@ GPUEXEC_API void *(gpuexec_params_data)(GXI_WHERE gpuexec_params params, size_t 
 GPUEXEC_API gpuexec_args (gpuexec_params_args)(GXI_WHERE gpuexec_params params);
 
 /* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the offsets by itself (it takes each
-   argument from its address); the packed buffer must pass this. Where an alignment above 16 is involved, devices differ in the offset (measured: 16 on sm_90 for
-   an alignment of 32 behind one char), and the block is laid out as this kernel has it. NOT_SUPPORTED if the kernel's layout is not known. A question. */
+   argument from its address); the packed buffer must pass this. Where an alignment above 16 is involved, devices differ in the offset (measured: 16 on
+   sm_90 for an alignment of 32 behind one char), and the block is laid out as this kernel has it. NOT_SUPPORTED if the kernel's
+   layout is not known. A question. */
 #define gpuexec_params_check(...) gpuexec_params_check(GPUEXEC_HERE, __VA_ARGS__)
 GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel);
 
@@ -1271,8 +1273,8 @@ typedef struct gpuexec_device_launch {           /* what one device does */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;                         /* in a loop or in C++, not GPUEXEC_ARGS, which lives until the end of the block around it: gpuexec_params_args, or
-                                                    arrays of your own */
+    gpuexec_args   args;                         /* in a loop or in C++, not GPUEXEC_ARGS, which lives until the end of the block around it:
+                                                    gpuexec_params_args, or arrays of your own */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
@@ -3860,8 +3862,9 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
         call->cu = cu;
         gxi_text_free(&cure);
     } else if (call->cu == GXI_INVALID_SOURCE && desc->target && desc->target != sm) {
-        gxi_fail_cu(call, "leave it 0 to compile for the device", "%s was compiled for gpuexec_module_desc.target %d, but device %d is of compute capability %d.%d",
-                    name, desc->target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+        gxi_fail_cu(call, "leave it 0 to compile for the device",
+                    "%s was compiled for gpuexec_module_desc.target %d, but device %d is of compute capability %d.%d", name, desc->target,
+                    gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (call->cu == GXI_INVALID_PTX) {
         gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s is PTX that does not compile",
                     name);
@@ -4995,7 +4998,8 @@ GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context,
         call->cu = cu;
         call->driver_call = "cuMemHostRegister";
         if (pinned)
-            result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
+            result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                     "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
                      "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
         else result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
     }
@@ -6336,8 +6340,9 @@ static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *k
 }
 static size_t gxi_kind_alignment(unsigned kind) { return kind < GXI_STRUCT ? gxi_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT); }
 
-/* Parameters begin at the constant bank's 0x160 (sm_70 to sm_89), 0x210 (sm_90), 0x380 (sm_100), and the compiler aligns them from the bank's beginning: with an
-   alignment above 16, their offsets depend on the device. Lays the block out so that it has these offsets. Returns 0 if it cannot be, -1 without memory. */
+/* Parameters begin at the constant bank's 0x160 (sm_70 to sm_89), 0x210 (sm_90), 0x380 (sm_100), and the compiler aligns them from the bank's beginning:
+   with an alignment above 16, their offsets depend on the device. Lays the block out so that it has these offsets. Returns 0 if
+   it cannot be, -1 without memory. */
 static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
     gxi_block like, *b = gxi_block_of(slot), *fitted;
     size_t most = 16;
@@ -6739,7 +6744,8 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, const gxi_slot *slot) {
                           : "all blocks of all devices must come to the barrier equally often (rounds count from its making or reset), within "
                             "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; gpuexec_barrier_reset makes it usable "
                             "again when no kernel runs",
-                          "the barrier over %u devices%s%s is broken: %s", b->count, slot->where ? " made at " : "", slot->where ? slot->where : "", t.p ? t.p : "");
+                          "the barrier over %u devices%s%s is broken: %s", b->count, slot->where ? " made at " : "",
+                          slot->where ? slot->where : "", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
@@ -7219,7 +7225,8 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
         memcpy(&value, one->args.addresses[argument], sizeof value);
         for (k = 0; k < b->count; k++)
             if (value == b->memory[k] && b->cu_contexts[k] != context) {
-                gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, and then all "
+                gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                         "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, and then all "
                          "launches have the last one's arguments: use gpuexec_params_args, or arrays of your own",
                          "launches[%u]: argument %u of kernel \"%s\" is device %d's part of the barrier (counted from 0)", i, argument,
                          ((const gxi_kernel *)kernel->more)->name, b->ordinals[k]);
@@ -7263,7 +7270,8 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
             call->subject = is;
             return gxi_fail_args(call, ((gxi_kernel *)kernel->more)->name, kernel->sizes, &list[i].args);
         }
-        if (barrier && gxi_wrong_part(call, (const gxi_barrier *)barrier->more, &list[i], d[i].kernel, d[i].stream->cu_context, i)) return GPUEXEC_BAD_PARAMETERS;
+        if (barrier && gxi_wrong_part(call, (const gxi_barrier *)barrier->more, &list[i], d[i].kernel, d[i].stream->cu_context, i))
+            return GPUEXEC_BAD_PARAMETERS;
         if (barrier && !gxi_barrier_has((gxi_barrier *)barrier->more, d[i].stream->cu_context))
             return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
                             "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i, gxi_ordinal_of(d[i].stream));

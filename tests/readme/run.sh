@@ -7,7 +7,7 @@ root=$PWD
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-readme-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
 passed=0 failed=0 skipped=0
-cxx=$(command -v "${CXX:-c++}")
+cxx=$(${CXX:-c++} --version 2> /dev/null)
 
 ok()   { passed=$((passed + 1)); [ -z "${TEST_VERBOSE:-}" ] || echo "  ok: $1"; }
 bad()  { failed=$((failed + 1)); echo "failed: $1"; sed 's/^/    /' "$2" | head -n 20; }

@@ -534,7 +534,7 @@ static void *opens_later(void *nothing) { test_sleep_ms(300); gate_open(late_gat
 
 /* A kernel that comes after the others have given up still writes to their devices: a barrier is not freed before that. */
 TEST_ALONE(destroyed_before_a_late_kernel) {
-    gpuexec_barrier_desc barrier = { 0, 0, 0.05, 0 };
+    gpuexec_barrier_desc barrier = { 0, 0, 0.5, 0 };
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
     pthread_t thread;
     party p;
