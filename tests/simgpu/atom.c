@@ -84,12 +84,14 @@ ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
 
 #define EXPECTED(v) ((uint32_t)(v) & 0xfffff)
 #define PENDING(v) ((uint32_t)((v) >> 20) & 0xfffff)
-#define BYTES(v) ((int32_t)((v) >> 40 & 0x7fffff) - 0x400000)
+#define BYTES(v) ((uint32_t)((v) >> 40 & 0x7fffff) - 0x400000u)
 #define PHASE(v) ((uint32_t)((v) >> 63))
-static uint64_t barrier_word(uint32_t expected, uint32_t pending, int32_t bytes, uint32_t phase)
+static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes, uint32_t phase)
 {
-    uint64_t v = expected | (uint64_t)pending << 20 | (uint64_t)(uint32_t)(bytes + 0x400000) << 40 | (uint64_t)phase << 63;
-    return pending || bytes ? v : expected | (uint64_t)expected << 20 | 0x400000ull << 40 | (uint64_t)(phase ^ 1) << 63;
+    expected &= 0xfffff;
+    pending &= 0xfffff;
+    const uint64_t biased = (bytes + 0x400000u) & 0x7fffff, v = expected | (uint64_t)pending << 20 | biased << 40 | (uint64_t)phase << 63;
+    return pending || biased != 0x400000 ? v : expected | (uint64_t)expected << 20 | 0x400000ull << 40 | (uint64_t)(phase ^ 1) << 63;
 }
 
 /* d: state or sink, a: address, b: count or bytes; what to do in the user bits */
@@ -106,9 +108,9 @@ SIM_HANDLER(mbarrier)
         case MB_INVAL: *p = 0; break;
         case MB_ARRIVE: *p = barrier_word(EXPECTED(v), PENDING(v) - n, BYTES(v), PHASE(v)); break;
         case MB_DROP: *p = barrier_word(EXPECTED(v) - n, PENDING(v) - n, BYTES(v), PHASE(v)); break;
-        case MB_EXPECT: *p = barrier_word(EXPECTED(v), PENDING(v), BYTES(v) + (int32_t)n, PHASE(v)); break;
-        case MB_COMPLETE: *p = barrier_word(EXPECTED(v), PENDING(v), BYTES(v) - (int32_t)n, PHASE(v)); break;
-        case MB_ARRIVE_EXPECT: *p = barrier_word(EXPECTED(v), PENDING(v) - 1, BYTES(v) + (int32_t)n, PHASE(v)); break;
+        case MB_EXPECT: *p = barrier_word(EXPECTED(v), PENDING(v), BYTES(v) + n, PHASE(v)); break;
+        case MB_COMPLETE: *p = barrier_word(EXPECTED(v), PENDING(v), BYTES(v) - n, PHASE(v)); break;
+        case MB_ARRIVE_EXPECT: *p = barrier_word(EXPECTED(v), PENDING(v) - 1, BYTES(v) + n, PHASE(v)); break;
         }
         if (!(i->flags & SIM_I_SINK)) SIM_AT(u64, i->d)[l] = v;
     }
@@ -133,7 +135,7 @@ SIM_HANDLER(cp_bulk_load)
         if (!copy_units(w, i, (int)l, SIM_SHARED, SIM_GLOBAL)) return;
         u64 *p = sim_at(w, i, (int)l, SIM_SHARED, SIM_AT(u64, i->c)[l], 8, "mbarrier");
         if (!p) return;
-        *p = barrier_word(EXPECTED(*p), PENDING(*p), BYTES(*p) - (int32_t)SIM_AT(u32, i->b)[l], PHASE(*p));
+        *p = barrier_word(EXPECTED(*p), PENDING(*p), BYTES(*p) - SIM_AT(u32, i->b)[l], PHASE(*p));
     }
     w->progress = true;
 }

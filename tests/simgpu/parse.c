@@ -195,10 +195,10 @@ static void parse_spec(struct px *px, struct spec *spec, bool of_param)
 
 struct dims { uint64_t size[8]; unsigned n; bool first_open; };
 
-static void parse_dims(struct px *px, struct dims *d)
+static void parse_dims(struct px *px, struct dims *d, unsigned most)
 {
     *d = (struct dims){ .n = 0 };
-    while (px_accept(px, '[')) {
+    while (d->n < most && px_accept(px, '[')) {
         if (d->n == 8) px_fatal(px, 218, px->t.line, "Arrays of more than 8 dimensions are not supported by this CPU device");
         if (px_is(px, ']')) { if (d->n) px_syntax(px); d->first_open = true; d->size[d->n++] = 0; }
         else d->size[d->n++] = number(px);
@@ -356,7 +356,7 @@ static void parse_registers(struct px *px)
         } else {
             if (px_is(px, '[')) px_error(px, line, "Variable '%s' cannot be allocated into a register", name->text);
             struct dims dims;
-            parse_dims(px, &dims);
+            parse_dims(px, &dims, 9);
             struct px_symbol *s = declare(px, name, PX_REG, line);
             s->reg = new_register(px, name, spec.type, spec.vec);
         }
@@ -388,7 +388,7 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         unsigned line = px->t.line;
         struct dims dims;
         px_next(px);
-        parse_dims(px, &dims);
+        parse_dims(px, &dims, 9);
         struct sim_var *known = redeclared(px, name, space, &l);
         /* an .extern after the definition adds nothing */
         struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
@@ -400,6 +400,7 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
             px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
                 space == SIM_REG ? "reg" : "local");
         if (!px->func && space == SIM_PARAM) px_error(px, line, "Parameter variables may not be declared at module scope");
+        if (space == SIM_PARAM && spec.vec > 1) px_error(px, line, "Variable '%s' cannot be allocated in .param state space", name->text);
         if (spec.type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", name->text);
         if (!known) declare(px, name, PX_VAR, line)->var = v;
         if (px_accept(px, '=')) { parse_init(px, v, &dims, spec.vec); set_size(v, &spec, &dims); }
@@ -468,8 +469,14 @@ static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entr
         v->name = px->t.kind == T_IDENT ? (char *)px->t.name->text : px_strndup(px, "_", 1);
         unsigned line = px->t.line;
         px_next(px);
-        parse_dims(px, &dims);
+        if (space == SIM_REG && px_is(px, '[')) px_error(px, line, "Variable '%s' cannot be allocated into a register", v->name);
+        parse_dims(px, &dims, 1);
         set_size(v, &spec, &dims);
+        if (space == SIM_PARAM && spec.vec > 1 && of_entry) px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
+        if (space == SIM_PARAM && spec.type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+        const bool incomplete = dims.n && dims.size[0] == 0;
+        if (incomplete && of_entry) px_error(px, line, "Parameter to entry function cannot be an incomplete array.");
+        if (incomplete && px_is(px, ',')) px_error(px, line, "Only the last input parameter can be an incomplete array.");
         if (v->size > 1u << 20) px_fatal(px, 218, line, "Parameter '%s' is too large", v->name);
         if (of_entry && space != SIM_PARAM) px_error(px, line, "Entry parameter '%s' must have .param state space", v->name);
     } while (px_accept(px, ','));
