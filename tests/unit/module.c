@@ -527,6 +527,21 @@ TEST(wrong_images) {
 }
 
 /* nvcc's host code has fatbins behind a small struct with a pointer. */
+/* As nvcc's ptxas answers; the driver's compiler is the same. */
+TEST(parameters_that_cannot_be) {
+    static const struct { const char *list, *says; } wrong[] = {
+        { ".param .u32 a[2][2]", "near '['" }, { ".param .v2 .u32 a", "cannot be allocated in .param state space" },
+        { ".param .u32 a[]", "cannot be an incomplete array" }, { ".param .u32 a[0], .param .u32 b", "incomplete array" },
+        { ".param .pred a", "must be in register state space" }, { ".reg .u32 a", "" } };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    char text[200];
+    size_t i;
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(text, sizeof text, ".version 8.0\n.target sm_70\n.address_size 64\n.entry e(%s) { ret; }\n", wrong[i].list);
+        NOT_LOADED(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, "line 4", wrong[i].says);
+    }
+}
+
 TEST(wrapped_images) {
     static unsigned char fatbin[80] = "\x50\xED\x55\xBA\1\0\x10", pair[48];
     struct { unsigned magic, version; const void *data; void *unused; } wrapper = { 0x466243B1u, 1, NULL, NULL };
