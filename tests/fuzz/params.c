@@ -8,7 +8,7 @@
 #include "../../gpuexec.h"
 #include "grammar.h"
 
-enum { MOST = 24, BYTES = 4096, ROOM = 128 << 10 };
+enum { MOST = 24, BYTES = 4096, ROOM = 320 << 10 };
 
 static gpuexec_context context;
 static gpuexec_stream  stream;
@@ -90,7 +90,8 @@ static void add(const char *format, ...) {
     va_start(list, format);
     const int n = vsnprintf(text + at, sizeof text - at, format, list);
     va_end(list);
-    if (n > 0 && (size_t)n < sizeof text - at) at += (size_t)n;
+    if (n < 0 || (size_t)n >= sizeof text - at) abort();
+    at += (size_t)n;
 }
 static const char *blank(struct fuzz_source *s) {
     static const char *const blanks[] = { " ", " ", "\n", "\t", " /* .param .u8 x, ) */ ", " // ) .entry y (\n", "\r\n ", " \f " };
