@@ -332,14 +332,16 @@ static int peer(const void *handle, bool enable, unsigned flags) {
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     if (enable && !sim_peers(me->device, other->device)) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     unsigned *known = peer_of(me, other);
-    if (enable && known) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
-    if (!enable && !known) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     if (enable) {
+        if (known) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
         unsigned *more = realloc(me->peers, (me->npeers + 1) * sizeof *more);
         if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
         me->peers = more;
         me->peers[me->npeers++] = other->id;
-    } else *known = me->peers[--me->npeers];
+    } else {
+        if (!known) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+        *known = me->peers[--me->npeers];
+    }
     update_peers(me->device);
     return CUDA_SUCCESS;
 }

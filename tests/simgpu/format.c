@@ -37,7 +37,7 @@ struct text { char *s; size_t n, cap; };
 static void put(struct text *t, const char *s, size_t n)
 {
     if (!n) return;
-    if (t->n + n > t->cap) {
+    if (!t->s || t->n + n > t->cap) {
         t->cap = 2 * (t->n + n) + 256;
         char *p = realloc(t->s, t->cap);
         if (!p) abort();

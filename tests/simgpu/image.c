@@ -100,10 +100,10 @@ static void parse_target(struct px *px)
         if (!option) {
             char *end = NULL;
             unsigned long sm = !strncmp(name, "sm_", 3) && name[3] >= '1' && name[3] <= '9' ? strtoul(name + 3, &end, 10) : 0;
-            bool suffix = end && (*end == 'a' || *end == 'f') && sm >= 90 && !end[1], known = false;
+            bool bare = end && !*end, suffix = end && (*end == 'a' || *end == 'f') && sm >= 90 && !end[1], known = false;
             unsigned since = 0;
             for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-                if (targets[i].sm == sm && (!*end || suffix)) { known = true; since = targets[i].version; }
+                if (targets[i].sm == sm && (bare || suffix)) { known = true; since = targets[i].version; }
             if (!known && (px->image->sm || !strncmp(name, "sm_", 3) || !strncmp(name, "compute_", 8)))
                 px_fatal(px, 218, line, "Unsupported .target '%s'", name);
             if (!known) break;
