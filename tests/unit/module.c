@@ -537,7 +537,7 @@ TEST(parameters_that_cannot_be) {
     char text[200];
     size_t i;
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        snprintf(text, sizeof text, ".version 8.0\n.target sm_70\n.address_size 64\n.entry e(%s) { ret; }\n", wrong[i].list);
+        snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n.entry e(%s) { ret; }\n", wrong[i].list);
         NOT_LOADED(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, "line 4", wrong[i].says);
     }
 }
