@@ -1869,7 +1869,7 @@ typedef struct gxi_state {
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
 
-static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {                    /* bytes: not 0 */
+static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes: not 0 */
     return gxi.desc.realloc_function ? gxi.desc.realloc_function(gxi.desc.realloc_user, p, bytes) : realloc(p, bytes);
 }
 static GXI_NOINLINE void gxi_free(void *p) {
@@ -2445,7 +2445,7 @@ static uint64_t gxi_tag(void) {                  /* differs between copies in on
 }
 static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
 
-GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {              /* NULL unless alive, ours, and of that kind */
+GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL unless alive, ours, and of that kind */
     char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
     const unsigned rest = (unsigned)id - kind;   /* of that kind, the slot's offset and nothing below it */
     gxi_slot *slot;
