@@ -1,8 +1,8 @@
 /* atom.c - atom, red, and mbarriers.
 
    Global memory through host atomics, since other workers run other blocks; shared memory plainly, since a block runs on one
-   worker at a time. Lanes go in order; those that meet at one address go as one atomic of the host. An atomic that changes nothing marks the
-   loop around it as a spin. */
+   worker at a time. Lanes go in order; those that meet at one address go as one atomic of the host, which only reads if they change
+   nothing: so the cache line can stay with both workers. An atomic that changes nothing marks the loop around it as a spin. */
 #include "access.h"
 #include "floats.h"
 

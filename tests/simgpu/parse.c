@@ -193,13 +193,15 @@ static void parse_spec(struct px *px, struct spec *spec, bool of_param)
     if (spec->type == SIM_NOTYPE) px_syntax(px);
 }
 
-struct dims { uint64_t size[8]; unsigned n; bool first_open; };
+enum { MOST_DIMS = 8 };
+struct dims { uint64_t size[MOST_DIMS]; unsigned n; bool first_open; };
 
+/* most: what the place allows; behind that many, `[` is a syntax error */
 static void parse_dims(struct px *px, struct dims *d, unsigned most)
 {
     *d = (struct dims){ .n = 0 };
     while (d->n < most && px_accept(px, '[')) {
-        if (d->n == 8) px_fatal(px, 218, px->t.line, "Arrays of more than 8 dimensions are not supported by this CPU device");
+        if (d->n == MOST_DIMS) px_fatal(px, 218, px->t.line, "Arrays of more than %d dimensions are not supported by this CPU device", MOST_DIMS);
         if (px_is(px, ']')) { if (d->n) px_syntax(px); d->first_open = true; d->size[d->n++] = 0; }
         else d->size[d->n++] = number(px);
         px_expect(px, ']');
@@ -356,7 +358,7 @@ static void parse_registers(struct px *px)
         } else {
             if (px_is(px, '[')) px_error(px, line, "Variable '%s' cannot be allocated into a register", name->text);
             struct dims dims;
-            parse_dims(px, &dims, 9);
+            parse_dims(px, &dims, MOST_DIMS + 1);
             struct px_symbol *s = declare(px, name, PX_REG, line);
             s->reg = new_register(px, name, spec.type, spec.vec);
         }
@@ -388,7 +390,7 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         unsigned line = px->t.line;
         struct dims dims;
         px_next(px);
-        parse_dims(px, &dims, 9);
+        parse_dims(px, &dims, MOST_DIMS + 1);
         struct sim_var *known = redeclared(px, name, space, &l);
         /* an .extern after the definition adds nothing */
         struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);

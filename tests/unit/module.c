@@ -532,7 +532,7 @@ TEST(parameters_that_cannot_be) {
     static const struct { const char *list, *says; } wrong[] = {
         { ".param .u32 a[2][2]", "near '['" }, { ".param .v2 .u32 a", "cannot be allocated in .param state space" },
         { ".param .u32 a[]", "cannot be an incomplete array" }, { ".param .u32 a[0], .param .u32 b", "incomplete array" },
-        { ".param .pred a", "must be in register state space" }, { ".reg .u32 a", "" } };
+        { ".param .pred a", "must be in register state space" }, { ".reg .u32 a", "must have .param state space" } };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     char text[200];
     size_t i;
