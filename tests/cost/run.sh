@@ -40,7 +40,7 @@ include() { # LANGUAGE LIMIT COMMAND...
     echo "including gpuexec.h, $*: $more million instructions, at most $limit"
     if [ $more -gt 0 ] && [ $more -le "$limit" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
-include c 42 ${CC:-cc} -std=c99
+include c 45 ${CC:-cc} -std=c99
 ! ${CXX:-c++} --version >/dev/null 2>&1 || include cc 56 ${CXX:-c++} -std=c++11
 echo "suite cost: $passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]
