@@ -6595,14 +6595,19 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
    >>impl-barrier   A barrier owns a piece of memory on each of its devices and one of host memory. Waits and failures of kernels look at all barriers;
    gxi_barriers_mutex keeps them alive meanwhile. */
 
-enum { GXI_MULTI_MOST = 32, GXI_BARRIER_WORDS = 512, GXI_BARRIER_ARRIVED = 768, GXI_BARRIER_BYTES = 1024,            /* on a device */
-       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024, GXI_BARRIER_HOST_BYTES = 4096 };
+enum { GXI_MULTI_MOST = 32, GXI_BARRIER_REPLICAS = 4,
+       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024,          /* in host memory, after the abort word: a report and words for each device */
+       GXI_BARRIER_HOST_BYTES = GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * GXI_MULTI_MOST };
 
+typedef struct gxi_barrier_word { uint64_t value, alone[31]; } gxi_barrier_word;
 typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of kernels/gpuexec_barrier.cuh */
-    uint32_t    rank, count;
-    uint64_t    timeout;
-    gpuexec_ptr abort_word, report, arrived, words, relay, mine[GXI_MULTI_MOST];
+    uint32_t         rank, count, through_host, replicas;
+    uint64_t         timeout;
+    gpuexec_ptr      abort_word, report, from, to[GXI_MULTI_MOST], aligned[26];
+    gxi_barrier_word arrived, release, left;
+    uint64_t         words[GXI_BARRIER_REPLICAS][GXI_MULTI_MOST];
 } gxi_barrier_device;
+enum { GXI_BARRIER_COUNTS = offsetof(gxi_barrier_device, arrived) };         /* from here on it begins as zeros */
 
 struct gxi_barrier {
     unsigned         count;
@@ -6628,6 +6633,10 @@ static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where
     GXI_STORE((volatile uint32_t *)(void *)b->host, 1);
 }
 
+/* Where device k waits for the other devices' words; `host`: the barrier's host memory, as a device addresses it. */
+static gpuexec_ptr gxi_barrier_words(const gxi_barrier *b, unsigned k, gpuexec_ptr host) {
+    return b->direct ? b->memory[k] + offsetof(gxi_barrier_device, words) : host + GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * k;
+}
 /* cuMemcpyHtoD may return before the device has the bytes, and the streams of launches need not be ordered with the legacy stream. */
 static void gxi_barrier_write(gxi_call *call, gpuexec_ptr to, const void *from, size_t bytes) {
     if (GXI_TRY(cuMemcpyHtoD, (to, from, bytes)) == 0) GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
@@ -6635,7 +6644,7 @@ static void gxi_barrier_write(gxi_call *call, gpuexec_ptr to, const void *from, 
 
 /* Everything of it to zero: the words count from the beginning again, nobody has reported, nobody shall leave. */
 static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
-    unsigned char zeros[GXI_BARRIER_BYTES - GXI_BARRIER_WORDS];
+    unsigned char zeros[sizeof(gxi_barrier_device) - GXI_BARRIER_COUNTS];
     unsigned i;
     memset(zeros, 0, sizeof zeros);
     memset(b->host, 0, GXI_BARRIER_HOST_BYTES);
@@ -6643,7 +6652,7 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     for (i = 0; i < b->count; i++) {
         gxi_scope scope;
         if (gxi_enter(call, b->cu_contexts[i], &scope)) return call->cu;
-        gxi_barrier_write(call, b->memory[i] + GXI_BARRIER_WORDS, zeros, sizeof zeros);
+        gxi_barrier_write(call, b->memory[i] + GXI_BARRIER_COUNTS, zeros, sizeof zeros);
         gxi_leave(&scope);
         if (call->cu) return call->cu;
     }
@@ -6697,10 +6706,6 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
         unsigned missing = (unsigned)report, named = 0;
         if (!report) { silent |= 1u << i; continue; }
         gxi_add(t, told++ ? "; device %d " : "device %d ", b->ordinals[i]);
-        if ((report >> 32 & 0xFF) == 3) {
-            gxi_add(t, "has blocks of %u threads, but the barrier needs one thread in a block for each of its %u devices", (unsigned)report, b->count);
-            continue;
-        }
         if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
         else gxi_add(t, "was told to leave in round %u, where it waited for", (unsigned)(report >> 40));
         missed |= missing;
@@ -6734,13 +6739,9 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, const gxi_slot *slot) {
     const gxi_barrier *b = (const gxi_barrier *)slot->more;
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result = GPUEXEC_OK;
-    unsigned i;
-    int small = 0;
-    for (i = 0; i < b->count; i++) small |= (gxi_barrier_report(b, i) >> 32 & 0xFF) == 3;
     if (gxi_barrier_tell(&t, b))
         result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
-                          small ? "launch larger blocks; gpuexec_barrier_reset makes the barrier usable again when no kernel runs"
-                          : GXI_LOAD(&b->aborted) ? "gpuexec_barrier_reset makes it usable again when no kernel runs"
+                          GXI_LOAD(&b->aborted) ? "gpuexec_barrier_reset makes it usable again when no kernel runs"
                           : "all blocks of all devices must come to the barrier equally often (rounds count from its making or reset), within "
                             "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; gpuexec_barrier_reset makes it usable "
                             "again when no kernel runs",
@@ -6877,7 +6878,7 @@ GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_con
     if ((b->direct = desc->host_memory ? 0 : gxi_all_peers(call, b, slots)) < 0) goto failed;
     for (i = 0; i < count; i++) {
         if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
-        if (GXI_TRY(cuMemAlloc, (&b->memory[i], GXI_BARRIER_BYTES)) == 0 && i == 0) {
+        if (GXI_TRY(cuMemAlloc, (&b->memory[i], sizeof(gxi_barrier_device))) == 0 && i == 0) {
             void *host = NULL;
             if (GXI_TRY(cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0) b->host = (char *)host;
         }
@@ -6893,14 +6894,14 @@ GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_con
         if (GXI_TRY(cuMemHostGetDevicePointer, (&host, b->host, 0)) == 0) {
             d.rank = i;
             d.count = count;
+            d.through_host = !b->direct;
+            d.replicas = b->direct ? GXI_BARRIER_REPLICAS : 1;
             d.timeout = (uint64_t)(b->timeout_seconds * 1e9);
             d.abort_word = host;
             d.report = host + GXI_BARRIER_REPORTS + 8 * i;
-            d.arrived = b->memory[i] + GXI_BARRIER_ARRIVED;
-            d.words = b->memory[i] + GXI_BARRIER_WORDS;
-            d.relay = b->direct ? 0 : host + GXI_BARRIER_RELAY;
-            for (k = 0; k < count; k++) d.mine[k] = b->memory[k] + GXI_BARRIER_WORDS + 4 * i;
-            gxi_barrier_write(call, b->memory[i], &d, sizeof d);
+            for (k = 0; k < count; k++) d.to[k] = gxi_barrier_words(b, k, host) + 8 * i;
+            d.from = gxi_barrier_words(b, i, host);
+            gxi_barrier_write(call, b->memory[i], &d, GXI_BARRIER_COUNTS);
         }
         gxi_leave(&scope);
         if (call->cu) { gxi_fail_cu(call, NULL, "device %d's part of the barrier cannot be written", b->ordinals[i]); goto failed; }
@@ -6995,6 +6996,15 @@ static void gxi_multi_forget(gxi_call *call, uint64_t context) {
 }
 
 typedef struct gxi_multi_device { gxi_slot *kernel, *stream; int ordinal, device; } gxi_multi_device;
+
+/* Formats the name of the argument only when it is needed: four launches take 30 us, and eight names would add one. */
+static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const char *member, unsigned i) {
+    gxi_slot *slot = gxi_peek(id, kind);
+    char is[24];
+    if (slot && !slot->borrowed) return slot;
+    snprintf(is, sizeof is, "launches[%u].%s", i, member);
+    return gxi_get(call, id, kind, is);
+}
 
 /* The rules between devices `0` and i, once each part is right by itself. */
 static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, unsigned i) {
@@ -7259,13 +7269,11 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec
     }
     for (i = 0; i < count; i++) {
         const gxi_slot *kernel;
-        char is[48];
-        snprintf(is, sizeof is, "launches[%u].kernel", i);
-        if (!(d[i].kernel = gxi_get(call, list[i].kernel.id, GXI_KERNEL, is))) return gxi_failed_with();
-        snprintf(is, sizeof is, "launches[%u].stream", i);
-        if (!(d[i].stream = gxi_get(call, list[i].stream.id, GXI_STREAM, is))) return gxi_failed_with();
+        if (!(d[i].kernel = gxi_multi_get(call, list[i].kernel.id, GXI_KERNEL, "kernel", i))) return gxi_failed_with();
+        if (!(d[i].stream = gxi_multi_get(call, list[i].stream.id, GXI_STREAM, "stream", i))) return gxi_failed_with();
         kernel = d[i].kernel;
         if (!gxi_args_fit(kernel->sizes, &list[i].args)) {
+            char is[24];
             snprintf(is, sizeof is, "launches[%u]: ", i);
             call->subject = is;
             return gxi_fail_args(call, ((gxi_kernel *)kernel->more)->name, kernel->sizes, &list[i].args);

@@ -8,121 +8,165 @@
            ...                                                        // can be read here, on any device
        }
 
-   The host makes it with gpuexec_barrier_create and passes each device's gpuexec_barrier_address. All threads of all blocks must call it
-   equally often, in blocks of at least as many threads as there are devices. It is reusable without end. It is broken when a device did not
-   come within the timeout, or when the host or another device aborted it; the host's next wait then says who did not come
-   (GPUEXEC_BARRIER_BROKEN). Needs sm_70.
+   The host makes it with gpuexec_barrier_create and passes each device's gpuexec_barrier_address. All threads of all blocks must
+   call it equally often. It is reusable without end. It breaks when a device does not arrive within the timeout, or when the host
+   or another device aborts it; the host's next wait then reports which device did not arrive (GPUEXEC_BARRIER_BROKEN).
+   Needs sm_70.
 
    Without CUDA C, link gpuexec_barrier.ptx: .visible .func (.param .b32 broken) gpuexec_barrier_sync(.param .b64 barrier).
 
-   How it works: each device has a word for each device. Who has arrived writes the round's number into its own word on all devices (one writer for
-   each word, stores only: remote atomics are slower, and on host memory they need not end), and waits for all words on its own
-   device, in its own memory. Inside a device, the block that arrives last writes for all. The synchronisation is that of the PTX memory model:
-   bar.sync, an acquire-release count of the blocks, st.release.sys, ld.acquire.sys, bar.sync. */
+   How it works. Blocks count themselves on their device, by one atomic addition each, which also gives them the number of the
+   round. The last one to arrive writes that number into its device's word on every other device: stores only, one writer for each
+   word, because remote atomics are slower, and need not end on host memory. All blocks wait for their own device's count and for
+   the other devices' words, in their own device's memory. Without peer access the words lie in host memory; then only the last
+   block of a device reads them, and lets the others go by one word.
+   The synchronisation is that of the PTX memory model: bar.sync, an acquire-release count, fence and store, load with acquire,
+   bar.sync. While a wait is long, one lane of one block looks at the abort word in host memory for its whole device. */
 #ifndef GPUEXEC_BARRIER_CUH
 #define GPUEXEC_BARRIER_CUH
 
-/* Written by gpuexec_barrier_create, one for each device, in its memory. */
-struct gpuexec_barrier_device {
-    unsigned            rank, count;             /* this device's place among all; how many there are, at most 32 */
-    unsigned long long  timeout;                 /* nanoseconds */
-    unsigned           *abort_word;              /* in host memory; not 0: leave */
-    unsigned long long *report;                  /* in host memory, this device's: round << 40 | state << 32 | who was missing, a bit each; or, if the
-                                                    blocks are too small, their threads */
-    unsigned           *arrived;                 /* blocks of this device in this round */
-    unsigned           *words;                   /* [count], in this device's memory */
-    unsigned           *relay;                   /* [count * 16], in host memory, where devices do not reach each other's memory; or NULL */
-    unsigned           *mine[32];                /* this device's word in each device's words (with a relay: only its own) */
-};
-enum { GPUEXEC_BARRIER_TIMEOUT = 1, GPUEXEC_BARRIER_ABORTED = 2, GPUEXEC_BARRIER_SMALL = 3 };
-enum { GPUEXEC_BARRIER_POLLS = 64,               /* between two looks at clock and abort word */
-       GPUEXEC_BARRIER_EAGER = 8 };              /* then a rest between two polls: 132 blocks on each of two H200s meet in 2.78 us, at the latest 2.80;
-                                                    without rests in 2.75 to 3.4, and once 116 */
+enum { GPUEXEC_BARRIER_DEVICES = 32,
+       GPUEXEC_BARRIER_REPLICAS = 4,
+       GPUEXEC_BARRIER_POLLS = 64,                   /* between two looks at the clock and at who left */
+       GPUEXEC_BARRIER_EAGER = 8,                    /* polls before the first rest */
+       GPUEXEC_BARRIER_REST = 100,                   /* nanoseconds between two polls from then on: polls of many blocks delay the
+                                                        very store that they wait for */
+       GPUEXEC_BARRIER_TIMEOUT = 1, GPUEXEC_BARRIER_ABORTED = 2 };
 
-/* All of it is global memory: told so, since generic addresses cost time. */
+/* A round's number, in the upper half; the lower half of a count has the blocks that have arrived in the round after it. Alone in
+   256 bytes, because all blocks poll it. */
+struct __align__(256) gpuexec_barrier_word { unsigned long long value; };
+
+/* Made by gpuexec_barrier_create, one for each device, in its memory. */
+struct gpuexec_barrier_device {
+    unsigned             rank, count;                /* this device's place among all; how many there are */
+    unsigned             through_host;               /* 1: the words lie in host memory */
+    unsigned             replicas;                   /* of each word: block b polls replica b % replicas */
+    unsigned long long   timeout;                    /* nanoseconds */
+    unsigned            *abort_word;                 /* in host memory; not 0: leave */
+    unsigned long long  *report;                     /* in host memory, this device's: round << 40 | state << 32 | a bit for each
+                                                        device that was missing */
+    unsigned long long  *from;                       /* [count], the words that this device waits for */
+    unsigned long long  *to[GPUEXEC_BARRIER_DEVICES];        /* this device's word on each device */
+    gpuexec_barrier_word arrived;                    /* the count of this device's blocks */
+    gpuexec_barrier_word release;                    /* through host memory: all devices have arrived */
+    gpuexec_barrier_word left;                       /* why this device has given up, or 0 */
+    unsigned long long   words[GPUEXEC_BARRIER_REPLICAS][GPUEXEC_BARRIER_DEVICES];       /* with peer access: from */
+};
+
+/* All of it is global memory; generic addresses would cost time. */
 static __device__ __forceinline__ unsigned gpuexec_barrier_load(const unsigned *word) {
     unsigned value;
     asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
     return value;
 }
-static __device__ __forceinline__ unsigned gpuexec_barrier_acquire(const unsigned *word) {
-    unsigned value;
-    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
+static __device__ __forceinline__ unsigned long long gpuexec_barrier_acquire(const unsigned long long *word) {
+    unsigned long long value;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
     return value;
 }
-static __device__ __forceinline__ void gpuexec_barrier_release(unsigned *word, unsigned value) {
-    asm volatile("st.release.sys.global.u32 [%0], %1;" :: "l"(__cvta_generic_to_global(word)), "r"(value) : "memory");
+static __device__ __forceinline__ void gpuexec_barrier_store(unsigned long long *word, unsigned long long value) {
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" :: "l"(__cvta_generic_to_global(word)), "l"(value) : "memory");
 }
 
-/* Words [count], `stride` apart: this device's own, or those in host memory. */
-struct gpuexec_barrier_words { const unsigned *first; unsigned stride; };
+/* 1 if the word has this round's number, or the next one's, which a faster device may have written already. */
+static __device__ __forceinline__ int gpuexec_barrier_has_come(const unsigned long long *word, unsigned round) {
+    return (unsigned)(gpuexec_barrier_acquire(word) >> 32) - round <= 1;
+}
 
-/* Every now and then while waiting: 1 if there is no use in waiting further. Says so in the report, and to the other devices. */
-static __device__ __forceinline__ int gpuexec_barrier_give_up(const gpuexec_barrier_device *b, gpuexec_barrier_words words, unsigned round,
-                                                              unsigned r, unsigned long long *since) {
-    unsigned long long now, state = 0, missing = 0;
+/* Every now and then while waiting for device k: 1 if there is no use in waiting further. The first thread of the device that
+   finds out reports it, to the host and to the other devices. */
+static __device__ __forceinline__ int gpuexec_barrier_give_up(gpuexec_barrier_device *b, unsigned round, unsigned k, int looks,
+                                                              unsigned long long *since) {
+    unsigned long long now, missing = 0;
+    unsigned state = 0, lanes_before;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes_before));
     if (*since == 0) *since = now;
-    if (gpuexec_barrier_load(b->abort_word)) state = GPUEXEC_BARRIER_ABORTED;
+    if (gpuexec_barrier_acquire(&b->left.value)) return 1;
+    if (looks && !(__activemask() & lanes_before) && gpuexec_barrier_load(b->abort_word)) state = GPUEXEC_BARRIER_ABORTED;
     else if (now - *since > b->timeout) state = GPUEXEC_BARRIER_TIMEOUT;
     if (!state) return 0;
-    for (unsigned k = 0; k < b->count; k++)
-        if ((int)(gpuexec_barrier_load(words.first + k * words.stride) - round) < 0) missing |= 1u << k;
-    if (missing == 0) missing = 1u << r;         /* it came this very moment: too late */
-    if (*(volatile unsigned long long *)b->report == 0)
-        *(volatile unsigned long long *)b->report = (unsigned long long)round << 40 | state << 32 | missing;
-    if (state == GPUEXEC_BARRIER_TIMEOUT) gpuexec_barrier_release(b->abort_word, 2);
+    if (atomicCAS(&b->left.value, 0ull, (unsigned long long)state)) return 1;
+    if (!gpuexec_barrier_has_come(&b->arrived.value, round)) missing = 1ull << b->rank;
+    for (unsigned i = 0; i < b->count; i++)
+        if (i != b->rank && !gpuexec_barrier_has_come(b->from + i, round)) missing |= 1ull << i;
+    if (missing == 0) missing = 1ull << k;           /* it came this very moment: too late */
+    gpuexec_barrier_store(b->report, (unsigned long long)round << 40 | (unsigned long long)state << 32 | missing);
+    if (state == GPUEXEC_BARRIER_TIMEOUT)
+        asm volatile("st.release.sys.global.u32 [%0], 2;" :: "l"(__cvta_generic_to_global(b->abort_word)) : "memory");
     return 1;
 }
-static __device__ __forceinline__ int gpuexec_barrier_wait(const gpuexec_barrier_device *b, gpuexec_barrier_words words, unsigned round, unsigned r) {
+static __device__ __forceinline__ int gpuexec_barrier_wait(gpuexec_barrier_device *b, const unsigned long long *word, unsigned round,
+                                                           unsigned k, int looks) {
     unsigned long long since = 0;
     unsigned polls = 0;
-    while ((int)(gpuexec_barrier_acquire(words.first + r * words.stride) - round) < 0) {
-        if (++polls % GPUEXEC_BARRIER_POLLS == 0 && gpuexec_barrier_give_up(b, words, round, r, &since)) return 1;
-        if (polls > GPUEXEC_BARRIER_EAGER) __nanosleep(100);      /* the polls of many blocks delay the very store that they wait for */
+    while (!gpuexec_barrier_has_come(word, round)) {
+        if (++polls % GPUEXEC_BARRIER_POLLS == 0 && gpuexec_barrier_give_up(b, round, k, looks, &since)) return 1;
+        if (polls > GPUEXEC_BARRIER_EAGER) __nanosleep(GPUEXEC_BARRIER_REST);
     }
     return 0;
 }
 
 /* Waits for all blocks of all devices. Returns, in all threads of a block alike, 0, or 1 if the barrier is broken. */
-static __device__ __forceinline__ int gpuexec_barrier_sync(const gpuexec_barrier_device *b) {
-    const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), threads = blockDim.x * blockDim.y * blockDim.z;
-    const unsigned blocks = gridDim.x * gridDim.y * gridDim.z, lanes = threads < 32 ? threads : 32;
-    unsigned count = 0, rank = 0, round = 0, *words = 0, *relay = 0, *mine = 0;
-    int broken = 0, last = 1;
-    if (thread < lanes) {                        /* the first warp works for its block, each lane for one device */
-        count = b->count; rank = b->rank; words = b->words; relay = b->relay;      /* now, while others are still coming */
-        if (thread < count) mine = b->mine[thread];
-        round = gpuexec_barrier_load(words + rank) + 1;              /* stays until the last block of this device is here */
+static __device__ __forceinline__ int gpuexec_barrier_sync(const gpuexec_barrier_device *barrier) {
+    gpuexec_barrier_device *b = (gpuexec_barrier_device *)barrier;
+    const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    const unsigned threads = blockDim.x * blockDim.y * blockDim.z, blocks = gridDim.x * gridDim.y * gridDim.z;
+    const unsigned lanes = threads < 32 ? threads : 32, warp = 0xFFFFFFFFu >> (32 - lanes);
+    const unsigned long long one = 1ull << 32;
+    unsigned count = 0, rank = 0, replicas = 1, through_host = 0;
+    unsigned long long before = 0, *from = 0, *to = 0;
+    int broken = 0;
+    if (thread < lanes) {                            /* the first warp works for its block; it reads while others still arrive */
+        count = b->count;
+        rank = b->rank;
+        replicas = b->replicas;
+        through_host = b->through_host;
+        from = b->from;
+        to = b->to[thread];
+        if (blocks == 1) before = gpuexec_barrier_acquire(&b->arrived.value);
     }
     __syncthreads();
     if (thread < lanes) {
-        if (lanes < count) {
-            if (thread == 0) *(volatile unsigned long long *)b->report = (unsigned long long)round << 40 | (unsigned long long)GPUEXEC_BARRIER_SMALL << 32 | threads;
-            broken = 1;
-        }
+        /* All blocks together add 1 to the upper half: block 0 adds what the others do not. */
+        const unsigned long long add = block == 0 ? one - (blocks - 1) : 1;
         if (blocks > 1) {
-            const unsigned warp = lanes == 32 ? 0xFFFFFFFFu : (1u << lanes) - 1;
-            if (thread == 0) {
-                unsigned before;
-                asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(__cvta_generic_to_global(b->arrived)) : "memory");
-                last = before == blocks - 1;
-                if (last) *(volatile unsigned *)b->arrived = 0;
-            }
-            last = __shfl_sync(warp, last, 0);
+            if (thread == 0)
+                asm volatile("atom.add.acq_rel.gpu.global.u64 %0, [%1], %2;"
+                             : "=l"(before) : "l"(__cvta_generic_to_global(&b->arrived.value)), "l"(add) : "memory");
+            before = __shfl_sync(warp, before, 0);
             __syncwarp(warp);
         }
-        if (thread < count && !broken) {
-            if (last && relay) {                 /* through host memory; what has come there is passed on to this device's words */
-                if (thread == rank) gpuexec_barrier_release(relay + rank * 16, round);
-                broken = gpuexec_barrier_wait(b, { relay, 16 }, round, thread);
-                if (!broken) gpuexec_barrier_release(words + thread, round);
-            } else if (last && thread == rank) { /* nobody outside of this device reads this one */
-                asm volatile("st.release.gpu.global.u32 [%0], %1;" :: "l"(__cvta_generic_to_global(mine)), "r"(round) : "memory");
-            } else if (last) {
-                gpuexec_barrier_release(mine, round);
+        const unsigned round = (unsigned)(before >> 32) + 1;
+        const int first = (unsigned)before == 0, last = (unsigned)(before + add) == 0;
+        if (last) {
+            asm volatile("fence.acq_rel.sys;" ::: "memory");
+            for (unsigned k = thread; k < count; k += lanes) {
+                if (k != thread) to = b->to[k];
+                if (k != rank)
+                    for (unsigned i = 0; i < replicas && i < blocks; i++)
+                        gpuexec_barrier_store(to + i * GPUEXEC_BARRIER_DEVICES, round * one);
             }
-            if (!broken && (blocks > 1 || thread != rank)) broken = gpuexec_barrier_wait(b, { words, 1 }, round, thread);
+            if (blocks == 1 && thread == 0) gpuexec_barrier_store(&b->arrived.value, round * one);
+        }
+        if (!through_host || last) {
+            if (!through_host && replicas > 1) from += block % replicas * GPUEXEC_BARRIER_DEVICES;
+            for (unsigned k = thread; k < count; k += lanes)
+                if (k != rank) broken |= gpuexec_barrier_wait(b, from + k, round, k, first);
+                else if (blocks > 1 && !last) broken |= gpuexec_barrier_wait(b, &b->arrived.value, round, k, first);
+        }
+        if (through_host && blocks > 1) {
+            if (last) {
+                broken = __any_sync(warp, broken);
+                __syncwarp(warp);
+                if (thread == 0 && !broken)
+                    asm volatile("st.release.gpu.global.u64 [%0], %1;"
+                                 :: "l"(__cvta_generic_to_global(&b->release.value)), "l"(round * one) : "memory");
+            } else if (thread == 0) {
+                broken = gpuexec_barrier_wait(b, &b->release.value, round, rank, first);
+            }
         }
     }
     return __syncthreads_or(broken);
