@@ -18,6 +18,11 @@ CFLAGS    ?= -O2 -g
 PREFIX    ?= /usr/local
 export CC CXX CFLAGS BUILD SAN_FLAGS
 
+# As many jobs as there are processors, unless -j says otherwise.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+endif
+
 WARN   := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes
 STRICT := $(WARN) -Wconversion -Wsign-conversion -Wcast-qual
 ifneq ($(filter-out 0,$(WERROR)),)
@@ -32,7 +37,7 @@ SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/sim
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 BENCHES  := $(addprefix $(BUILD)/bench/,launch calls start multi)
-PROBE    := $(BUILD)/probe
+FIND_DEVICE := $(BUILD)/find_device
 RANDOM   := $(BUILD)/random
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver)
 
@@ -40,7 +45,7 @@ all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)
-tests: $(TESTS) $(PROBE) $(RANDOM)
+tests: $(TESTS) $(FIND_DEVICE) $(RANDOM)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The CPU device. No contraction: PTX says itself where it wants a fused multiply-add. Nobody reads errno or the floating-point exceptions, which lets
@@ -72,7 +77,7 @@ $(BUILD)/unit/%: tests/unit/%.c
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(C99) $< -o $@ -ldl -lpthread
-$(PROBE): tests/probe.c
+$(FIND_DEVICE): tests/find_device.c
 	@mkdir -p $(@D)
 	$(C99) $< -o $@ -ldl -lpthread
 
@@ -95,9 +100,9 @@ $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
 	$(CC) $(SAN_FLAGS) $^ -o $@
 
 # On the GPU if there is one, else on the CPU device, or on whatever GPUEXEC_DRIVER in the environment says.
-run: $(SIMGPU) $(PROBE) $(EXAMPLES)
+run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(PROBE) $(TESTS) $(RANDOM) $(FUZZERS)
+check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
 # How much of gpuexec.h the tests reach on the CPU device, by gcc's gcov. Nothing is inlined, so that each line is counted once; and children of tests end by exit,
@@ -117,7 +122,7 @@ fuzz:
 	@sh tests/fuzz/fuzz.sh build/fuzzing $(FUZZ_SECONDS) $(or $(FUZZERS_ONLY),$(notdir $(FUZZERS)))
 
 # What it all costs on a GPU, beside the driver's own calls and others; see BENCHMARKS.md. On the CPU device the figures say nothing.
-bench: $(SIMGPU) $(PROBE) $(BENCHES)
+bench: $(SIMGPU) $(FIND_DEVICE) $(BENCHES)
 	@sh tests/bench/bench.sh $(BUILD) $(BENCHES)
 
 # How many thread-instructions per second the CPU device executes.
@@ -159,4 +164,4 @@ help:
 
 .PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench bench-simgpu kernels install uninstall clean help
 .DELETE_ON_ERROR:
--include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(PROBE).d $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)
+-include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FIND_DEVICE).d $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)

@@ -1,19 +1,27 @@
 #!/bin/sh
-# Runs every test suite, one after the other, from the repository's root: the programs of tests/unit, built into $1/unit, and the scripts
-# tests/*/run.sh. The last line a suite prints is `suite NAME: N passed, N failed, N skipped`; the last line printed here is their sum.
-# TEST_SCRIPTS="cost fault" in the environment: only these scripts.
+# Runs every test suite from the repository's root: the programs of tests/unit, built into $1/unit, and the scripts tests/*/run.sh. The
+# last line a suite prints is `suite NAME: N passed, N failed, N skipped`; the last line printed here is their sum.
+# TEST_SCRIPTS="cost fault" in the environment: only these scripts. `check.sh BUILD NAME...`: only these suites.
 # A suite that fails shows all it printed, and so does one that crashed, hung or did not come to its last line: that is one failure.
+#
+# Suites run side by side: on the CPU device as many as there are processors; on each GPU two, since the contexts of several processes
+# take turns on it. Scripts that mostly compile run beside. The suites of several devices, and the probe, come last, alone.
 cd "$(dirname "$0")/.." || exit 1
-build=$1
-. tests/device.sh
-mkdir -p "$build/logs"
-passed=0 failed=0 skipped=0
 
-suite() { # NAME COMMAND...
-    name=$1 log=$build/logs/$1.txt
-    shift
-    limited 300 "$@" > "$log" 2>&1 < /dev/null
+# suite BUILD NAME: this script calls itself so, to run one.
+if [ "$1" = suite ]; then
+    build=$2 name=$3 log=$build/logs/$3.txt begin=$(date +%s)
+    if command -v timeout >/dev/null 2>&1; then limited() { timeout -k 5 600 "$@"; }; else limited() { "$@"; }; fi
+    for place in ${TEST_PLACES:-}; do ! mkdir "$build/logs/place.$place" 2>/dev/null || break; done
+    [ -z "${place:-}" ] || export TEST_DEVICE="${place%.*}"
+    case $name in
+        random|readme) [ -z "${TEST_DEVICE:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_DEVICE" ;;
+        probe)         [ -z "${TEST_TWO:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_TWO" ;;      # h200.txt has the answers of two
+    esac
+    if [ -f "tests/unit/$name.c" ]; then set -- "$build/unit/$name"; else set -- sh "tests/$name/run.sh"; fi
+    limited "$@" > "$log" 2>&1 < /dev/null
     code=$?
+    [ -z "${place:-}" ] || rmdir "$build/logs/place.$place"
     line=$(tail -n 1 "$log")
     counts=$(printf '%s\n' "$line" | sed -n 's/^suite [^:]*: \([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed, \([0-9][0-9]*\) skipped$/\1 \2 \3/p')
     set -- ${counts:-0 0 0}
@@ -22,18 +30,61 @@ suite() { # NAME COMMAND...
         f=$((f + 1))
         line="suite $name: ended with exit code $code$([ $code -ne 124 ] || echo ' (too slow)')${line:+ after: $line}"
     fi
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    if [ "$f" -gt 0 ]; then sed '$!s/^/    /;$d' "$log"; elif [ "$s" -gt 0 ]; then grep -i '^ *skip' "$log"; fi
-    echo "$line"
-}
+    echo "$p $f $s" > "$build/logs/$name.counts"
+    said=$(if [ "$f" -gt 0 ]; then sed '$!s/^/    /;$d' "$log"; elif [ "$s" -gt 0 ]; then grep -i '^ *skip' "$log"; fi)
+    printf '%s%s (%d s)\n' "${said:+$said
+}" "$line" $(($(date +%s) - begin))
+    exit 0
+fi
 
-for source in tests/unit/*.c; do
-    name=$(basename "$source" .c)
-    suite "$name" "$build/unit/$name"
+build=$1
+shift
+. tests/device.sh
+mkdir -p "$build/logs"
+rm -rf "$build"/logs/*.counts "$build"/logs/place.*
+cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+
+# What takes longest begins first.
+if [ $# -eq 0 ]; then
+    for script in tests/*/run.sh; do
+        name=$(basename "$(dirname "$script")")
+        case " ${TEST_SCRIPTS-$name} " in *" $name "*) set -- "$@" "$name" ;; esac
+    done
+    for source in tests/unit/*.c; do set -- "$@" "$(basename "$source" .c)"; done
+fi
+last= beside= first=
+for name; do
+    case $name in
+        multi|multi_device|probe)        last="$last $name" ;;
+        abi|compile|contents|cost|fuzz|readme)  beside="$beside $name" ;;
+        *)                               first="$first $name" ;;
+    esac
 done
-for script in tests/*/run.sh; do
-    name=$(basename "$(dirname "$script")")
-    case " ${TEST_SCRIPTS-$name} " in *" $name "*) suite "$name" sh "$script" ;; esac
+
+run() { # HOW_MANY_AT_ONCE NAME...
+    at_once=$1
+    shift
+    [ $# -eq 0 ] || printf '%s\n' "$@" | xargs -n 1 -P "$at_once" sh tests/check.sh suite "$build"
+}
+if [ -n "$gpus" ]; then
+    devices=$(echo "${CUDA_VISIBLE_DEVICES:-$(seq -s, 0 $((gpus - 1)))}" | tr ',' ' ')
+    TEST_DEVICE=${devices%% *} run "$cores" $beside &
+    TEST_PLACES=$(for device in $devices; do echo "$device.1"; done; for device in $devices; do echo "$device.2"; done)
+    export TEST_PLACES
+    run $((2 * gpus)) $first
+    unset TEST_PLACES
+    TEST_TWO=$(echo "$devices" | cut -d' ' -f1,2 | tr ' ' ',') run 1 $last
+    wait
+else
+    export TEST_BARRIER_TIMEOUT="${TEST_BARRIER_TIMEOUT:-2}"         # of barriers that planted faults break, on processors that do much else
+    run "$cores" $beside $first
+    run 1 $last
+fi
+
+passed=0 failed=0 skipped=0
+for name; do
+    read -r p f s < "$build/logs/$name.counts" || { echo "suite $name did not run"; p=0 f=1 s=0; }
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

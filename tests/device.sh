@@ -1,13 +1,14 @@
 # Sourced by tests/check.sh and examples/run.sh, with $build set: chooses the device to run on, once, and says which.
-#   GPUEXEC_DRIVER in the environment is respected; else the system's driver if it has a device; else the CPU device.
+#   GPUEXEC_DRIVER in the environment is respected; else the system's driver if it has a device; else the CPU device. $gpus: how many
+#   GPUs there are, empty otherwise.
 # The sanitizers' settings: CUDA maps memory where ASan keeps its shadow gap, and the driver's own leaks are not ours to report.
-leaks=1
+leaks=1 gpus=
 if [ -n "${GPUEXEC_DRIVER:-}" ]; then
     case $GPUEXEC_DRIVER in /*) ;; */*) GPUEXEC_DRIVER=$PWD/$GPUEXEC_DRIVER ;; esac
     export GPUEXEC_DRIVER
-    echo "running on: $(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/probe" || echo 'no device') (GPUEXEC_DRIVER=$GPUEXEC_DRIVER)"
-elif gpu=$(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/probe"); then
-    leaks=0
+    echo "running on: $(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/find_device" || echo 'no device') (GPUEXEC_DRIVER=$GPUEXEC_DRIVER)"
+elif gpu=$(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/find_device"); then
+    leaks=0 gpus=${gpu%% *}
     echo "running on: $gpu"
 else
     case $build in /*) root= ;; *) root=$PWD/ ;; esac

@@ -5,12 +5,19 @@
         #include "../test.h"                        // gpuexec.h with its implementation comes along
         TEST(name)       { CHECK(...); }            // starts with a library that was never used: gpuexec_shutdown() runs after each
         TEST_ALONE(name) { setenv(...); ... }       // the same in a process of its own: for another environment, or to break CUDA
+        TEST_MULTI(name) { ... }                    // sees all GPUs of the machine, where TEST and TEST_ALONE see one
+        TEST_ALONE_MULTI(name) { ... }              // both
 
     The first process never touches CUDA. It forks children that run the tests, so a test that crashes, hangs or poisons CUDA (errors in
     kernels are sticky) is one failure and the next test starts in a new child. The checks go on after a failure.
 
+    Starting CUDA takes a good part of a second for each GPU. So a child runs all tests of one kind, one after the other, and keeps the
+    primary contexts that they open and close: TEST first, then TEST_MULTI, then each TEST_ALONE in a child of its own. The CPU device
+    starts in no time, and there all tests see all of its devices.
+
     ./program            runs all tests and ends with `suite NAME: N passed, N failed, N skipped`; exit code 1 if one failed
     ./program text ...   only the tests whose names contain one of the texts
+    TEST_DEVICE=1        the GPU for tests that see one, as CUDA_VISIBLE_DEVICES would name it; the first by default
     TEST_VERBOSE=1       one line per test, with its time
     TEST_TIMEOUT=120     seconds that one test may take */
 #ifndef TEST_H
@@ -19,6 +26,7 @@
 #ifndef _POSIX_C_SOURCE
 #  define _POSIX_C_SOURCE 200809L
 #endif
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -40,20 +48,25 @@
 typedef struct test {
     const char  *name;
     void       (*run)(void);
-    int          alone;
+    int          alone, multi;
     struct test *next;
 } test;
 
-static test *test_first, **test_last = &test_first;
+typedef struct test_list { test *first, **last; } test_list;
+static test     *test_first;                          /* of all that were asked for, in main() */
+static test_list test_kinds[3] = { { NULL, &test_kinds[0].first }, { NULL, &test_kinds[1].first }, { NULL, &test_kinds[2].first } };
 
-#define TEST(name)       TEST_REGISTER(name, 0)
-#define TEST_ALONE(name) TEST_REGISTER(name, 1)
-#define TEST_REGISTER(id, is_alone)                                                                      \
+#define TEST(name)             TEST_REGISTER(name, 0, 0)
+#define TEST_MULTI(name)       TEST_REGISTER(name, 0, 1)
+#define TEST_ALONE(name)       TEST_REGISTER(name, 1, 0)
+#define TEST_ALONE_MULTI(name) TEST_REGISTER(name, 1, 1)
+#define TEST_REGISTER(id, alone, multi)                                                                  \
     static void id(void);                                                                                \
-    static test test_of_##id = { #id, id, is_alone, NULL };                                              \
+    static test test_of_##id = { #id, id, alone, multi, NULL };                                          \
     __attribute__((constructor)) static void test_register_##id(void) {                                  \
-        *test_last = &test_of_##id;                                                                      \
-        test_last = &test_of_##id.next;                                                                  \
+        test_list *kind = &test_kinds[alone ? 2 : multi];                                                \
+        *kind->last = &test_of_##id;                                                                     \
+        kind->last = &test_of_##id.next;                                                                 \
     }                                                                                                    \
     static void id(void)
 
@@ -139,6 +152,12 @@ static inline void test_sleep_ms(long ms) {
     nanosleep(&t, NULL);
 }
 
+/* 1 on the CPU device, asked without starting anything: what only it can do is skipped on a GPU before CUDA starts. */
+static inline int on_cpu_device(void) {
+    const char *driver = getenv("GPUEXEC_DRIVER");
+    return driver && strstr(driver, "libsimgpu");
+}
+
 static inline int test_timeout(void) {
     const char *s = getenv("TEST_TIMEOUT");
     return s && atoi(s) > 0 ? atoi(s) : 120;
@@ -211,10 +230,30 @@ static inline void test_say(int pipe_in, test *of, int outcome) {
     if (write(pipe_in, &r, sizeof r) != (ssize_t)sizeof r) _exit(3);
 }
 
-/* In the child: this test and those after it, up to one that wants to be alone. */
+/* In the child, on a GPU: which ones its tests see, and a hold on their primary contexts. */
+static inline void test_open_gpus(const test *t) {
+    const char *device = getenv("TEST_DEVICE"), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    void *library, *context;
+    union { void *p; int (*init)(unsigned); int (*count)(int *); int (*retain)(void **, int); } u;
+    int i, n = 0;
+    if (getenv("GPUEXEC_DRIVER")) return;
+    if (!t->multi) {
+        char first[64];
+        snprintf(first, sizeof first, "%s", device && *device ? device : visible && *visible ? visible : "0");
+        first[strcspn(first, ",")] = 0;
+        setenv("CUDA_VISIBLE_DEVICES", first, 1);
+    }
+    if (t->alone || (library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) == NULL) return;
+    if ((u.p = dlsym(library, "cuInit")) == NULL || u.init(0) != 0) return;
+    if ((u.p = dlsym(library, "cuDeviceGetCount")) == NULL || u.count(&n) != 0) return;
+    if ((u.p = dlsym(library, "cuDevicePrimaryCtxRetain")) != NULL) for (i = 0; i < n; i++) u.retain(&context, i);
+}
+
+/* In the child: this test and those after it that can share its process. */
 static inline void test_run_batch(test *t, int pipe_in) {
     test *first = t;
-    for (; t && (t == first || (!t->alone && !first->alone)); t = t->next) {
+    test_open_gpus(t);
+    for (; t && (t == first || (!t->alone && !first->alone && t->multi == first->multi)); t = t->next) {
         double begin = test_seconds();
         test_current = t;
         test_failures = 0;
@@ -252,7 +291,10 @@ int main(int argc, char **argv) {
     int count[4] = { 0, 0, 0, 0 };
     test **link, *t;
     (void)argc;
-    for (link = &test_first; *link; link = &(*link)->next)                    /* unlink what was not asked for */
+    *test_kinds[0].last = test_kinds[1].first;
+    link = test_kinds[1].first ? test_kinds[1].last : test_kinds[0].last;
+    *link = test_kinds[2].first;
+    for (test_first = test_kinds[0].first, link = &test_first; *link; link = &(*link)->next)      /* unlink what was not asked for */
         if ((*link = test_wanted(*link, argv + 1)) == NULL) break;
     for (t = test_first; t; ) {
         test_report r = { t, TEST_PASSED };

@@ -504,6 +504,7 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
 static char fault_ptx[8192];                             /* tests/unit/unit.ptx */
 static void fault_read(const char *path, char *to, size_t size);
 /* Every stride-th fault of the manners up to `last`. On a GPU few of them: opening a context takes long there, so that one is kept open. */
+enum { GPU_STRIDE = 16 };                                /* a sample: each fault is for the CPU device */
 static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     const char *driver = getenv("GPUEXEC_DRIVER");
     const int cpu_device = driver && strstr(driver, "libsimgpu");
@@ -518,10 +519,11 @@ static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     }
     for (source = DRIVER; source <= MEMORY; source++)
         for (manner = ONCE; manner <= (int)last; manner++)
-            for (at = 1; fault_run(flow, (fault_source)source, (fault_manner)manner, at); at += !cpu_device ? 7 : manner == FOR_GOOD ? stride : 1) {}
+            for (at = 1; fault_run(flow, (fault_source)source, (fault_manner)manner, at); at += !cpu_device ? GPU_STRIDE : manner == FOR_GOOD ? stride : 1) {}
     tally->flows++;
 }
-#define FLOW(name) static void flow_##name(void); TEST_ALONE(name) { fault_flow(flow_##name, FOR_GOOD, 1); } static void flow_##name(void)
+#define FLOW_OF(test, name) static void flow_##name(void); test(name) { fault_flow(flow_##name, FOR_GOOD, 1); } static void flow_##name(void)
+#define FLOW(name) FLOW_OF(TEST_ALONE, name)
 
 /* ---------------------------------------------------------------------------------------------------------------------
    The flows. */
@@ -875,7 +877,7 @@ FLOW(left_behind) {
     WORK(gpuexec_launch_prepared(ready));
 }
 
-FLOW(peer) {
+FLOW_OF(TEST_ALONE_MULTI, peer) {
     gpuexec_context ctx[2];
     gpuexec_stream s;
     gpuexec_ptr a, b;
@@ -967,9 +969,9 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
 static void flow_multi(void)  { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 0); }
 static void flow_host(void)   { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 1); }
 static void flow_driver(void) { fault_multi(GPUEXEC_MULTI_DRIVER, 0); }
-TEST_ALONE(multi)             { fault_flow(flow_multi, FOR_GOOD, 20); }
-TEST_ALONE(multi_host_memory) { fault_flow(flow_host, ONCE, 1); }
-TEST_ALONE(multi_by_driver)   { fault_flow(flow_driver, ONCE, 1); }
+TEST_ALONE_MULTI(multi)             { fault_flow(flow_multi, FOR_GOOD, 20); }
+TEST_ALONE_MULTI(multi_host_memory) { fault_flow(flow_host, ONCE, 1); }
+TEST_ALONE_MULTI(multi_by_driver)   { fault_flow(flow_driver, ONCE, 1); }
 
 /* Calls that fail by themselves: a fault on top changes neither the latch nor that there is a text. */
 #define REFUSED(kind, call) do { fault_step(kind, #call, __LINE__); fault_refused(call); } while (0)

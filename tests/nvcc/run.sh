@@ -15,8 +15,10 @@ for sm in 75 80 90; do
     cp kernels/faults.ptx "$out/$sm/kernels/"
     for source in kernels/*.cu; do
         own=$(sed -n 's|^// nvcc: ||p' "$source")
-        "$nvcc" -ptx -arch=sm_$sm -fmad=false $own "$source" -o "$out/$sm/kernels/$(basename "$source" .cu).ptx" >"$out/log" 2>&1 || { echo "failed: $source for sm_$sm"; cat "$out/log"; failed=$((failed + 1)); }
+        echo "-ptx -arch=sm_$sm -fmad=false $own $source -o $out/$sm/kernels/$(basename "$source" .cu).ptx"
     done
+done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 || { echo "failed: nvcc"; cat "$out/log"; failed=1; }
+for sm in 75 80 90; do
     (cd "$out/$sm" && "$build/unit/kernels") >"$out/log" 2>&1
     line=$(tail -n 1 "$out/log")
     set -- $(printf '%s\n' "$line" | sed -n 's/^suite kernels: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')

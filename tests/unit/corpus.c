@@ -89,7 +89,6 @@ static void within_at(int line, const char *what, long long index, double got, d
 /* ---------------------------------------------------------------------------------------------------------------------
    The table of what is supported, and the two tests of each kernel file. */
 
-static int is_cpu_device(void) { return strstr(gpuexec_driver_path(), "libsimgpu") != NULL; }
 
 /* The line of a kernel in the table: its state for sm_75 and sm_90, and the reason. 0 if there is none. */
 typedef struct status { char name[64], state[2][16], reason[128]; } status;
@@ -130,7 +129,7 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
     if (!gpuexec_ok(run.mod) && gpuexec_error_detail()->driver_result == 222) SKIP("the text's .version is above the driver's");
     if (!strcmp(state, "UNSUPPORTED")) {
         char instruction[128] = "";
-        if (!is_cpu_device()) SKIP("beyond the CPU device, and nothing that a GPU has to show");
+        if (!on_cpu_device()) SKIP("beyond the CPU device, and nothing that a GPU has to show");
         sscanf(s.reason, "%127[^:]", instruction);
         CHECK(!gpuexec_ok(run.mod));
         CHECK_TEXT(gpuexec_why(run.mod), "line ", "is not supported by this CPU device", instruction);

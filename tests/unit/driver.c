@@ -136,11 +136,6 @@ static int becomes(int i, int k, uint32_t value) {
     return word(i, k) == value;
 }
 
-static int is_simgpu(void) {
-    char name[100] = "";
-    return cu.cuDeviceGetName(name, sizeof name, 0) == 0 && strstr(name, "simgpu") != NULL;
-}
-
 /* `least` devices and up to `most`, each with its primary context, a stream, the module and pinned words; that of device 0 is current. NULL, or
    why this cannot be. */
 static const char *start(int least, int most) {
@@ -501,7 +496,7 @@ TEST(fills) {
     finish();
 }
 
-TEST(copies_between_devices) {
+TEST_MULTI(copies_between_devices) {
     uint32_t in[256], out[256];
     ptr a = 0, b = 0;
     unsigned i;
@@ -655,7 +650,7 @@ TEST(parameters_aligned_to_more_than_16) {
             CHECK_EQ(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, k ? NULL : arguments, k ? extra : NULL), 0);
             CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
             CHECK(got[0] == b[0] && got[1] == 200 && got[2] == b[50] && got[3] == b[255]);
-            if (is_simgpu()) CHECK_EQ(got[4] % alignment, 0);      /* a GPU's generic addresses of parameters were not looked at */
+            if (on_cpu_device()) CHECK_EQ(got[4] % alignment, 0);      /* a GPU's generic addresses of parameters were not looked at */
         }
         CHECK_EQ(cu.cuMemFree(out), 0);
         CHECK_EQ(cu.cuModuleUnload(module), 0);
@@ -877,12 +872,12 @@ static const char *all_meet(int in_host_memory) {
     finish();
     return NULL;
 }
-TEST_ALONE(eight_devices_meet_in_peer_memory) {
+TEST_ALONE_MULTI(eight_devices_meet_in_peer_memory) {
     const char *why;
     setenv("SIMGPU_DEVICES", "8", 1);                /* the CPU device's; a GPU does not mind */
     if ((why = all_meet(0)) != NULL) SKIP(why);
 }
-TEST_ALONE(eight_devices_meet_in_host_memory_on_one_worker) {
+TEST_ALONE_MULTI(eight_devices_meet_in_host_memory_on_one_worker) {
     const char *why;
     setenv("SIMGPU_DEVICES", "8", 1);
     setenv("SIMGPU_THREADS", "1", 1);
@@ -890,7 +885,7 @@ TEST_ALONE(eight_devices_meet_in_host_memory_on_one_worker) {
 }
 
 /* One device never comes: the others wait as long as they have patience, by the clock of the device, and end. */
-TEST_ALONE(a_device_that_never_arrives) {
+TEST_ALONE_MULTI(a_device_that_never_arrives) {
     uint64_t ns = 300000000;
     ptr      out[MOST];
     void    *arguments[3], *f[MOST];
@@ -957,13 +952,13 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
 }
 
 /* On a GPU nobody asked. */
-TEST_ALONE(a_reset_after_a_trap_stops_what_still_spins) {
+TEST_ALONE_MULTI(a_reset_after_a_trap_stops_what_still_spins) {
     int  (*reset)(int);
     void  *gate, *broken;
     double begin = test_seconds();
     setenv("SIMGPU_DEVICES", "2", 1);
+    if (!on_cpu_device()) SKIP("not on the CPU device");
     START(2, 2);
-    if (!is_simgpu()) SKIP("not on the CPU device");
     gate = kernel(0, "gate");
     broken = kernel(1, "broken");
     CHECK_EQ(close_gate(gate, on[0].stream, 0, 0), 0);
@@ -977,7 +972,7 @@ TEST_ALONE(a_reset_after_a_trap_stops_what_still_spins) {
 static void leave_a_kernel_spinning(void) {
     const char *why = start(1, 1);
     if (why || close_gate(kernel(0, "broken"), on[0].stream, 0, 0)) CHECK(0 && "started");
-    if (is_simgpu()) exit(test_failures != 0);                     /* a GPU may wait in there */
+    if (on_cpu_device()) exit(test_failures != 0);                     /* a GPU may wait in there */
 }
 
 TEST_ALONE(a_process_ends_though_a_kernel_spins) {
@@ -994,14 +989,14 @@ static const char *reason(int result) {
     return find(&get, "cuGetErrorString", 6000) && get(result, &s) == 0 ? s : NULL;
 }
 
-#define ON_SIMGPU() do { if (!is_simgpu()) SKIP("not on the CPU device"); } while (0)
+#define ON_SIMGPU() if (!on_cpu_device()) SKIP("not on the CPU device")
 
 TEST_ALONE(failures_on_demand) {
     ptr   p = 0;
     void *nop;
     setenv("SIMGPU_FAIL", "cuMemAlloc:1:2,cuMemAlloc_v2:2:46,cuLaunchCooperativeKernel:2:719,cuMemsetD16:1:7,cuStreamWriteValue32:2:801", 1);
-    START(1, 1);
     ON_SIMGPU();
+    START(1, 1);
     nop = kernel(0, "nop");
     CHECK_EQ(cu.cuMemAlloc(&p, 64), 2);
     CHECK_EQ(cu.cuMemAlloc(&p, 64), 46);                           /* each of several counts all calls */
@@ -1019,8 +1014,8 @@ TEST_ALONE(little_memory) {
     ptr    p = 0, q = 0;
     size_t pitch = 0;
     setenv("SIMGPU_MEMORY", "2M", 1);
-    START(1, 1);
     ON_SIMGPU();
+    START(1, 1);
     CHECK_EQ(cu.cuMemAllocPitch(&p, &pitch, 1000, 3000, 4), OUT_OF_MEMORY);
     CHECK_EQ(cu.cuMemAllocPitch(&p, &pitch, 1000, 1500, 4), 0);
     CHECK_EQ(cu.cuMemAlloc(&q, 1 << 20), OUT_OF_MEMORY);
@@ -1034,8 +1029,8 @@ TEST_ALONE(endless_spinning_is_told_after_the_time_allowed) {
     void *arguments[1];
     arguments[0] = &on[0].address;
     setenv("SIMGPU_TIMEOUT", "0.2", 1);
-    START(1, 1);
     ON_SIMGPU();
+    START(1, 1);
     CHECK_EQ(launch(kernel(0, "gate"), on[0].stream, 1000, 64, arguments), 0);
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), TIMED_OUT);
     CHECK_TEXT(reason(TIMED_OUT), "kernel gate", "0.2 s", "SIMGPU_TIMEOUT", "on device 0", " of its 1000 blocks not begun; block (",
@@ -1051,8 +1046,8 @@ TEST_ALONE(a_deadlock_is_told) {
         "FIRST: barrier.sync 1;\n"
         "    ret;\n}\n";
     void *m = NULL, *f = NULL;
-    START(1, 1);
     ON_SIMGPU();
+    START(1, 1);
     CHECK(cu.cuModuleLoadData(&m, stuck) == 0 && cu.cuModuleGetFunction(&f, m, "stuck") == 0);
     CHECK_EQ(launch(f, on[0].stream, 1, 64, NULL), 0);
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), TIMED_OUT);

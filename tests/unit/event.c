@@ -130,7 +130,7 @@ TEST(elapsed_time_that_cannot_be_told) {
     CHECK_OK(gpuexec_take_error());
 }
 
-TEST_ALONE(events_of_two_devices) {
+TEST_ALONE_MULTI(events_of_two_devices) {
     gpuexec_event e[2];
     gpuexec_stream s[2];
     int i;

@@ -19,7 +19,6 @@ static struct {
     load_fn load, load_file; load_ex_fn load_ex; global_fn global;
 } cu;
 
-static int is_cpu_device(void) { return strstr(gpuexec_driver_path(), "libsimgpu") != NULL; }
 
 static gpuexec_context begin(void) {
     static const struct { const char *name; int version; } names[] = {
@@ -214,7 +213,7 @@ TEST(saved_image_and_added_file) {
     linker_free(l);
     CHECK_EQ(cu.load_file(&native, saved), 0);
     check_module(ctx, native, 1035);
-    if (is_cpu_device()) {                                       /* one that is cut off is refused */
+    if (on_cpu_device()) {                                       /* one that is cut off is refused */
         CHECK(ftruncate(saved_file, (off_t)bytes / 2) == 0);
         CHECK_EQ(cu.load_file(&native, saved), 200);
     }
@@ -423,7 +422,7 @@ TEST(misuse) {
     CHECK_EQ(cu.create(0, NULL, NULL, &state), 0);               /* no options: no logs */
     CHECK(cu.add(state, INPUT_CUBIN, (void *)l->info, sizeof l->info, "zeros", 0, NULL, NULL) != 0);
     CHECK_EQ(cu.destroy(state), 0);
-    if (is_cpu_device()) {                                       /* a GPU's driver follows dead pointers */
+    if (on_cpu_device()) {                                       /* a GPU's driver follows dead pointers */
         char cubin[64] = "\x7f" "ELF";
         cubin[18] = (char)190;                                   /* EM_CUDA */
         CHECK_EQ(cu.add(l->state, INPUT_CUBIN, cubin, sizeof cubin, "a.cubin", 0, NULL, NULL), 209);
@@ -531,7 +530,7 @@ TEST(library_names_kernels_that_need_the_device_runtime) {
         "st.global.u64 [%d2], %d1; ret; }\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
-    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK && gpuexec_ok(gpuexec_linker_load(l)) && is_cpu_device())
+    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK && gpuexec_ok(gpuexec_linker_load(l)) && on_cpu_device())
         SKIP("this CPU device brings a device runtime of its own");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "__cudaCDP2GetParameterBufferV2", "libcudadevrt.a");
@@ -566,7 +565,7 @@ TEST(library_names_a_broken_input_and_goes_on) {
     CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, many, 0, "bad one"), GPUEXEC_BAD_IMAGE);
     CHECK_TEXT(gpuexec_error_text(), "bad one is PTX that does not compile", "no_such_instruction", "line 5");
     log = gpuexec_error_detail()->log;
-    if (is_cpu_device() && CHECK(log != NULL)) CHECK_TEXT(log, "no_such_instruction_599");       /* grown until nothing was cut */
+    if (on_cpu_device() && CHECK(log != NULL)) CHECK_TEXT(log, "no_such_instruction_599");       /* grown until nothing was cut */
     gpuexec_take_error();
     CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ".version 99.9\n.target sm_70\n.address_size 64\n", 0, NULL), GPUEXEC_IMAGE_TOO_NEW);
     CHECK_TEXT(gpuexec_error_text(), "input 2 is PTX of .version 99.9", "takes at most .version");
@@ -775,7 +774,7 @@ TEST(binaries_of_nvcc) {
         if (made[i].kind == GXI_LTO) {
             CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);
             CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
-        } else if (is_cpu_device()) {
+        } else if (on_cpu_device()) {
             CHECK_EQ(added, GPUEXEC_IMAGE_TOO_NEW);              /* so it was recognised, and the driver asked */
             CHECK_TEXT(gpuexec_error_text(), file, "has no code for device 0", "simgpu links PTX text only", made[i].is);
         } else if (CHECK_EQ(added, GPUEXEC_OK)) {
@@ -791,9 +790,9 @@ TEST(binaries_of_nvcc) {
 }
 
 TEST_ALONE(an_old_driver_does_not_tell_parameters) {
+    if (!on_cpu_device()) SKIP("only the CPU device plays old drivers");
     CHECK(setenv("SIMGPU_DRIVER_VERSION", "11040", 1) == 0);
     gpuexec_context_open(0, NULL);
-    if (!is_cpu_device()) SKIP("only the CPU device plays old drivers");
     gpuexec_shutdown();
     kernels_of_two_files();
 }
@@ -837,9 +836,9 @@ static void check_driver_failing(const char *fail, const char *text) {
     gpuexec_context ctx;
     gpuexec_linker  l;
     gpuexec_result  main_result, part_result;
+    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
     CHECK(setenv("SIMGPU_FAIL", fail, 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
-    if (!is_cpu_device()) SKIP("only the CPU device fails to order");
     l = gpuexec_linker_create(ctx, NULL);
     main_result = gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main");
     part_result = gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part");

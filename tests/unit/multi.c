@@ -116,11 +116,11 @@ static void works(unsigned n, gpuexec_multi_way way, int host_memory) {
     CHECK_OK(gpuexec_barrier_check(p.barrier));
     CHECK_OK(gpuexec_barrier_destroy(p.barrier));
 }
-TEST(one_device)        { works(1, GPUEXEC_MULTI_FASTEST, 0); }
-TEST(per_device)        { NEEDS(2); works(devices_here(), GPUEXEC_MULTI_PER_DEVICE, 0); }
-TEST(two_devices)       { NEEDS(2); works(2, GPUEXEC_MULTI_FASTEST, 0); }
-TEST(through_host)      { NEEDS(2); works(devices_here(), GPUEXEC_MULTI_FASTEST, 1); }
-TEST(by_the_driver)     {
+TEST_MULTI(one_device)        { works(1, GPUEXEC_MULTI_FASTEST, 0); }
+TEST_MULTI(per_device)        { NEEDS(2); works(devices_here(), GPUEXEC_MULTI_PER_DEVICE, 0); }
+TEST_MULTI(two_devices)       { NEEDS(2); works(2, GPUEXEC_MULTI_FASTEST, 0); }
+TEST_MULTI(through_host)      { NEEDS(2); works(devices_here(), GPUEXEC_MULTI_FASTEST, 1); }
+TEST_MULTI(by_the_driver)     {
     int can = 0;
     NEEDS(2);
     CHECK_OK(gpuexec_device_get_attribute(0, COOPERATIVE_MULTI_DEVICE, &can));
@@ -174,7 +174,7 @@ static void broken(party *p, const char *rule, const gpuexec_device_launch *list
 }
 #define BROKEN(rule, n, result, cu, ...) broken(&p, rule, list, n, result, cu, (const char *const[]){ __VA_ARGS__, NULL })
 
-TEST(rules) {
+TEST_MULTI(rules) {
     gpuexec_device_launch list[MOST];
     arguments a[MOST];
     gpuexec_context own;
@@ -281,7 +281,7 @@ TEST(rules) {
     all_done(&p, 1);
 }
 
-TEST_ALONE(launch_blocking) {
+TEST_ALONE_MULTI(launch_blocking) {
     party p;
     setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
     NEEDS(2);
@@ -299,7 +299,7 @@ static void unlike(const char *settings, gpuexec_multi_way way, const char *cons
     desc.way = way;
     setenv("SIMGPU_DEVICES", "2", 1);
     setenv("SIMGPU_DEVICE_1", settings, 1);
-    if (strstr(gpuexec_driver_path(), "simgpu") == NULL) SKIP("needs the CPU device's settings");
+    if (!on_cpu_device()) SKIP("needs the CPU device's settings");
     if (!gather(&p, 2, NULL)) return;
     CHECK_RESULT(launch(&p, &desc), GPUEXEC_NOT_SUPPORTED);
     test_has_text(__FILE__, __LINE__, gpuexec_error_text(), settings, words);
@@ -307,16 +307,15 @@ static void unlike(const char *settings, gpuexec_multi_way way, const char *cons
     all_done(&p, 0);
 }
 #define WORDS(...) (const char *const[]){ __VA_ARGS__, NULL }
-TEST_ALONE(devices_of_two_models)    { unlike("name=another model", GPUEXEC_MULTI_FASTEST, WORDS("device 1 is \"another model\"", "devices of one model")); }
-TEST_ALONE(devices_of_two_sizes)     { unlike("16=3", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has 3 of", "identical devices")); }
-TEST_ALONE(devices_without_grids)    { unlike("95=0", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has no cooperative launches")); }
-TEST_ALONE(devices_without_the_call) { unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not take the driver's multi-device launch", "way 0")); }
+TEST_ALONE_MULTI(devices_of_two_models)    { unlike("name=another model", GPUEXEC_MULTI_FASTEST, WORDS("device 1 is \"another model\"", "devices of one model")); }
+TEST_ALONE_MULTI(devices_of_two_sizes)     { unlike("16=3", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has 3 of", "identical devices")); }
+TEST_ALONE_MULTI(devices_without_grids)    { unlike("95=0", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has no cooperative launches")); }
+TEST_ALONE_MULTI(devices_without_the_call) { unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not take the driver's multi-device launch", "way 0")); }
 
-TEST(barrier_wrong_use) {
+TEST_MULTI(barrier_wrong_use) {
     gpuexec_barrier_desc desc = { 0, 0, 0, 0 };
     gpuexec_context contexts[3];
     gpuexec_barrier barrier;
-    party p;
     NEEDS(2);
     contexts[0] = gpuexec_context_open(0, NULL);
     contexts[1] = gpuexec_context_open(1, NULL);
@@ -350,20 +349,51 @@ TEST(barrier_wrong_use) {
     CHECK_TEXT(gpuexec_error_text(), "stale");
     gpuexec_take_error();
     CHECK_OK(gpuexec_barrier_destroy((gpuexec_barrier){ 0 }));
-
-    desc.timeout_seconds = 0.2;                      /* blocks of fewer threads than there are devices */
-    desc.end_canary = 0;
-    if (!gather(&p, 2, &desc)) return;
-    p.dims[0] = p.dims[1] = gpuexec_grid(BLOCKS, 1, 0);
-    CHECK_OK(launch(&p, NULL));
-    CHECK_RESULT(gpuexec_stream_sync(p.stream[0]), GPUEXEC_BARRIER_BROKEN);
-    CHECK_TEXT(gpuexec_error_text(), "has blocks of 1 threads", "each of its 2 devices");
-    CHECK_RESULT(gpuexec_stream_sync(p.stream[1]), GPUEXEC_BARRIER_BROKEN);
 }
+
+/* One barrier for grids of all shapes in turn, also for blocks of fewer threads than there are devices. */
+static void barrier_for_all_shapes(int host_memory) {
+    static const gpuexec_dims shapes[] = { { 1, 1, 1, 1, 1, 1, 0 }, { 4, 1, 1, 1, 1, 1, 0 }, { 1, 1, 1, 33, 1, 1, 0 }, { 2, 3, 1, 3, 2, 2, 0 },
+                                           { 1, 1, 1, 256, 1, 1, 0 }, { 1, 1, 6, 4, 4, 4, 0 } };
+    gpuexec_barrier_desc barrier = { 0, 0, 0, 0 };
+    gpuexec_device_launch list[MOST];
+    gpuexec_kernel kernel[MOST];
+    gpuexec_ptr part[MOST], done[MOST];
+    const void *in_order[MOST][3];
+    int rounds = 20;
+    uint32_t want = 0;
+    size_t k;
+    unsigned i;
+    party p;
+    barrier.host_memory = host_memory;
+    if (!gather(&p, devices_here(), &barrier)) return;
+    memset(list, 0, sizeof list);
+    for (i = 0; i < p.n; i++)
+        kernel[i] = gpuexec_kernel_get(gpuexec_module_load_file(p.context[i], "kernels/ring_exchange.ptx", NULL), "barrier_rounds");
+    for (k = 0; k < 2 * sizeof shapes / sizeof *shapes; k++) {
+        const gpuexec_dims *dims = &shapes[k % (sizeof shapes / sizeof *shapes)];
+        for (i = 0; i < p.n; i++) {
+            part[i] = gpuexec_barrier_address(p.barrier, i);
+            done[i] = p.counts[i] + 4;
+            in_order[i][0] = &part[i]; in_order[i][1] = &rounds; in_order[i][2] = &done[i];
+            list[i].kernel = kernel[i];
+            list[i].stream = p.stream[i];
+            list[i].dims = *dims;
+            list[i].args.addresses = in_order[i];
+            list[i].args.count = 3;
+        }
+        want += dims->grid_x * dims->grid_y * dims->grid_z * dims->block_y * dims->block_z;      /* threads whose threadIdx.x is 0 */
+        CHECK_OK(gpuexec_launch_multi_device(list, p.n, NULL));
+        for (i = 0; i < p.n; i++) CHECK_OK(gpuexec_stream_sync(p.stream[i]));
+        for (i = 0; i < p.n; i++) CHECK_EQ(counted(&p, i, 1), want);
+    }
+}
+TEST_MULTI(grids_of_all_shapes)                     { NEEDS(2); barrier_for_all_shapes(0); }
+TEST_MULTI(grids_of_all_shapes_through_host_memory) { NEEDS(2); barrier_for_all_shapes(1); }
 
 /* Both synchronisations, told by what is written when. Device 0's gate keeps its earlier work back: no kernel may start. And later work on any
    stream comes after all kernels. Three times, the second without and the third with other work between the launches. */
-TEST(synchronisations) {
+TEST_MULTI(synchronisations) {
     gpuexec_module unit[2];
     gpuexec_ptr after[2];
     uint32_t *seen;
@@ -399,7 +429,7 @@ TEST(synchronisations) {
 }
 
 /* The barrier as a function to link: a kernel in PTX that knows nothing of it but its declaration. */
-TEST(linked_barrier) {
+TEST_MULTI(linked_barrier) {
     static const char meet[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n"
         ".extern .func (.param .b32 broken) gpuexec_barrier_sync(.param .b64 barrier);\n"
@@ -440,7 +470,7 @@ TEST(linked_barrier) {
 }
 
 /* The host tells waiting kernels to leave. */
-TEST(abort_from_the_host) {
+TEST_MULTI(abort_from_the_host) {
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
     gpuexec_device_launch list[MOST];
     arguments a[MOST];
@@ -466,7 +496,7 @@ TEST(abort_from_the_host) {
 }
 
 /* The owner of an adopted context destroys it: the barrier goes with it, and the other device's work is none the worse. */
-TEST_ALONE(barrier_of_a_destroyed_context) {
+TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
     int (*create)(void **, unsigned, int), (*destroy)(void *);
     void *symbol, *native = NULL;
     gpuexec_context contexts[2];
@@ -492,7 +522,7 @@ TEST_ALONE(barrier_of_a_destroyed_context) {
 /* What the driver answers when one device's memory is to be opened to another: two answers mean that it cannot be, others are failures. */
 static int answered;
 static int GXI_CUDA no_peer(struct CUctx_st *peer, unsigned flags) { (void)peer; (void)flags; return answered; }
-TEST(barrier_and_peer_access) {
+TEST_MULTI(barrier_and_peer_access) {
     static const struct { int answer, made, direct; } rows[] = { { 217, 1, 0 }, { 711, 1, 0 }, { 704, 1, 1 }, { 0, 1, 1 }, { 2, 0, 0 }, { 999, 0, 0 } };
     gpuexec_context contexts[2];
     gpuexec_barrier barrier;
@@ -513,7 +543,7 @@ TEST(barrier_and_peer_access) {
 }
 
 /* A kernel's failure does not wait for words from a barrier at which no kernel can be. */
-TEST_ALONE(a_barrier_that_nobody_uses) {
+TEST_ALONE_MULTI(a_barrier_that_nobody_uses) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL), contexts[2];
     gpuexec_kernel fails = gpuexec_kernel_get(gpuexec_module_load_file(ctx, "kernels/faults.ptx", NULL), "trap_now");
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
@@ -533,7 +563,7 @@ static test_gate late_gate;
 static void *opens_later(void *nothing) { test_sleep_ms(300); gate_open(late_gate); return nothing; }
 
 /* A kernel that comes after the others have given up still writes to their devices: a barrier is not freed before that. */
-TEST_ALONE(destroyed_before_a_late_kernel) {
+TEST_ALONE_MULTI(destroyed_before_a_late_kernel) {
     gpuexec_barrier_desc barrier = { 0, 0, 0.5, 0 };
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
     pthread_t thread;
@@ -561,7 +591,7 @@ static void *waits(void *nothing) {
     while (!__atomic_load_n(&stop_waiting, __ATOMIC_RELAXED)) CHECK_OK(gpuexec_stream_sync(waited_for));
     return nothing;
 }
-TEST(waits_beside_barriers_that_end) {
+TEST_MULTI(waits_beside_barriers_that_end) {
     gpuexec_context contexts[2];
     pthread_t threads[4];
     int i;
@@ -676,6 +706,6 @@ static int two_devices_in_a_child(void) {            /* asked in a child, since 
     waitpid(child, &status, 0);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
-TEST_ALONE(one_launch_fails)  { NEEDS_TWO_IN_A_CHILD; plant(0); }
-TEST_ALONE(one_kernel_traps)  { NEEDS_TWO_IN_A_CHILD; plant(TRAP); }
-TEST_ALONE(one_never_arrives) { NEEDS_TWO_IN_A_CHILD; plant(LEAVE); }
+TEST_ALONE_MULTI(one_launch_fails)  { NEEDS_TWO_IN_A_CHILD; plant(0); }
+TEST_ALONE_MULTI(one_kernel_traps)  { NEEDS_TWO_IN_A_CHILD; plant(TRAP); }
+TEST_ALONE_MULTI(one_never_arrives) { NEEDS_TWO_IN_A_CHILD; plant(LEAVE); }

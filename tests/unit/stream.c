@@ -394,7 +394,7 @@ TEST(destroying_a_stream_in_the_middle_of_a_kernel) {
 
 /* ---- streams of two devices ---- */
 
-TEST_ALONE(streams_of_two_devices_wait_for_each_other) {
+TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
     gpuexec_context c[2];
     gpuexec_stream  s[2];
     gpuexec_kernel  fn[2];

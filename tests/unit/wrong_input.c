@@ -471,7 +471,7 @@ TEST(garbage_handles) {
     check_that_it_still_works(&s);
 }
 
-TEST_ALONE(objects_of_two_devices) {
+TEST_ALONE_MULTI(objects_of_two_devices) {
     setting s;
     gpuexec_context other;
     gpuexec_stream  stream;
