@@ -1756,7 +1756,7 @@ enum {
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
     GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720, GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802,
-    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_INVALID_CLUSTER_SIZE = 912,
+    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
     GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6, GXI_JIT_OPTIMIZATION_LEVEL = 7,
@@ -2017,16 +2017,18 @@ static gpuexec_result gxi_latched(void) { return gxi_thread.latched && gxi_threa
 
 static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so this text cannot be made\n";
 
-/* A detail's strings lie in its text buffer, one after the other: message, cure, log, and the whole text last. */
+/* A detail's strings lie in its text buffer, one after the other: message, cure, log, the driver's name of its answer (which the
+   driver's library owns, and that may be closed), and the whole text last. */
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *refused) {
     gxi_text *t = &d->text;
-    size_t message, cure, log, text;
+    size_t message, cure, log, name, text;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
     message = t->n; gxi_add(t, "%s%c", e->message ? e->message : gxi_no_memory_text, 0);
     cure = t->n;    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
+    name = t->n;    gxi_add(t, "%s%c", e->driver_result_name ? e->driver_result_name : "", 0);
     text = t->n;
     gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message,
             gpuexec_result_name(e->result));
@@ -2044,12 +2046,13 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
                 refused->where ? " at " : "", refused->where ? refused->where : "");
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
-        d->e.cure = d->e.log = NULL;
+        d->e.cure = d->e.log = d->e.driver_result_name = NULL;
         return;
     }
     d->e.message = t->p + message;
     d->e.cure = e->cure ? t->p + cure : NULL;
     d->e.log = e->log ? t->p + log : NULL;
+    d->e.driver_result_name = e->driver_result_name ? t->p + name : NULL;
     d->e.text = t->p + text;
 }
 
@@ -2060,10 +2063,36 @@ static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e, co
     record->last = d;
 }
 
-/* The one failure function: writes the detail, latches it, logs it. */
+/* Where every failure ends: writes the detail, latches it, logs it. e->text is made here. */
+static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec_error *e) {
+    const int latches = call->kind != GXI_ASKS && call->kind != GXI_CLEANS && !gxi.no_latch;
+    gxi_thread_record *record = gxi_record();
+    if (record) {
+        gxi_write_last(record, e, NULL);
+        if (latches && !gxi_thread.latched) {
+            gxi_detail_write(&record->first, e, NULL);
+            gxi_thread.latched = e->result;
+        }
+        if (e->sticky && !GXI_LOAD(&gxi.sticky)) {
+            gxi_lock(&gxi_tables);
+            if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, e, NULL);
+            GXI_STORE(&gxi.sticky, e->driver_result);
+            gxi_unlock(&gxi_tables);
+        }
+        gxi_log(GPUEXEC_LOG_ERROR, record->last.e.text);
+    } else {
+        gxi_bare_error = *e;
+        gxi_bare_error.message = gxi_bare_error.text = gxi_no_memory_text;
+        gxi_bare_error.log = gxi_bare_error.cure = gxi_bare_error.driver_result_name = NULL;
+        gxi_thread.epoch = gxi.epoch;
+        if (latches && !gxi_thread.latched) gxi_thread.latched = e->result;
+        gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
+    }
+    return e->result;
+}
+
 static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...) GXI_PRINTF(4);
 static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...) {
-    gxi_thread_record *record = gxi_record();
     gxi_text message = { 0, 0, 0, 0 };
     gpuexec_error e;
     va_list list;
@@ -2082,27 +2111,7 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
     e.log = call->log && *call->log ? call->log : NULL;
     e.cure = cure;
     e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
-    if (record) {
-        gxi_write_last(record, &e, NULL);
-        if (call->kind != GXI_ASKS && call->kind != GXI_CLEANS && !gxi_thread.latched && !gxi.no_latch) {
-            gxi_detail_write(&record->first, &e, NULL);
-            gxi_thread.latched = result;
-        }
-        if (e.sticky && !GXI_LOAD(&gxi.sticky)) {
-            gxi_lock(&gxi_tables);
-            if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, &e, NULL);
-            GXI_STORE(&gxi.sticky, e.driver_result);
-            gxi_unlock(&gxi_tables);
-        }
-        gxi_log(GPUEXEC_LOG_ERROR, record->last.e.text);
-    } else {
-        gxi_bare_error = e;
-        gxi_bare_error.message = gxi_bare_error.text = gxi_no_memory_text;
-        gxi_bare_error.log = gxi_bare_error.cure = NULL;
-        gxi_thread.epoch = gxi.epoch;
-        if (call->kind != GXI_ASKS && call->kind != GXI_CLEANS && !gxi_thread.latched && !gxi.no_latch) gxi_thread.latched = result;
-        gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
-    }
+    gxi_fail_with(call, &e);
     gxi_text_free(&message);
     return result;
 }
@@ -2269,6 +2278,32 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
     return GPUEXEC_NO_DRIVER;
 }
 
+/* cuInit has failed: on machines without a GPU, in containers, after updates. */
+static GXI_COLD gpuexec_result gxi_fail_init(gxi_call *call) {
+    static const struct { int cu; const char *cure; } cures[] = {
+        { GXI_NOT_INITIALIZED, "load the driver's kernel modules (`nvidia-smi` does); in a container, start it with GPUs "
+                               "(docker run --gpus all); without a GPU, " GXI_CPU_DEVICE },
+        { 35, "update NVIDIA's driver, or take the cuda-compat folder out of LD_LIBRARY_PATH: this library is newer than the kernel module" },
+        { GXI_NO_DEVICE, "look at `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with GPUs (docker run --gpus all); "
+                         "without a GPU, " GXI_CPU_DEVICE },
+        { GXI_INVALID_DEVICE, "correct or unset CUDA_VISIBLE_DEVICES: `nvidia-smi -L` lists the GPUs and MIG devices" },
+        { GXI_SYSTEM_NOT_READY, "start the services that the GPUs need (with NVSwitch: `systemctl start nvidia-fabricmanager`, of the driver's "
+                                "own version), then try again" },
+        { GXI_SYSTEM_DRIVER_MISMATCH, "the driver's library and kernel module are of different versions: reboot after the update" },
+        { GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE, "take the cuda-compat folder out of LD_LIBRARY_PATH: this GPU does not support forward compatibility; "
+                                    "or update NVIDIA's driver" },
+        { GXI_UNKNOWN, "look at `nvidia-smi` and `dmesg`; reload the kernel module nvidia_uvm, which stops working after a suspend "
+                       "(`rmmod nvidia_uvm; modprobe nvidia_uvm`); in a container, pass /dev/nvidia-uvm on" } };
+    const char *cure = "look at `nvidia-smi`: it shows whether the driver works at all", *visible = getenv("CUDA_VISIBLE_DEVICES");
+    size_t i;
+    for (i = 0; i < sizeof cures / sizeof *cures; i++)
+        if (cures[i].cu == call->cu) cure = cures[i].cure;
+    return gxi_fail(call, gxi_result_of(call->cu) == GPUEXEC_NO_DEVICE ? GPUEXEC_NO_DEVICE : GPUEXEC_DRIVER_ERROR, cure,
+                    "the driver \"%s\" of CUDA %d.%d %s%s%s%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10,
+                    call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
+                    visible ? " (CUDA_VISIBLE_DEVICES is \"" : "", visible ? visible : "", visible ? "\")" : "");
+}
+
 static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *desc) {
     void *members[GXI_DRIVER_COUNT];
     gxi_text missing = { 0, 0, 0, 0 };
@@ -2310,18 +2345,12 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
                           "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
                           gxi.version / 1000, gxi.version % 1000 / 10, missing.p ? ", and this one lacks" : "",
                           missing.p ? missing.p : "");
-    } else if (call->cu == GXI_NO_DEVICE) {
-        result = gxi_fail(call, GPUEXEC_NO_DEVICE,
-                          "look at `nvidia-smi` and the environment's CUDA_VISIBLE_DEVICES; without a GPU, " GXI_CPU_DEVICE,
-                          "the driver \"%s\" of CUDA %d.%d finds no GPU", gxi.library_path, gxi.version / 1000,
-                          gxi.version % 1000 / 10);
+    } else if (gxi.cu.cuInit && call->driver_call && strcmp(call->driver_call, "cuInit") == 0) {
+        result = gxi_fail_init(call);
+        gxi.library = NULL;                      /* stays loaded: a driver that has begun to start is never unloaded */
     } else {
-        result = gxi_fail_cu(call,
-                             call->cu == GXI_SYSTEM_DRIVER_MISMATCH
-                                 ? "the driver's library and kernel module are of different versions: reboot after the update"
-                                 : "look at `nvidia-smi`: it tells whether the driver works at all",
-                             "the driver \"%s\" of CUDA %d.%d is there, but does not start: cuInit failed", gxi.library_path,
-                             gxi.version / 1000, gxi.version % 1000 / 10);
+        result = gxi_fail_cu(call, "look at `nvidia-smi`: it tells whether the driver works at all",
+                             "the driver \"%s\" does not tell its version", gxi.library_path);
     }
     gxi_text_free(&missing);
     return result;
@@ -2361,7 +2390,10 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
         gxi.desc = *desc;
     }
     if (gxi.start_failure.e.result) {
-        result = gxi_fail(call, gxi.start_failure.e.result, gxi.start_failure.e.cure, "%s", gxi.start_failure.e.message);
+        gpuexec_error again = gxi.start_failure.e;
+        again.function = call->function;
+        again.where = call->where;
+        result = gxi_fail_with(call, &again);
         gxi_unlock(&starting);
         return result;
     }
@@ -2382,8 +2414,10 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
         if (record) e = record->last.e;
         e.result = result;
         gxi_detail_write(&gxi.start_failure, &e, NULL);
-        if (gxi.library) gxi_library_close(gxi.library);
-        memset(&gxi.cu, 0, sizeof gxi.cu);
+        if (gxi.library) {                       /* not one whose cuInit has run, which still says what errors mean */
+            memset(&gxi.cu, 0, sizeof gxi.cu);
+            gxi_library_close(gxi.library);
+        }
         gxi.library = NULL;
         gxi.library_path[0] = 0;
         gxi.version = 0;

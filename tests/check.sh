@@ -56,7 +56,7 @@ last= beside= first=
 for name; do
     case $name in
         multi|multi_device|probe)        last="$last $name" ;;
-        abi|compile|contents|cost|fuzz|readme)  beside="$beside $name" ;;
+        abi|compile|contents|cost|fuzz|no_gpu|readme)  beside="$beside $name" ;;
         *)                               first="$first $name" ;;
     esac
 done

@@ -3,7 +3,7 @@
    TEST_BARRIER_TIMEOUT=seconds instead of 0.5 gives the barrier of these more time, which an emulated or busy processor needs. */
 #include "../test.h"
 
-enum { MOST = 8, BLOCKS = 4, THREADS = 64, TRAP = 1, LEAVE = 2, COOPERATIVE_MULTI_DEVICE = 96 };
+enum { MOST = 8, BLOCKS = 4, THREADS = 64, TRAP = 1, LEAVE = 2, ABORT = 3, COOPERATIVE_MULTI_DEVICE = 96 };
 
 typedef struct party {                               /* everything that one launch over all devices needs */
     unsigned        n;
@@ -636,10 +636,10 @@ static void planted(void) {
     CHECK_OK(launch(&p, NULL));                      /* a good one, so that everything is loaded */
     all_done(&p, 1);
     CHECK_OK(gpuexec_barrier_destroy(p.barrier));
-    barrier.timeout_seconds = timeout;
+    barrier.timeout_seconds = planned.fault == ABORT ? 100 : timeout;
     p.barrier = gpuexec_barrier_create(p.context, n, &barrier);
     desc.barrier = p.barrier;
-    p.fault[bad] = planned.fault;
+    p.fault[bad] = planned.fault == ABORT ? LEAVE : planned.fault;       /* then the host aborts: nobody is to wait for the timeout */
     p.fault_round = planned.round;
     begin = test_seconds();
     if (planned.fault == 0) {
@@ -652,8 +652,9 @@ static void planted(void) {
         CHECK_TEXT(gpuexec_error_text(), device, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "cuLaunchCooperativeKernel");
         if (bad > 0) CHECK_TEXT(gpuexec_error_text(), "started before, and told to stop through the barrier");
         gpuexec_take_error();
-    } else if (planned.fault == LEAVE) {
+    } else if (planned.fault == LEAVE || planned.fault == ABORT) {
         CHECK_OK(launch(&p, &desc));
+        if (planned.fault == ABORT) CHECK_OK(gpuexec_barrier_abort(p.barrier));
     } else if (launch(&p, &desc) != GPUEXEC_OK) {    /* the trap can come before the last of the launch's calls */
         snprintf(device, sizeof device, "device %u", bad);
         CHECK_TEXT(gpuexec_error_text(), device, "trap", "kernel \"ring_exchange\"");
@@ -663,9 +664,10 @@ static void planted(void) {
     for (i = 0; i < n; i++) {
         gpuexec_result result = gpuexec_stream_sync(p.stream[i]);
         if (planned.fault == TRAP) CHECK_RESULT(result, GPUEXEC_KERNEL_FAILED);
-        else if (planned.fault == LEAVE || bad > 0) CHECK_RESULT(result, GPUEXEC_BARRIER_BROKEN);
+        else if (planned.fault || bad > 0) CHECK_RESULT(result, GPUEXEC_BARRIER_BROKEN);
         else CHECK_OK(result);
-        if (i == 0 && planned.fault && !seen_at_launch) {               /* the first text says which device */
+        if (i == 0 && planned.fault == ABORT) CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_abort was called at tests/unit/multi.c:");
+        else if (i == 0 && planned.fault && !seen_at_launch) {          /* the first text says which device */
             snprintf(device, sizeof device, "device %u has reported nothing", bad);
             CHECK_TEXT(gpuexec_error_text(), device, "round");
             if (planned.fault == TRAP) CHECK_TEXT(gpuexec_error_text(), "trap", "kernel \"ring_exchange\"");
@@ -709,3 +711,4 @@ static int two_devices_in_a_child(void) {            /* asked in a child, since 
 TEST_ALONE_MULTI(one_launch_fails)  { NEEDS_TWO_IN_A_CHILD; plant(0); }
 TEST_ALONE_MULTI(one_kernel_traps)  { NEEDS_TWO_IN_A_CHILD; plant(TRAP); }
 TEST_ALONE_MULTI(one_never_arrives) { NEEDS_TWO_IN_A_CHILD; plant(LEAVE); }
+TEST_ALONE_MULTI(one_is_aborted)    { NEEDS_TWO_IN_A_CHILD; plant(ABORT); }
