@@ -1,11 +1,14 @@
 #!/bin/sh
-# Runs every test suite from the repository's root: the programs of tests/unit, built into $1/unit, and the scripts tests/*/run.sh. The
-# last line a suite prints is `suite NAME: N passed, N failed, N skipped`; the last line printed here is their sum.
-# TEST_SCRIPTS="cost fault" in the environment: only these scripts. `check.sh BUILD NAME...`: only these suites.
-# A suite that fails shows all it printed, and so does one that crashed, hung or did not come to its last line: that is one failure.
+# Runs every test suite from the repository's root: the programs of tests/unit, built into $1/unit, and the scripts
+# tests/*/run.sh. The last line a suite prints is `suite NAME: N passed, N failed, N skipped`; the last line printed
+# here is their sum. A suite that fails shows all it printed, and so does one that crashed, hung or did not come to its last
+# line: that is one failure.
+#   TEST_SCRIPTS="cost fault" in the environment: of the scripts only these
+#   check.sh BUILD NAME...: only these suites
 #
-# Suites run side by side: on the CPU device as many as there are processors; on each GPU two, since the contexts of several processes
-# take turns on it. Scripts that mostly compile run beside. The suites of several devices, and the probe, come last, alone.
+# Suites run side by side: on the CPU device as many as there are processors; on each GPU two, since the contexts of
+# several processes take turns on it, but four in all, since processes that start take turns in the kernel, too. Scripts
+# that mostly compile run beside. The suites of several devices, and the probe, come last, alone.
 cd "$(dirname "$0")/.." || exit 1
 
 # suite BUILD NAME: this script calls itself so, to run one.
@@ -16,14 +19,15 @@ if [ "$1" = suite ]; then
     [ -z "${place:-}" ] || export TEST_DEVICE="${place%.*}"
     case $name in
         random|readme) [ -z "${TEST_DEVICE:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_DEVICE" ;;
-        probe)         [ -z "${TEST_TWO:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_TWO" ;;      # h200.txt has the answers of two
+        probe)         [ -z "${TEST_TWO:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_TWO" ;;     # as h200.txt was made
     esac
     if [ -f "tests/unit/$name.c" ]; then set -- "$build/unit/$name"; else set -- sh "tests/$name/run.sh"; fi
     limited "$@" > "$log" 2>&1 < /dev/null
     code=$?
     [ -z "${place:-}" ] || rmdir "$build/logs/place.$place"
     line=$(tail -n 1 "$log")
-    counts=$(printf '%s\n' "$line" | sed -n 's/^suite [^:]*: \([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed, \([0-9][0-9]*\) skipped$/\1 \2 \3/p')
+    n='\([0-9][0-9]*\)'
+    counts=$(printf '%s\n' "$line" | sed -n "s/^suite [^:]*: $n passed, $n failed, $n skipped\$/\\1 \\2 \\3/p")
     set -- ${counts:-0 0 0}
     p=$1 f=$2 s=$3
     if [ -z "$counts" ] || { [ $code -ne 0 ] && [ "$f" -eq 0 ]; }; then
@@ -71,12 +75,12 @@ if [ -n "$gpus" ]; then
     TEST_DEVICE=${devices%% *} run "$cores" $beside &
     TEST_PLACES=$(for device in $devices; do echo "$device.1"; done; for device in $devices; do echo "$device.2"; done)
     export TEST_PLACES
-    run $((2 * gpus)) $first
+    run $((gpus > 1 ? 4 : 2)) $first
     unset TEST_PLACES
     TEST_TWO=$(echo "$devices" | cut -d' ' -f1,2 | tr ' ' ',') run 1 $last
     wait
 else
-    export TEST_BARRIER_TIMEOUT="${TEST_BARRIER_TIMEOUT:-2}"         # of barriers that planted faults break, on processors that do much else
+    export TEST_BARRIER_TIMEOUT="${TEST_BARRIER_TIMEOUT:-2}"     # seconds: the processors do much else
     run "$cores" $beside $first
     run 1 $last
 fi

@@ -94,7 +94,7 @@ static void pairs(unsigned count, int launches) {
 static unsigned next(unsigned count) { return count + (count < 4 ? 1 : 2); }
 
 int main(int argc, char **argv) {
-    const int rounds = smoke() ? 20 : 5000;
+    const int rounds = smoke() ? 20 : 3000;
     const unsigned only = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
     unsigned i, count;
     made = smoke() ? 4 : BARRIERS;
@@ -118,6 +118,6 @@ int main(int argc, char **argv) {
         barriers(count, 1, rounds);
     }
     printf("\n| us for a launch with both synchronisations, devices | the driver's | gpuexec | ratio |\n|---|---|---|---|\n");
-    for (count = 2; count <= n; count = next(count)) if (!only || count == only) pairs(count, rounds / 12 + 1);
+    for (count = 2; count <= n; count = next(count)) if (!only || count == only) pairs(count, rounds / 10 + 1);
     return gpuexec_shutdown() != GPUEXEC_OK;
 }

@@ -690,7 +690,7 @@ static void planted(void) {
 
 static void plant(int fault) {
     const char *text = getenv("TEST_ROUNDS");
-    int rounds = text && atoi(text) > 0 ? atoi(text) : 4, k;
+    int rounds = text && atoi(text) > 0 ? atoi(text) : on_cpu_device() ? 4 : 2, k;       /* on a GPU a round takes a second and more */
     timeout = barrier_timeout(timeout);
     for (k = 0; k < rounds; k++) {
         planned.fault = fault;
