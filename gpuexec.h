@@ -23,6 +23,7 @@
         >>barrier     where kernels on several devices meet
         >>multi       one launch over several devices
         >>cplusplus   launch with any values
+        >>names       the names that programs write
       >>end-of-api
       >>impl        the implementation:
         >>platform    loader, mutex, thread-local storage, atomics
@@ -283,10 +284,9 @@
 #  endif
 #endif
 
-/* Calls that can fail in a way worth finding carry the caller's place. They are macros over a function of the same name that has
-   one parameter more, `const char *where` ("file.c:12" or NULL), in front: (gpuexec_alloc)(NULL, ctx, 64) calls it directly, from a
-   function pointer or another language. In the prototypes below GXI_WHERE stands for that parameter; compilers count it, so what
-   they call argument 2 is the first one written. */
+/* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro over the plain function
+   gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12", or NULL. Debuggers, function pointers and other languages
+   use the function; >>names lists the macros. The string must live as long as what the call makes. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -296,7 +296,6 @@
 #else
 #  define GPUEXEC_HERE (__FILE__ ":" GXI_STRING(__LINE__))
 #endif
-#define GXI_WHERE const char *where,
 
 #if defined(__GNUC__)
 #  define GXI_MUST_CHECK __attribute__((warn_unused_result))
@@ -439,8 +438,7 @@ typedef struct gpuexec_setup_desc {
 /* Loads the driver and starts CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs it does the same with
    defaults. After that first use it is GPUEXEC_TOO_LATE, and the text names the first use. May be called again after a failure or
    gpuexec_shutdown. */
-#define gpuexec_setup(...) gpuexec_setup(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *desc);
+GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_setup_desc *desc);
 
 /* Destroys every object that still lives (streams finish their work first), releases the contexts, and returns to the state before
    the first use; handles made before stay stale. Returns this thread's latched failure, or what work still running met, with its
@@ -489,10 +487,10 @@ GPUEXEC_API int gpuexec_device_count(void);
 
 /* Fills *info; a number that the driver does not tell is 0. GPUEXEC_NO_DEVICE for an ordinal that does not exist. cuDeviceGetName, cuDeviceGetAttribute
    and others. */
-GPUEXEC_API gpuexec_result gpuexec_device_get_info(int device, gpuexec_device_info *info);
+GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int device, gpuexec_device_info *info);
 
 /* Any CUdevice_attribute by its number. cuDeviceGetAttribute. */
-GPUEXEC_API gpuexec_result gpuexec_device_get_attribute(int device, int attribute, int *value);
+GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, int device, int attribute, int *value);
 
 /* 1 if kernels on `device` can access memory of `peer`, else 0. cuDeviceCanAccessPeer. */
 GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
@@ -509,29 +507,25 @@ typedef struct gpuexec_context_desc {
 
 /* Opens a device: retains its primary context (about 100 ms the first time). Every call is a handle and a retain of its own.
    cuDevicePrimaryCtxRetain. */
-#define gpuexec_context_open(...) gpuexec_context_open(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int device, const gpuexec_context_desc *desc);
+GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int device, const gpuexec_context_desc *desc);
 
 /* Makes a context of its own on the device, beside the primary one: its modules, streams and events are not shared with the CUDA runtime
    or other libraries. It is not made current. Most programs want gpuexec_context_open. cuCtxCreate. */
-#define gpuexec_context_create(...) gpuexec_context_create(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int device, const gpuexec_context_desc *desc);
+GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int device, const gpuexec_context_desc *desc);
 
 /* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling thread's current
    one. Adopting one twice gives two handles, each with what was made through it; kernels and streams of both can be mixed. It must
    come from the same driver library. If its owner destroys it first, the next call on the handle, or on anything made through it, is a
    STALE_HANDLE, and all these handles end; only a call that runs at the same moment as the destruction is not safe. cuCtxGetId (before CUDA 12.0
    cuCtxGetApiVersion, which takes a primary context that was released and retained anew for the same). */
-#define gpuexec_context_from_native(...) gpuexec_context_from_native(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native);
+GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(const char *where, struct CUctx_st *native);
 
 /* Adopts a context and takes a usage count of its own, so that the context lives until the last of its users has left, whoever that is: of three libraries
    that share one, each attaches, and each closes its handle when it is done. NULL is the calling thread's current one. Closing the handle
    of gpuexec_context_create likewise only gives back its count. NOT_SUPPORTED if the driver does not count. No driver tells the count itself.
    cuCtxAttach and cuCtxDetach (deprecated by CUDA, but there in every driver so far); for a device's primary context
    cuDevicePrimaryCtxRetain and cuDevicePrimaryCtxRelease. */
-#define gpuexec_context_attach(...) gpuexec_context_attach(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_context (gpuexec_context_attach)(GXI_WHERE struct CUctx_st *native);
+GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct CUctx_st *native);
 
 /* The CUcontext; NULL if the handle is not ok. */
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context);
@@ -540,7 +534,7 @@ GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context);
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context);
 
 /* Bytes of device memory free now and in all; either pointer may be NULL. cuMemGetInfo. */
-GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, size_t *free_bytes, size_t *total_bytes);
+GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *free_bytes, size_t *total_bytes);
 
 /* What the kernels of a context may use. The numbers are CUDA's CU_LIMIT_*. */
 typedef enum gpuexec_limit {
@@ -556,21 +550,18 @@ typedef enum gpuexec_limit {
 /* Sets a limit, rounded up as the driver likes; what it then is, the second one tells. A device that gives less than was asked for is an error with both
    numbers (it then has what it gives), as is a value out of range or a limit that the device does not have (NOT_SUPPORTED). cuCtxSetLimit, cuCtxGetLimit;
    the second is a question. */
-#define gpuexec_context_set_limit(...) gpuexec_context_set_limit(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context context, gpuexec_limit limit, size_t value);
-GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gpuexec_limit limit, size_t *value);
+GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t value);
+GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t *value);
 
 /* The priorities that streams of the context can have, from *least, the default, down to *greatest: lower numbers come first. Either pointer may be NULL;
    both are 0 on a device without priorities. A question. cuCtxGetStreamPriorityRange. */
-GPUEXEC_API gpuexec_result gpuexec_context_get_priorities(gpuexec_context context, int *least, int *greatest);
+GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least, int *greatest);
 
 /* Waits for all work of the context, whoever queued it. Returns and takes the thread's latched failure. cuCtxSynchronize. */
-#define gpuexec_context_sync(...) gpuexec_context_sync(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context);
 
 /* One more user of the handle: it takes one gpuexec_context_close more to end it. The count is of this handle, not of other libraries'. */
-#define gpuexec_context_retain(...) gpuexec_context_retain(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_context_retain)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_context context);
 
 /* How many users the handle has; 0 if it is not ok. A question. */
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
@@ -580,21 +571,18 @@ GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
    context that no thread has pushed floats: hand it to any.
    Pop refuses (WRONG_CONTEXT) when another context is current: the text says where this one was pushed, and whether it was a pop out of order, or somebody
    else who popped ours or pushed theirs in between. Up to 32 pushes of a thread are remembered. cuCtxPushCurrent, cuCtxPopCurrent. */
-#define gpuexec_context_push(...) gpuexec_context_push(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_context_pop(...)  gpuexec_context_pop(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_context_push)(GXI_WHERE gpuexec_context context);
-GPUEXEC_API gpuexec_result (gpuexec_context_pop)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context);
+GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_context context);
 
 /* GPUEXEC_CONTEXT_SCOPE(context) { ... } has the context current in the block and pops it at the end, also when the block is left by return, break, goto or
    (C++) an exception; break and continue leave this block, not a loop around it. If the push fails, the block is skipped and the failure latched, as
    that of the pop is. It is a `for` around gpuexec_context_scope_begin and _end. A C compiler without __attribute__((cleanup)), which is
    MSVC's, pops at the end of the block only: do not leave it otherwise there. Scopes nest, in a line each. */
 #define GPUEXEC_CONTEXT_SCOPE(context) \
-    for (GXI_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) GXI_SCOPE_INIT((gpuexec_context_scope_begin)(GPUEXEC_HERE, context)); \
+    for (GXI_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) GXI_SCOPE_INIT(gpuexec_context_scope_begin_at(GPUEXEC_HERE, context)); \
          GXI_CAT(gxi_scope_, __LINE__).entered; gpuexec_context_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
 typedef struct gpuexec_context_scope { gpuexec_context context; const char *where; int entered; } gpuexec_context_scope;
-#define gpuexec_context_scope_begin(...) gpuexec_context_scope_begin(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_context_scope (gpuexec_context_scope_begin)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API gpuexec_context_scope gpuexec_context_scope_begin_at(const char *where, gpuexec_context context);
 GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /* once it has ended: does nothing */
 #ifdef __cplusplus
 #  define GXI_SCOPE_TYPE gxi_context_scope
@@ -618,7 +606,7 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
    events, barriers, prepared launches), then leaves the context, which ends when nobody else holds it; an adopted one stays. With several users of the
    handle (gpuexec_context_retain), all but the last only leave. Ends everything whatever fails, and returns the first failure, also that of the work.
    cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy where the driver does not count. */
-GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context);
+GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>module   Images and the kernels in them. */
@@ -648,16 +636,13 @@ typedef struct gpuexec_module_desc {
 /* Loads an image from memory: PTX text, cubin or fatbin. bytes: its length, or 0 if it is PTX that ends in NUL or a binary (which
    knows its own length). The image may be freed afterwards. Compiling PTX takes milliseconds to seconds the first time.
    cuModuleLoadDataEx. */
-#define gpuexec_module_load(...) gpuexec_module_load(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_module (gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes, const gpuexec_module_desc *desc);
+GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image, size_t bytes, const gpuexec_module_desc *desc);
 
 /* The same from a file. A relative path is relative to the working directory. */
-#define gpuexec_module_load_file(...) gpuexec_module_load_file(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_module (gpuexec_module_load_file)(GXI_WHERE gpuexec_context context, const char *path, const gpuexec_module_desc *desc);
+GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path, const gpuexec_module_desc *desc);
 
 /* Adopts a CUmodule of that context that someone else unloads, after the handle has ended. */
-#define gpuexec_module_from_native(...) gpuexec_module_from_native(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_module (gpuexec_module_from_native)(GXI_WHERE gpuexec_context context, struct CUmod_st *native);
+GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context, struct CUmod_st *native);
 
 /* The CUmodule, which stays gpuexec's to unload; NULL if the handle is not ok. */
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module);
@@ -678,26 +663,21 @@ GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module);
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index);
 
 /* Address, and size in bytes if `bytes` is not NULL, of a __device__ or __constant__ variable; 0 if it fails. cuModuleGetGlobal. */
-#define gpuexec_module_global(...) gpuexec_module_global(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module, const char *name, size_t *bytes);
+GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name, size_t *bytes);
 
 /* Copies bytes from the host into that variable's beginning, or from there to the host: the variable's size, or less. Finished when they
    return, and ordered on the legacy stream. Refused while a failure is latched. cuMemcpyHtoD, cuMemcpyDtoH. */
-#define gpuexec_module_set_global(...) gpuexec_module_set_global(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_module_get_global(...) gpuexec_module_get_global(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_module_set_global)(GXI_WHERE gpuexec_module module, const char *name, const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_module_get_global)(GXI_WHERE gpuexec_module module, const char *name, void *to, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name, const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name, void *to, size_t bytes);
 
 /* Unloads; the handles of its kernels end. Waits for running work as the driver needs it. cuModuleUnload. */
-GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module);
+GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module);
 
 /* The kernel of that name. It lives as long as its module; asking twice gives the same handle. cuModuleGetFunction. */
-#define gpuexec_kernel_get(...) gpuexec_kernel_get(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_kernel (gpuexec_kernel_get)(GXI_WHERE gpuexec_module module, const char *name);
+GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name);
 
 /* Adopts a CUfunction of that context, whose module someone else unloads, after the handle has ended. cuFuncGetName, cuFuncGetParamInfo. */
-#define gpuexec_kernel_from_native(...) gpuexec_kernel_from_native(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_kernel (gpuexec_kernel_from_native)(GXI_WHERE gpuexec_context context, struct CUfunc_st *native);
+GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context, struct CUfunc_st *native);
 
 /* The CUfunction, which lives as long as its module; NULL if the handle is not ok. */
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel);
@@ -718,7 +698,7 @@ typedef struct gpuexec_kernel_info {
 } gpuexec_kernel_info;
 
 /* What the compiler and the driver know of a kernel. A question. cuFuncGetAttribute. */
-GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexec_kernel_info *info);
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info);
 
 /* Size in bytes of parameter `index`, 0 if it is not known or there is none. cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index);
@@ -746,32 +726,26 @@ typedef enum gpuexec_input_type {
 } gpuexec_input_type;
 
 /* A linker without inputs. The desc's options are for its PTX inputs; name is that of the linked module in messages, by default "the linked image". */
-#define gpuexec_linker_create(...) gpuexec_linker_create(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_linker (gpuexec_linker_create)(GXI_WHERE gpuexec_context context, const gpuexec_module_desc *desc);
+GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context, const gpuexec_module_desc *desc);
 
 /* Adds an input, which is copied: it may be freed afterwards. bytes: its length; may be 0 for PTX that ends in NUL, cubins and fatbins. name: for logs
    and messages, NULL: "input 1" and so on. PTX is compiled here. GPUEXEC_LINK_FAILED if it defines a symbol of an input before
    it or does not match one. After a failure the linker is as it was before the call. After the first gpuexec_linker_load, _image or _save that
    succeeded it is GPUEXEC_TOO_LATE. cuLinkAddData. */
-#define gpuexec_linker_add(...) gpuexec_linker_add(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_linker_add)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name);
+GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name);
 
 /* The same from a file, whose path is the name. */
-#define gpuexec_linker_add_file(...) gpuexec_linker_add_file(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_linker_add_file)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const char *path);
+GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const char *path);
 
 /* Links, if that was not done yet, and loads the result; each call makes a module of its own. GPUEXEC_LINK_FAILED if symbols are missing,
    there twice, or do not match: the text names them; inputs may still be added. As _image and _save, it is refused while a failure is latched, for
    instance that of an input that is missing now. cuLinkComplete, cuModuleLoadDataEx. */
-#define gpuexec_linker_load(...) gpuexec_linker_load(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker);
+GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker);
 
 /* Links, if that was not done yet, and gives the image, for gpuexec_module_load in this process or another. It lives as long as the linker.
    _save writes it to a file, whole or not at all (written aside, then renamed). */
-#define gpuexec_linker_image(...) gpuexec_linker_image(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_linker_save(...)  gpuexec_linker_save(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_linker_image)(GXI_WHERE gpuexec_linker linker, const void **image, size_t *bytes);
-GPUEXEC_API gpuexec_result (gpuexec_linker_save)(GXI_WHERE gpuexec_linker linker, const char *path);
+GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image, size_t *bytes);
+GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path);
 
 /* What compiler and linker told so far without failing, much with desc.verbose; "" if nothing. Until the next call with this linker. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
@@ -780,7 +754,7 @@ GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
 /* Frees the linker and its inputs. Modules that it loaded stay. cuLinkDestroy. */
-GPUEXEC_API gpuexec_result gpuexec_linker_destroy(gpuexec_linker linker);
+GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>memory   All sizes in bytes unless a name says otherwise. */
@@ -794,99 +768,74 @@ typedef enum gpuexec_memory_kind {
 } gpuexec_memory_kind;
 
 /* Device memory, uninitialised, aligned to 256 bytes at least; 0 if it fails. cuMemAlloc. */
-#define gpuexec_alloc(...) gpuexec_alloc(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_t bytes);
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context context, size_t bytes);
 
 /* Device memory for `height` rows of `width_bytes` each. The rows begin *pitch bytes apart, which the driver chooses so that each begins aligned for
    accesses of `element_bytes` (4, 8 or 16). gpuexec_free. 0 if it fails. cuMemAllocPitch. */
-#define gpuexec_alloc_pitched(...) gpuexec_alloc_pitched(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_ptr (gpuexec_alloc_pitched)(GXI_WHERE gpuexec_context context, size_t width_bytes, size_t height, unsigned element_bytes, size_t *pitch);
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes, size_t height, unsigned element_bytes, size_t *pitch);
 
 /* Frees what gpuexec_alloc or gpuexec_alloc_pitched gave; 0 is ignored. Waits for work that may use it. cuMemFree. */
-#define gpuexec_free(...) gpuexec_free(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address);
+GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address);
 
 /* Page-locked host memory, uninitialised, which copies use without staging and kernels can access by gpuexec_pinned_address(); NULL
    if it fails. Dear to make (it locks pages), so make it once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
-#define gpuexec_alloc_pinned(...) gpuexec_alloc_pinned(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size_t bytes);
+GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes);
 
 /* Frees what gpuexec_alloc_pinned gave; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
-#define gpuexec_free_pinned(...) gpuexec_free_pinned(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory);
+GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
 /* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, for all devices, until gpuexec_unregister(memory), which must come before
    it is freed. Any address and size; dear, as it locks pages. Memory that is page-locked already, all or in part, is BAD_ARGUMENT.
    cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
-#define gpuexec_register(...)   gpuexec_register(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_unregister(...) gpuexec_unregister(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context, void *memory, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory);
+GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory);
 
 /* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both). Already allowed is
    fine, and so is the same context twice. NOT_SUPPORTED if the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess,
    cuCtxDisablePeerAccess. */
-#define gpuexec_peer_enable(...)  gpuexec_peer_enable(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_peer_disable(...) gpuexec_peer_disable(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
-GPUEXEC_API gpuexec_result (gpuexec_peer_disable)(GXI_WHERE gpuexec_context context, gpuexec_context peer);
+GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer);
+GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 
 /* The device address of pinned, registered or managed memory, whoever made it (or of a place inside), for kernels; 0 if it is none.
    cuPointerGetAttributes. */
-#define gpuexec_pinned_address(...) gpuexec_pinned_address(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory);
+GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory);
 
 /* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0 bytes do
    nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either. Source and destination must not
    overlap, nor go past the end of an allocation. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
-#define gpuexec_copy_in(...)  gpuexec_copy_in(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_out(...) gpuexec_copy_out(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy(...)     gpuexec_copy(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_copy_in)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_copy_out)(GXI_WHERE gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_copy)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
 
 /* The same with the contexts named that the memory was made in, as cuMemcpyPeerAsync wants them: needed only for memory that is not in the
    unified address space. */
-#define gpuexec_copy_peer(...) gpuexec_copy_peer(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_copy_peer)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
+GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes);
 
 /* `height` rows of `width_bytes` each, on a stream. A pitch is the distance of two rows' begins in bytes: at least the width, at most the
    device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. Width or height 0 does nothing. To begin at column x (bytes) of row y, add y * pitch + x to the
    address. cuMemcpy2DAsync, cuMemsetD2D8Async. */
-#define gpuexec_copy_in_2d(...)  gpuexec_copy_in_2d(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_out_2d(...) gpuexec_copy_out_2d(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_2d(...)     gpuexec_copy_2d(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill_2d(...)     gpuexec_fill_2d(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_copy_in_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result (gpuexec_copy_out_2d)(GXI_WHERE gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
                                                  size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result (gpuexec_copy_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
                                              size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result (gpuexec_fill_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
+GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
                                              size_t height);
 
 /* Fills with a byte, or with `count` 16-bit or 32-bit words (the address must be a multiple of 2 or 4), on a stream. cuMemsetD8Async,
    cuMemsetD16Async, cuMemsetD32Async. */
-#define gpuexec_fill(...)   gpuexec_fill(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill16(...) gpuexec_fill16(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill32(...) gpuexec_fill32(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_fill16)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count);
-GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count);
+GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count);
+GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count);
 
 /* The same without a stream: finished when they return (ordered on the legacy stream). Refused while a failure is latched, which
    they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
-#define gpuexec_copy_in_now(...)  gpuexec_copy_in_now(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_out_now(...) gpuexec_copy_out_now(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_now(...)     gpuexec_copy_now(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill_now(...)     gpuexec_fill_now(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_copy_in_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_copy_out_now)(GXI_WHERE gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_copy_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result (gpuexec_fill_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes);
 
 typedef struct gpuexec_pointer_info {
     gpuexec_memory_kind kind;
@@ -901,7 +850,7 @@ typedef struct gpuexec_pointer_info {
 
 /* What CUDA knows of any address, whoever made it (the CUDA runtime's pointers are the same): a device address, or a host pointer as
    (uintptr_t)pointer. A question. cuPointerGetAttributes, cuMemGetAddressRange. */
-GPUEXEC_API gpuexec_result gpuexec_pointer_get_info(gpuexec_ptr address, gpuexec_pointer_info *info);
+GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address, gpuexec_pointer_info *info);
 
 typedef struct gpuexec_copy_info {
     int  asynchronous;                           /* 1: the call returns at once; 0: it may wait for earlier work of the stream, or for the copy itself */
@@ -925,49 +874,41 @@ typedef struct gpuexec_stream_desc {
 } gpuexec_stream_desc;
 
 /* Makes a stream; NULL: a blocking one of default priority. Destroyed by gpuexec_stream_destroy, or with its context. cuStreamCreateWithPriority. */
-#define gpuexec_stream_create(...) gpuexec_stream_create(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context context, const gpuexec_stream_desc *desc);
+GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context, const gpuexec_stream_desc *desc);
 
 /* The context's legacy default stream (the "NULL stream"). The same handle each time; destroying it is an error. */
-#define gpuexec_stream_legacy(...) gpuexec_stream_legacy(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_stream (gpuexec_stream_legacy)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context);
 
 /* The context's per-thread default stream: for each thread that uses the handle, a stream of that thread's own, made by the driver, and ordered against
    the legacy one. It is what code compiled with --default-stream per-thread uses as stream 0. The same handle each time and on all threads; destroying it
    is an error. */
-#define gpuexec_stream_per_thread(...) gpuexec_stream_per_thread(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_stream (gpuexec_stream_per_thread)(GXI_WHERE gpuexec_context context);
+GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context);
 
 /* Adopts a CUstream (or cudaStream_t) that someone else destroys; it must belong to `context`. NULL and CU_STREAM_LEGACY are the legacy stream,
    CU_STREAM_PER_THREAD the per-thread one. */
-#define gpuexec_stream_from_native(...) gpuexec_stream_from_native(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_stream (gpuexec_stream_from_native)(GXI_WHERE gpuexec_context context, struct CUstream_st *native);
+GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context, struct CUstream_st *native);
 
 /* The CUstream; for the legacy stream CU_STREAM_LEGACY ((CUstream)1), for the per-thread one CU_STREAM_PER_THREAD ((CUstream)2), NULL if the handle is
    not ok. */
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream);
 
 /* Waits until all work of the stream is done. Returns and takes the thread's latched failure. cuStreamSynchronize. */
-#define gpuexec_stream_sync(...) gpuexec_stream_sync(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_stream_sync)(GXI_WHERE gpuexec_stream stream);
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream);
 
 /* GPUEXEC_OK if all work is done, GPUEXEC_NOT_READY if not. A question. cuStreamQuery. */
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
 
 /* Later work on `stream` waits until the event's last record is reached, on whichever stream of whichever device; an event that was
    never recorded is not waited for. cuStreamWaitEvent. */
-#define gpuexec_stream_wait_event(...) gpuexec_stream_wait_event(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream stream, gpuexec_event event);
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event);
 
 /* Later work on `stream` waits for all work queued on `other` so far, of whichever device. cuEventRecord and cuStreamWaitEvent on an event of the moment. */
-#define gpuexec_stream_wait_stream(...) gpuexec_stream_wait_stream(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_stream_wait_stream)(GXI_WHERE gpuexec_stream stream, gpuexec_stream other);
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other);
 
 /* Calls function(user) on a thread of the driver's when the stream has come there; later work of the stream waits until it returns. The function
    must not call CUDA, nor anything that waits for it. It is called even if an earlier kernel has failed, or not: do not free memory only there.
    cuLaunchHostFunc. */
-#define gpuexec_stream_host_function(...) gpuexec_stream_host_function(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stream stream, void (*function)(void *user), void *user);
+GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream, void (*function)(void *user), void *user);
 
 typedef struct gpuexec_stream_info {
     int device;                                  /* ordinal */
@@ -977,10 +918,10 @@ typedef struct gpuexec_stream_info {
 } gpuexec_stream_info;
 
 /* What the stream is. A question. cuStreamGetFlags, cuStreamGetPriority. */
-GPUEXEC_API gpuexec_result gpuexec_stream_get_info(gpuexec_stream stream, gpuexec_stream_info *info);
+GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream, gpuexec_stream_info *info);
 
 /* Ends the handle; work already queued still runs. An adopted stream itself stays. cuStreamDestroy. */
-GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream);
+GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>event   Points in streams. */
@@ -993,41 +934,35 @@ typedef struct gpuexec_event_desc {
 } gpuexec_event_desc;
 
 /* Makes an event, for gpuexec_event_record; NULL: one that takes the time. Destroyed by gpuexec_event_destroy, or with its context. cuEventCreate. */
-#define gpuexec_event_create(...) gpuexec_event_create(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context context, const gpuexec_event_desc *desc);
+GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context, const gpuexec_event_desc *desc);
 
 /* Adopts a CUevent (or cudaEvent_t) of that context that someone else destroys. */
-#define gpuexec_event_from_native(...) gpuexec_event_from_native(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_event (gpuexec_event_from_native)(GXI_WHERE gpuexec_context context, struct CUevent_st *native);
+GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context, struct CUevent_st *native);
 
 /* The CUevent; NULL if the handle is not ok. */
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 
 /* The event is reached when the work queued on the stream so far is done. Recording it again moves it there. Event and stream must be of one context
    (WRONG_CONTEXT). cuEventRecord. */
-#define gpuexec_event_record(...) gpuexec_event_record(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event, gpuexec_stream stream);
+GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream);
 
 /* Makes an event in the stream's context and records it there: the point where the stream is now, to wait for or to take the time from. Destroy it when
    you are done with it, which may be before it is reached. Refused while a failure is latched. cuEventCreate, cuEventRecord. */
-#define gpuexec_stream_record(...) gpuexec_stream_record(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_event (gpuexec_stream_record)(GXI_WHERE gpuexec_stream stream, const gpuexec_event_desc *desc);
+GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream, const gpuexec_event_desc *desc);
 
 /* Waits until the last record is reached (at once if there was none). Returns and takes the thread's latched failure.
    cuEventSynchronize. */
-#define gpuexec_event_sync(...) gpuexec_event_sync(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API GXI_MUST_CHECK gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event);
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event);
 
 /* GPUEXEC_OK if the last record is reached, GPUEXEC_NOT_READY if not. A question. cuEventQuery. */
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
 
 /* Milliseconds from `start` to `stop`; both must be recorded and reached (gpuexec_event_sync(stop) first). Negative if it cannot be
    told: gpuexec_error_text() says why. A question. cuEventElapsedTime. */
-#define gpuexec_event_elapsed_ms(...) gpuexec_event_elapsed_ms(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpuexec_event stop);
+GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop);
 
 /* Ends the handle, without waiting; a stream that waits for the event still does. An adopted event itself stays. cuEventDestroy. */
-GPUEXEC_API gpuexec_result gpuexec_event_destroy(gpuexec_event event);
+GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>launch   Grids, arguments, launching. */
@@ -1062,13 +997,11 @@ typedef struct gpuexec_args {                    /* made by GPUEXEC_ARGS; or by 
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
    In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b).
    cuLaunchKernelEx, which takes a little less time than cuLaunchKernel; before CUDA 11.8 that. */
-#define gpuexec_launch(...) gpuexec_launch(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
 /* The same as one cooperative grid: all of its blocks run at the same time and may wait for each other (grid.sync() of cooperative groups). A grid with more
    blocks than fit is refused (BAD_LAUNCH) with both numbers; gpuexec_kernel_cooperative_blocks tells how many do. cuLaunchCooperativeKernel. */
-#define gpuexec_launch_cooperative(...) gpuexec_launch_cooperative(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
 /* Launch attributes. Zero everywhere is gpuexec_launch; cooperative alone is gpuexec_launch_cooperative, on any driver; the others need a driver of
    CUDA 11.8. */
@@ -1087,8 +1020,7 @@ typedef struct gpuexec_launch_desc {
 } gpuexec_launch_desc;
 
 /* gpuexec_launch with attributes; NULL for none. In C++ the values may follow the desc. cuLaunchKernelEx. */
-#define gpuexec_launch_with(...) gpuexec_launch_with(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                                  const gpuexec_launch_desc *desc, gpuexec_args args);
 
 /* The most blocks that a cooperative grid of the kernel can have, with blocks of so many threads and so many bytes of dynamic shared memory; -1 if it
@@ -1160,17 +1092,14 @@ typedef enum gpuexec_type {
 } gpuexec_type;
 
 /* An empty parameter block. It is host memory only, of no context, and neither needs nor starts the driver. One thread at a time may use a block. */
-#define gpuexec_params_create() gpuexec_params_create(GPUEXEC_HERE)
-GPUEXEC_API gpuexec_params (gpuexec_params_create)(const char *where);
+GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where);
 
 /* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters together have at most 32,764 bytes. */
-#define gpuexec_params_add(...) gpuexec_params_add(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_params_add)(GXI_WHERE gpuexec_params params, gpuexec_type type, const void *value);
+GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type, const void *value);
 
 /* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and `bytes` a multiple of it. The bytes
    must lie as in device code: struct { float f; float4 f4; } has 12 bytes of padding behind f there, so a host float4 must be aligned to 16, too. */
-#define gpuexec_params_add_struct(...) gpuexec_params_add_struct(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_params_add_struct)(GXI_WHERE gpuexec_params params, const void *value, size_t bytes, size_t alignment);
+GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value, size_t bytes, size_t alignment);
 
 /* How many arguments it holds, and the offset of one in bytes; -1 if the handle is not ok or there is no such argument. Questions. */
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params);
@@ -1178,52 +1107,43 @@ GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
 
 /* The packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the end. Padding inside is 0. It lives until
    the block changes; writing to it changes the arguments. NULL if it fails. */
-#define gpuexec_params_data(...) gpuexec_params_data(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API void *(gpuexec_params_data)(GXI_WHERE gpuexec_params params, size_t *bytes);
+GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes);
 
 /* The block as the arguments of a launch, of any kind. It lives until the block changes. Empty if it fails, and then the launch is refused. */
-#define gpuexec_params_args(...) gpuexec_params_args(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_args (gpuexec_params_args)(GXI_WHERE gpuexec_params params);
+GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params);
 
 /* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the offsets by itself (it takes each
    argument from its address); the packed buffer must pass this. Where an alignment above 16 is involved, devices differ in the offset (measured: 16 on
    sm_90 for an alignment of 32 behind one char), and the block is laid out as this kernel has it. NOT_SUPPORTED if the kernel's
    layout is not known. A question. */
-#define gpuexec_params_check(...) gpuexec_params_check(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel);
+GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_params params, gpuexec_kernel kernel);
 
 /* Takes all arguments out, for others to be added. */
-#define gpuexec_params_clear(...) gpuexec_params_clear(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params params);
+GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_params params);
 
 /* Frees the block. Launches that took their arguments from it do not need it any more. */
-GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params);
+GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params);
 
 /* Makes a launch ready: copies the argument values, and checks everything that gpuexec_launch and the driver would, now. In C++ the values may follow dims.
    Launching it is as cheap as the driver's call. When its kernel's module has been unloaded or its stream destroyed, launching it is refused (STALE_HANDLE);
    it ends with the context of its kernel. One thread at a time may use it. */
-#define gpuexec_prepare(...) gpuexec_prepare(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
 /* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be its size. */
-#define gpuexec_prepared_set(...) gpuexec_prepared_set(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared prepared, int index, const void *value, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index, const void *value, size_t bytes);
 
 /* Where argument `index` lies, to write to it between launches; `bytes` must be its size. Aligned as its type, up to 16. Lives as long as the prepared
    launch; NULL if it fails. */
-#define gpuexec_prepared_argument(...) gpuexec_prepared_argument(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API void *(gpuexec_prepared_argument)(GXI_WHERE gpuexec_prepared prepared, int index, size_t bytes);
+GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes);
 
 /* Changes grid, block and dynamic shared memory, checked as by gpuexec_prepare; refused ones change nothing. */
-#define gpuexec_prepared_dims(...) gpuexec_prepared_dims(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims);
+GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims);
 
 /* Launches it with what it holds now. cuLaunchKernelEx, before CUDA 11.8 cuLaunchKernel. */
-#define gpuexec_launch_prepared(...) gpuexec_launch_prepared(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared);
+GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared);
 
 /* Frees the prepared launch, without waiting: launches already queued still run. */
-GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared);
+GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>barrier   A barrier over all blocks of the grids that one multi-device launch starts. */
@@ -1239,12 +1159,10 @@ typedef struct gpuexec_barrier_desc {
    kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with what gpuexec_barrier_address gives. Enables peer access between all of the
    contexts, both ways; where a pair can have none, or with host_memory, it enables none and goes through host memory. It ends with the first of its
    contexts. One launch uses it at a time. cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
-#define gpuexec_barrier_create(...) gpuexec_barrier_create(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc);
+GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc);
 
 /* The kernel argument for the device of contexts[index]: where its part of the barrier lies. 0 if it fails. */
-#define gpuexec_barrier_address(...) gpuexec_barrier_address(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_ptr (gpuexec_barrier_address)(GXI_WHERE gpuexec_barrier barrier, unsigned index);
+GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_barrier barrier, unsigned index);
 
 /* 1 if it goes from device to device, 0 if through host memory or the handle is not ok: the answer also for memory of your own that all of its devices shall
    write to (gpuexec_alloc if 1, gpuexec_alloc_pinned if 0). A question. */
@@ -1256,15 +1174,13 @@ GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier);
 GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier);
 
 /* Tells all kernels that wait at the barrier, now or later, to leave it. From any thread, while they run. */
-#define gpuexec_barrier_abort(...) gpuexec_barrier_abort(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_barrier_abort)(GXI_WHERE gpuexec_barrier barrier);
+GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier);
 
 /* Makes a broken barrier as new. No kernel that uses it may be running. */
-#define gpuexec_barrier_reset(...) gpuexec_barrier_reset(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_barrier_reset)(GXI_WHERE gpuexec_barrier barrier);
+GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier);
 
 /* Waits for work on its devices and frees it. */
-GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier);
+GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>multi   One cooperative launch over several devices. */
@@ -1300,8 +1216,7 @@ typedef struct gpuexec_multi_desc {
    per-thread), kernel and stream of one context, no dynamic parallelism, CUDA_LAUNCH_BLOCKING not set. If a launch fails after others have started,
    these are told to stop through desc.barrier or desc.abort_word. Get all kernels before the first launch, and allocate nothing between
    launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord, cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
-#define gpuexec_launch_multi_device(...) gpuexec_launch_multi_device(GPUEXEC_HERE, __VA_ARGS__)
-GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec_device_launch *launches, unsigned count,
+GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches, unsigned count,
                                                          const gpuexec_multi_desc *desc);
 
 #ifdef __cplusplus
@@ -1359,23 +1274,126 @@ template <class... T> struct gxi_values {
     }
 };
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
-    return (gpuexec_launch)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
+GXI_INLINE gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return gpuexec_launch_at(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
-    return (gpuexec_launch_cooperative)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
+GXI_INLINE gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return gpuexec_launch_cooperative_at(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
+GXI_INLINE gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                 const T &...values) {
-    return (gpuexec_launch_with)(where, kernel, stream, dims, desc, gxi_values<T...>(values...).args());
+    return gpuexec_launch_with_at(where, kernel, stream, dims, desc, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
-    return (gpuexec_prepare)(where, kernel, stream, dims, gxi_values<T...>(values...).args());
+GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+    return gpuexec_prepare_at(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 #endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>names   What programs write: each function whose name ends in _at under its name without, with the caller's place. */
+
+#define gpuexec_setup(...)                  gpuexec_setup_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_device_get_info(...)        gpuexec_device_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_device_get_attribute(...)   gpuexec_device_get_attribute_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_open(...)           gpuexec_context_open_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_create(...)         gpuexec_context_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_from_native(...)    gpuexec_context_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_attach(...)         gpuexec_context_attach_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_get_memory(...)     gpuexec_context_get_memory_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_set_limit(...)      gpuexec_context_set_limit_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_get_limit(...)      gpuexec_context_get_limit_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_get_priorities(...) gpuexec_context_get_priorities_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_sync(...)           gpuexec_context_sync_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_retain(...)         gpuexec_context_retain_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_push(...)           gpuexec_context_push_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_pop(...)            gpuexec_context_pop_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_close(...)          gpuexec_context_close_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_load(...)            gpuexec_module_load_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_load_file(...)       gpuexec_module_load_file_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_from_native(...)     gpuexec_module_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_global(...)          gpuexec_module_global_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_set_global(...)      gpuexec_module_set_global_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_get_global(...)      gpuexec_module_get_global_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_unload(...)          gpuexec_module_unload_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_get(...)             gpuexec_kernel_get_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_from_native(...)     gpuexec_kernel_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_get_info(...)        gpuexec_kernel_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_linker_create(...)          gpuexec_linker_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_linker_add(...)             gpuexec_linker_add_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_linker_add_file(...)        gpuexec_linker_add_file_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_linker_load(...)            gpuexec_linker_load_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_linker_image(...)           gpuexec_linker_image_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_linker_save(...)            gpuexec_linker_save_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_linker_destroy(...)         gpuexec_linker_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc(...)                  gpuexec_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_pitched(...)          gpuexec_alloc_pitched_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_free(...)                   gpuexec_free_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_pinned(...)           gpuexec_alloc_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_free_pinned(...)            gpuexec_free_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_register(...)               gpuexec_register_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_unregister(...)             gpuexec_unregister_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_peer_enable(...)            gpuexec_peer_enable_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_peer_disable(...)           gpuexec_peer_disable_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pinned_address(...)         gpuexec_pinned_address_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_in(...)                gpuexec_copy_in_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_out(...)               gpuexec_copy_out_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy(...)                   gpuexec_copy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_peer(...)              gpuexec_copy_peer_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_in_2d(...)             gpuexec_copy_in_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_out_2d(...)            gpuexec_copy_out_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_2d(...)                gpuexec_copy_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill_2d(...)                gpuexec_fill_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill(...)                   gpuexec_fill_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill16(...)                 gpuexec_fill16_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill32(...)                 gpuexec_fill32_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_in_now(...)            gpuexec_copy_in_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_out_now(...)           gpuexec_copy_out_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_now(...)               gpuexec_copy_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill_now(...)               gpuexec_fill_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pointer_get_info(...)       gpuexec_pointer_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_create(...)          gpuexec_stream_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_legacy(...)          gpuexec_stream_legacy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_per_thread(...)      gpuexec_stream_per_thread_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_from_native(...)     gpuexec_stream_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_sync(...)            gpuexec_stream_sync_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_wait_event(...)      gpuexec_stream_wait_event_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_wait_stream(...)     gpuexec_stream_wait_stream_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_host_function(...)   gpuexec_stream_host_function_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_get_info(...)        gpuexec_stream_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_destroy(...)         gpuexec_stream_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_event_create(...)           gpuexec_event_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_event_from_native(...)      gpuexec_event_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_event_record(...)           gpuexec_event_record_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_record(...)          gpuexec_stream_record_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_event_sync(...)             gpuexec_event_sync_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_event_elapsed_ms(...)       gpuexec_event_elapsed_ms_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_event_destroy(...)          gpuexec_event_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_launch(...)                 gpuexec_launch_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_launch_cooperative(...)     gpuexec_launch_cooperative_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_launch_with(...)            gpuexec_launch_with_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_create()             gpuexec_params_create_at(GPUEXEC_HERE)
+#define gpuexec_params_add(...)             gpuexec_params_add_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_add_struct(...)      gpuexec_params_add_struct_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_data(...)            gpuexec_params_data_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_args(...)            gpuexec_params_args_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_check(...)           gpuexec_params_check_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_clear(...)           gpuexec_params_clear_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_params_destroy(...)         gpuexec_params_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepare(...)                gpuexec_prepare_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepared_set(...)           gpuexec_prepared_set_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepared_argument(...)      gpuexec_prepared_argument_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepared_dims(...)          gpuexec_prepared_dims_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_launch_prepared(...)        gpuexec_launch_prepared_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepared_destroy(...)       gpuexec_prepared_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_barrier_create(...)         gpuexec_barrier_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_barrier_address(...)        gpuexec_barrier_address_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_barrier_abort(...)          gpuexec_barrier_abort_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_barrier_reset(...)          gpuexec_barrier_reset_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_barrier_destroy(...)        gpuexec_barrier_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_launch_multi_device(...)    gpuexec_launch_multi_device_at(GPUEXEC_HERE, __VA_ARGS__)
 
 /* >>end-of-api ======================================================================================================= */
 
@@ -2872,7 +2890,7 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
     return gpuexec_error_text();
 }
 
-GPUEXEC_API gpuexec_result (gpuexec_setup)(GXI_WHERE const gpuexec_setup_desc *desc) {
+GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_setup_desc *desc) {
     static const gpuexec_setup_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     const gxi_slot *slot;
     unsigned index = 0;
@@ -2936,9 +2954,9 @@ static int gxi_attribute(gxi_call *call, int device, int attribute) {
     return GXI_TRY(cuDeviceGetAttribute, (&value, attribute, device)) ? 0 : value;
 }
 
-GPUEXEC_API gpuexec_result gpuexec_device_get_info(int ordinal, gpuexec_device_info *info) {
+GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ordinal, gpuexec_device_info *info) {
     int device = 0, i;
-    GXI_CALL_NO_PLACE(gpuexec_device_get_info, GXI_ASKS);
+    GXI_CALL(gpuexec_device_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
@@ -2968,9 +2986,9 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info(int ordinal, gpuexec_device_i
     return call->cu && call->cu != GXI_INVALID_VALUE ? gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal) : GPUEXEC_OK;
 }
 
-GPUEXEC_API gpuexec_result gpuexec_device_get_attribute(int ordinal, int attribute, int *value) {
+GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, int ordinal, int attribute, int *value) {
     int device = 0;
-    GXI_CALL_NO_PLACE(gpuexec_device_get_attribute, GXI_ASKS);
+    GXI_CALL(gpuexec_device_get_attribute, GXI_ASKS);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
@@ -3063,11 +3081,11 @@ static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuex
     }
     return gxi_context_new(call, native, ordinal, device, origin);
 }
-GPUEXEC_API gpuexec_context (gpuexec_context_open)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {
+GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int ordinal, const gpuexec_context_desc *desc) {
     GXI_CALL(gpuexec_context_open, GXI_MAKES);
     return gxi_context_make(call, ordinal, desc, GXI_PRIMARY);
 }
-GPUEXEC_API gpuexec_context (gpuexec_context_create)(GXI_WHERE int ordinal, const gpuexec_context_desc *desc) {
+GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int ordinal, const gpuexec_context_desc *desc) {
     GXI_CALL(gpuexec_context_create, GXI_MAKES);
     return gxi_context_make(call, ordinal, desc, GXI_COUNTED);
 }
@@ -3114,11 +3132,11 @@ static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native
     call->cu = 0;
     return gxi_context_new(call, ok ? native : NULL, ordinal, device, origin);
 }
-GPUEXEC_API gpuexec_context (gpuexec_context_from_native)(GXI_WHERE struct CUctx_st *native) {
+GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(const char *where, struct CUctx_st *native) {
     GXI_CALL(gpuexec_context_from_native, GXI_MAKES);
     return gxi_context_adopt(call, native, 0);
 }
-GPUEXEC_API gpuexec_context (gpuexec_context_attach)(GXI_WHERE struct CUctx_st *native) {
+GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct CUctx_st *native) {
     GXI_CALL(gpuexec_context_attach, GXI_MAKES);
     return gxi_context_adopt(call, native, 1);
 }
@@ -3130,7 +3148,7 @@ static int gxi_context_count(gxi_slot *slot, int change) {
     gxi_unlock(&gxi_tables);
     return users;
 }
-GPUEXEC_API gpuexec_result (gpuexec_context_retain)(GXI_WHERE gpuexec_context context) {
+GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_context context) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_context_retain, GXI_MAKES);
     if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
@@ -3216,15 +3234,15 @@ static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     else if (at) gxi_audit.depth = at - 1;                           /* pushes above it that were popped by others are forgotten */
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_context_push)(GXI_WHERE gpuexec_context context) {
+GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context) {
     GXI_CALL(gpuexec_context_push, GXI_MAKES);
     return gxi_push(call, context);
 }
-GPUEXEC_API gpuexec_result (gpuexec_context_pop)(GXI_WHERE gpuexec_context context) {
+GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_context context) {
     GXI_CALL(gpuexec_context_pop, GXI_CLEANS);
     return gxi_pop(call, context);
 }
-GPUEXEC_API gpuexec_context_scope (gpuexec_context_scope_begin)(GXI_WHERE gpuexec_context context) {
+GPUEXEC_API gpuexec_context_scope gpuexec_context_scope_begin_at(const char *where, gpuexec_context context) {
     gpuexec_context_scope scope;
     GXI_CALL(GPUEXEC_CONTEXT_SCOPE, GXI_MAKES);
     scope.context = context;
@@ -3287,10 +3305,10 @@ GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
     slot = gxi_get(call, context.id, GXI_CONTEXT, "the context");
     return slot ? gxi_context_of(slot)->ordinal : -1;
 }
-GPUEXEC_API gpuexec_result gpuexec_context_get_memory(gpuexec_context context, size_t *available, size_t *total) {
+GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *available, size_t *total) {
     gxi_scope scope;
     size_t a = 0, t = 0;
-    GXI_CALL_NO_PLACE(gpuexec_context_get_memory, GXI_ASKS);
+    GXI_CALL(gpuexec_context_get_memory, GXI_ASKS);
     if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
     GXI_TRY(cuMemGetInfo, (&a, &t));
     gxi_leave(&scope);
@@ -3305,7 +3323,7 @@ static gpuexec_result gxi_check_limit(gxi_call *call, gpuexec_limit limit) {
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no limit %d: the last one is GPUEXEC_LIMIT_PERSISTING_L2, %d", (int)limit,
                     (int)GPUEXEC_LIMIT_PERSISTING_L2);
 }
-GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context context, gpuexec_limit limit, size_t value) {
+GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t value) {
     gxi_slot *slot;
     gxi_scope scope;
     size_t is = 0;
@@ -3326,19 +3344,19 @@ GPUEXEC_API gpuexec_result (gpuexec_context_set_limit)(GXI_WHERE gpuexec_context
                                     (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_context_get_limit(gpuexec_context context, gpuexec_limit limit, size_t *value) {
+GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t *value) {
     gxi_slot *slot;
     gxi_scope scope;
-    GXI_CALL_NO_PLACE(gpuexec_context_get_limit, GXI_ASKS);
+    GXI_CALL(gpuexec_context_get_limit, GXI_ASKS);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
     GXI_TRY(cuCtxGetLimit, (value, (int)limit));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]) : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_context_get_priorities(gpuexec_context context, int *least, int *greatest) {
+GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least, int *greatest) {
     gxi_scope scope;
-    GXI_CALL_NO_PLACE(gpuexec_context_get_priorities, GXI_ASKS);
+    GXI_CALL(gpuexec_context_get_priorities, GXI_ASKS);
     if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
     GXI_TRY(cuCtxGetStreamPriorityRange, (least, greatest));
     gxi_leave(&scope);
@@ -3353,7 +3371,7 @@ static gpuexec_result gxi_waited(gxi_call *call, const gxi_slot *slot, const cha
     return gxi_take();
 }
 
-GPUEXEC_API gpuexec_result (gpuexec_context_sync)(GXI_WHERE gpuexec_context context) {
+GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context) {
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
@@ -3461,9 +3479,9 @@ static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot) {
     return result;
 }
 
-GPUEXEC_API gpuexec_result gpuexec_context_close(gpuexec_context context) {
+GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context) {
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_close, GXI_CLEANS);
+    GXI_CALL(gpuexec_context_close, GXI_CLEANS);
     if (gxi_was_never_made(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
     if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
@@ -4116,14 +4134,14 @@ failed:
     return handle;
 }
 
-GPUEXEC_API gpuexec_module(gpuexec_module_load)(GXI_WHERE gpuexec_context context, const void *image, size_t bytes,
+GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image, size_t bytes,
                                                 const gpuexec_module_desc *desc) {
     GXI_CALL(gpuexec_module_load, GXI_MAKES);
     if (image) image = gxi_unwrap(image, &bytes);
     return gxi_load_image(call, context.id, image, bytes, desc, "the image");
 }
 
-GPUEXEC_API gpuexec_module(gpuexec_module_load_file)(GXI_WHERE gpuexec_context context, const char *path,
+GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
                                                      const gpuexec_module_desc *desc) {
     gpuexec_module handle = { 0 };
     char *data = NULL;
@@ -4141,7 +4159,7 @@ GPUEXEC_API gpuexec_module(gpuexec_module_load_file)(GXI_WHERE gpuexec_context c
     return handle;
 }
 
-GPUEXEC_API gpuexec_module (gpuexec_module_from_native)(GXI_WHERE gpuexec_context context, struct CUmod_st *native) {
+GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context, struct CUmod_st *native) {
     gpuexec_module handle = { 0 };
     gxi_slot *slot, made;
     gxi_module *m = NULL;
@@ -4203,7 +4221,7 @@ static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name
     *bytes = 0;
     return 0;
 }
-GPUEXEC_API gpuexec_ptr (gpuexec_module_global)(GXI_WHERE gpuexec_module module, const char *name, size_t *bytes) {
+GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name, size_t *bytes) {
     size_t unused;
     gxi_slot *slot;
     GXI_CALL(gpuexec_module_global, GXI_MAKES);
@@ -4231,19 +4249,19 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, ((gxi_module *)slot->more)->name) : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_module_set_global)(GXI_WHERE gpuexec_module module, const char *name, const void *from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name, const void *from, size_t bytes) {
     GXI_CALL(gpuexec_module_set_global, GXI_WORKS);
     return gxi_copy_variable(call, module, name, from, NULL, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_module_get_global)(GXI_WHERE gpuexec_module module, const char *name, void *to, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name, void *to, size_t bytes) {
     GXI_CALL(gpuexec_module_get_global, GXI_WORKS);
     return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
-GPUEXEC_API gpuexec_result gpuexec_module_unload(gpuexec_module module) {
+GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module) {
     gxi_slot *slot, *kernel;
     gxi_scope scope;
     unsigned index;
-    GXI_CALL_NO_PLACE(gpuexec_module_unload, GXI_CLEANS);
+    GXI_CALL(gpuexec_module_unload, GXI_CLEANS);
     if (gxi_was_never_made(module.id, GXI_MODULE)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_module(call, module)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     for (index = 0; (kernel = gxi_next(&index, GXI_KERNEL, module.id)) != NULL; ) gxi_destroy(call, kernel);
@@ -4356,7 +4374,7 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     gxi_text_free(&cure);
 }
 
-GPUEXEC_API gpuexec_kernel (gpuexec_kernel_get)(GXI_WHERE gpuexec_module module, const char *name) {
+GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name) {
     static gxi_mutex getting = GXI_MUTEX_INIT;
     gpuexec_kernel handle = { 0 };
     struct CUfunc_st *native = NULL;
@@ -4388,7 +4406,7 @@ failed:
     return handle;
 }
 
-GPUEXEC_API gpuexec_kernel (gpuexec_kernel_from_native)(GXI_WHERE gpuexec_context context, struct CUfunc_st *native) {
+GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context, struct CUfunc_st *native) {
     gpuexec_kernel handle = { 0 };
     gxi_slot *slot;
     const char *name = NULL;
@@ -4416,10 +4434,10 @@ static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int at
     if (call->cu && call->cu != GXI_INVALID_VALUE) return 0;
     return GXI_TRY(cuFuncGetAttribute, (&value, attribute, (struct CUfunc_st *)kernel->native)) ? 0 : value;
 }
-GPUEXEC_API gpuexec_result gpuexec_kernel_get_info(gpuexec_kernel kernel, gpuexec_kernel_info *info) {
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info) {
     int values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY + 1] = { 0 }, i;
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_get_info, GXI_ASKS);
+    GXI_CALL(gpuexec_kernel_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
@@ -4655,7 +4673,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
 
 static gxi_slot *gxi_ask_linker(gxi_call *call, gpuexec_linker linker) { return gxi_get(call, linker.id, GXI_LINKER, "the linker"); }
 
-GPUEXEC_API gpuexec_linker (gpuexec_linker_create)(GXI_WHERE gpuexec_context context, const gpuexec_module_desc *desc) {
+GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context, const gpuexec_module_desc *desc) {
     gpuexec_linker handle = { 0 };
     gxi_linker *l = NULL;
     gxi_slot *owner, made;
@@ -4734,7 +4752,7 @@ static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_
              ((gxi_linker *)slot->more)->name);
     return NULL;
 }
-GPUEXEC_API gpuexec_result (gpuexec_linker_add)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name) {
+GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name) {
     gxi_slot *slot;
     gxi_image_kind kind;
     char *copy;
@@ -4753,7 +4771,7 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_add)(GXI_WHERE gpuexec_linker linker,
     copy[bytes] = 0;
     return gxi_linker_give(call, slot, type, copy, bytes, name);
 }
-GPUEXEC_API gpuexec_result (gpuexec_linker_add_file)(GXI_WHERE gpuexec_linker linker, gpuexec_input_type type, const char *path) {
+GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const char *path) {
     gxi_slot *slot;
     size_t bytes = 0;
     char *data;
@@ -4770,7 +4788,7 @@ static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
     if (gxi_begin(call) || !(slot = gxi_ask_linker(call, linker))) return NULL;
     return ((gxi_linker *)slot->more)->image || gxi_link(call, slot, 1) == GPUEXEC_OK ? (gxi_linker *)slot->more : NULL;
 }
-GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker) {
+GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
     gpuexec_module handle = { 0 };
     gpuexec_module_desc desc = gxi_module_defaults;                  /* it is compiled */
     gxi_text ptx = { 0, 0, 0, 0 };
@@ -4791,7 +4809,7 @@ GPUEXEC_API gpuexec_module (gpuexec_linker_load)(GXI_WHERE gpuexec_linker linker
     m->ptx = ptx.p;
     return handle;
 }
-GPUEXEC_API gpuexec_result (gpuexec_linker_image)(GXI_WHERE gpuexec_linker linker, const void **image, size_t *bytes) {
+GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image, size_t *bytes) {
     gxi_linker *l;
     GXI_CALL(gpuexec_linker_image, GXI_WORKS);
     if (!image || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", image ? "bytes" : "image");
@@ -4802,7 +4820,7 @@ GPUEXEC_API gpuexec_result (gpuexec_linker_image)(GXI_WHERE gpuexec_linker linke
     *bytes = l->bytes;
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_linker_save)(GXI_WHERE gpuexec_linker linker, const char *path) {
+GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path) {
     gxi_linker *l;
     gxi_text aside = { 0, 0, 0, 0 };
     FILE *file;
@@ -4839,10 +4857,10 @@ GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker) {
     gxi_slot *slot = gxi_ask_linker(call, linker);
     return slot ? ((gxi_linker *)slot->more)->ms : -1.0;
 }
-GPUEXEC_API gpuexec_result gpuexec_linker_destroy(gpuexec_linker linker) {
+GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker) {
     gxi_slot *slot;
     gxi_scope scope;
-    GXI_CALL_NO_PLACE(gpuexec_linker_destroy, GXI_CLEANS);
+    GXI_CALL(gpuexec_linker_destroy, GXI_CLEANS);
     if (gxi_was_never_made(linker.id, GXI_LINKER)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_linker(call, linker)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     call->cu = 0;
@@ -4923,11 +4941,11 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     gxi_leave(&scope);
     return address;
 }
-GPUEXEC_API gpuexec_ptr (gpuexec_alloc)(GXI_WHERE gpuexec_context context, size_t bytes) {
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context context, size_t bytes) {
     GXI_CALL(gpuexec_alloc, GXI_MAKES);
     return gxi_alloc(call, context, bytes, 1, 0, NULL);
 }
-GPUEXEC_API gpuexec_ptr (gpuexec_alloc_pitched)(GXI_WHERE gpuexec_context context, size_t width_bytes, size_t height, unsigned element_bytes, size_t *pitch) {
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes, size_t height, unsigned element_bytes, size_t *pitch) {
     GXI_CALL(gpuexec_alloc_pitched, GXI_MAKES);
     if (!pitch) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give the address of a size_t", "pitch is NULL: without the pitch, the rows cannot be found");
@@ -4937,7 +4955,7 @@ GPUEXEC_API gpuexec_ptr (gpuexec_alloc_pitched)(GXI_WHERE gpuexec_context contex
     return gxi_alloc(call, context, width_bytes, height, element_bytes, pitch);
 }
 
-GPUEXEC_API void *(gpuexec_alloc_pinned)(GXI_WHERE gpuexec_context context, size_t bytes) {
+GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes) {
     void *memory = NULL;
     gxi_slot *slot;
     gxi_scope scope;
@@ -4994,20 +5012,20 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address)
                : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_free)(GXI_WHERE gpuexec_ptr address) {
+GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address) {
     GXI_CALL(gpuexec_free, GXI_CLEANS);
     return gxi_release(call, address, GPUEXEC_MEMORY_DEVICE);
 }
-GPUEXEC_API gpuexec_result (gpuexec_free_pinned)(GXI_WHERE void *memory) {
+GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory) {
     GXI_CALL(gpuexec_free_pinned, GXI_CLEANS);
     return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_PINNED);
 }
-GPUEXEC_API gpuexec_result (gpuexec_unregister)(GXI_WHERE void *memory) {
+GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory) {
     GXI_CALL(gpuexec_unregister, GXI_CLEANS);
     return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
 }
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info);
-GPUEXEC_API gpuexec_result (gpuexec_register)(GXI_WHERE gpuexec_context context, void *memory, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes) {
     gpuexec_pointer_info info;
     gxi_range range;
     gxi_slot *slot;
@@ -5063,11 +5081,11 @@ static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_
     return gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be %s", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal,
                        enable ? "enabled" : "disabled");
 }
-GPUEXEC_API gpuexec_result (gpuexec_peer_enable)(GXI_WHERE gpuexec_context context, gpuexec_context peer) {
+GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer) {
     GXI_CALL(gpuexec_peer_enable, GXI_MAKES);
     return gxi_peer(call, context, peer, 1);
 }
-GPUEXEC_API gpuexec_result (gpuexec_peer_disable)(GXI_WHERE gpuexec_context context, gpuexec_context peer) {
+GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_context context, gpuexec_context peer) {
     GXI_CALL(gpuexec_peer_disable, GXI_CLEANS);
     return gxi_peer(call, context, peer, 0);
 }
@@ -5125,15 +5143,15 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     }
     return call->cu;
 }
-GPUEXEC_API gpuexec_result gpuexec_pointer_get_info(gpuexec_ptr address, gpuexec_pointer_info *info) {
-    GXI_CALL_NO_PLACE(gpuexec_pointer_get_info, GXI_ASKS);
+GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address, gpuexec_pointer_info *info) {
+    GXI_CALL(gpuexec_pointer_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
     if (gxi_begin(call)) return gxi_failed_with();
     return gxi_pointer(call, address, info) ? gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address) : GPUEXEC_OK;
 }
 
-GPUEXEC_API gpuexec_ptr (gpuexec_pinned_address)(GXI_WHERE void *memory) {
+GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory) {
     gpuexec_pointer_info info;
     GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
     if (gxi_begin(call)) return 0;
@@ -5323,37 +5341,37 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     const gxi_transfer x = gxi_transfer_of(kind, to, from, value, bytes); \
     return gxi_transfer_on(call, stream, context, &x)
 static uint64_t gxi_times(uint64_t count, unsigned size) { return count > gxi_too_many ? UINT64_MAX : count * size; }
-GPUEXEC_API gpuexec_result (gpuexec_copy_in)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
     GXI_TRANSFER(gpuexec_copy_in, stream.id, 0, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_copy_out)(GXI_WHERE gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes) {
     GXI_TRANSFER(gpuexec_copy_out, stream.id, 0, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_copy)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
     GXI_TRANSFER(gpuexec_copy, stream.id, 0, GXI_COPY, to, from, 0, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_fill)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
     GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, value, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_fill16)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count) {
+GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count) {
     GXI_TRANSFER(gpuexec_fill16, stream.id, 0, GXI_FILL16, to, 0, value, gxi_times(count, 2));
 }
-GPUEXEC_API gpuexec_result (gpuexec_fill32)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count) {
+GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count) {
     GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, value, gxi_times(count, 4));
 }
-GPUEXEC_API gpuexec_result (gpuexec_copy_in_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
     GXI_TRANSFER(gpuexec_copy_in_now, 0, context.id, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_copy_out_now)(GXI_WHERE gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
     GXI_TRANSFER(gpuexec_copy_out_now, 0, context.id, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_copy_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
     GXI_TRANSFER(gpuexec_copy_now, 0, context.id, GXI_COPY, to, from, 0, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_fill_now)(GXI_WHERE gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes) {
     GXI_TRANSFER(gpuexec_fill_now, 0, context.id, GXI_FILL, to, 0, value, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_copy_peer)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
+GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes) {
     GXI_CALL(gpuexec_copy_peer, GXI_WORKS);
     gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, 0, bytes);
@@ -5369,19 +5387,19 @@ GPUEXEC_API gpuexec_result (gpuexec_copy_peer)(GXI_WHERE gpuexec_stream stream, 
     x.sides[GXI_FROM].pitch = from_pitch; \
     x.rows = height; \
     return gxi_transfer_on(call, stream.id, 0, &x)
-GPUEXEC_API gpuexec_result (gpuexec_copy_in_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height) {
     GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch, 0);
 }
-GPUEXEC_API gpuexec_result (gpuexec_copy_out_2d)(GXI_WHERE gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
                                                  size_t width_bytes, size_t height) {
     GXI_TRANSFER_2D(gpuexec_copy_out_2d, GXI_COPY_OUT, (uintptr_t)to, to_pitch, from, from_pitch, 0);
 }
-GPUEXEC_API gpuexec_result (gpuexec_copy_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
                                              size_t width_bytes, size_t height) {
     GXI_TRANSFER_2D(gpuexec_copy_2d, GXI_COPY, to, to_pitch, from, from_pitch, 0);
 }
-GPUEXEC_API gpuexec_result (gpuexec_fill_2d)(GXI_WHERE gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
+GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
                                              size_t height) {
     GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, 0, 0, value);
 }
@@ -5490,7 +5508,7 @@ static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, ui
     return handle;
 }
 
-GPUEXEC_API gpuexec_stream (gpuexec_stream_create)(GXI_WHERE gpuexec_context context, const gpuexec_stream_desc *desc) {
+GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context, const gpuexec_stream_desc *desc) {
     gpuexec_stream handle = { 0 };
     struct CUstream_st *native = NULL;
     gxi_slot *slot;
@@ -5528,16 +5546,16 @@ static gpuexec_stream gxi_default_stream(gxi_call *call, gpuexec_context context
     if (!handle.id) handle.id = gxi_failed_id(GXI_STREAM);
     return handle;
 }
-GPUEXEC_API gpuexec_stream (gpuexec_stream_legacy)(GXI_WHERE gpuexec_context context) {
+GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context) {
     GXI_CALL(gpuexec_stream_legacy, GXI_MAKES);
     return gxi_default_stream(call, context, 1);
 }
-GPUEXEC_API gpuexec_stream (gpuexec_stream_per_thread)(GXI_WHERE gpuexec_context context) {
+GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context) {
     GXI_CALL(gpuexec_stream_per_thread, GXI_MAKES);
     return gxi_default_stream(call, context, 2);
 }
 
-GPUEXEC_API gpuexec_stream (gpuexec_stream_from_native)(GXI_WHERE gpuexec_context context, struct CUstream_st *native) {
+GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context, struct CUstream_st *native) {
     gpuexec_stream handle = { 0 };
     struct CUctx_st *of = NULL;
     gxi_slot *slot;
@@ -5576,7 +5594,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_sl
     return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
 }
 
-GPUEXEC_API gpuexec_result (gpuexec_stream_sync)(GXI_WHERE gpuexec_stream stream) {
+GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
@@ -5597,7 +5615,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
            : call->cu                   ? gxi_fail_cu(call, NULL, "the stream cannot be asked")
                                         : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream stream, gpuexec_event event) {
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     gxi_slot *slot, *e;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
@@ -5608,7 +5626,7 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_wait_event)(GXI_WHERE gpuexec_stream 
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_stream_wait_stream)(GXI_WHERE gpuexec_stream stream, gpuexec_stream other) {
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other) {
     struct CUevent_st *event = NULL;
     gxi_slot *slot, *before;
     gxi_scope scope;
@@ -5625,7 +5643,7 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_wait_stream)(GXI_WHERE gpuexec_stream
     if (event) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the other") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stream stream, void (*function)(void *user), void *user) {
+GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream, void (*function)(void *user), void *user) {
     gxi_slot *slot;
     gxi_scope scope;
     union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;   /* two calling conventions only on 32-bit Windows, which CUDA left */
@@ -5638,11 +5656,11 @@ GPUEXEC_API gpuexec_result (gpuexec_stream_host_function)(GXI_WHERE gpuexec_stre
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_get_info(gpuexec_stream stream, gpuexec_stream_info *info) {
+GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream, gpuexec_stream_info *info) {
     gxi_slot *slot;
     gxi_scope scope;
     unsigned flags = 0;
-    GXI_CALL_NO_PLACE(gpuexec_stream_get_info, GXI_ASKS);
+    GXI_CALL(gpuexec_stream_get_info, GXI_ASKS);
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
@@ -5654,9 +5672,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info(gpuexec_stream stream, gpuexe
     info->adopted = slot->adopted;
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked what it is") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_destroy(gpuexec_stream stream) {
+GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_stream_destroy, GXI_CLEANS);
+    GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
     if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
     if (slot->legacy)
@@ -5688,7 +5706,7 @@ static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, uint64_t
     else if (!(handle = gxi_event_new(call, context, context_id, native, 0, no_timing != 0)).id) GXI_BESIDE(cuEventDestroy, (native));
     return handle.id;
 }
-GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context context, const gpuexec_event_desc *desc) {
+GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context, const gpuexec_event_desc *desc) {
     gpuexec_event handle = { 0 };
     gxi_slot *slot;
     gxi_scope scope;
@@ -5701,7 +5719,7 @@ GPUEXEC_API gpuexec_event (gpuexec_event_create)(GXI_WHERE gpuexec_context conte
     return handle;
 }
 
-GPUEXEC_API gpuexec_event (gpuexec_event_from_native)(GXI_WHERE gpuexec_context context, struct CUevent_st *native) {
+GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context, struct CUevent_st *native) {
     gpuexec_event handle = { 0 };
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_from_native, GXI_MAKES);
@@ -5721,7 +5739,7 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     gxi_slot *slot = gxi_ask_event(call, event, "the event");
     return slot ? (struct CUevent_st *)slot->native : NULL;
 }
-GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event, gpuexec_stream stream) {
+GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e, *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_event_record, GXI_WORKS);
@@ -5737,7 +5755,7 @@ GPUEXEC_API gpuexec_result (gpuexec_event_record)(GXI_WHERE gpuexec_event event,
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_event (gpuexec_stream_record)(GXI_WHERE gpuexec_stream stream, const gpuexec_event_desc *desc) {
+GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream, const gpuexec_event_desc *desc) {
     gpuexec_event handle = { 0 };
     gxi_slot *slot, *context;
     gxi_scope scope;
@@ -5756,7 +5774,7 @@ GPUEXEC_API gpuexec_event (gpuexec_stream_record)(GXI_WHERE gpuexec_stream strea
     if (!handle.id) handle.id = gxi_failed_id(GXI_EVENT);
     return handle;
 }
-GPUEXEC_API gpuexec_result (gpuexec_event_sync)(GXI_WHERE gpuexec_event event) {
+GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_take();
@@ -5772,7 +5790,7 @@ GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
            : call->cu                   ? gxi_fail_cu(call, NULL, "the event cannot be asked")
                                         : GPUEXEC_OK;
 }
-GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpuexec_event stop) {
+GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop) {
     gxi_slot *a, *b;
     float ms = 0;
     GXI_CALL(gpuexec_event_elapsed_ms, GXI_ASKS);
@@ -5803,9 +5821,9 @@ GPUEXEC_API double (gpuexec_event_elapsed_ms)(GXI_WHERE gpuexec_event start, gpu
         gxi_fail_cu(call, NULL, "the time between the events cannot be told");
     return -1.0;
 }
-GPUEXEC_API gpuexec_result gpuexec_event_destroy(gpuexec_event event) {
+GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_event_destroy, GXI_CLEANS);
+    GXI_CALL(gpuexec_event_destroy, GXI_CLEANS);
     if (gxi_was_never_made(event.id, GXI_EVENT)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_event(call, event, "the event"))) return gxi_failed_with();
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the event cannot be destroyed") : GPUEXEC_OK;
@@ -6179,7 +6197,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, k, d, args, desc);
 }
 
-GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                            gpuexec_args args) {
     const gxi_slot *k;
     gxi_slot *s;
@@ -6197,12 +6215,12 @@ GPUEXEC_API gpuexec_result(gpuexec_launch)(GXI_WHERE gpuexec_kernel kernel, gpue
     return gxi_launch_else("gpuexec_launch", (const char *)s->more, kernel, stream, &dims, &args, cu, NULL);
 }
 
-GPUEXEC_API gpuexec_result (gpuexec_launch_cooperative)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                                         gpuexec_args args) {
     return gxi_launch_else("gpuexec_launch_cooperative", where, kernel, stream, &dims, &args, -1, &gxi_cooperative);
 }
 
-GPUEXEC_API gpuexec_result (gpuexec_launch_with)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                                  const gpuexec_launch_desc *desc, gpuexec_args args) {
     return gxi_launch_else("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
 }
@@ -6274,7 +6292,7 @@ static int gxi_block_offset(const gxi_block *b, unsigned index) { return (int)((
 
 /* --- parameter blocks ---------------------------------------------------------------------------------------------- */
 
-GPUEXEC_API gpuexec_params (gpuexec_params_create)(const char *where) {
+GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     gpuexec_params handle = { 0 };
     gxi_slot made;
     GXI_CALL(gpuexec_params_create, GXI_MAKES);
@@ -6313,13 +6331,13 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     } else gxi_block_add(b, value, bytes, alignment, kind);
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_params_add)(GXI_WHERE gpuexec_params params, gpuexec_type type, const void *value) {
+GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type, const void *value) {
     GXI_CALL(gpuexec_params_add, GXI_MAKES);
     if ((int)type <= 0 || (int)type >= GPUEXEC_TYPES)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "for a struct: gpuexec_params_add_struct", "%d is no gpuexec_type", (int)type);
     return gxi_params_append(call, params, value, gxi_types[type].bytes, gxi_types[type].alignment, (unsigned)type);
 }
-GPUEXEC_API gpuexec_result (gpuexec_params_add_struct)(GXI_WHERE gpuexec_params params, const void *value, size_t bytes, size_t alignment) {
+GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value, size_t bytes, size_t alignment) {
     unsigned kind = GXI_STRUCT;
     GXI_CALL(gpuexec_params_add_struct, GXI_MAKES);
     if (!alignment || (alignment & (alignment - 1)))
@@ -6342,13 +6360,13 @@ GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
     gxi_slot *slot = gxi_ask_params(call, params);
     return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
 }
-GPUEXEC_API void *(gpuexec_params_data)(GXI_WHERE gpuexec_params params, size_t *bytes) {
+GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes) {
     GXI_CALL(gpuexec_params_data, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
     if (bytes) *bytes = slot ? gxi_block_of(slot)->bytes : 0;
     return slot ? gxi_block_of(slot)->data : NULL;
 }
-GPUEXEC_API gpuexec_args (gpuexec_params_args)(GXI_WHERE gpuexec_params params) {
+GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params) {
     static const gpuexec_args none = { 0, 0, 0 };
     GXI_CALL(gpuexec_params_args, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
@@ -6400,7 +6418,7 @@ static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
     gxi_free(b);
     return 1;
 }
-GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params params, gpuexec_kernel kernel) {
+GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_params params, gpuexec_kernel kernel) {
     gxi_slot *slot, *k;
     gxi_block *b;
     gpuexec_args args;
@@ -6436,7 +6454,7 @@ GPUEXEC_API gpuexec_result (gpuexec_params_check)(GXI_WHERE gpuexec_params param
     return GPUEXEC_OK;
 }
 
-GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params params) {
+GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_params params) {
     GXI_CALL(gpuexec_params_clear, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
     gxi_block *b;
@@ -6446,9 +6464,9 @@ GPUEXEC_API gpuexec_result (gpuexec_params_clear)(GXI_WHERE gpuexec_params param
     b->bytes = b->base = b->count = 0;
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_params_destroy(gpuexec_params params) {
+GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params) {
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_params_destroy, GXI_CLEANS);
+    GXI_CALL(gpuexec_params_destroy, GXI_CLEANS);
     if (gxi_was_never_made(params.id, GXI_PARAMS)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_params(call, params))) return gxi_failed_with();
     gxi_destroy(call, slot);
@@ -6493,7 +6511,7 @@ static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, const
     return result;
 }
 
-GPUEXEC_API gpuexec_prepared (gpuexec_prepare)(GXI_WHERE gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
     gpuexec_prepared handle = { 0 };
     const unsigned short *sizes, *offsets = NULL;            /* offsets: where the device has the arguments, if that is known */
     gxi_slot *k, *s, made;
@@ -6565,11 +6583,11 @@ static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int i
     else return b->data + gxi_block_offset(b, (unsigned)index);
     return NULL;
 }
-GPUEXEC_API void *(gpuexec_prepared_argument)(GXI_WHERE gpuexec_prepared prepared, int index, size_t bytes) {
+GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes) {
     GXI_CALL(gpuexec_prepared_argument, GXI_MAKES);
     return gxi_prepared_place(call, prepared, index, bytes);
 }
-GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared prepared, int index, const void *value, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index, const void *value, size_t bytes) {
     void *place;
     GXI_CALL(gpuexec_prepared_set, GXI_MAKES);
     place = gxi_prepared_place(call, prepared, index, bytes);
@@ -6578,7 +6596,7 @@ GPUEXEC_API gpuexec_result (gpuexec_prepared_set)(GXI_WHERE gpuexec_prepared pre
     memcpy(place, value, bytes);
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_prepared_dims)(GXI_WHERE gpuexec_prepared prepared, gpuexec_dims dims) {
+GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims) {
     gxi_slot *slot, *k;
     gxi_prepared *p;
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
@@ -6604,7 +6622,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace) p->ends = ends;     /* those two have more to do at each launch */
     return result;
 }
-GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared prepared) {
+GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared) {
     gxi_slot *slot = gxi_peek_inline(prepared.id, GXI_PREPARED);
     const gxi_prepared *p;
     int cu;
@@ -6616,9 +6634,9 @@ GPUEXEC_API gpuexec_result (gpuexec_launch_prepared)(GXI_WHERE gpuexec_prepared 
     return gxi_launch_prepared_else((const char *)gxi_prepared_of(slot)->on->more, prepared, cu);
 }
 
-GPUEXEC_API gpuexec_result gpuexec_prepared_destroy(gpuexec_prepared prepared) {
+GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared) {
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_prepared_destroy, GXI_CLEANS);
+    GXI_CALL(gpuexec_prepared_destroy, GXI_CLEANS);
     if (gxi_was_never_made(prepared.id, GXI_PREPARED)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_prepared(call, prepared))) return gxi_failed_with();
     gxi_destroy(call, slot);
@@ -6874,7 +6892,7 @@ static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *
     return 1;
 }
 
-GPUEXEC_API gpuexec_barrier (gpuexec_barrier_create)(GXI_WHERE const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc) {
+GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc) {
     static const gpuexec_barrier_desc defaults = { 0, 0, 0, 0 };
     gpuexec_barrier handle = { 0 };
     gxi_slot *slots[GXI_MULTI_MOST], made;
@@ -6955,7 +6973,7 @@ failed:
     return handle;
 }
 
-GPUEXEC_API gpuexec_ptr (gpuexec_barrier_address)(GXI_WHERE gpuexec_barrier barrier, unsigned index) {
+GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_barrier barrier, unsigned index) {
     gxi_slot *slot;
     gxi_barrier *b;
     GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
@@ -6975,22 +6993,22 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier) {
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
     return slot ? gxi_barrier_broken(call, slot) : gxi_failed_with();
 }
-GPUEXEC_API gpuexec_result (gpuexec_barrier_abort)(GXI_WHERE gpuexec_barrier barrier) {
+GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_abort, GXI_CLEANS);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
     gxi_barrier_leave((gxi_barrier *)slot->more, "gpuexec_barrier_abort was called", where);
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result (gpuexec_barrier_reset)(GXI_WHERE gpuexec_barrier barrier) {
+GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_reset, GXI_MAKES);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
     return gxi_barrier_clear(call, (gxi_barrier *)slot->more) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_barrier_destroy(gpuexec_barrier barrier) {
+GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_barrier_destroy, GXI_CLEANS);
+    GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_barrier(call, barrier))) return gxi_failed_with();
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
@@ -7280,7 +7298,7 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
     return 0;
 }
 
-GPUEXEC_API gpuexec_result (gpuexec_launch_multi_device)(GXI_WHERE const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
+GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
     static const gpuexec_multi_desc defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
     gxi_multi_device d[GXI_MULTI_MOST];
     gxi_multi_launch *m = NULL;

@@ -34,6 +34,7 @@ awk '
             rest = substr(rest, RSTART + RLENGTH)
         }
     }
+    /^GPUEXEC_API / && $0 !~ /^GPUEXEC_API [a-zA-Z_ ]*[ *]gpuexec_[a-z0-9_]*\(/ { check(0, "line " NR ": a public function that tag tools do not find: " $0) }
     /^    Version [0-9]/ { banner = $2; sub(/\.$/, "", banner) }
     /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / { version = version (version == "" ? "" : ".") $3 }
     END {

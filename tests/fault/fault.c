@@ -483,7 +483,7 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     gpuexec_shutdown();
     fault_step(GXI_MAKES, "gpuexec_setup", __LINE__);
     step.current = NULL;
-    if (fault_again((gpuexec_setup)("here", &desc))) (void)(gpuexec_setup)("here", &desc);
+    if (fault_again(gpuexec_setup_at("here", &desc))) (void)gpuexec_setup_at("here", &desc);
     flow();
     fault_step(GXI_WAITS, "gpuexec_shutdown()", __LINE__);
     r = gpuexec_shutdown();

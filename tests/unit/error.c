@@ -97,10 +97,10 @@ TEST(the_text_and_its_parts) {
 /* Without a place, as other languages call it. */
 TEST(calling_past_the_macro) {
     setting s = set_up();
-    CHECK(!gpuexec_ok((gpuexec_module_load_file)(NULL, s.ctx, "no/such/file.ptx", NULL)));
+    CHECK(!gpuexec_ok(gpuexec_module_load_file_at(NULL, s.ctx, "no/such/file.ptx", NULL)));
     CHECK(gpuexec_error_detail()->where == NULL);
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
-    CHECK(!gpuexec_ok((gpuexec_module_load_file)("script.lua:7", s.ctx, "no/such/file.ptx", NULL)));
+    CHECK(!gpuexec_ok(gpuexec_module_load_file_at("script.lua:7", s.ctx, "no/such/file.ptx", NULL)));
     CHECK_TEXT(gpuexec_error_text(), "script.lua:7");
     gpuexec_take_error();
 }

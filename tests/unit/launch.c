@@ -272,7 +272,7 @@ TEST(launching_past_the_macro) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
     uint32_t        got = 0;
-    gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims, gpuexec_args) = (gpuexec_launch);
+    gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims, gpuexec_args) = (gpuexec_launch_at);
     gpuexec_fill(s, p, 0, 4);
     CHECK_OK(launch("script.lua:7", fn, s, gpuexec_grid(1, 5, 0), GPUEXEC_ARGS(p)));
     gpuexec_copy_out(s, &got, p, 4);

@@ -40,7 +40,7 @@ TEST(a_limit_that_is_cut) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gxi.cu.cuCtxSetLimit = set_any_limit;
     gxi.cu.cuCtxGetLimit = half_of_a_limit;
-    FAILS((gpuexec_context_set_limit)(NULL, ctx, GPUEXEC_LIMIT_STACK, 1024), GPUEXEC_BAD_ARGUMENT, "gpuexec_context_set_limit: the limit STACK was asked to be 1024",
+    FAILS(gpuexec_context_set_limit_at(NULL, ctx, GPUEXEC_LIMIT_STACK, 1024), GPUEXEC_BAD_ARGUMENT, "gpuexec_context_set_limit: the limit STACK was asked to be 1024",
           "device 0 gives 512 at most", "ask for less");
     CHECK_OK(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, 512));
 }
@@ -102,7 +102,7 @@ TEST(shared_memory_that_is_not_given) {
     gxi.cu.cuFuncSetAttribute = no_attribute;
     FAILS(gpuexec_launch(t.shared, t.s, large, GPUEXEC_ARGS(t.p, words)), GPUEXEC_BAD_LAUNCH, "\"fill_dynamic_shared\" cannot be launched", "60000 bytes", "cuFuncSetAttribute");
     FAILS(gpuexec_prepared_dims(p, large), GPUEXEC_BAD_ARGUMENT, "cannot have 60000 bytes of dynamic shared memory");
-    CHECK(!gpuexec_ok((gpuexec_prepare)(NULL, t.shared, t.s, large, GPUEXEC_ARGS(t.p, words))));
+    CHECK(!gpuexec_ok(gpuexec_prepare_at(NULL, t.shared, t.s, large, GPUEXEC_ARGS(t.p, words))));
     FAILS(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT, "gpuexec_prepare: kernel \"fill_dynamic_shared\" cannot have 60000 bytes");
     FAILS(gpuexec_launch(t.shared, t.s, gpuexec_grid(1, 64, 0x80000000u), GPUEXEC_ARGS(t.p, words)), GPUEXEC_BAD_LAUNCH, "needs 2147483648 bytes of shared memory");
 }
