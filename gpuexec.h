@@ -1845,10 +1845,12 @@ static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, when there
 enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 
-typedef struct gxi_range {                       /* an allocation of ours */
-    uint64_t    lo, bytes, context;              /* context: handle id */
-    const char *where;
+typedef struct gxi_range {                       /* an allocation of ours; a node of two things: see >>object, "the table of allocations" */
+    uint64_t            lo, bytes, context;      /* context: handle id */
+    const char         *where;
     gpuexec_memory_kind kind;
+    struct gxi_range   *below, *above;           /* in the tree of all, by address */
+    struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 
@@ -1881,8 +1883,13 @@ typedef struct gxi_state {
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
     uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
-    gxi_range          *ranges;                  /* sorted by lo */
-    size_t              nranges, ranges_cap;
+    gxi_range          *ranges;                  /* the root */
+    uint32_t            first[16];               /* by kind: lists of the objects that belong to no other */
+    /* What sections below add to calls above them, each set with the first object that needs it: */
+    void              (*add_launches)(gxi_text *t);                  /* to the text of an asynchronous error: who may have failed */
+    void              (*add_barriers)(gxi_text *t);                  /* ... and who waits for that */
+    void              (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context);       /* after a wait in that context */
+    gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);                      /* before its objects end */
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -2172,8 +2179,6 @@ static gpuexec_result gxi_result_of(int cu) {
 
 /* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's message: a kernel that failed
    earlier, a forked child. Otherwise message and cure are the caller's. */
-static void gxi_add_last_launches(gxi_text *t);   /* of all streams; see >>object */
-static void gxi_add_barriers(gxi_text *t);        /* who waits at which barrier; see >>impl-barrier */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
 static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
     gxi_text message = { 0, 0, 0, 0 };
@@ -2196,8 +2201,8 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                             gxi.sticky_detail.e.where ? " at " : "", gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "",
                             gxi.sticky_detail.e.message);
         }
-        gxi_add_last_launches(&message);
-        gxi_add_barriers(&message);
+        if (gxi.add_launches) gxi.add_launches(&message);
+        if (GXI_LOAD(&gxi.barriers)) gxi.add_barriers(&message);
         gxi_add(&message, "; this call met it: ");
         va_start(list, format);
         gxi_add_v(&message, format, list);
@@ -2221,18 +2226,40 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     return result;
 }
 
+/* The allocations are a treap: a search tree by address, and a heap by a hash of it, so that it is as deep as if they had come in random order, whatever
+   the order. Seidel and Aragon, Randomized search trees, Algorithmica 16 (1996). */
+static uint64_t gxi_mix(uint64_t x) { return (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u; }      /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
+static gxi_range *gxi_ranges_join(gxi_range *a, gxi_range *b) {      /* all of a are below all of b */
+    gxi_range *root = NULL, **at = &root;
+    while (a && b) {
+        if (gxi_mix(a->lo) > gxi_mix(b->lo)) {
+            *at = a;
+            at = &a->above;
+            a = *at;
+        } else {
+            *at = b;
+            at = &b->below;
+            b = *at;
+        }
+    }
+    *at = a ? a : b;
+    return root;
+}
+
 /* Gives everything back that failures and tables hold, with the allocator that it came from; other threads' records and latches become past. */
 static void gxi_forget(void) {
     gxi_thread_record *record;
+    gxi_range *range;
     unsigned i;
     for (i = 0; i < GXI_FAILED_KEPT; i++) { gxi_text_free(&gxi.failed[i].detail.text); gxi.failed[i].id = 0; }
     gxi_text_free(&gxi.start_failure.text);
     memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
-    gxi_free(gxi.ranges);
-    gxi.ranges = NULL;
-    gxi.nranges = gxi.ranges_cap = 0;
+    while ((range = gxi.ranges) != NULL) {
+        gxi.ranges = gxi_ranges_join(range->below, range->above);
+        gxi_free(range);
+    }
     if (gxi.have_key) gxi_key_free(gxi.key);
     gxi.have_key = 0;
     while ((record = gxi.records) != NULL) {
@@ -2381,7 +2408,9 @@ static void gxi_in_forked_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     gxi_tables = unlocked;
     memset(gxi.chunks, 0, sizeof gxi.chunks);
+    memset(gxi.first, 0, sizeof gxi.first);
     gxi.slots = gxi.free_slot = 0;
+    gxi.ranges = NULL;
     gxi.forked = 1;
     gxi.started = 0;
 }
@@ -2470,32 +2499,87 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
    chunk of 256), generation of the slot (22 bits), tag of this copy of the library (16 bits). A slot holds its object's id
    while that lives: one comparison says that a handle is alive, of that kind, and ours. No lock is taken to look. */
 
-enum { GXI_CONTEXT = 1, GXI_MODULE, GXI_KERNEL, GXI_STREAM, GXI_EVENT, GXI_LINKER, GXI_PARAMS, GXI_PREPARED, GXI_BARRIER, GXI_KINDS, GXI_FAILED_BIT = 0x20 };
-static const char *const gxi_kind_names[] = { "nothing", "a context", "a module", "a kernel", "a stream", "an event",
-                                              "a linker", "a parameter block", "a prepared launch", "a barrier" };
+/* One row for each kind of object: its name in texts, and in which turn a closing context ends those that it owns (0: not it). How one ends, which is
+   called when nobody finds its handle any more, is gxi_MEMBER_end in the kind's section: it gives the driver's answer. */
+#define GXI_KIND_ROWS(ROW) \
+    ROW(CONTEXT,  context,  "a context",         0) \
+    ROW(MODULE,   module,   "a module",          3) \
+    ROW(KERNEL,   kernel,   "a kernel",          2) \
+    ROW(STREAM,   stream,   "a stream",          6) \
+    ROW(EVENT,    event,    "an event",          5) \
+    ROW(LINKER,   linker,   "a linker",          4) \
+    ROW(PARAMS,   params,   "a parameter block", 0) \
+    ROW(PREPARED, prepared, "a prepared launch", 1) \
+    ROW(BARRIER,  barrier,  "a barrier",         0)
+enum { GXI_NOTHING,
+#define GXI_ROW(KIND, member, name, turn) GXI_##KIND,
+       GXI_KIND_ROWS(GXI_ROW)
+#undef GXI_ROW
+       GXI_KINDS, GXI_TURNS = 6, GXI_FAILED_BIT = 0x20 };
 
+typedef struct gxi_context gxi_context;
+typedef struct gxi_module gxi_module;
+typedef struct gxi_kernel gxi_kernel;
+typedef struct gxi_linker gxi_linker;
+typedef struct gxi_block gxi_block;
+typedef struct gxi_prepared gxi_prepared;
+typedef struct gxi_barrier gxi_barrier;
 typedef struct gxi_slot {                        /* 64 bytes */
-    uint64_t              id;                    /* atomic; 0 when free */
-    void                 *native;                /* CUcontext, CUmodule, CUfunction, CUstream, CUevent */
-    struct CUctx_st      *cu_context;
-    uint64_t              context;               /* handle id of the context through which it was made */
-    void                 *more;                  /* gxi_context, gxi_module, gxi_kernel; stream: the place of its last launch, a string */
-    const char           *where;                 /* it was made */
-    const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes, then their offsets; NULL: not known */
-    uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
-#define GXI_LAST_KERNEL   shared_limit           /* ... stream: gxi_launch_note of the kernel launched last, 0 for none ... */
-#define GXI_RECORDED      shared_limit           /* ... event: 1 once it was recorded */
-    uint32_t              generation : 22, adopted : 1 /* someone else destroys it */,
-                          legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
-                          borrowed : 1;          /* its context is somebody else's, who may have destroyed it: ask */
+    uint64_t         id;                         /* atomic; 0 when free */
+    struct CUctx_st *cu_context;
+    uint64_t         context;                    /* handle id of the context through which it was made */
+    const char      *where;                      /* it was made */
+    union {                                      /* by kind */
+        unsigned next_free;                      /* of a free slot: index + 1 of the next one, 0 none */
+        struct { gxi_context *info; } context;
+        struct { struct CUmod_st *native; gxi_module *info; } module;
+        struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
+        struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;     /* last: atomic */
+        struct { struct CUevent_st *native; uint32_t recorded; } event;                                  /* recorded: atomic */
+        struct { void *native; gxi_linker *info; } linker;             /* native: NULL when there is no link state now */
+        struct { gxi_block *info; } params;
+        struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
+        struct { gxi_barrier *info; } barrier;
+    } is;
+    uint32_t         shared_limit;               /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) */
+    uint32_t         generation : 22, adopted : 1 /* someone else destroys it */,
+                     legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
+                     borrowed : 1;               /* its context is somebody else's, who may have destroyed it: ask */
 } gxi_slot;
+typedef struct gxi_place { uint32_t *from, next; } gxi_place;         /* a slot's place in its owner's list: index + 1 of the next one, 0 none */
+
+#define GXI_ROW(KIND, member, name, turn) static int gxi_##member##_end(gxi_call *call, gxi_slot *old);
+GXI_KIND_ROWS(GXI_ROW)
+#undef GXI_ROW
+static const struct { const char *name; unsigned turn; int (*end)(gxi_call *call, gxi_slot *old); } gxi_kinds[] = {
+    { "nothing", 0, NULL },
+#define GXI_ROW(KIND, member, name, turn) { name, turn, gxi_##member##_end },
+    GXI_KIND_ROWS(GXI_ROW)
+#undef GXI_ROW
+};
+static unsigned gxi_kind_of(uint64_t id) { return (unsigned)id & 0x0F; }
+
+typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
+struct gxi_context {
+    int ordinal, device;
+    gxi_origin origin;
+    int users;                                   /* guarded by gxi_tables, as the lists are */
+    uint64_t defaults[2];                        /* handles of its legacy and its per-thread stream, 0 until asked for */
+    unsigned long long id;                       /* the driver's; 0 not known */
+    uint32_t first[16];                          /* by kind: lists of what it owns */
+    gxi_range *ranges;                           /* and of the allocations in it */
+};
+static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
 
 static uint64_t gxi_tag(void) {                  /* differs between copies in one process: it is made of this copy's address */
     uint64_t x = (uint64_t)(uintptr_t)&gxi;
-    x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
-    return ((x >> 48) | 1) << 48;
+    return ((gxi_mix(x) >> 48) | 1) << 48;
 }
 static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
+static unsigned gxi_index_of(uint64_t id) { return (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
+static gxi_place *gxi_place_at(unsigned index) {   /* a chunk's links lie behind its slots */
+    return (gxi_place *)(void *)(gxi.chunks[index / GXI_CHUNK_SLOTS] + GXI_CHUNK_SLOTS) + index % GXI_CHUNK_SLOTS;
+}
 
 GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL unless alive, ours, and of that kind */
     char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
@@ -2509,17 +2593,16 @@ static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_
 static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
 
 /* What all objects that live in a context have: for gxi_new, which makes the object. */
-static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, void *native, int adopted) {
+static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, int adopted) {
     gxi_slot made;
     memset(&made, 0, sizeof made);
-    made.native = native;
     made.cu_context = owner->cu_context;
     made.context = context;
     made.adopted = adopted != 0;
     return made;
 }
-/* Makes an object; the caller has filled everything else of *made. Returns its id, 0 after a failure. */
-static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
+/* Makes an object in a list of its owner; the caller has filled everything else of *made. Returns its id, 0 after a failure. */
+static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uint32_t *list) {
     gxi_slot *slot = NULL;
     const gxi_slot *context;
     unsigned index = 0;
@@ -2528,13 +2611,13 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
     if (gxi.free_slot) {
         index = gxi.free_slot - 1;
         slot = gxi_slot_at(index);
-        gxi.free_slot = (unsigned)(uintptr_t)slot->native;           /* free slots are a list through native */
+        gxi.free_slot = slot->is.next_free;
     } else if (gxi.slots < GXI_CHUNKS * GXI_CHUNK_SLOTS) {
         unsigned chunk = gxi.slots / GXI_CHUNK_SLOTS;
         if (!gxi.chunks[chunk]) {
-            gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * sizeof(gxi_slot));
+            gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_place)));
             if (fresh) {
-                memset(fresh, 0, GXI_CHUNK_SLOTS * sizeof *fresh);
+                memset(fresh, 0, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_place)));
                 for (index = 0; index < GXI_CHUNK_SLOTS; index++) fresh[index].generation = gxi.generation & 0x3FFFFF;
                 GXI_STORE(&gxi.chunks[chunk], fresh);
             }
@@ -2548,6 +2631,11 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
         unsigned generation = slot->generation + 1;
         /* all but id, which others may be looking at with a stale handle */
         memcpy((char *)slot + sizeof slot->id, (const char *)made + sizeof made->id, sizeof *slot - sizeof slot->id);
+        gxi_place *place = gxi_place_at(index);
+        place->from = list;
+        place->next = *list;
+        if (*list) gxi_place_at(*list - 1)->from = &place->next;
+        *list = index + 1;
         slot->generation = generation & 0x3FFFFF;
         slot->where = call->where;
         slot->borrowed = kind == GXI_CONTEXT ? made->adopted : (context = gxi_peek(made->context, GXI_CONTEXT)) != NULL && context->adopted;
@@ -2564,6 +2652,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
 /* Frees all slots. Generations go on where the oldest slot stopped, so that handles of before stay stale. */
 static void gxi_forget_slots(void) {
     unsigned index, most = gxi.generation;
+    memset(gxi.first, 0, sizeof gxi.first);
     for (index = 0; index < gxi.slots; index++) if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
     gxi.generation = most + 1;
     for (index = 0; index < GXI_CHUNKS; index++) {
@@ -2579,43 +2668,48 @@ static int gxi_end(uint64_t id) {
     gxi_lock(&gxi_tables);
     slot = gxi_peek_any(id);
     if (slot) {
-        unsigned index = (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1);
+        gxi_place *place = gxi_place_at(gxi_index_of(id));
         GXI_STORE(&slot->id, 0);
-        if ((id & 0x3F) == GXI_KERNEL || (id & 0x3F) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
-        if ((id & 0x3F) == GXI_KERNEL) {         /* no stream names it as its last launch any more: the slot will be another's */
-            unsigned i;
-            for (i = 0; i < gxi.slots; i++) {
-                gxi_slot *stream = gxi_slot_at(i);
-                if ((stream->id & 0x3F) == GXI_STREAM && GXI_LOAD(&stream->GXI_LAST_KERNEL) == (uint32_t)id) GXI_STORE(&stream->GXI_LAST_KERNEL, 0);
-            }
-        }
-        slot->native = (void *)(uintptr_t)gxi.free_slot;
-        gxi.free_slot = index + 1;
+        if (gxi_kind_of(id) == GXI_KERNEL || gxi_kind_of(id) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
+        *place->from = place->next;
+        if (place->next) gxi_place_at(place->next - 1)->from = place->from;
+        slot->is.next_free = gxi.free_slot;
+        gxi.free_slot = gxi_index_of(id) + 1;
     }
     gxi_unlock(&gxi_tables);
     return slot != NULL;
 }
-
-typedef struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; } gxi_kernel;   /* one block of memory: this, sizes, name */
-static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return (const gxi_kernel *)slot->more; }
-
-/* The next living object of that kind from *index on, of whatever owner: gxi_tables is held, and what other threads' objects hold lives as long as it is.
-   NULL when there is none. */
-static gxi_slot *gxi_next_held(unsigned *index, unsigned kind) {
-    while (*index < gxi.slots) {
-        gxi_slot *slot = gxi_slot_at((*index)++);
-        if (slot->id && (slot->id & 0x3F) == kind) return slot;
-    }
-    return NULL;
+/* Ends a handle, and then what it stood for: the driver's object, unless that was adopted, and our memory. Gives the driver's answer; one that is
+   shutting down, because the process exits, has done it already. */
+static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
+    gxi_slot old = *slot;
+    int cu;
+    if (!gxi_end(old.id)) return 0;
+    cu = gxi_kinds[gxi_kind_of(old.id)].end(call, &old);
+    if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
+    return cu;
 }
-/* The same, but made through that context, or a kernel of that module (of any, with 0). */
-static gxi_slot *gxi_next(unsigned *index, unsigned kind, uint64_t owner) {
-    gxi_slot *found;
+
+struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; };   /* one block of memory: this, sizes, name */
+static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return slot->is.kernel.info; }
+
+/* The first of a list, and the next one; NULL when there is none. While gxi_tables is held, what other threads' objects hold lives as long as it is. */
+static gxi_slot *gxi_first_held(const uint32_t *list) { return *list ? gxi_slot_at(*list - 1) : NULL; }
+static gxi_slot *gxi_next_held(const gxi_slot *slot) { return gxi_first_held(&gxi_place_at(gxi_index_of(slot->id))->next); }
+static gxi_slot *gxi_first(const uint32_t *list) {
+    gxi_slot *slot;
     gxi_lock(&gxi_tables);
-    do found = gxi_next_held(index, kind);
-    while (found && owner && found->context != owner && (kind != GXI_KERNEL || gxi_kernel_of(found)->module != owner));
+    slot = gxi_first_held(list);
     gxi_unlock(&gxi_tables);
-    return found;
+    return slot;
+}
+
+static gxi_slot *gxi_after(const gxi_slot *slot) {
+    gxi_slot *next;
+    gxi_lock(&gxi_tables);
+    next = gxi_next_held(slot);
+    gxi_unlock(&gxi_tables);
+    return next;
 }
 
 /* --- failed handles: the last GXI_FAILED_KEPT keep their reasons --------------------------------------------------- */
@@ -2638,7 +2732,7 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
 /* Says what is wrong with a handle that is not alive, and fails. `is` names the argument ("the stream"), `kind` what it had to be. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     unsigned found = (unsigned)id & 0x0F;
-    const char *name = found > 0 && found < GXI_KINDS ? gxi_kind_names[found] : gxi_kind_names[0];
+    const char *name = found > 0 && found < GXI_KINDS ? gxi_kinds[found].name : gxi_kinds[0].name;
     gxi_slot *slot = gxi_peek_any(id);
     if (gxi.forked) return gxi_fail_forked(call);
     if (id == 0)
@@ -2681,7 +2775,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     }
     if (found != kind)
         return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is wanted", is, slot ? "" : "(a former) ", name,
-                        gxi_kind_names[kind]);
+                        gxi_kinds[kind].name);
     return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "gpuexec_prepare it again" : NULL, "%s is a stale handle: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
@@ -2692,16 +2786,6 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
 /* A context that somebody else destroyed: the driver crashes over what lived in it (measured: streams, events and launches; made current, it corrupts the
    heap), but these two questions are safe, and an id is never given again, also not to a primary context that is retained anew. Older drivers
    have only the second one. */
-typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
-typedef struct gxi_context {
-    int ordinal, device;
-    gxi_origin origin;
-    int users;                                   /* guarded by gxi_tables */
-    uint64_t defaults[2];                        /* handles of its legacy and its per-thread stream, 0 until asked for */
-    unsigned long long id;                       /* the driver's; 0 not known */
-} gxi_context;
-static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
-
 static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned long long *id) {      /* *id: what it was, and is now; 0 for unknown */
     unsigned long long now = 0;
     unsigned version = 0;
@@ -2715,7 +2799,7 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
 
 /* The living object of a handle. Whether its context still lives is asked for adopted contexts and before clean-up; elsewhere somebody would have to
    destroy what gpuexec holds. */
-static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
+static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_slot *slot = gxi_peek_inline(id, kind), *context;
     if (GXI_UNLIKELY(!slot)) {
@@ -2730,7 +2814,7 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
             gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or hold the context with gpuexec_context_attach",
                      "%s is stale: context %p was destroyed by somebody else, and with it ended all handles of what lived in it", is,
                      (void *)context->cu_context);
-            gxi_context_end(call, context);
+            gxi_context_close(call, context);
             return NULL;
         }
     }
@@ -2741,82 +2825,114 @@ static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((
 
 /* --- what was launched last, for the text of a kernel's failure ------------------------------------------------------- */
 
-GXI_HOT uint32_t gxi_launch_note(uint64_t kernel) { return (uint32_t)kernel; }       /* kind, slot index, some of the generation; never 0 */
-GXI_HOT void gxi_note_launch(gxi_slot *stream, uint32_t note, const char *where) {
-    GXI_STORE(&stream->more, (void *)(uintptr_t)where);
-    GXI_STORE(&stream->GXI_LAST_KERNEL, note);
+GXI_HOT void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
+    GXI_STORE(&stream->is.stream.last_where, where);
+    GXI_STORE(&stream->is.stream.last_kernel, kernel);
 }
 static void gxi_add_last_launches(gxi_text *t) {
-    unsigned index = 0, shown = 0;
+    unsigned shown = 0;
     const gxi_slot *stream, *kernel, *context;
     gxi_lock(&gxi_tables);                       /* other threads may unload their modules and close their contexts */
-    while (shown < 4 && (stream = gxi_next_held(&index, GXI_STREAM)) != NULL) {
-        const char *where = (const char *)GXI_LOAD(&stream->more);
-        uint32_t last = GXI_LOAD(&stream->GXI_LAST_KERNEL);
-        if (!last) continue;
-        kernel = gxi_slot_at(last >> 6 & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1));
-        gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
-        gxi_add(t, "kernel \"%s\"%s%s",
-                gxi_launch_note(kernel->id) == last ? ((const gxi_kernel *)kernel->more)->name : "(of a module unloaded since)",
-                where ? " at " : "", where ? where : "");
-        if ((context = gxi_peek(stream->context, GXI_CONTEXT)) != NULL) gxi_add(t, " on device %d", gxi_context_of(context)->ordinal);
+    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
+        for (stream = gxi_first_held(&gxi_context_of(context)->first[GXI_STREAM]); stream && shown < 4; stream = gxi_next_held(stream)) {
+            const char *where = GXI_LOAD(&stream->is.stream.last_where);
+            const uint64_t last = GXI_LOAD(&stream->is.stream.last_kernel);
+            if (!last) continue;
+            kernel = gxi_peek(last, GXI_KERNEL);
+            gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
+            gxi_add(t, "kernel \"%s\"%s%s on device %d", kernel ? gxi_kernel_of(kernel)->name : "(of a module unloaded since)", where ? " at " : "",
+                    where ? where : "", gxi_context_of(context)->ordinal);
+        }
     }
     gxi_unlock(&gxi_tables);
 }
 
-/* --- the table of allocations -------------------------------------------------------------------------------------- */
+/* --- the table of allocations: a treap by address, and for each context a list of what lies in it ---------------------- */
 
-static size_t gxi_range_after(uint64_t lo) {                         /* index of the first range above lo; caller holds the lock */
-    size_t a = 0, b = gxi.nranges;
-    while (a < b) {
-        size_t m = a + (b - a) / 2;
-        if (gxi.ranges[m].lo <= lo) a = m + 1;
-        else b = m;
+/* The last one that begins at or below the address; gxi_tables is held. */
+static gxi_range *gxi_range_below(uint64_t address) {
+    gxi_range *r = gxi.ranges, *found = NULL;
+    while (r) {
+        if (r->lo <= address) found = r;
+        r = r->lo <= address ? r->above : r->below;
     }
-    return a;
+    return found;
 }
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {    /* 0: no memory */
-    gxi_range range;
-    int ok = 1;
-    range.lo = lo; range.bytes = bytes; range.context = context; range.where = where; range.kind = kind;
+    gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r), **at = &gxi.ranges, **below, **above, *rest;
+    const gxi_slot *owner;
+    if (!r) return 0;
+    memset(r, 0, sizeof *r);
+    r->lo = lo; r->bytes = bytes; r->context = context; r->where = where; r->kind = kind;
     gxi_lock(&gxi_tables);
-    if (gxi.nranges == gxi.ranges_cap) {
-        size_t cap = gxi.ranges_cap ? gxi.ranges_cap * 2 : 64;
-        gxi_range *p = (gxi_range *)gxi_realloc(gxi.ranges, cap * sizeof *p);
-        if (p) { gxi.ranges = p; gxi.ranges_cap = cap; }
-        else ok = 0;
+    while (*at && gxi_mix((*at)->lo) > gxi_mix(lo)) at = (*at)->lo < lo ? &(*at)->above : &(*at)->below;
+    rest = *at;                                  /* splits into what is below the new one and what is above */
+    *at = r;
+    below = &r->below;
+    above = &r->above;
+    while (rest) {
+        if (rest->lo < lo) {
+            *below = rest;
+            below = &rest->above;
+            rest = *below;
+        } else {
+            *above = rest;
+            above = &rest->below;
+            rest = *above;
+        }
     }
-    if (ok) {
-        size_t at = gxi_range_after(lo);
-        memmove(gxi.ranges + at + 1, gxi.ranges + at, (gxi.nranges - at) * sizeof range);
-        gxi.ranges[at] = range;
-        gxi.nranges++;
+    *below = *above = NULL;
+    if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
+        r->from = &gxi_context_of(owner)->ranges;
+        r->next = *r->from;
+        if (r->next) r->next->from = &r->next;
+        *r->from = r;
     }
     gxi_unlock(&gxi_tables);
-    return ok;
+    return 1;
+}
+/* Takes it out of the tree and its list, and frees the node; gxi_tables is held. */
+static void gxi_range_drop(gxi_range *r) {
+    gxi_range **at = &gxi.ranges;
+    while (*at != r) at = (*at)->lo < r->lo ? &(*at)->above : &(*at)->below;
+    *at = gxi_ranges_join(r->below, r->above);
+    if (r->from) *r->from = r->next;
+    if (r->next) r->next->from = r->from;
+    gxi_free(r);
 }
 /* A range that has bytes in common with these, the last if there are several. */
 static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) {
-    size_t at;
+    const gxi_range *r;
     int found;
     gxi_lock(&gxi_tables);
-    at = gxi_range_after(address + (bytes - 1));
-    found = at > 0 && (address < gxi.ranges[at - 1].lo || address - gxi.ranges[at - 1].lo < gxi.ranges[at - 1].bytes);
-    if (found) *out = gxi.ranges[at - 1];
+    r = gxi_range_below(address + (bytes - 1));
+    found = r && (address < r->lo || address - r->lo < r->bytes);
+    if (found) *out = *r;
     gxi_unlock(&gxi_tables);
     return found;
 }
 /* The range that holds the address, if there is one. */
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
 static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind) {
-    size_t at;
+    gxi_range *r;
     int found;
     gxi_lock(&gxi_tables);
-    at = gxi_range_after(lo);
-    found = at > 0 && gxi.ranges[at - 1].lo == lo && gxi.ranges[at - 1].kind == kind;
-    if (found) {
-        memmove(gxi.ranges + at - 1, gxi.ranges + at, (gxi.nranges - at) * sizeof *gxi.ranges);
-        gxi.nranges--;
+    r = gxi_range_below(lo);
+    found = r && r->lo == lo && r->kind == kind;
+    if (found) gxi_range_drop(r);
+    gxi_unlock(&gxi_tables);
+    return found;
+}
+/* Removes one that lies in that context; 0 if there is none left. */
+static int gxi_range_take(const gxi_slot *context, gxi_range *out) {
+    gxi_range *r;
+    int found;
+    gxi_lock(&gxi_tables);
+    r = gxi_context_of(context)->ranges;
+    found = r != NULL;
+    if (r) {
+        *out = *r;
+        gxi_range_drop(r);
     }
     gxi_unlock(&gxi_tables);
     return found;
@@ -2893,7 +3009,6 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
 GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_setup_desc *desc) {
     static const gpuexec_setup_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     const gxi_slot *slot;
-    unsigned index = 0;
     GXI_CALL(gpuexec_setup, GXI_MAKES);
     if (!desc) desc = &defaults;
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
@@ -2901,7 +3016,7 @@ GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_set
         return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else, or after gpuexec_shutdown",
                         "the library is in use already: it was started by %s%s%s", gxi.first_function,
                         gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
-    if ((slot = gxi_next(&index, GXI_PARAMS, 0)) != NULL)
+    if ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL)
         return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else",
                         "the library is in use already: a parameter block was made at %s, with the allocator of before", slot->where ? slot->where : "?");
     gxi_forget_slots();                          /* of such blocks, destroyed since */
@@ -3041,19 +3156,22 @@ static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_s
 /* The handle of a context that was opened, made or adopted just now; after a failure of this or of that, a failed one. */
 static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
     gpuexec_context handle = { 0 };
-    gxi_context *more = native ? (gxi_context *)gxi_realloc(NULL, sizeof *more) : NULL;
-    if (more) {
+    gxi_context *info = native ? (gxi_context *)gxi_realloc(NULL, sizeof *info) : NULL;
+    if (info) {
         gxi_slot made;
         memset(&made, 0, sizeof made);
-        made.native = made.cu_context = native;
-        made.more = more;
+        made.cu_context = native;
+        made.is.context.info = info;
         made.adopted = origin == GXI_ADOPTED;
-        memset(more, 0, sizeof *more);
-        more->ordinal = ordinal; more->device = device; more->origin = origin; more->users = 1;
-        gxi_is_destroyed(call, native, &more->id);
+        memset(info, 0, sizeof *info);
+        info->ordinal = ordinal;
+        info->device = device;
+        info->origin = origin;
+        info->users = 1;
+        gxi_is_destroyed(call, native, &info->id);
         call->cu = 0;
-        handle.id = gxi_new(call, GXI_CONTEXT, &made);
-        if (!handle.id) gxi_free(more);
+        handle.id = gxi_new(call, GXI_CONTEXT, &made, &gxi.first[GXI_CONTEXT]);
+        if (!handle.id) gxi_free(info);
     } else if (native) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context");
     if (handle.id) return handle;
     handle.id = gxi_failed_id(GXI_CONTEXT);
@@ -3297,7 +3415,7 @@ GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_context_native, GXI_ASKS);
     slot = gxi_get(call, context.id, GXI_CONTEXT, "the context");
-    return slot ? (struct CUctx_st *)slot->native : NULL;
+    return slot ? slot->cu_context : NULL;
 }
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
     gxi_slot *slot;
@@ -3364,10 +3482,9 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, 
 }
 
 /* The end of a call that waits: its own failure, or else the latched one, and nothing stays latched. */
-static void gxi_waited_at_barriers(gxi_call *call, const struct CUctx_st *context);
 static gpuexec_result gxi_waited(gxi_call *call, const gxi_slot *slot, const char *what) {
     if (call->cu) gxi_fail_cu(call, NULL, "waiting for %s failed", what);
-    else if (GXI_LOAD(&gxi.barriers)) gxi_waited_at_barriers(call, slot->cu_context);
+    else if (GXI_LOAD(&gxi.barriers)) gxi.look_at_barriers(call, slot->cu_context);
     return gxi_take();
 }
 
@@ -3381,40 +3498,10 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     return gxi_waited(call, slot, "the context");
 }
 
-/* Destroys the driver's object in a slot, unless it was adopted, and ends the handle. A driver that is shutting down (the process exits) has done it
-   already. */
-static void gxi_module_free(void *more);
-typedef struct gxi_barrier gxi_barrier;
-static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* held where barriers are looked at that the caller was not given; before gxi_tables */
-static int gxi_barrier_free(gxi_call *call, gxi_barrier *barrier);
-static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context);
-static void gxi_multi_forget(gxi_call *call, uint64_t context);
-static void gxi_linker_free(void *more);
-static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
-    gxi_slot old = *slot;
-    unsigned kind = (unsigned)old.id & 0x0F;
-    int cu = 0, first;
-    if (kind == GXI_BARRIER) gxi_lock(&gxi_barriers_mutex);
-    first = gxi_end(old.id);
-    if (kind == GXI_BARRIER) gxi_unlock(&gxi_barriers_mutex);
-    if (!first) return 0;
-    if (!old.adopted) {
-        switch (kind) {
-        case GXI_CONTEXT:
-            cu = gxi_context_release(call, gxi_context_of(&old)->origin, old.cu_context, gxi_context_of(&old)->device);
-            break;
-        case GXI_MODULE:  cu = GXI_TRY(cuModuleUnload, ((struct CUmod_st *)old.native)); break;
-        case GXI_LINKER:  if (old.native) cu = GXI_TRY(cuLinkDestroy, (old.native)); break;
-        case GXI_STREAM:  cu = GXI_TRY(cuStreamDestroy, ((struct CUstream_st *)old.native)); break;
-        case GXI_EVENT:   cu = GXI_TRY(cuEventDestroy, ((struct CUevent_st *)old.native)); break;
-        default: break;
-        }
-    }
-    if (kind == GXI_MODULE) gxi_module_free(old.more);
-    else if (kind == GXI_BARRIER) cu = gxi_barrier_free(call, (gxi_barrier *)old.more);
-    else if (kind == GXI_LINKER) gxi_linker_free(old.more);
-    else if (kind == GXI_CONTEXT || kind == GXI_KERNEL || kind == GXI_PARAMS || kind == GXI_PREPARED) gxi_free(old.more);
-    if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
+static int gxi_context_end(gxi_call *call, gxi_slot *old) {
+    gxi_context *info = gxi_context_of(old);
+    const int cu = old->adopted ? 0 : gxi_context_release(call, info->origin, old->cu_context, info->device);
+    gxi_free(info);
     return cu;
 }
 
@@ -3425,49 +3512,43 @@ static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind)
                                                : GXI_TRY(cuMemFree, (lo));
 }
 /* Ends everything in a context, and it, whatever fails. Returns the first failure. */
-static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot) {
-    static const unsigned order[] = { GXI_PREPARED, GXI_KERNEL, GXI_MODULE, GXI_LINKER, GXI_EVENT, GXI_STREAM };
-    const uint64_t id = slot->id;
+static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
+    gxi_context *const info = gxi_context_of(slot);
     gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
-    unsigned i, index;
+    unsigned turn, kind;
     gxi_range range;
     /* destroyed by somebody else, or by the end of the process: everything in it is gone already */
-    const int gone = gxi_is_destroyed(call, slot->cu_context, &gxi_context_of(slot)->id) || call->cu == GXI_DEINITIALIZED;
+    const int gone = gxi_is_destroyed(call, slot->cu_context, &info->id) || call->cu == GXI_DEINITIALIZED;
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered && !slot->adopted) {
         if (GXI_TRY(cuCtxSynchronize, ())) result = gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
     } else if (entered) {                        /* somebody else's context: wait for our streams only */
-        for (index = 0; (child = gxi_next(&index, GXI_STREAM, id)) != NULL; )
-            if (!child->adopted && GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)child->native)) && !result)
+        for (child = gxi_first(&info->first[GXI_STREAM]); child; child = gxi_after(child))
+            if (!child->adopted && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) && !result)
                 result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
     }
-    gxi_multi_forget(call, id);
-    if (result) gxi_barriers_end(call, id);
-    else result = gxi_barriers_end(call, id);
-    for (i = 0; i < sizeof order / sizeof order[0]; i++)
-        for (index = 0; (child = gxi_next(&index, order[i], id)) != NULL; ) {
+    for (turn = 0; turn < 2; turn++) {
+        gpuexec_result (*context_ends)(gxi_call *, uint64_t);
+        gpuexec_result other;
+        gxi_lock(&gxi_tables);
+        context_ends = gxi.context_ends[turn];
+        gxi_unlock(&gxi_tables);
+        other = context_ends ? context_ends(call, slot->id) : GPUEXEC_OK;
+        if (!result) result = other;
+    }
+    for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
+        if (gxi_kinds[kind].turn != turn) continue;
+        while ((child = gxi_first(&info->first[kind])) != NULL) {
             const char *made_at = child->where;
             if (gone) child->adopted = 1;
             if (gxi_destroy(call, child) && !result)
-                result = gxi_fail_cu(call, NULL, "%s made at %s, of the context that was closed, cannot be destroyed", gxi_kind_names[order[i]],
+                result = gxi_fail_cu(call, NULL, "%s made at %s, of the context that was closed, cannot be destroyed", gxi_kinds[kind].name,
                                      made_at ? made_at : "?");
         }
-    memset(&range, 0, sizeof range);             /* gcc 11 -Os does not see that `found` says it is set */
-    for (;;) {
-        size_t k;
-        int found = 0;
-        gxi_lock(&gxi_tables);
-        for (k = 0; k < gxi.nranges && !found; k++)
-            if (gxi.ranges[k].context == id) {
-                range = gxi.ranges[k];
-                memmove(gxi.ranges + k, gxi.ranges + k + 1, (gxi.nranges - k - 1) * sizeof range);
-                gxi.nranges--;
-                found = 1;
-            }
-        gxi_unlock(&gxi_tables);
-        if (!found) break;
+    }
+    while (gxi_range_take(slot, &range)) {
         if (!gone && gxi_free_range(call, range.lo, range.kind) && call->cu != GXI_DEINITIALIZED && !result)
             result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed", range.where ? range.where : "?");
     }
@@ -3485,25 +3566,29 @@ GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_c
     if (gxi_was_never_made(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
     if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
-    return gxi_context_end(call, slot);
+    return gxi_context_close(call, slot);
 }
 
+static void gxi_report_ranges(const gxi_range *r) {
+    char line[512];
+    if (!r) return;
+    gxi_report_ranges(r->below);
+    snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
+             gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?");
+    gxi_log(GPUEXEC_LOG_WARNING, line);
+    gxi_report_ranges(r->above);
+}
 static void gxi_report_leaks(void) {
     unsigned index, kind;
-    size_t k;
     char line[512];
-    const gxi_slot *slot;
-    for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; (slot = gxi_next(&index, kind, 0)) != NULL; ) {
+    for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
+        const gxi_slot *slot = gxi_slot_at(index);
+        if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
         if (kind == GXI_KERNEL || slot->legacy) continue;            /* kernels and default streams end with their module and context */
-        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kind_names[kind], slot->where ? slot->where : "?");
+        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, slot->where ? slot->where : "?");
         gxi_log(GPUEXEC_LOG_WARNING, line);
     }
-    for (k = 0; k < gxi.nranges; k++) {
-        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n",
-                 (unsigned long long)gxi.ranges[k].bytes, gxi_memory_kinds[gxi.ranges[k].kind],
-                 (unsigned long long)gxi.ranges[k].lo, gxi.ranges[k].where ? gxi.ranges[k].where : "?");
-        gxi_log(GPUEXEC_LOG_WARNING, line);
-    }
+    gxi_report_ranges(gxi.ranges);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
@@ -3512,14 +3597,13 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     gxi_thread_record *record;
     gpuexec_result result;
     gxi_slot *slot;
-    unsigned index;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
     if (gxi_in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
     if (GXI_LOAD(&gxi.started)) {
         if (gxi.desc.report_leaks) gxi_report_leaks();
-        for (index = 0; (slot = gxi_next(&index, GXI_CONTEXT, 0)) != NULL; ) gxi_context_end(call, slot);
+        while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
     }
-    for (index = 0; (slot = gxi_next(&index, GXI_PARAMS, 0)) != NULL; ) gxi_destroy(call, slot);      /* of no context */
+    while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* of no context */
     gxi_forget_slots();
     result = gxi_take();
     if (result && gxi_thread.record) {           /* the text outlives the records */
@@ -3984,7 +4068,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-module   Modules, their variables, and their kernels. */
 
-typedef struct gxi_module {
+struct gxi_module {
     char  *name, *log;
     char  *ptx;                                  /* a copy of the text, where the driver cannot tell kernels and parameters itself */
     char **kernels;
@@ -3993,7 +4077,8 @@ typedef struct gxi_module {
     int    threads_per_block;                    /* that the compiler targeted; 0 if not asked to */
     uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
-} gxi_module;
+    uint32_t kernels_made;                       /* list of their handles; guarded by gxi_tables */
+};
 
 static void gxi_forget_kernels(gxi_module *m) {
     int i;
@@ -4002,14 +4087,27 @@ static void gxi_forget_kernels(gxi_module *m) {
     m->kernels = NULL;
     m->nkernels = -1;
 }
-static void gxi_module_free(void *p) {
-    gxi_module *m = (gxi_module *)p;
+static void gxi_module_free(gxi_module *m) {
     if (!m) return;
     gxi_forget_kernels(m);
     gxi_free(m->ptx);
     gxi_free(m->name);
     gxi_free(m->log);
     gxi_free(m);
+}
+
+static int gxi_module_end(gxi_call *call, gxi_slot *old) {
+    gxi_slot *kernel;
+    int cu;
+    while ((kernel = gxi_first(&old->is.module.info->kernels_made)) != NULL) gxi_destroy(call, kernel);
+    cu = old->adopted ? 0 : GXI_TRY(cuModuleUnload, (old->is.module.native));
+    gxi_module_free(old->is.module.info);
+    return cu;
+}
+static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the driver's ends with its module */
+    (void)call;
+    gxi_free(old->is.kernel.info);
+    return 0;
 }
 
 static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
@@ -4122,9 +4220,10 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
         if (copy) { m->ptx = copy; copy = NULL; }
         else m->ptx = gxi_copy_string(ptx);
     }
-    made = gxi_made(context, context_id, native, 0);
-    made.more = m;
-    handle.id = gxi_new(call, GXI_MODULE, &made);
+    made = gxi_made(context, context_id, 0);
+    made.is.module.native = native;
+    made.is.module.info = m;
+    handle.id = gxi_new(call, GXI_MODULE, &made, &gxi_context_of(context)->first[GXI_MODULE]);
     if (!handle.id) GXI_BESIDE(cuModuleUnload, (native));
 failed:
     if (entered) gxi_leave(&scope);
@@ -4170,9 +4269,10 @@ GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpue
     if (m) { memset(m, 0, sizeof *m); m->name = gxi_copy_string("an adopted module"); }
     if (!m || !m->name) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a module"); goto failed; }
     gxi_list_kernels(call, native, m, NULL);
-    made = gxi_made(slot, context.id, native, 1);
-    made.more = m;
-    handle.id = gxi_new(call, GXI_MODULE, &made);
+    made = gxi_made(slot, context.id, 1);
+    made.is.module.native = native;
+    made.is.module.info = m;
+    handle.id = gxi_new(call, GXI_MODULE, &made, &gxi_context_of(slot)->first[GXI_MODULE]);
 failed:
     if (!handle.id) { gxi_module_free(m); handle.id = gxi_failed_id(GXI_MODULE); }
     return handle;
@@ -4183,41 +4283,41 @@ static gxi_slot *gxi_ask_module(gxi_call *call, gpuexec_module module) { return 
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module) {
     GXI_CALL_NO_PLACE(gpuexec_module_native, GXI_ASKS);
     gxi_slot *slot = gxi_ask_module(call, module);
-    return slot ? (struct CUmod_st *)slot->native : NULL;
+    return slot ? slot->is.module.native : NULL;
 }
 GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module) {
     GXI_CALL_NO_PLACE(gpuexec_module_log, GXI_ASKS);
     gxi_slot *slot = gxi_ask_module(call, module);
-    return slot && ((gxi_module *)slot->more)->log ? ((gxi_module *)slot->more)->log : "";
+    return slot && slot->is.module.info->log ? slot->is.module.info->log : "";
 }
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module) {
     GXI_CALL_NO_PLACE(gpuexec_module_jit_ms, GXI_ASKS);
     gxi_slot *slot = gxi_ask_module(call, module);
-    return slot ? ((gxi_module *)slot->more)->jit_ms : -1.0;
+    return slot ? slot->is.module.info->jit_ms : -1.0;
 }
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module) {
     GXI_CALL_NO_PLACE(gpuexec_module_threads_per_block, GXI_ASKS);
     gxi_slot *slot = gxi_ask_module(call, module);
-    return slot ? ((gxi_module *)slot->more)->threads_per_block : -1;
+    return slot ? slot->is.module.info->threads_per_block : -1;
 }
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module) {
     GXI_CALL_NO_PLACE(gpuexec_module_kernel_count, GXI_ASKS);
     gxi_slot *slot = gxi_ask_module(call, module);
-    return slot ? ((gxi_module *)slot->more)->nkernels : -1;
+    return slot ? slot->is.module.info->nkernels : -1;
 }
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index) {
     GXI_CALL_NO_PLACE(gpuexec_module_kernel_name, GXI_ASKS);
     gxi_slot *slot = gxi_ask_module(call, module);
-    return slot && index >= 0 && index < ((gxi_module *)slot->more)->nkernels ? ((gxi_module *)slot->more)->kernels[index] : NULL;
+    return slot && index >= 0 && index < slot->is.module.info->nkernels ? slot->is.module.info->kernels[index] : NULL;
 }
 static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name, size_t *bytes) {
     gpuexec_ptr address = 0;
     *bytes = 0;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
-    if (GXI_TRY(cuModuleGetGlobal, (&address, bytes, (struct CUmod_st *)slot->native, name)) == 0) return address;
+    if (GXI_TRY(cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
     gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
                       "and make sure that a kernel uses it",
-                "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
+                "%s has no variable \"%s\"", slot->is.module.info->name, name);
     *bytes = 0;
     return 0;
 }
@@ -4239,7 +4339,7 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     if (!from && !to) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
     if (bytes > has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the size of what the variable is declared as in the device code, not a pointer's",
-                        "variable \"%s\" of %s has %lu bytes, but %lu were to be copied", name, ((gxi_module *)slot->more)->name, (unsigned long)has,
+                        "variable \"%s\" of %s has %lu bytes, but %lu were to be copied", name, slot->is.module.info->name, (unsigned long)has,
                         (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     call->cu = 0;
@@ -4247,7 +4347,7 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
         if (GXI_TRY(cuMemcpyHtoD, (address, from, bytes)) == 0) GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
     } else if (bytes) GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
     gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, ((gxi_module *)slot->more)->name) : GPUEXEC_OK;
+    return call->cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, slot->is.module.info->name) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name, const void *from, size_t bytes) {
     GXI_CALL(gpuexec_module_set_global, GXI_WORKS);
@@ -4258,13 +4358,11 @@ GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuex
     return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module) {
-    gxi_slot *slot, *kernel;
+    gxi_slot *slot;
     gxi_scope scope;
-    unsigned index;
     GXI_CALL(gpuexec_module_unload, GXI_CLEANS);
     if (gxi_was_never_made(module.id, GXI_MODULE)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_module(call, module)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    for (index = 0; (kernel = gxi_next(&index, GXI_KERNEL, module.id)) != NULL; ) gxi_destroy(call, kernel);
     gxi_destroy(call, slot);
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the module cannot be unloaded") : GPUEXEC_OK;
@@ -4298,11 +4396,12 @@ static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *na
     return 1;
 }
 
-static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint64_t context, uint64_t module,
-                                     struct CUfunc_st *native, const char *name, const char *ptx) {
+/* owner: its module, or for a native one its context. */
+static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUfunc_st *native, const char *name, const char *ptx) {
+    const int of_module = gxi_kind_of(owner->id) == GXI_MODULE;
     gpuexec_kernel handle = { 0 };
-    gxi_slot made = gxi_made(owner, context, native, 1);             /* a CUfunction ends with its module */
-    gxi_kernel *more = NULL;
+    gxi_slot made = gxi_made(owner, of_module ? owner->context : owner->id, 1);
+    gxi_kernel *info = NULL;
     unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (2 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     int known, limit = 0;
     if (sizes) {
@@ -4310,24 +4409,28 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint
         known = gxi_layout(call, native, name, ptx, sizes);
         call->cu = 0;                            /* that it ended with an error is no failure */
         n = known ? (2u * sizes[0] + 1) * sizeof *sizes : 0;
-        more = (gxi_kernel *)gxi_realloc(NULL, sizeof *more + n + name_bytes);
-        if (more) {
-            more->module = module;
-            more->sizes = known ? (unsigned short *)(void *)(more + 1) : NULL;
-            if (known) memcpy(more->sizes, sizes, n);
-            more->name = (char *)(more + 1) + n;
-            memcpy(more->name, name, name_bytes);
+        info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes);
+        if (info) {
+            info->module = of_module ? owner->id : 0;
+            info->sizes = known ? (unsigned short *)(void *)(info + 1) : NULL;
+            if (known) memcpy(info->sizes, sizes, n);
+            info->name = (char *)(info + 1) + n;
+            memcpy(info->name, name, name_bytes);
         }
         gxi_free(sizes);
     }
-    if (!more) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for kernel \"%s\"", name); return handle; }
+    if (!info) {
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for kernel \"%s\"", name);
+        return handle;
+    }
     GXI_TRY(cuFuncGetAttribute, (&limit, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, native));
     call->cu = 0;
-    made.more = more;
-    made.sizes = more->sizes;
+    made.is.kernel.native = native;
+    made.is.kernel.info = info;
+    made.is.kernel.sizes = info->sizes;
     made.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
-    handle.id = gxi_new(call, GXI_KERNEL, &made);
-    if (!handle.id) gxi_free(more);
+    handle.id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made : &gxi_context_of(owner)->first[GXI_KERNEL]);
+    if (!handle.id) gxi_free(info);
     return handle;
 }
 
@@ -4381,13 +4484,12 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_modu
     gxi_slot *slot, *other;
     gxi_module *m;
     gxi_scope scope;
-    unsigned index;
     GXI_CALL(gpuexec_kernel_get, GXI_MAKES);
     if (gxi_begin(call) || !(slot = gxi_ask_module(call, module))) goto failed;
-    m = (gxi_module *)slot->more;
+    m = slot->is.module.info;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the kernel's name is NULL"); goto failed; }
     if (gxi_enter(call, slot->cu_context, &scope)) goto failed;
-    GXI_TRY(cuModuleGetFunction, (&native, (struct CUmod_st *)slot->native, name));
+    GXI_TRY(cuModuleGetFunction, (&native, slot->is.module.native, name));
     if (call->cu) {
         gxi_leave(&scope);
         if (call->cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
@@ -4395,9 +4497,11 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_modu
         goto failed;
     }
     gxi_lock(&getting);                          /* two threads that ask at the same time get the same handle, too */
-    for (index = 0; !handle.id && (other = gxi_next(&index, GXI_KERNEL, module.id)) != NULL; )      /* asked for before? */
-        if (other->native == (void *)native) handle.id = other->id;
-    if (!handle.id) handle = gxi_kernel_new(call, slot, slot->context, module.id, native, name, m->ptx);
+    gxi_lock(&gxi_tables);
+    for (other = gxi_first_held(&m->kernels_made); other && !handle.id; other = gxi_next_held(other))      /* asked for before? */
+        if (other->is.kernel.native == native) handle.id = other->id;
+    gxi_unlock(&gxi_tables);
+    if (!handle.id) handle = gxi_kernel_new(call, slot, native, name, m->ptx);
     gxi_unlock(&getting);
     gxi_leave(&scope);
     if (handle.id) return handle;
@@ -4414,7 +4518,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
     if (!native) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUfunction is NULL"); goto failed; }
     if (GXI_HAS(cuFuncGetName)) GXI_TRY(cuFuncGetName, (&name, native));
-    handle = gxi_kernel_new(call, slot, context.id, 0, native, name ? name : "(adopted)", NULL);
+    handle = gxi_kernel_new(call, slot, native, name ? name : "(adopted)", NULL);
     if (handle.id) return handle;
 failed:
     handle.id = gxi_failed_id(GXI_KERNEL);
@@ -4426,13 +4530,13 @@ static gxi_slot *gxi_ask_kernel(gxi_call *call, gpuexec_kernel kernel) { return 
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
     GXI_CALL_NO_PLACE(gpuexec_kernel_native, GXI_ASKS);
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
-    return slot ? (struct CUfunc_st *)slot->native : NULL;
+    return slot ? slot->is.kernel.native : NULL;
 }
 
 static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int attribute) {      /* as gxi_attribute */
     int value = 0;
     if (call->cu && call->cu != GXI_INVALID_VALUE) return 0;
-    return GXI_TRY(cuFuncGetAttribute, (&value, attribute, (struct CUfunc_st *)kernel->native)) ? 0 : value;
+    return GXI_TRY(cuFuncGetAttribute, (&value, attribute, kernel->is.kernel.native)) ? 0 : value;
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info) {
     int values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY + 1] = { 0 }, i;
@@ -4441,10 +4545,10 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
-    info->name = ((gxi_kernel *)slot->more)->name;
-    info->parameters = slot->sizes ? slot->sizes[0] : -1;
+    info->name = slot->is.kernel.info->name;
+    info->parameters = slot->is.kernel.sizes ? slot->is.kernel.sizes[0] : -1;
     for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++)
-        if (GXI_TRY(cuFuncGetAttribute, (&values[i], i, (struct CUfunc_st *)slot->native))) {
+        if (GXI_TRY(cuFuncGetAttribute, (&values[i], i, slot->is.kernel.native))) {
             values[i] = 0;                       /* clusters came with CUDA 11.8 */
             if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || (call->cu != GXI_INVALID_VALUE && call->cu != GXI_CU_NOT_SUPPORTED))
                 return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
@@ -4468,18 +4572,18 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_size, GXI_ASKS);
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
-    return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[index + 1] : 0;
+    return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[index + 1] : 0;
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_offset, GXI_ASKS);
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
-    return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[slot->sizes[0] + index + 1] : -1;
+    return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
 }
 /* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever of several handles of the
    CUfunction. Returns the CUresult. */
 static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
     static gxi_mutex raising = GXI_MUTEX_INIT;
-    struct CUfunc_st *const function = (struct CUfunc_st *)k->native;
+    struct CUfunc_st *const function = k->is.kernel.native;
     int cu = GXI_SUCCESS, now = 0;
     if (bytes > 0x7FFFFFFF) return call->cu = GXI_INVALID_VALUE;
     gxi_lock(&raising);
@@ -4506,11 +4610,11 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
     GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_ASKS);
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
-    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, (struct CUfunc_st *)slot->native, (int)block_threads, bytes));
+    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
     gxi_leave(&scope);
     if (call->cu == 0) return blocks;
     gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
-                ((gxi_kernel *)slot->more)->name, block_threads, (unsigned long)shared_bytes);
+                slot->is.kernel.info->name, block_threads, (unsigned long)shared_bytes);
     return -1;
 }
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
@@ -4522,14 +4626,14 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
     if (blocks) *blocks = 0;
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
-    GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, (struct CUfunc_st *)slot->native, NULL, bytes, 0));
+    GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, slot->is.kernel.native, NULL, bytes, 0));
     gxi_leave(&scope);
     if (call->cu == 0 && threads > 0) {
         if (blocks) *blocks = grid;
         return threads;
     }
     if (call->cu == 0) call->cu = GXI_INVALID_VALUE;                 /* no block size at all fits */
-    gxi_fail_cu(call, NULL, "no block size is known for kernel \"%s\" with %lu bytes of shared memory", ((gxi_kernel *)slot->more)->name,
+    gxi_fail_cu(call, NULL, "no block size is known for kernel \"%s\" with %lu bytes of shared memory", slot->is.kernel.info->name,
                 (unsigned long)shared_bytes);
     return -1;
 }
@@ -4542,7 +4646,7 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
    and an image that loads: only the error log names them, so an error there is one, whatever the answer. */
 
 typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;    /* data ends in a NUL that bytes does not count */
-typedef struct gxi_linker {
+struct gxi_linker {
     gpuexec_module_desc desc;
     gxi_jit    jit;                              /* the state's, which writes into it as long as it lives */
     gxi_input *inputs;
@@ -4551,17 +4655,22 @@ typedef struct gxi_linker {
     double     ms;
     void      *image;                            /* the state's; NULL before it is complete */
     size_t     bytes;
-} gxi_linker;
+};
 
 static void gxi_input_free(gxi_input *input) { gxi_free(input->name); gxi_free(input->data); }
-static void gxi_linker_free(void *p) {
-    gxi_linker *l = (gxi_linker *)p;
+static void gxi_linker_free(gxi_linker *l) {
     while (l->count) gxi_input_free(&l->inputs[--l->count]);
     gxi_free(l->inputs);
     gxi_free(l->jit.logs);
     gxi_free(l->name);
     gxi_free(l->log);
     gxi_free(l);
+}
+
+static int gxi_linker_end(gxi_call *call, gxi_slot *old) {
+    const int cu = old->is.linker.native ? GXI_TRY(cuLinkDestroy, (old->is.linker.native)) : 0;
+    gxi_linker_free(old->is.linker.info);
+    return cu;
 }
 
 /* --- why it does not link -------------------------------------------------------------------------------------------- */
@@ -4589,7 +4698,7 @@ static int gxi_link_log(gxi_text *t, const char *log) {
 }
 /* `failed` is the input that was refused, NULL when all are there and linking failed. */
 static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const gxi_input *failed) {
-    const gxi_linker *l = (const gxi_linker *)slot->more;
+    const gxi_linker *l = slot->is.linker.info;
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     gxi_text what = { 0, 0, 0, 0 };
     char *log = gxi_jit_log(&l->jit);
@@ -4616,9 +4725,9 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const g
 /* --- linking --------------------------------------------------------------------------------------------------------- */
 
 static void gxi_link_drop(const gxi_call *call, gxi_slot *slot) {
-    gxi_linker *l = (gxi_linker *)slot->more;
-    if (slot->native) GXI_BESIDE(cuLinkDestroy, (slot->native));
-    slot->native = l->image = NULL;
+    gxi_linker *l = slot->is.linker.info;
+    if (slot->is.linker.native) GXI_BESIDE(cuLinkDestroy, (slot->is.linker.native));
+    slot->is.linker.native = l->image = NULL;
     l->given = 0;
 }
 static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInputType */
@@ -4627,7 +4736,7 @@ static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInp
 }
 /* Gives the state all inputs that it has not got yet, and completes it if asked to. */
 static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
-    gxi_linker *l = (gxi_linker *)slot->more;
+    gxi_linker *l = slot->is.linker.info;
     const gxi_input *failed = NULL;
     gxi_scope scope = { 0, 0 };
     gpuexec_result result;
@@ -4637,12 +4746,12 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
         if (cut) gxi_link_drop(call, slot);
-        if (!slot->native) {
+        if (!slot->is.linker.native) {
             if (!cut) l->jit.size = 0;           /* a new one begins small */
             if ((result = gxi_jit_make(call, &l->jit, &l->desc)) != GPUEXEC_OK) break;
-            if (GXI_TRY(cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->native))) {
+            if (GXI_TRY(cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->is.linker.native))) {
                 char *cure = gxi_jit_cure(call, &l->desc);
-                slot->native = NULL;
+                slot->is.linker.native = NULL;
                 result = gxi_fail_cu(call, cure, "the driver makes no linker");
                 gxi_free(cure);
                 break;
@@ -4651,12 +4760,12 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         call->cu = 0;
         for (failed = NULL; l->given < l->count && !failed; ) {
             gxi_input *input = &l->inputs[l->given];
-            if (GXI_TRY(cuLinkAddData, (slot->native, gxi_input_type(input->kind), input->data, input->bytes + (input->kind == GXI_PTX), input->name, 0,
+            if (GXI_TRY(cuLinkAddData, (slot->is.linker.native, gxi_input_type(input->kind), input->data, input->bytes + (input->kind == GXI_PTX), input->name, 0,
                                         NULL, NULL)))
                 failed = input;
             else l->given++;
         }
-        if (!failed && complete && !l->image) GXI_TRY(cuLinkComplete, (slot->native, &l->image, &l->bytes));
+        if (!failed && complete && !l->image) GXI_TRY(cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
         if (call->cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
@@ -4687,9 +4796,9 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
         l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the linked image");
     }
     if (!l || !l->name) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a linker"); goto failed; }
-    made = gxi_made(owner, context.id, NULL, 0);
-    made.more = l;
-    handle.id = gxi_new(call, GXI_LINKER, &made);
+    made = gxi_made(owner, context.id, 0);
+    made.is.linker.info = l;
+    handle.id = gxi_new(call, GXI_LINKER, &made, &gxi_context_of(owner)->first[GXI_LINKER]);
     if (handle.id) {                             /* the state is made now, so that what its options lack is said here */
         gxi_slot *slot = gxi_peek(handle.id, GXI_LINKER);
         if (gxi_link(call, slot, 0) == GPUEXEC_OK) return handle;
@@ -4703,7 +4812,7 @@ failed:
 
 /* Takes over `data`, which ends in a NUL that n does not count. */
 static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n, const char *name) {
-    gxi_linker *l = (gxi_linker *)slot->more;
+    gxi_linker *l = slot->is.linker.info;
     gxi_input input = { GXI_TEXT, 0, 0, 0 };
     gxi_text numbered = { 0, 0, 0, 0 };
     gpuexec_result result = GPUEXEC_OK;
@@ -4747,9 +4856,9 @@ static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_
     gxi_slot *slot;
     if (gxi_begin(call) || !(slot = gxi_ask_linker(call, linker))) return NULL;
     if ((int)type < 0 || type > GPUEXEC_INPUT_LIBRARY) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is no gpuexec_input_type", (int)type); return NULL; }
-    if (!((gxi_linker *)slot->more)->image) return slot;
+    if (!slot->is.linker.info->image) return slot;
     gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or make another linker", "%s has been linked: it takes no more inputs",
-             ((gxi_linker *)slot->more)->name);
+             slot->is.linker.info->name);
     return NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name) {
@@ -4786,7 +4895,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
 static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
     gxi_slot *slot;
     if (gxi_begin(call) || !(slot = gxi_ask_linker(call, linker))) return NULL;
-    return ((gxi_linker *)slot->more)->image || gxi_link(call, slot, 1) == GPUEXEC_OK ? (gxi_linker *)slot->more : NULL;
+    return slot->is.linker.info->image || gxi_link(call, slot, 1) == GPUEXEC_OK ? slot->is.linker.info : NULL;
 }
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
     gpuexec_module handle = { 0 };
@@ -4800,7 +4909,7 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
     desc.name = l->name;
     handle = gxi_load_image(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
     if (!gpuexec_id_ok(handle.id)) return handle;
-    m = (gxi_module *)gxi_peek(handle.id, GXI_MODULE)->more;
+    m = gxi_peek(handle.id, GXI_MODULE)->is.module.info;
     for (i = 0; i < l->count; i++) {             /* what the image may not show: calls of the device runtime, and to old drivers parameters */
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
@@ -4850,12 +4959,12 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker) {
     GXI_CALL_NO_PLACE(gpuexec_linker_log, GXI_ASKS);
     gxi_slot *slot = gxi_ask_linker(call, linker);
-    return slot && ((gxi_linker *)slot->more)->log ? ((gxi_linker *)slot->more)->log : "";
+    return slot && slot->is.linker.info->log ? slot->is.linker.info->log : "";
 }
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker) {
     GXI_CALL_NO_PLACE(gpuexec_linker_ms, GXI_ASKS);
     gxi_slot *slot = gxi_ask_linker(call, linker);
-    return slot ? ((gxi_linker *)slot->more)->ms : -1.0;
+    return slot ? slot->is.linker.info->ms : -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker) {
     gxi_slot *slot;
@@ -5094,19 +5203,13 @@ GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_co
 
 /* A context of ours on that device that lives (an adopted one may have been destroyed), or NULL. */
 static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
-    struct CUctx_st *native;
-    unsigned long long id = 0;
-    unsigned index = 0;
     gxi_call own = *call;                        /* what the driver says here is no answer of the caller's */
     gxi_slot *slot;
-    do {
-        native = NULL;
-        gxi_lock(&gxi_tables);
-        while (!native && (slot = gxi_next_held(&index, GXI_CONTEXT)) != NULL)
-            if (gxi_context_of(slot)->ordinal == ordinal) { native = slot->cu_context; id = gxi_context_of(slot)->id; }
-        gxi_unlock(&gxi_tables);
-    } while (native && gxi_is_destroyed(&own, native, &id));
-    return native;
+    for (slot = gxi_first(&gxi.first[GXI_CONTEXT]); slot; slot = gxi_after(slot)) {
+        unsigned long long id = gxi_context_of(slot)->id;
+        if (gxi_context_of(slot)->ordinal == ordinal && !gxi_is_destroyed(&own, slot->cu_context, &id)) return slot->cu_context;
+    }
+    return NULL;
 }
 
 /* Nonzero if the driver cannot tell. What the memory is, the driver knows without a current context; where it can be accessed, only in one that may:
@@ -5318,7 +5421,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     for (i = 0; i < gxi_sides(x); i++) if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_sides(x) == 2 && gxi_check_overlap(call, x)) return GPUEXEC_BAD_ARGUMENT;
     if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    s = context ? GXI_STREAM_LEGACY : (struct CUstream_st *)slot->native;
+    s = context ? GXI_STREAM_LEGACY : slot->is.stream.native;
     if (x->rows > 1) gxi_transfer_rows(call, x, s);
     else switch (x->kind) {
     case GXI_COPY_IN:   context ? GXI_TRY(cuMemcpyHtoD, (to, host_from, bytes)) : GXI_TRY(cuMemcpyHtoDAsync, (to, host_from, bytes, s)); break;
@@ -5502,11 +5605,14 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUstream_st *native,
                                      int adopted, int legacy) {
     gpuexec_stream handle = { 0 };
-    gxi_slot made = gxi_made(context, context_id, native, adopted);
+    gxi_slot made = gxi_made(context, context_id, adopted);
+    made.is.stream.native = native;
     made.legacy = (unsigned)legacy & 3;
-    handle.id = gxi_new(call, GXI_STREAM, &made);
+    gxi.add_launches = gxi_add_last_launches;
+    handle.id = gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
     return handle;
 }
+static int gxi_stream_end(gxi_call *call, gxi_slot *old) { return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native)); }
 
 GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context, const gpuexec_stream_desc *desc) {
     gpuexec_stream handle = { 0 };
@@ -5584,7 +5690,7 @@ static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) { return 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     GXI_CALL_NO_PLACE(gpuexec_stream_native, GXI_ASKS);
     gxi_slot *slot = gxi_ask_stream(call, stream);
-    return slot ? (struct CUstream_st *)slot->native : NULL;
+    return slot ? slot->is.stream.native : NULL;
 }
 
 /* Default streams are the current context's: the calls on them need it. */
@@ -5599,7 +5705,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_take();
-    GXI_TRY(cuStreamSynchronize, ((struct CUstream_st *)slot->native));
+    GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
     gxi_leave(&scope);
     return gxi_waited(call, slot, "the stream");
 }
@@ -5609,7 +5715,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_ASKS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
-    GXI_TRY(cuStreamQuery, ((struct CUstream_st *)slot->native));
+    GXI_TRY(cuStreamQuery, (slot->is.stream.native));
     gxi_leave(&scope);
     return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
            : call->cu                   ? gxi_fail_cu(call, NULL, "the stream cannot be asked")
@@ -5622,7 +5728,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuex
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
         gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
-    GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, (struct CUevent_st *)e->native, 0));
+    GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, e->is.event.native, 0));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
 }
@@ -5634,10 +5740,10 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || gxi_enter(call, before->cu_context, &scope))
         return gxi_failed_with();
-    if (GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, (struct CUstream_st *)before->native));
+    if (GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, before->is.stream.native));
     gxi_leave(&scope);
     if (call->cu == 0 && gxi_enter_stream(call, slot, &scope) == GPUEXEC_OK) {
-        GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, event, 0));
+        GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, event, 0));
         gxi_leave(&scope);
     }
     if (event) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
@@ -5652,7 +5758,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gp
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
     if (!function) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
     if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    GXI_TRY(cuLaunchHostFunc, ((struct CUstream_st *)slot->native, u.wanted, user));
+    GXI_TRY(cuLaunchHostFunc, (slot->is.stream.native, u.wanted, user));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
 }
@@ -5664,8 +5770,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    if (GXI_TRY(cuStreamGetFlags, ((struct CUstream_st *)slot->native, &flags)) == 0)
-        GXI_TRY(cuStreamGetPriority, ((struct CUstream_st *)slot->native, &info->priority));
+    if (GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags)) == 0)
+        GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
     gxi_leave(&scope);
     info->device = gxi_ordinal_of(slot);
     info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
@@ -5689,12 +5795,14 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 static gpuexec_event gxi_event_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUevent_st *native,
                                    int adopted, int no_timing) {
     gpuexec_event handle = { 0 };
-    gxi_slot made = gxi_made(context, context_id, native, adopted);
+    gxi_slot made = gxi_made(context, context_id, adopted);
+    made.is.event.native = native;
     made.no_timing = no_timing != 0;
-    made.GXI_RECORDED = adopted != 0;
-    handle.id = gxi_new(call, GXI_EVENT, &made);
+    made.is.event.recorded = adopted != 0;
+    handle.id = gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
     return handle;
 }
+static int gxi_event_end(gxi_call *call, gxi_slot *old) { return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native)); }
 
 /* Makes an event in the current context. 0 after a failure. */
 static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, uint64_t context_id, const gpuexec_event_desc *desc) {
@@ -5737,7 +5845,7 @@ static gxi_slot *gxi_ask_event(gxi_call *call, gpuexec_event event, const char *
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     GXI_CALL_NO_PLACE(gpuexec_event_native, GXI_ASKS);
     gxi_slot *slot = gxi_ask_event(call, event, "the event");
-    return slot ? (struct CUevent_st *)slot->native : NULL;
+    return slot ? slot->is.event.native : NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e, *slot;
@@ -5751,7 +5859,7 @@ GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_ev
                         "the event is of device %d (context %p), the stream of device %d (context %p)", gxi_ordinal_of(e),
                         (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0) GXI_STORE(&e->GXI_RECORDED, 1);
+    if (GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native)) == 0) GXI_STORE(&e->is.event.recorded, 1);
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
 }
@@ -5764,11 +5872,11 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
         (slot = gxi_ask_stream(call, stream)) != NULL && (context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) != NULL &&
         gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK) {
         gxi_slot *e = gxi_peek(handle.id = gxi_event_make(call, context, slot->context, desc), GXI_EVENT);
-        if (e && GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native))) {
+        if (e && GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native))) {
             gxi_fail_cu(call, NULL, "the event cannot be recorded");
             gxi_destroy(call, e);
             handle.id = 0;
-        } else if (e) GXI_STORE(&e->GXI_RECORDED, 1);
+        } else if (e) GXI_STORE(&e->is.event.recorded, 1);
         gxi_leave(&scope);
     }
     if (!handle.id) handle.id = gxi_failed_id(GXI_EVENT);
@@ -5778,14 +5886,14 @@ GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_even
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_take();
-    GXI_TRY(cuEventSynchronize, ((struct CUevent_st *)slot->native));
+    GXI_TRY(cuEventSynchronize, (slot->is.event.native));
     return gxi_waited(call, slot, "the event");
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
     if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_failed_with();
-    GXI_TRY(cuEventQuery, ((struct CUevent_st *)slot->native));
+    GXI_TRY(cuEventQuery, (slot->is.event.native));
     return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
            : call->cu                   ? gxi_fail_cu(call, NULL, "the event cannot be asked")
                                         : GPUEXEC_OK;
@@ -5800,20 +5908,20 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
     if (a->no_timing || b->no_timing)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing",
                  a->no_timing ? "start" : "stop");
-    else if (!GXI_LOAD(&a->GXI_RECORDED) || !GXI_LOAD(&b->GXI_RECORDED))
+    else if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both", "the %s event was never recorded",
-                 GXI_LOAD(&a->GXI_RECORDED) ? "stop" : "start");
+                 GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
     else if (a->cu_context != b->cu_context)
         gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
                  "the start event is of device %d (context %p), the stop event of device %d (context %p)", gxi_ordinal_of(a),
                  (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
-    else if (GXI_TRY(cuEventElapsedTime, (&ms, (struct CUevent_st *)a->native, (struct CUevent_st *)b->native)) == 0) {
+    else if (GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native)) == 0) {
         if (ms >= 0) return (double)ms;
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first", "the stop event was reached %g ms before the start event", -(double)ms);
     }
     else if (call->cu == GXI_CU_NOT_READY)
         gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event is not reached yet",
-                    GXI_BESIDE(cuEventQuery, ((struct CUevent_st *)a->native)) == GXI_CU_NOT_READY ? "start" : "stop");
+                    GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
     else if (call->cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted))
         gxi_fail_cu(call, "an adopted event must be made with timing, recorded, and not be destroyed by its owner",
                     "the time between the events cannot be told");
@@ -5929,7 +6037,7 @@ static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stre
     gpuexec_dims dims = *d;
     int i;
     memset(e, 0, sizeof *e);
-    gxi_config(c, &dims, stream ? stream->native : NULL);
+    gxi_config(c, &dims, stream ? stream->is.stream.native : NULL);
     if (gxi_cluster(desc, 0)) {
         for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster(desc, i);
         a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
@@ -5948,13 +6056,13 @@ static int gxi_call_launch_with(const gxi_slot *kernel, const gxi_slot *stream, 
     void **const params = (void **)(uintptr_t)args->addresses;
     switch (gxi_launch_way(desc)) {
     case GXI_PLAIN:
-        return gxi.cu.cuLaunchKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
-                                     d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes, (struct CUstream_st *)stream->native, params, NULL);
+        return gxi.cu.cuLaunchKernel(kernel->is.kernel.native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
+                                     d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes, stream->is.stream.native, params, NULL);
     case GXI_COOPERATIVE:
-        return gxi.cu.cuLaunchCooperativeKernel((struct CUfunc_st *)kernel->native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
+        return gxi.cu.cuLaunchCooperativeKernel(kernel->is.kernel.native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
                                                 d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
-                                                (struct CUstream_st *)stream->native, params);
-    default: return gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, d, desc), (struct CUfunc_st *)kernel->native, params, NULL);
+                                                stream->is.stream.native, params);
+    default: return gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, d, desc), kernel->is.kernel.native, params, NULL);
     }
 }
 
@@ -6001,7 +6109,7 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
 static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask, const gxi_slot *kernel, const unsigned *grid, const gpuexec_dims *d,
                                                   const gpuexec_launch_desc *desc, int device, int ordinal) {
     static const char axis[3] = { 'x', 'y', 'z' };
-    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const char *name = kernel->is.kernel.info->name;
     const int asked = gxi_cluster(desc, 0) != 0;
     const uint64_t blocks = gxi_cluster_blocks(desc);
     unsigned cluster[3], own[3];
@@ -6040,7 +6148,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
                         "a cluster of %u x %u x %u has %llu blocks, but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
     if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(ask, kernel->cu_context, &scope)) return GPUEXEC_OK;
-    GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, (struct CUfunc_st *)kernel->native, gxi_extend(&e, NULL, d, desc)));
+    GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, kernel->is.kernel.native, gxi_extend(&e, NULL, d, desc)));
     gxi_leave(&scope);
     if (most > 0 && blocks > (unsigned)most)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
@@ -6053,7 +6161,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
    so this is asked when it has refused, and when a launch is prepared. */
 static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
-    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const char *name = kernel->is.kernel.info->name;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel), i;
@@ -6119,7 +6227,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
 /* Why the driver refused a launch. */
 static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_args *args,
                                                const gpuexec_launch_desc *desc) {
-    const char *name = ((gxi_kernel *)kernel->more)->name;
+    const char *name = kernel->is.kernel.info->name;
     const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z },
                    block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
@@ -6154,7 +6262,7 @@ static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexe
         gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
                  "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", gxi_kernel_of(*k)->name, gxi_ordinal_of(*k),
                  (void *)(*k)->cu_context, gxi_ordinal_of(*s), (void *)(*s)->cu_context);
-    else if (!gxi_args_fit((*k)->sizes, args)) gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->sizes, args);
+    else if (!gxi_args_fit((*k)->is.kernel.sizes, args)) gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->is.kernel.sizes, args);
     else return 1;
     return 0;
 }
@@ -6172,7 +6280,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, priority, programmatic and memory_sync_domain 0",
                         "launch attributes (cuLaunchKernelEx, kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
-                        ((gxi_kernel *)k->more)->name, gxi.version / 1000, gxi.version % 1000 / 10);
+                        k->is.kernel.info->name, gxi.version / 1000, gxi.version % 1000 / 10);
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
     call->driver_call = gxi_launch_calls[way];
@@ -6180,10 +6288,10 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
         if (d->shared_bytes > GXI_LOAD(&k->shared_limit) && gxi_raise_shared(call, k, d->shared_bytes))
             return gxi_fail_launch(call, k, d, args, desc);
         if (gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster &&
-            GXI_TRY(cuFuncSetAttribute, ((struct CUfunc_st *)k->native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
+            GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
             return gxi_fail_launch(call, k, d, args, desc);
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
-        gxi_note_launch(s, gxi_launch_note(kernel.id), where);
+        gxi_note_launch(s, kernel.id, where);
         cu = gxi_call_launch_with(k, s, d, args, desc);
         gxi_leave(&scope);
         call->driver_call = gxi_launch_calls[way];
@@ -6193,7 +6301,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     call->cu = cu;
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
-               ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", ((gxi_kernel *)k->more)->name)
+               ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", k->is.kernel.info->name)
                : gxi_fail_launch(call, k, d, args, desc);
 }
 
@@ -6203,16 +6311,16 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
-    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->sizes, &args) ||
+    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->is.kernel.sizes, &args) ||
         !(s = gxi_peek_inline(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, -1, NULL);
-    gxi_note_launch(s, gxi_launch_note(kernel.id), where);
-    gxi_config(&config, &dims, s->native);
-    cu = gxi_launch_straight(&config, k->native, (void **)(uintptr_t)args.addresses, NULL);
+    gxi_note_launch(s, kernel.id, where);
+    gxi_config(&config, &dims, s->is.stream.native);
+    cu = gxi_launch_straight(&config, k->is.kernel.native, (void **)(uintptr_t)args.addresses, NULL);
     if (cu == 0) return GPUEXEC_OK;
     kernel.id = k->id;                           /* read back rather than kept, which would cost the straight path registers to save; likewise where */
     stream.id = s->id;
-    return gxi_launch_else("gpuexec_launch", (const char *)s->more, kernel, stream, &dims, &args, cu, NULL);
+    return gxi_launch_else("gpuexec_launch", s->is.stream.last_where, kernel, stream, &dims, &args, cu, NULL);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
@@ -6237,14 +6345,14 @@ static const struct { const char *name; unsigned char bytes, alignment; } gxi_ty
 };
 enum { GXI_MOST_BYTES = 32764, GXI_STRUCT = 256 /* a kind from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
 
-typedef struct gxi_block {                       /* one allocation: this, the tables, the data aligned to 16 */
+struct gxi_block {                       /* one allocation: this, the tables, the data aligned to 16 */
     unsigned char  *data;
     const void    **addresses;                   /* of each argument, in data */
     unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
     unsigned        count, room;                 /* arguments, and for how many there is room */
     size_t          bytes, space;                /* likewise */
     size_t          base;                        /* where the device's parameters begin: what is aligned is base + offset. See gxi_block_fit */
-} gxi_block;
+};
 
 static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
@@ -6297,19 +6405,24 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     gxi_slot made;
     GXI_CALL(gpuexec_params_create, GXI_MAKES);
     memset(&made, 0, sizeof made);
-    made.more = gxi_block_new(sizeof(gxi_block), 16, 256, NULL);
-    if (!made.more) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a parameter block");
+    made.is.params.info = (gxi_block *)gxi_block_new(sizeof(gxi_block), 16, 256, NULL);
+    if (!made.is.params.info) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a parameter block");
     else {
-        handle.id = gxi_new(call, GXI_PARAMS, &made);
+        handle.id = gxi_new(call, GXI_PARAMS, &made, &gxi.first[GXI_PARAMS]);
         if (handle.id) return handle;
-        gxi_free(made.more);
+        gxi_free(made.is.params.info);
     }
     handle.id = gxi_failed_id(GXI_PARAMS);
     return handle;
 }
 
 static gxi_slot *gxi_ask_params(gxi_call *call, gpuexec_params params) { return gxi_get(call, params.id, GXI_PARAMS, "the parameter block"); }
-static gxi_block *gxi_block_of(const gxi_slot *slot) { return (gxi_block *)slot->more; }
+static gxi_block *gxi_block_of(const gxi_slot *slot) { return slot->is.params.info; }
+static int gxi_params_end(gxi_call *call, gxi_slot *old) {
+    (void)call;
+    gxi_free(old->is.params.info);
+    return 0;
+}
 
 static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value, size_t bytes, size_t alignment, unsigned kind) {
     gxi_slot *slot = gxi_ask_params(call, params);
@@ -6326,7 +6439,7 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
         gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room, end > b->space ? end * 2 : b->space, b);
         if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for argument %u of a parameter block", b->count);
         gxi_block_add(larger, value, bytes, alignment, kind);        /* value may lie in the old one */
-        slot->more = larger;
+        slot->is.params.info = larger;
         gxi_free(b);
     } else gxi_block_add(b, value, bytes, alignment, kind);
     return GPUEXEC_OK;
@@ -6378,8 +6491,8 @@ static int gxi_most_bytes(gxi_call *ask, const gxi_slot *kernel) {
     return gxi.version < 12010 || gxi_function_attribute(ask, kernel, GXI_FUNC_BINARY_VERSION) < 70 ? 4096 : GXI_MOST_BYTES;
 }
 static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
-    const char *name = ((gxi_kernel *)kernel->more)->name;
-    const unsigned bytes = kernel->sizes[i + 1], offset = kernel->sizes[kernel->sizes[0] + i + 1], kind = b->kinds[i];
+    const char *name = kernel->is.kernel.info->name;
+    const unsigned bytes = kernel->is.kernel.sizes[i + 1], offset = kernel->is.kernel.sizes[kernel->is.kernel.sizes[0] + i + 1], kind = b->kinds[i];
     char type[32];
     if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_types[kind].name);
     else snprintf(type, sizeof type, "struct, aligned to %u", 1u << (kind - GXI_STRUCT));
@@ -6414,7 +6527,7 @@ static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
     if (!fitted) return -1;
     fitted->base = like.base;
     for (i = 0; i < b->count; i++) gxi_block_add(fitted, b->addresses[i], b->sizes[i], gxi_kind_alignment(b->kinds[i]), b->kinds[i]);
-    slot->more = fitted;
+    slot->is.params.info = fitted;
     gxi_free(b);
     return 1;
 }
@@ -6429,28 +6542,28 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
     b = gxi_block_of(slot);
     args = gxi_block_args(b);
-    name = ((gxi_kernel *)k->more)->name;
-    if (!k->sizes || k->sizes[0] != b->count) {
+    name = k->is.kernel.info->name;
+    if (!k->is.kernel.sizes || k->is.kernel.sizes[0] != b->count) {
         most = gxi_most_bytes(call, k);
         call->cu = 0;
         if (b->bytes > (size_t)most)
             return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; more bytes take a driver of CUDA 12.1, "
                             "PTX 8.1 and sm_70", "the block has %llu bytes, but the parameters of kernel \"%s\" have at most %d", (unsigned long long)b->bytes,
                             name, most);
-        if (k->sizes) return gxi_fail_args(call, name, k->sizes, &args);
+        if (k->is.kernel.sizes) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver of CUDA 12.4",
                         "the parameters of kernel \"%s\" are not known, so nothing can be compared with them", name);
     }
     for (i = 0; i < b->count; i++) {
-        if (b->sizes[i] != k->sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
+        if (b->sizes[i] != k->is.kernel.sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
         if (!GXI_HAS(cuFuncGetParamInfo) && gxi_kind_alignment(b->kinds[i]) > 16)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "install a driver of CUDA 12.4; launches that take gpuexec_params_args do not depend on it",
                             "argument %u for kernel \"%s\" is aligned to %u: where the device puts it, this driver of CUDA %d.%d does not tell", i, name,
                             (unsigned)gxi_kind_alignment(b->kinds[i]), gxi.version / 1000, gxi.version % 1000 / 10);
     }
-    fits = gxi_block_fit(slot, k->sizes + b->count + 1);
+    fits = gxi_block_fit(slot, k->is.kernel.sizes + b->count + 1);
     if (fits < 0) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay a parameter block out anew");
-    for (i = 0; !fits && i < b->count; i++) if (gxi_block_offset(b, i) != k->sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
+    for (i = 0; !fits && i < b->count; i++) if (gxi_block_offset(b, i) != k->is.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
     return GPUEXEC_OK;
 }
 
@@ -6475,22 +6588,26 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
 
 /* --- prepared launches --------------------------------------------------------------------------------------------- */
 
-typedef struct gxi_prepared {
+struct gxi_prepared {
     gxi_block       block;                       /* the arguments; stays first */
     gpuexec_kernel  kernel;
     gpuexec_stream  stream;
     const char     *name, *module;               /* of the kernel, kept for the time when it is gone; module: "" for an adopted kernel */
-    gxi_slot       *on;                          /* the stream's slot, and what gxi_note_launch notes there */
+    gxi_slot       *on;                          /* the stream's slot */
     gxi_launch_config config;
     void          **params, **extra;             /* one of them, the other NULL: the driver takes a packed buffer faster than addresses */
     void           *packed[5];                   /* what extra points to */
-    uint32_t        note;
     uint64_t        ends;                        /* gxi.ends when kernel and stream were last seen alive, GXI_LOOK if each launch has to look */
-} gxi_prepared;
+};
 #define GXI_LOOK UINT64_MAX
 
 static gxi_slot *gxi_ask_prepared(gxi_call *call, gpuexec_prepared prepared) { return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch"); }
-static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return (gxi_prepared *)slot->more; }
+static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return slot->is.prepared.info; }
+static int gxi_prepared_end(gxi_call *call, gxi_slot *old) {
+    (void)call;
+    gxi_free(old->is.prepared.info);
+    return 0;
+}
 
 static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
     const gxi_prepared *p = gxi_prepared_of(slot);
@@ -6507,7 +6624,7 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
 static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, const gpuexec_dims *dims) {
     gpuexec_result result = gxi_check_launch(call, kernel, dims, NULL);
     if (!result && dims->shared_bytes > GXI_LOAD(&kernel->shared_limit) && gxi_raise_shared(call, kernel, dims->shared_bytes))
-        result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory", ((gxi_kernel *)kernel->more)->name, dims->shared_bytes);
+        result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory", kernel->is.kernel.info->name, dims->shared_bytes);
     return result;
 }
 
@@ -6522,20 +6639,20 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kerne
     unsigned i;
     GXI_CALL(gpuexec_prepare, GXI_MAKES);
     if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, &args, &k, &s) || gxi_prepared_check(call, k, &dims)) goto failed;
-    sizes = args.sizes ? args.sizes : k->sizes ? k->sizes + 1 : NULL;
+    sizes = args.sizes ? args.sizes : k->is.kernel.sizes ? k->is.kernel.sizes + 1 : NULL;
     if (args.count && !sizes) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
-                 "the sizes of the arguments are not known, neither from args.sizes nor from kernel \"%s\"", ((gxi_kernel *)k->more)->name);
+                 "the sizes of the arguments are not known, neither from args.sizes nor from kernel \"%s\"", k->is.kernel.info->name);
         goto failed;
     }
-    if (k->sizes && args.count && GXI_HAS(cuFuncGetParamInfo)) offsets = k->sizes + 1 + args.count;      /* the PTX text tells no alignment above 16 */
+    if (k->is.kernel.sizes && args.count && GXI_HAS(cuFuncGetParamInfo)) offsets = k->is.kernel.sizes + 1 + args.count;      /* the PTX text tells no alignment above 16 */
     for (i = 0; i < args.count; i++) space = offsets ? (size_t)offsets[i] + sizes[i] : space + gxi_up(sizes[i], 16);
     names[0] = gxi_kernel_of(k)->name;
-    if ((module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE)) != NULL) names[1] = ((const gxi_module *)module->more)->name;
+    if ((module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE)) != NULL) names[1] = module->is.module.info->name;
     name_bytes = strlen(names[0]) + 1;
     p = (gxi_prepared *)gxi_block_new(sizeof *p, args.count, space + name_bytes + strlen(names[1]) + 1, NULL);
     if (!p) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", ((gxi_kernel *)k->more)->name);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", k->is.kernel.info->name);
         goto failed;
     }
     for (i = 0; i < args.count; i++) {
@@ -6552,15 +6669,12 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kerne
     p->kernel = kernel;
     p->stream = stream;
     p->on = s;
-    gxi_config(&p->config, &dims, s->native);
-    p->note = gxi_launch_note(kernel.id);
+    gxi_config(&p->config, &dims, s->is.stream.native);
     p->ends = GXI_LOOK;
-    memset(&made, 0, sizeof made);
-    made.native = k->native;
-    made.cu_context = k->cu_context;
-    made.context = k->context;
-    made.more = p;
-    handle.id = gxi_new(call, GXI_PREPARED, &made);
+    made = gxi_made(k, k->context, 0);
+    made.is.prepared.native = k->is.kernel.native;
+    made.is.prepared.info = p;
+    handle.id = gxi_new(call, GXI_PREPARED, &made, &gxi_context_of(gxi_peek(k->context, GXI_CONTEXT))->first[GXI_PREPARED]);
     if (handle.id) return handle;
     gxi_free(p);
 failed:
@@ -6627,11 +6741,11 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
     const gxi_prepared *p;
     int cu;
     if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends)) return gxi_launch_prepared_else(where, prepared, -1);
-    gxi_note_launch(p->on, p->note, where);
-    cu = gxi_launch_straight(&p->config, slot->native, p->params, p->extra);
+    gxi_note_launch(p->on, p->kernel.id, where);
+    cu = gxi_launch_straight(&p->config, slot->is.prepared.native, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
     prepared.id = slot->id;                      /* read back, as in gpuexec_launch */
-    return gxi_launch_prepared_else((const char *)gxi_prepared_of(slot)->on->more, prepared, cu);
+    return gxi_launch_prepared_else(gxi_prepared_of(slot)->on->is.stream.last_where, prepared, cu);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared) {
@@ -6661,7 +6775,14 @@ typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of ke
 } gxi_barrier_device;
 enum { GXI_BARRIER_COUNTS = offsetof(gxi_barrier_device, arrived) };         /* from here on it begins as zeros */
 
+static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* before gxi_tables */
+static gxi_barrier *gxi_barriers;                /* all; who looks at one that it was not given holds the mutex */
+
 struct gxi_barrier {
+    gxi_barrier     *next, **from;
+    uint64_t         id;
+    const char      *where;                      /* it was made */
+    int              told;                       /* atomic; 1 once a call has returned that it is broken */
     unsigned         count;
     int              direct, given;              /* given: atomic; 1 once its address was asked for, without which no kernel waits at it */
     double           timeout_seconds;
@@ -6701,6 +6822,7 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     memset(zeros, 0, sizeof zeros);
     memset(b->host, 0, GXI_BARRIER_HOST_BYTES);
     GXI_STORE(&b->aborted, (const char *)NULL);
+    GXI_STORE(&b->told, 0);
     for (i = 0; i < b->count; i++) {
         gxi_scope scope;
         if (gxi_enter(call, b->cu_contexts[i], &scope)) return call->cu;
@@ -6780,25 +6902,26 @@ static gxi_slot *gxi_barrier_gone(const gxi_call *call, const gxi_barrier *b) {
     return NULL;
 }
 static gxi_slot *gxi_ask_barrier(gxi_call *call, gpuexec_barrier barrier) {
-    gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"), *gone = slot ? gxi_barrier_gone(call, (const gxi_barrier *)slot->more) : NULL;
+    gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"), *gone = slot ? gxi_barrier_gone(call, slot->is.barrier.info) : NULL;
     if (!gone) return slot;
     gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context %p was destroyed by somebody else", (void *)gone->cu_context);
-    gxi_context_end(call, gone);
+    gxi_context_close(call, gone);
     return NULL;
 }
 
-static gpuexec_result gxi_barrier_broken(gxi_call *call, const gxi_slot *slot) {
-    const gxi_barrier *b = (const gxi_barrier *)slot->more;
+static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result = GPUEXEC_OK;
-    if (gxi_barrier_tell(&t, b))
+    if (gxi_barrier_tell(&t, b)) {
+        GXI_STORE(&b->told, 1);
         result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
                           GXI_LOAD(&b->aborted) ? "gpuexec_barrier_reset makes it usable again when no kernel runs"
                           : "all blocks of all devices must come to the barrier equally often (rounds count from its making or reset), within "
-                            "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; gpuexec_barrier_reset makes it usable "
-                            "again when no kernel runs",
-                          "the barrier over %u devices%s%s is broken: %s", b->count, slot->where ? " made at " : "",
-                          slot->where ? slot->where : "", t.p ? t.p : "");
+                            "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; gpuexec_barrier_reset makes "
+                            "it usable again when no kernel runs",
+                          "the barrier over %u devices%s%s is broken: %s", b->count, b->where ? " made at " : "", b->where ? b->where : "",
+                          t.p ? t.p : "");
+    }
     gxi_text_free(&t);
     return result;
 }
@@ -6808,60 +6931,78 @@ static int gxi_barrier_has(const gxi_barrier *b, const struct CUctx_st *context)
     return 0;
 }
 /* For the calls that have waited in this context: fails if a barrier of it is broken. */
-static GXI_COLD void gxi_waited_at_barriers(gxi_call *call, const struct CUctx_st *context) {
-    unsigned index = 0;
-    gxi_slot *slot;
+static GXI_COLD void gxi_look_at_barriers(gxi_call *call, const struct CUctx_st *context) {
+    gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
-    while ((slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL)
-        if (gxi_barrier_has((gxi_barrier *)slot->more, context) && !gxi_barrier_gone(call, (gxi_barrier *)slot->more) && gxi_barrier_broken(call, slot)) break;
+    for (b = gxi_barriers; b; b = b->next)
+        if (gxi_barrier_has(b, context) && !gxi_barrier_gone(call, b) && gxi_barrier_broken(call, b)) break;
     gxi_unlock(&gxi_barriers_mutex);
 }
 /* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. They do so at once, if they still can: all
    but one of them are waited for once the first has spoken, and the first for a tenth of a second. */
 static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     enum { GXI_FIRST_MS = 100, GXI_ALL_MS = 500 };
-    unsigned index, i, ms, silent;
+    unsigned i, ms, silent;
     int waits = 1;
-    gxi_slot *slot;
+    gxi_barrier *b;
     const gxi_call ask = { "gpuexec_barrier_check", NULL, GXI_ASKS, 0, 0, 0, 0 };        /* as the trace names it */
-    if (!GXI_LOAD(&gxi.barriers)) return;
     gxi_lock(&gxi_barriers_mutex);
-    for (index = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; )
-        if (!gxi_barrier_gone(&ask, (const gxi_barrier *)slot->more)) gxi_barrier_leave((gxi_barrier *)slot->more, NULL, NULL);
+    for (b = gxi_barriers; b; b = b->next)
+        if (!gxi_barrier_gone(&ask, b)) gxi_barrier_leave(b, NULL, NULL);
     for (ms = 0; waits && ms < GXI_ALL_MS; ms++) {
-        for (index = 0, waits = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; ) {
-            const gxi_barrier *b = (const gxi_barrier *)slot->more;
+        waits = 0;
+        for (b = gxi_barriers; b; b = b->next) {
             if (!GXI_LOAD(&b->given) || gxi_barrier_gone(&ask, b)) continue;
             for (i = 0, silent = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
             waits |= silent > 1 && (silent < b->count || ms < GXI_FIRST_MS);
         }
         if (waits) gxi_sleep_ms(1);
     }
-    for (index = 0; (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; ) {
-        const gxi_barrier *b = (const gxi_barrier *)slot->more;
+    for (b = gxi_barriers; b; b = b->next) {
         gxi_text said = { 0, 0, 0, 0 };
         int reported = 0;
         if (gxi_barrier_gone(&ask, b)) continue;
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
-        if (reported && gxi_barrier_tell(&said, b))
-            gxi_add(t, "; at the barrier%s%s: %s", slot->where ? " made at " : "", slot->where ? slot->where : "", said.p ? said.p : "");
+        if (reported && gxi_barrier_tell(&said, b)) {
+            GXI_STORE(&b->told, 1);
+            gxi_add(t, "; at the barrier%s%s: %s", b->where ? " made at " : "", b->where ? b->where : "", said.p ? said.p : "");
+        }
         gxi_text_free(&said);
     }
     gxi_unlock(&gxi_barriers_mutex);
 }
+static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {
+    gxi_barrier *b = old->is.barrier.info;
+    gxi_lock(&gxi_barriers_mutex);
+    *b->from = b->next;
+    if (b->next) b->next->from = b->from;
+    gxi_unlock(&gxi_barriers_mutex);
+    return gxi_barrier_free(call, b);
+}
+/* Ends one. Returns that it was broken if no call has said so yet, or the driver's failure. */
+static gpuexec_result gxi_barrier_destroy(gxi_call *call, gxi_slot *slot) {
+    gxi_barrier *b = slot->is.barrier.info;
+    gpuexec_result result = GXI_LOAD(&b->told) || gxi_barrier_gone(call, b) ? GPUEXEC_OK : gxi_barrier_broken(call, b);
+    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed");
+    return result;
+}
 /* Ends the barriers that a context is part of, before it goes. */
 static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
     gpuexec_result result = GPUEXEC_OK;
-    unsigned index = 0, i;
-    gxi_slot *slot;
     for (;;) {
-        gxi_slot *found = NULL;
+        uint64_t found = 0;
+        gxi_barrier *b;
+        gxi_slot *slot;
+        unsigned i;
         gxi_lock(&gxi_barriers_mutex);
-        for (index = 0; !found && (slot = gxi_next(&index, GXI_BARRIER, 0)) != NULL; )
-            for (i = 0; i < ((gxi_barrier *)slot->more)->count; i++) if (((gxi_barrier *)slot->more)->contexts[i] == context) found = slot;
+        for (b = gxi_barriers; b && !found; b = b->next)
+            for (i = 0; i < b->count; i++) if (b->contexts[i] == context) found = b->id;
         gxi_unlock(&gxi_barriers_mutex);
         if (!found) return result;
-        if (gxi_destroy(call, found) && !result) result = gxi_fail_cu(call, NULL, "the memory of a barrier of the context that was closed cannot be freed");
+        if ((slot = gxi_peek(found, GXI_BARRIER)) != NULL) {
+            const gpuexec_result ended = gxi_barrier_destroy(call, slot);
+            if (!result) result = ended;
+        }
     }
 }
 
@@ -6959,14 +7100,24 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
         if (call->cu) { gxi_fail_cu(call, NULL, "device %d's part of the barrier cannot be written", b->ordinals[i]); goto failed; }
     }
     memset(&made, 0, sizeof made);
-    made.more = b;
-    handle.id = gxi_new(call, GXI_BARRIER, &made);
+    made.is.barrier.info = b;
+    b->where = call->where;
+    gxi_lock(&gxi_barriers_mutex);               /* who looks at barriers finds it with its handle, or not at all */
+    handle.id = b->id = gxi_new(call, GXI_BARRIER, &made, &gxi.first[GXI_BARRIER]);
     if (handle.id) {
+        b->from = &gxi_barriers;
+        b->next = gxi_barriers;
+        if (b->next) b->next->from = &b->next;
+        gxi_barriers = b;
         gxi_lock(&gxi_tables);
+        gxi.add_barriers = gxi_add_barriers;
+        gxi.look_at_barriers = gxi_look_at_barriers;
+        gxi.context_ends[1] = gxi_barriers_end;
         GXI_STORE(&gxi.barriers, gxi.barriers + 1);
         gxi_unlock(&gxi_tables);
-        return handle;
     }
+    gxi_unlock(&gxi_barriers_mutex);
+    if (handle.id) return handle;
 failed:
     handle.id = gxi_failed_id(GXI_BARRIER);      /* of this failure, not of one in freeing */
     if (b) gxi_barrier_free(call, b);
@@ -6978,7 +7129,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
     gxi_barrier *b;
     GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
     if (!(slot = gxi_ask_barrier(call, barrier))) return 0;
-    b = (gxi_barrier *)slot->more;
+    b = slot->is.barrier.info;
     if (index < b->count) { GXI_STORE(&b->given, 1); return b->memory[index]; }
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "index %u of a barrier over %u devices, counted from 0", index, b->count);
     return 0;
@@ -6986,32 +7137,32 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier) {
     GXI_CALL_NO_PLACE(gpuexec_barrier_is_direct, GXI_ASKS);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
-    return slot ? ((gxi_barrier *)slot->more)->direct : 0;
+    return slot ? slot->is.barrier.info->direct : 0;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier) {
     GXI_CALL_NO_PLACE(gpuexec_barrier_check, GXI_ASKS);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
-    return slot ? gxi_barrier_broken(call, slot) : gxi_failed_with();
+    return slot ? gxi_barrier_broken(call, slot->is.barrier.info) : gxi_failed_with();
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_abort, GXI_CLEANS);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
-    gxi_barrier_leave((gxi_barrier *)slot->more, "gpuexec_barrier_abort was called", where);
+    gxi_barrier_leave(slot->is.barrier.info, "gpuexec_barrier_abort was called", where);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_reset, GXI_MAKES);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
-    return gxi_barrier_clear(call, (gxi_barrier *)slot->more) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
+    return gxi_barrier_clear(call, slot->is.barrier.info) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_ask_barrier(call, barrier))) return gxi_failed_with();
-    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed") : GPUEXEC_OK;
+    return gxi_barrier_destroy(call, slot);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -7038,13 +7189,14 @@ static void gxi_multi_drop(gxi_call *call, gxi_multi_launch *m) {
     memset(m, 0, sizeof *m);
 }
 /* Before a context ends: forgets the launches that it took part in. */
-static void gxi_multi_forget(gxi_call *call, uint64_t context) {
+static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
     unsigned k, i;
     gxi_lock(&gxi_multi_mutex);
     for (k = 0; k < GXI_MULTI_KEPT; k++)
         for (i = 0; i < gxi_multi_launches[k].count; i++)
             if (gxi_multi_launches[k].contexts[i] == context) { gxi_multi_drop(call, &gxi_multi_launches[k]); break; }
     gxi_unlock(&gxi_multi_mutex);
+    return GPUEXEC_OK;
 }
 
 typedef struct gxi_multi_device { gxi_slot *kernel, *stream; int ordinal, device; } gxi_multi_device;
@@ -7064,7 +7216,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
                                 GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_PTX_VERSION, GXI_FUNC_BINARY_VERSION };
     static const char *const same_names[] = { "registers per thread", "bytes of static shared memory", "bytes of constants", "bytes of local memory",
                                               "threads per block at most", "as its PTX version", "as its binary version" };
-    const gxi_kernel *a = (const gxi_kernel *)d[0].kernel->more, *b = (const gxi_kernel *)d[i].kernel->more;
+    const gxi_kernel *a = d[0].kernel->is.kernel.info, *b = d[i].kernel->is.kernel.info;
     const gxi_slot *ma = gxi_peek(a->module, GXI_MODULE), *mb = gxi_peek(b->module, GXI_MODULE);
     const gpuexec_dims *x = &list[0].dims, *y = &list[i].dims;
     char names[2][256] = { "", "" };
@@ -7090,11 +7242,11 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
     if (strcmp(a->name, b->name) != 0)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "get the kernel of the same name from the same image on each device",
                         "the kernels are not the same code: device %d has \"%s\", device %d has \"%s\"", d[0].ordinal, a->name, d[i].ordinal, b->name);
-    if (ma && mb && ((const gxi_module *)ma->more)->image_hash && ((const gxi_module *)mb->more)->image_hash &&
-        ((const gxi_module *)ma->more)->image_hash != ((const gxi_module *)mb->more)->image_hash)
+    if (ma && mb && ma->is.module.info->image_hash && mb->is.module.info->image_hash &&
+        ma->is.module.info->image_hash != mb->is.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
                         "the kernels are not the same code: \"%s\" of device %d is from %s, that of device %d from %s, and these images differ", a->name,
-                        d[0].ordinal, ((const gxi_module *)ma->more)->name, d[i].ordinal, ((const gxi_module *)mb->more)->name);
+                        d[0].ordinal, ma->is.module.info->name, d[i].ordinal, mb->is.module.info->name);
     for (k = 0; k < sizeof same / sizeof same[0]; k++) {
         int va = gxi_function_attribute(call, d[0].kernel, same[k]), vb = gxi_function_attribute(call, d[i].kernel, same[k]);
         if (call->cu) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name, d[0].ordinal, d[i].ordinal);
@@ -7121,7 +7273,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
 /* The rules for one part by itself. */
 static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexec_device_launch *list, gxi_multi_device *d, unsigned i) {
     const gxi_slot *context = gxi_peek(d[i].kernel->context, GXI_CONTEXT), *module;
-    const gxi_kernel *kernel = (const gxi_kernel *)d[i].kernel->more;
+    const gxi_kernel *kernel = d[i].kernel->is.kernel.info;
     const gpuexec_dims *dims = &list[i].dims;
     const uint64_t blocks = (uint64_t)dims->grid_x * (dims->grid_y + !dims->grid_y) * (dims->grid_z + !dims->grid_z);
     const uint64_t threads = (uint64_t)dims->block_x * (dims->block_y + !dims->block_y) * (dims->block_z + !dims->block_z);
@@ -7147,14 +7299,14 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
     if (!cooperative)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
     module = gxi_peek(kernel->module, GXI_MODULE);
-    if (module && ((const gxi_module *)module->more)->device_launches)
+    if (module && module->is.module.info->device_launches)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
                         "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name,
                         d[i].ordinal);
     if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
         return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
     if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gxi_failed_with();
-    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, (struct CUfunc_st *)d[i].kernel->native, (int)threads, dims->shared_bytes));
+    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, d[i].kernel->is.kernel.native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
     if (call->cu && call->cu != GXI_INVALID_VALUE)                   /* which it says of blocks that cannot be, explained below */
         return gxi_fail_cu(call, NULL, "how many blocks of kernel \"%s\" run at once on device %d cannot be asked", kernel->name, d[i].ordinal);
@@ -7186,6 +7338,9 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     for (i = 1; i < count && !result; i++) result = gxi_multi_compare(call, list, d, i);
     if (result) return result;
     gxi_multi_drop(call, m);
+    gxi_lock(&gxi_tables);
+    gxi.context_ends[0] = gxi_multi_forget;
+    gxi_unlock(&gxi_tables);
     for (i = 0; i < count; i++) {
         gxi_scope scope;
         m->parts[i].kernel = list[i].kernel.id;
@@ -7209,14 +7364,14 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
 /* Makes every stream wait for all that the others have so far: a star around the first stream, which costs two waits across devices for each other stream.
    With two devices both record first, which leaves out one of the two hops. Measured, H200s: see the README. */
 static int gxi_multi_meet(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d) {
-#define GXI_RECORD(i) GXI_TRY(cuEventRecord, (m->events[i], (struct CUstream_st *)d[i].stream->native))
+#define GXI_RECORD(i) GXI_TRY(cuEventRecord, (m->events[i], d[i].stream->is.stream.native))
     unsigned i;
     if (m->count == 2 && GXI_RECORD(0)) return call->cu;
     for (i = 1; i < m->count; i++)
-        if (GXI_RECORD(i) || GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)d[0].stream->native, m->events[i], 0))) return call->cu;
+        if (GXI_RECORD(i) || GXI_TRY(cuStreamWaitEvent, (d[0].stream->is.stream.native, m->events[i], 0))) return call->cu;
     if (m->count > 2 && GXI_RECORD(0)) return call->cu;
     for (i = 1; i < m->count; i++)
-        if (GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)d[i].stream->native, m->events[0], 0))) return call->cu;
+        if (GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[0], 0))) return call->cu;
     return 0;
 #undef GXI_RECORD
 }
@@ -7245,16 +7400,16 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
                             "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);
         }
-        params[i].function = (struct CUfunc_st *)d[i].kernel->native;
+        params[i].function = d[i].kernel->is.kernel.native;
         params[i].grid[0] = dims->grid_x; params[i].grid[1] = dims->grid_y + !dims->grid_y; params[i].grid[2] = dims->grid_z + !dims->grid_z;
         params[i].block[0] = dims->block_x; params[i].block[1] = dims->block_y + !dims->block_y; params[i].block[2] = dims->block_z + !dims->block_z;
         params[i].shared = dims->shared_bytes;
-        params[i].stream = (struct CUstream_st *)d[i].stream->native;
+        params[i].stream = d[i].stream->is.stream.native;
         params[i].params = (void **)(uintptr_t)list[i].args.addresses;
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0) return GPUEXEC_OK;
     return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "the driver refuses to launch kernel \"%s\" on %u devices",
-                       ((gxi_kernel *)d[0].kernel->more)->name, count);
+                       d[0].kernel->is.kernel.info->name, count);
 }
 
 /* What was started is told to stop, since the rest will never come. */
@@ -7263,9 +7418,9 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
-    if (started && barrier) gxi_barrier_leave((gxi_barrier *)barrier->more, "a launch could start only some of its kernels", call->where);
+    if (started && barrier) gxi_barrier_leave(barrier->is.barrier.info, "a launch could start only some of its kernels", call->where);
     if (started && desc->abort_word) GXI_STORE(desc->abort_word, 1);
-    gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", ((gxi_kernel *)d[started].kernel->more)->name, d[started].ordinal);
+    gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", d[started].kernel->is.kernel.info->name, d[started].ordinal);
     if (started) gxi_add(&t, "; on device");
     for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);
     if (started)
@@ -7281,9 +7436,9 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
 static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one, const gxi_slot *kernel,
                           const struct CUctx_st *context, unsigned i) {
     unsigned k, argument;
-    for (argument = 0; kernel->sizes && argument < one->args.count; argument++) {
+    for (argument = 0; kernel->is.kernel.sizes && argument < one->args.count; argument++) {
         gpuexec_ptr value;
-        if (kernel->sizes[argument + 1] != sizeof value) continue;
+        if (kernel->is.kernel.sizes[argument + 1] != sizeof value) continue;
         memcpy(&value, one->args.addresses[argument], sizeof value);
         for (k = 0; k < b->count; k++)
             if (value == b->memory[k] && b->cu_contexts[k] != context) {
@@ -7291,7 +7446,7 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
                          "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, and then all "
                          "launches have the last one's arguments: use gpuexec_params_args, or arrays of your own",
                          "launches[%u]: argument %u of kernel \"%s\" is device %d's part of the barrier (counted from 0)", i, argument,
-                         ((const gxi_kernel *)kernel->more)->name, b->ordinals[k]);
+                         kernel->is.kernel.info->name, b->ordinals[k]);
                 return 1;
             }
     }
@@ -7314,25 +7469,25 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
     if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
     if (desc->barrier.id) {
-        if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier)) return gxi_failed_with();
-        if (((const gxi_barrier *)barrier->more)->count != count)
+        if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier->is.barrier.info)) return gxi_failed_with();
+        if (barrier->is.barrier.info->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make a barrier for exactly the devices of the launch",
-                            "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u", ((const gxi_barrier *)barrier->more)->count, count);
+                            "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u", barrier->is.barrier.info->count, count);
     }
     for (i = 0; i < count; i++) {
         const gxi_slot *kernel;
         if (!(d[i].kernel = gxi_multi_get(call, list[i].kernel.id, GXI_KERNEL, "kernel", i))) return gxi_failed_with();
         if (!(d[i].stream = gxi_multi_get(call, list[i].stream.id, GXI_STREAM, "stream", i))) return gxi_failed_with();
         kernel = d[i].kernel;
-        if (!gxi_args_fit(kernel->sizes, &list[i].args)) {
+        if (!gxi_args_fit(kernel->is.kernel.sizes, &list[i].args)) {
             char is[24];
             snprintf(is, sizeof is, "launches[%u]: ", i);
             call->subject = is;
-            return gxi_fail_args(call, ((gxi_kernel *)kernel->more)->name, kernel->sizes, &list[i].args);
+            return gxi_fail_args(call, kernel->is.kernel.info->name, kernel->is.kernel.sizes, &list[i].args);
         }
-        if (barrier && gxi_wrong_part(call, (const gxi_barrier *)barrier->more, &list[i], d[i].kernel, d[i].stream->cu_context, i))
+        if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, &list[i], d[i].kernel, d[i].stream->cu_context, i))
             return GPUEXEC_BAD_PARAMETERS;
-        if (barrier && !gxi_barrier_has((gxi_barrier *)barrier->more, d[i].stream->cu_context))
+        if (barrier && !gxi_barrier_has(barrier->is.barrier.info, d[i].stream->cu_context))
             return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
                             "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i, gxi_ordinal_of(d[i].stream));
     }
@@ -7357,7 +7512,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
         if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
             result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
         for (i = 0; i < count && !result; i++) {
-            gxi_note_launch(d[i].stream, gxi_launch_note(list[i].kernel.id), where);
+            gxi_note_launch(d[i].stream, list[i].kernel.id, where);
             call->driver_call = "cuLaunchCooperativeKernel";
             call->cu = gxi_call_launch_with(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, &gxi_cooperative);
             gxi_traced(call, call->driver_call, call->cu);

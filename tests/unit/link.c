@@ -448,7 +448,7 @@ static gpuexec_linker linker_of(gpuexec_context ctx, int main_too, int part_too)
     if (part_too) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, part_ptx, sizeof part_ptx, "part"));
     return l;
 }
-static uint64_t image_hash(gpuexec_module mod) { return ((gxi_module *)gxi_peek(mod.id, GXI_MODULE)->more)->image_hash; }
+static uint64_t image_hash(gpuexec_module mod) { return gxi_peek(mod.id, GXI_MODULE)->is.module.info->image_hash; }
 
 TEST(library_links_and_loads) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);

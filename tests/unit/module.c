@@ -288,13 +288,13 @@ TEST(the_hash_of_an_image) {
     gpuexec_module by_nul = gpuexec_module_load(ctx, text, 0, NULL), by_bytes = gpuexec_module_load(ctx, text, bytes, NULL),
                    by_file = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), other = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL),
                    adopted = gpuexec_module_from_native(ctx, gpuexec_module_native(by_nul));
-    uint64_t hash = ((gxi_module *)gxi_peek(by_nul.id, GXI_MODULE)->more)->image_hash;
+    uint64_t hash = gxi_peek(by_nul.id, GXI_MODULE)->is.module.info->image_hash;
     CHECK(gxi_hash("foobar", 6) == 0x85944171F73967E8u);             /* FNV-1a's published test vector */
     CHECK(hash == gxi_hash(text, bytes));
-    CHECK(((gxi_module *)gxi_peek(by_bytes.id, GXI_MODULE)->more)->image_hash == hash);
-    CHECK(((gxi_module *)gxi_peek(by_file.id, GXI_MODULE)->more)->image_hash == hash);
-    CHECK(((gxi_module *)gxi_peek(other.id, GXI_MODULE)->more)->image_hash != hash);
-    CHECK(((gxi_module *)gxi_peek(adopted.id, GXI_MODULE)->more)->image_hash == 0);
+    CHECK(gxi_peek(by_bytes.id, GXI_MODULE)->is.module.info->image_hash == hash);
+    CHECK(gxi_peek(by_file.id, GXI_MODULE)->is.module.info->image_hash == hash);
+    CHECK(gxi_peek(other.id, GXI_MODULE)->is.module.info->image_hash != hash);
+    CHECK(gxi_peek(adopted.id, GXI_MODULE)->is.module.info->image_hash == 0);
     free(text);
 }
 
@@ -302,8 +302,8 @@ TEST(kernels_that_launch_kernels_are_seen) {
     static const char plain[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry e() { ret; } // cudaCDP2Launch\n";
     static const char launches[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry e() { ret; } // __cudaCDP2LaunchDeviceV2\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    CHECK_EQ(((gxi_module *)gxi_peek(gpuexec_module_load(ctx, plain, 0, NULL).id, GXI_MODULE)->more)->device_launches, 0);
-    CHECK_EQ(((gxi_module *)gxi_peek(gpuexec_module_load(ctx, launches, 0, NULL).id, GXI_MODULE)->more)->device_launches, 1);
+    CHECK_EQ(gxi_peek(gpuexec_module_load(ctx, plain, 0, NULL).id, GXI_MODULE)->is.module.info->device_launches, 0);
+    CHECK_EQ(gxi_peek(gpuexec_module_load(ctx, launches, 0, NULL).id, GXI_MODULE)->is.module.info->device_launches, 1);
 }
 
 /* --- variables by value ------------------------------------------------------------------------------------------------ */
