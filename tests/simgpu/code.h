@@ -187,7 +187,7 @@ void sim_bars_check(struct sim_block *b);         /* threads have exited: barrie
 bool sim_schedule_start(struct sim_block *b, uint64_t linear_index); /* false: no memory */
 enum sim_block_status sim_schedule_block(struct sim_block *b);    /* sim_block_run with warps, lanes and lengths by chance */
 
-/* grid.c: `lane` names the thread; the text says what happened, where is added */
+/* fault.c: `lane` names the thread; the text says what happened, where is added */
 void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 void sim_block_deadlock(struct sim_block *b);     /* nothing in it can run */
