@@ -11,7 +11,7 @@ static int device_alloc(CUdeviceptr *out, uint64_t bytes) {
     uint64_t address;
     if (!out || !bytes) return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_unlock(&sim_lock);
-    int result = sim_mem_alloc(c, bytes, SIM_MEM_DEVICE, &address);
+    int result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
     pthread_mutex_lock(&sim_lock);
     if (result) return result;
     if (sim_context_at(handle) != c) { sim_mem_remove(address); return CUDA_ERROR_CONTEXT_IS_DESTROYED; }
@@ -153,10 +153,10 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device,
     uint64_t address = 0;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (bytes) {
-        int result = sim_mem_alloc(d->primary, bytes, SIM_MEM_POOL, &address);
+        int result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
         if (result && s->last && !s->last->done && bytes <= d->memory) {          /* queued frees may make room */
             sim_op_wait(s->last);
-            result = sim_mem_alloc(d->primary, bytes, SIM_MEM_POOL, &address);
+            result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
         }
         if (result) return result;
     }

@@ -94,7 +94,7 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
     while (w && w->busy) w = w->next;
     if (!w) {
         if (!(w = calloc(1, sizeof *w))) return NULL;
-        if (sim_mem_alloc(c, WORKSPACE_BYTES, SIM_MEM_MODULE, &w->address)) { free(w); return NULL; }
+        if (sim_mem_alloc(c->device, c, WORKSPACE_BYTES, SIM_MEM_MODULE, &w->address)) { free(w); return NULL; }
         w->context = c;
         w->next = c->workspaces;
         c->workspaces = w;
@@ -117,7 +117,7 @@ static int find_heap(struct sim_context *c, uint64_t *heap) {
     uint64_t bytes = c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] < 4096 ? 4096 : c->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
     struct sim_range r;
     if (!c->heap) {
-        if (sim_mem_alloc(c, bytes, SIM_MEM_MODULE, &c->heap)) { c->heap = 0; return CUDA_ERROR_OUT_OF_MEMORY; }
+        if (sim_mem_alloc(c->device, c, bytes, SIM_MEM_MODULE, &c->heap)) { c->heap = 0; return CUDA_ERROR_OUT_OF_MEMORY; }
         if (!sim_mem_find(NULL, c->heap, bytes, &r)) return CUDA_ERROR_OUT_OF_MEMORY;
         sim_heap_start((char *)(uintptr_t)c->heap + r.delta, bytes);
     }

@@ -181,8 +181,7 @@ static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
     return 0;
 }
 
-int sim_mem_alloc(struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address) {
-    struct sim_device *device = context->device;
+int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address) {
     struct sim_heap *heap = device->heap;
     int result = CUDA_ERROR_OUT_OF_MEMORY;
     if (!bytes || bytes > device->memory) return result;

@@ -42,7 +42,7 @@ static int place_variables(struct sim_context *c, struct sim_var **vars, unsigne
     for (unsigned i = 0; i < n; i++) {
         struct sim_var *v = vars[i];
         if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || v->is_extern || !v->size || v->address) continue;
-        if (sim_mem_alloc(c, v->size, SIM_MEM_MODULE, &v->address)) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (sim_mem_alloc(c->device, c, v->size, SIM_MEM_MODULE, &v->address)) return CUDA_ERROR_OUT_OF_MEMORY;
     }
     return CUDA_SUCCESS;
 }

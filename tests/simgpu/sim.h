@@ -265,7 +265,8 @@ bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, s
 struct sim_heap;                                  /* a device's address window and its live ranges; private to memory.c */
 
 bool sim_mem_start(struct sim_device *device, uint64_t bytes);   /* reserves the window; false: no address space */
-int  sim_mem_alloc(struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address);  /* 0 or 2; poisoned */
+int  sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address);
+                                                  /* 0 or 2; poisoned */
 int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
                                                   /* 0, 2; when it overlaps registered memory 712, pinned memory 1 */
 void *sim_mem_pages(uint64_t bytes);              /* zeroed pages for SIM_MEM_PINNED, freed by sim_mem_remove; NULL: none */
