@@ -452,6 +452,7 @@ struct sim_settings {                             /* from the environment, read 
     uint64_t lazy_ns;                             /* how long streams hold work back that nobody waits for; 0: not at all */
 };
 extern struct sim_settings sim_settings;
+void sim_settings_read(void);                     /* before all others, once */
 extern char sim_fault_text[400];                  /* what stopped a kernel and where, set before sim_sticky's code is reported; "" before */
 
 enum sim_need { SIM_PURE /* nothing, not even cuInit */, SIM_INIT, SIM_EASY /* as the next one, and from host functions, too, on streams that have a handle */,
