@@ -20,6 +20,7 @@ pthread_mutex_t sim_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
 #endif
 int sim_sticky;
+__thread bool sim_in_host_function, sim_has_waited;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER, completed = PTHREAD_COND_INITIALIZER, host_work = PTHREAD_COND_INITIALIZER;
 static struct { struct sim_task *head, *tail; } queues[SIM_PRIORITIES];
 static unsigned queued, workers, sleeping, waiters, turn, idle_streak;
@@ -412,7 +413,7 @@ static void *worker(void *unused) {
 }
 
 static void *host_functions(void *unused) {
-    sim_self.in_host_function = true;
+    sim_in_host_function = true;
     pthread_mutex_lock(&sim_lock);
     for (;;) {
         struct sim_op *op = host_head;
@@ -456,7 +457,7 @@ static int wait_for(struct sim_op *op, bool to_end) {
         waiters--;
     }
     sim_op_unref(op);
-    sim_self.flush = true;
+    sim_has_waited = true;
     return __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
 }
 

@@ -66,7 +66,7 @@ static int check(struct sim_call *call, enum sim_need need) {
     }
     if (need != SIM_PURE) {
         if (forked || !sim_ready) return CUDA_ERROR_NOT_INITIALIZED;
-        if (sim_self.in_host_function && need != SIM_EASY) return CUDA_ERROR_NOT_PERMITTED;
+        if (sim_in_host_function && need != SIM_EASY) return CUDA_ERROR_NOT_PERMITTED;
     }
     int fails = CUDA_SUCCESS;
     for (unsigned i = 0; i < nfailures; i++)      /* each counts all calls, also those that another one fails */
@@ -86,8 +86,8 @@ int sim_enter(struct sim_call *call, enum sim_need need) {
 static const char *error_name(int code);
 
 int sim_leave(struct sim_call *call, int result) {
-    bool flush = sim_self.flush && !sim_self.in_host_function;
-    sim_self.flush = false;
+    bool flush = sim_has_waited && !sim_in_host_function;
+    sim_has_waited = false;
     pthread_mutex_unlock(&sim_lock);
     if (flush) sim_print_flush();
     const char *name = sim_settings.trace ? error_name(result) : NULL;

@@ -60,7 +60,7 @@ SIM_API(cuEventQuery, (void *handle), (handle), SIM_EASY) {
 SIM_API(cuEventSynchronize, (void *handle), (handle), SIM_EASY) {
     struct sim_event *e = sim_get(SIM_H_EVENT, handle);
     if (!e) return sim_not_there(handle);
-    sim_self.flush = true;
+    sim_has_waited = true;
     return e->op ? sim_op_wait(e->op) : CUDA_SUCCESS;
 }
 

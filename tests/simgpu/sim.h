@@ -289,6 +289,8 @@ bool sim_mem_in_window(uint64_t address);         /* of any device, live or not:
 
 extern pthread_mutex_t sim_lock;
 extern int sim_sticky;            /* __atomic */  /* first fault of a kernel in this process, or 0; set once */
+extern __thread bool sim_in_host_function;        /* it runs the user's function, which may not call the driver */
+extern __thread bool sim_has_waited;              /* for work: what its kernels printed is shown when the call returns */
 
 enum sim_op_kind {
     SIM_OP_MARKER,                                /* nothing: joins its predecessors */
@@ -439,7 +441,7 @@ struct sim_thread {
     uint64_t *stack; unsigned depth, cap;         /* context handles, dead ones among them */
     struct sim_context *context;                  /* the current one, set by sim_enter when the call needs one */
     uint64_t id;
-    bool in_host_function, per_thread_default, flush;
+    bool per_thread_default;
 };
 extern __thread struct sim_thread sim_self;
 

@@ -24,7 +24,7 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
         *out = sim_get(SIM_H_STREAM, handle);
         return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
     }
-    int result = sim_self.in_host_function ? CUDA_ERROR_NOT_PERMITTED : sim_context_need();
+    int result = sim_in_host_function ? CUDA_ERROR_NOT_PERMITTED : sim_context_need();
     if (result) return result;
     struct sim_context *c = sim_self.context;
     *out = &c->legacy;
@@ -87,7 +87,7 @@ int sim_stream_wait(struct sim_stream *s) {
         struct sim_op *op = sim_op_new(SIM_OP_MARKER);
         return op ? sim_stream_run(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
     }
-    sim_self.flush = true;
+    sim_has_waited = true;
     return s->last ? sim_op_wait(s->last) : CUDA_SUCCESS;
 }
 
