@@ -7,6 +7,7 @@
 #define SIM_ACCESS_H
 
 #include "lanes.h"
+#include "execute.h"
 
 struct span { uint64_t lo, hi; uintptr_t host; uint64_t stride; }; /* host is the (possibly wrapped) address of device address 0 for lane 0 */
 

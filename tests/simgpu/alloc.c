@@ -1,5 +1,5 @@
 /* alloc.c - the entry points that make, free and describe memory. The bytes and the table are memory.c's. */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 
 #define PITCH_ALIGNMENT 512

@@ -3,6 +3,7 @@
    Names carry the operand width where the sign does not matter (add_32), the type where it does (min_s32). 16-bit values stand
    zero-extended in 32-bit lanes, so each 16-bit result is cut to u16. */
 #include "lanes.h"
+#include "execute.h"
 
 /* -- arithmetic whose low bits do not depend on the sign */
 

@@ -1,6 +1,6 @@
 /* avx2.c - the lane operations once more, compiled for AVX2 and FMA: arithmetic; what touches memory and other lanes in avx2_memory.c, so that a
    compiler can work on both at once. decode.c takes these tables where the host has both. */
-#include "code.h"
+#include "execute.h"
 
 #ifdef SIM_HAVE_AVX2
 #pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,popcnt")

@@ -1,5 +1,5 @@
 /* avx2_memory.c - the other half of avx2.c. */
-#include "code.h"
+#include "execute.h"
 
 #ifdef SIM_HAVE_AVX2
 #pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,popcnt")

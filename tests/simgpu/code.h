@@ -1,4 +1,4 @@
-/* code.h - what the executor's files share: decoded instructions, warps, blocks.
+/* code.h - decoded instructions, and the blocks and warps that they work on: lower/ makes the former, run/ the latter, execute/ changes these.
 
    A register is an array of 32 lanes in the warp's register file: 4 bytes a lane for types up to 32 bits (narrower values
    zero-extended), 8 for 64-bit types, one uint32_t mask for a predicate. An operand is `offset * 2 + k`: k = 0 the register
@@ -11,7 +11,7 @@
 #ifndef SIM_CODE_H
 #define SIM_CODE_H
 
-#include "sim.h"
+#include "base.h"
 
 typedef uint8_t  __attribute__((may_alias)) u8;
 typedef uint16_t __attribute__((may_alias)) u16;
@@ -24,8 +24,7 @@ typedef int64_t  __attribute__((may_alias)) s64;
 typedef float    __attribute__((may_alias)) f32;
 typedef double   __attribute__((may_alias)) f64;
 
-struct sim_warp;
-struct sim_insn;
+struct sim_func;                                  /* text/text.h */
 typedef void sim_handler(struct sim_warp *w, const struct sim_insn *i, uint32_t m);
 
 struct sim_insn {
@@ -164,12 +163,6 @@ static const uint32_t sim_lane_bit[32] = {
     1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
     1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31 };
 
-/* warp.c */
-uint64_t sim_warp_run(struct sim_warp *w, uint64_t slice); /* returns warp-instructions executed */
-uint32_t sim_warp_candidates(struct sim_warp *w); /* lanes that may run next; 0: none, or (w->sleeps) all have only spun */
-void sim_warp_take(struct sim_warp *w, uint32_t pc); /* the lanes that stand at pc become the group */
-void sim_warp_backward(struct sim_warp *w);       /* after the group took a backward branch */
-void sim_warp_yield(struct sim_warp *w, bool spun); /* the group's slice ends */
 static inline uint32_t sim_pc(const struct sim_warp *w, const struct sim_insn *i) { return (uint32_t)(i - w->block->code->insns); }
 static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t pc)
 {
@@ -179,43 +172,5 @@ static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t p
 }
 /* all of the group have their pc in w->pc */
 static inline void sim_warp_moved(struct sim_warp *w) { w->group = 0; w->stop = NULL; }
-
-/* sync.c */
-void sim_bars_check(struct sim_block *b);         /* threads have exited: barriers may be complete */
-
-/* schedule.c, where SIMGPU_SCHEDULE is set */
-bool sim_schedule_start(struct sim_block *b, uint64_t linear_index); /* false: no memory */
-enum sim_block_status sim_schedule_block(struct sim_block *b);    /* sim_block_run with warps, lanes and lengths by chance */
-
-/* fault.c: `lane` names the thread; the text says what happened, where is added */
-void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-void sim_block_deadlock(struct sim_block *b);     /* nothing in it can run */
-
-/* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it, or NULL with the fault raised */
-void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
-    const char *what);
-bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out); /* of global memory */
-bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
-
-/* format.c: returns the number of arguments, or -1 with the fault raised */
-int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args);
-void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, const uint64_t arg[5]);
-
-/* heap.c: memory of malloc in a kernel, 0 if there is none; false: no block of the heap begins there */
-uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t bytes);
-bool sim_heap_give(const struct sim_grid *grid, uint64_t address);
-
-/* Handlers by name: "add_32", "mul_wide_s32" ... select.c builds the names. Lane operations exist twice (avx2.c). */
-struct sim_entry { const char *name; sim_handler *run; };
-sim_handler *sim_handler_named(const char *name);
-#define SIM_E(n) { #n, n }
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(SIM_NO_AVX2)
-#define SIM_HAVE_AVX2 1
-extern const struct sim_entry *const sim_avx2_tables[];
-#endif
-extern const struct sim_entry sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[], sim_cvt_table[],
-    sim_ldst_table[],
-    sim_atom_table[], sim_shuffle_table[], sim_flow_table[], sim_sync_table[];
 
 #endif

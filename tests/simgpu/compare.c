@@ -1,5 +1,6 @@
 /* compare.c - setp and testp. The result is a mask; booleans of setp combine masks. `set` is setp and a select: see select.c. */
 #include "floats.h"
+#include "execute.h"
 
 static inline uint32_t combined(uint32_t flags, uint32_t r, uint32_t c)
 {

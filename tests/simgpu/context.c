@@ -4,7 +4,7 @@
    context is one object per device for the whole process, active or not, with one handle, as measured: its handle is dead while it is
    inactive and lives again after the next retain. The record of another context stays when it is destroyed: who has it current may go on asking for its
    device and its flags. */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 #include <sched.h>
 

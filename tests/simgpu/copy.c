@@ -8,7 +8,7 @@
 
    With lazy streams, synchronous ones return as soon as a GPU's driver may ("API synchronization behavior" in its documentation): a copy from
    pageable memory when its source was read, after the stream's work; copies within the device and fills of it at once. */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 
 struct side {

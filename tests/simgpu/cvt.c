@@ -3,6 +3,7 @@
    Names: cvt_<to>_<from>. Float to integer saturates; its rounding is in the flags. A NaN becomes 0, or the destination's top bit
    alone when source or destination has 64 bits. */
 #include "floats.h"
+#include "execute.h"
 
 /* -- integer to integer: the source is cut to its type, then to the destination's, then extended to the lane */
 

@@ -1,8 +1,9 @@
-/* decode.h - private to decode.c (functions, registers, layout) and select.c (the handler for each instruction). */
+/* decode.h - private to lower/: what its files share while an entry is decoded. */
 #ifndef SIM_DECODE_H
 #define SIM_DECODE_H
 
-#include "code.h"
+#include "lower.h"
+#include "execute.h"
 #include <setjmp.h>
 
 #define MAX_TYPES 4
@@ -48,6 +49,7 @@ struct dec {
     struct { uint32_t to, from; const char *move; } after[8]; unsigned nafter; /* widening moves behind it */
 };
 
+sim_handler *sim_handler_named(const char *name);                 /* NULL: there is none */
 void dec_fail(struct dec *d, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 void dec_unsupported(struct dec *d) __attribute__((noreturn));    /* the current instruction */
 struct sim_insn *dec_emit(struct dec *d, const char *handler);    /* valid until the next one */

@@ -1,6 +1,6 @@
 /* device.c - the devices: how many, how large, what they answer about themselves. Everything here is invented; the shape
    is that of compute capability 9.0, so that PTX for sm_90 and below loads. */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 
 struct sim_device sim_devices[SIM_MAX_DEVICES];

@@ -5,7 +5,8 @@
    time, or a copy, a fill, a call, a try. A worker takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but every
    eighth turn goes round all queues: a spinning grid of high priority may be waiting for one of low priority.
    An operation that is submitted holds a reference to itself until it completes. */
-#include "sim.h"
+#include "run.h"
+#include "execute.h"
 #include "cudadefs.h"
 #include <fenv.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* entry.c - what every entry point passes through: settings, the checks before a call, the log and the failures on demand after
    it; the table of handles; cuInit, errors, and cuGetProcAddress with its table of names and versions. */
-#include "sim.h"
+#include "driver.h"
+#include "execute.h"
 #include "cudadefs.h"
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
 /* event.c - events: a handle to the operation of the last record. One that was never recorded counts as complete, except for times. */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 
 void sim_event_free(struct sim_event *e) {

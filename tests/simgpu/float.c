@@ -5,6 +5,7 @@
    memory and results go there between the two calls that switch it, so nothing moves across. The .approx functions are computed
    more exactly than a GPU computes them. */
 #include "floats.h"
+#include "execute.h"
 
 #define A3 const f32 x = a[l], y = b[l], z = c[l]
 #define FLOAT(NAME, E) SIM_HANDLER(NAME) { \

@@ -1,5 +1,6 @@
 /* flow.c - branches, calls, returns, exits, and reads of registers that change: the clock, the active lanes. */
 #include "lanes.h"
+#include "execute.h"
 #include <time.h>
 
 /* The group, all of it, goes to target. It need not be chosen again while it stays the lowest, or short of the next merge. */

@@ -3,7 +3,7 @@
 
    vprintf's arguments stand packed in memory, each at its natural alignment: int and its kin 4 bytes, long, pointers and
    doubles 8. */
-#include "code.h"
+#include "execute.h"
 
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *queue;

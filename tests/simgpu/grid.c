@@ -2,7 +2,8 @@
 
    All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or has had
    its slice. */
-#include "code.h"
+#include "run.h"
+#include "execute.h"
 
 #define SLICE 4096             /* warp-instructions of one warp before the next has a turn */
 #define LINE 64

@@ -3,6 +3,7 @@
    add, sub and mul of f16 are computed in f32, where rounding twice does no harm; of bf16, whose exponents reach as far as
    f32's, in double; fma in double, rounded to odd first. Packed forms do both halves. */
 #include "floats.h"
+#include "execute.h"
 
 #define H_FTZ(x) ((i->flags & SIM_I_FTZ) && ((x) & 0x7c00) == 0 ? (x) & 0x8000 : (x))
 static inline u32 h_finish(u32 h, uint32_t flags)

@@ -4,7 +4,7 @@
    search begins at the rover, takes the first block that is large enough, and joins free neighbours on its way. What one launch allocates, a
    later one may use and free. One lock for all heaps: kernels that allocate much are slow on a GPU, too. What stands in the heap is the kernels' to
    overwrite, at any moment: each number is read once and believed only if it leads to a place in the heap. */
-#include "code.h"
+#include "base.h"
 
 struct block { uint64_t size, state; };           /* size: with this header, a multiple of 16 */
 struct heap { uint64_t rover, unused; };          /* from the heap's first byte; the rover is at a block */

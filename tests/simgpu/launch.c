@@ -1,6 +1,6 @@
 /* launch.c - occupancy of the invented multiprocessor, and kernel launches: every check is made at the call, in one place, and
    what passes becomes one operation. Shorter parameter buffers than the kernel needs are refused (1): a GPU launches with garbage. */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 
 /* ---- occupancy ---- */

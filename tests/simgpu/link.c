@@ -3,7 +3,7 @@
      "SIMLINK2"   u64 bytes in all   u64 inputs   u64 CU_JIT_TARGET or 0   and for each input: its name, NUL, its PTX text, NUL
 
    Loading it parses the texts and resolves their symbols again; so has each call before, to say what does not fit, when a GPU's driver says it. */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 
 struct state {

@@ -4,7 +4,7 @@
    has 512-byte alignment, exact bounds in the table, and a gap behind it. Backing memory has access rights in granules of 64 KiB that a
    live allocation touches. Addresses are not reused before the window has been walked through, so that stale pointers fault.
    Lock order: nothing is called from here with a lock held; table_lock and use_lock are never held together. */
-#include "sim.h"
+#include "base.h"
 #include "cudadefs.h"
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* module.c - modules and functions: an image of PTX text in a context, its variables in device memory, its entries decoded at the
    load, so that whatever is not supported fails there. Code outlives an unload until the grids that run it are done. */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 
 pthread_mutex_t sim_load_lock = PTHREAD_MUTEX_INITIALIZER;

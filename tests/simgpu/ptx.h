@@ -1,11 +1,11 @@
-/* ptx.h - private to the PTX front end: what lex.c, parse.c, operand.c, check.c, merge.c and image.c share.
+/* ptx.h - private to text/: what its files share while a text is parsed.
 
    One `struct px` is one parse. All memory of the image comes from the store, which the image keeps, and nothing is freed singly.
    A syntax error or a lack of memory leaves by longjmp from px_fatal; any other error is a line in the log, and parsing goes on. */
 #ifndef SIM_PTX_H
 #define SIM_PTX_H
 
-#include "sim.h"
+#include "text.h"
 #include <setjmp.h>
 
 #define PX_MAX_DEPTH 200                          /* nested scopes, parentheses, initialiser braces: bounds recursion */

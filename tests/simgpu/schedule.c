@@ -13,6 +13,9 @@
 
    What is drawn in a block depends on the seed, the launch's number and the block's, and nothing else. */
 #include "lanes.h"
+#include "execute.h"
+#include "run.h"
+#include "text.h"
 
 enum { DELAYED_MOST = 512, STORE_MOST = 32 * 4 };
 

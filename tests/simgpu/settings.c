@@ -1,6 +1,6 @@
 /* settings.c - what the environment says of how the whole device works; README.md lists the variables. Those of one file are read there:
    device.c, entry.c. */
-#include "sim.h"
+#include "base.h"
 #include <unistd.h>
 
 struct sim_settings sim_settings = { .driver_version = 13000, .threads = 1 };

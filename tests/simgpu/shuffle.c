@@ -4,6 +4,7 @@
    instruction; the last group to come executes it for all and takes them along. An exit unparks all lanes of the warp: they
    execute the instruction again, and perhaps park again. */
 #include "lanes.h"
+#include "execute.h"
 
 typedef void warp_operation(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members);
 

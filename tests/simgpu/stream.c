@@ -3,7 +3,7 @@
    A stream remembers its last operation; a new one comes after it. An operation on the legacy stream also comes after the
    last ones of all blocking streams of its context, and operations of blocking streams come after the legacy stream's last. What a destroyed
    stream still runs is remembered by its context (orphans). */
-#include "sim.h"
+#include "driver.h"
 #include "cudadefs.h"
 
 static uint64_t next_id = 1, next_thread = 1;

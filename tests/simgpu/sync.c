@@ -1,5 +1,6 @@
 /* sync.c - block barriers. Lanes at one are barred, their pc at the barrier. Whoever completes it lets all go on. */
 #include "lanes.h"
+#include "execute.h"
 
 /* a number, c thread count if SIM_I_COUNT, b predicate of bar.red, d its result; imm: the cluster's barrier */
 

@@ -5,6 +5,7 @@
    many times without progress yields: the others run, lowest pc first, until each has had its slice. Accesses tell spinning from
    working: a failed compare-and-swap, a volatile load that finds what it found before, mark the loop around them. */
 #include "lanes.h"
+#include "execute.h"
 
 #define SPIN_LIMIT 4           /* backward branches in a row that only spun */
 #define LOOP_LIMIT 4096        /* backward branches while diverged, whatever they did: a spin on plain loads ends too */
