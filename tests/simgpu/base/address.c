@@ -1,5 +1,5 @@
-/* address.c - the strict way from a device address to bytes, one lane at a time; it finds every fault. access.h has the fast
-   way. */
+/* address.c - the strict way from a device address to bytes, one lane
+   at a time; it finds every fault. access.h has the fast way. */
 #include "code.h"
 
 /* The last ranges that this worker met: blocks are short-lived, and a table lookup takes a lock. */
@@ -45,7 +45,8 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
     if (space == SIM_SHARED) {
         if (offset >= SIM_SHARED_BASE && offset - SIM_SHARED_BASE + size <= b->shared_bytes)
             return b->shared + (offset - SIM_SHARED_BASE);
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION, "shared address 0x%llx outside of the block's %u bytes (%u-byte %s)",
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
+                     "shared address 0x%llx outside of the block's %u bytes (%u-byte %s)",
                      (unsigned long long)offset - SIM_SHARED_BASE, b->shared_bytes, size, what);
         return NULL;
     }
@@ -53,7 +54,8 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
         if (offset >= SIM_LOCAL_BASE && offset + size <= w->local_stride)
             return w->local + (uint64_t)lane * w->local_stride + offset;
     } else if (space == SIM_PARAM) {
-        if (offset >= SIM_PARAM_BASE && offset - SIM_PARAM_BASE + size <= b->code->info.param_bytes) return b->grid->params + (offset - SIM_PARAM_BASE);
+        if (offset >= SIM_PARAM_BASE && offset - SIM_PARAM_BASE + size <= b->code->info.param_bytes)
+            return b->grid->params + (offset - SIM_PARAM_BASE);
     } else {
         struct sim_range *r = &b->ranges[i->slot];
         if (sim_find_range(b, a, size, r)) return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);

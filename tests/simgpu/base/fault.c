@@ -1,5 +1,5 @@
-/* fault.c - what stopped a kernel, and where: the first fault of a grid, in words. Whoever executes a part of a kernel may
-   meet one, so nothing here calls another file. */
+/* fault.c - what stopped a kernel, and where: the first fault of a grid, in words. Whoever executes a part of a kernel
+   may meet one, so nothing here calls another file. */
 #include "code.h"
 #include <stdarg.h>
 
@@ -37,7 +37,8 @@ void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fa
     va_end(args);
     thread_of(b, w, lane, t);
     sim_grid_fault(b->grid, fault, "%s at line %u of kernel %.80s, block (%u,%u,%u) thread (%u,%u,%u)", text, i->line,
-                   b->grid->kernel_name ? b->grid->kernel_name : "?", b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0], t[1], t[2]);
+                   b->grid->kernel_name ? b->grid->kernel_name : "?", b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0], t[1],
+                   t[2]);
     b->faulted = true;
     sim_warp_moved(w);
 }
@@ -55,9 +56,12 @@ static const char *whereabouts(const struct sim_block *b, char *text, size_t siz
             same = 0;
             for (int j = 0; j < 32; j++) if (rest >> j & 1 && w->pc[j] == w->pc[l]) same |= 1u << j;
             thread_of(b, w, l, t);
-            n += snprintf(text + n, size - (size_t)n, "%s%d thread%s of warp %u from (%u,%u,%u) on %s at line %u", n ? "; " : "",
-                          __builtin_popcount(same), __builtin_popcount(same) == 1 ? "" : "s", k, t[0], t[1], t[2],
-                          w->barred >> l & 1 ? "wait for the block" : w->parked >> l & 1 ? "wait for lanes of their warp" : "run",
+            n += snprintf(text + n, size - (size_t)n, "%s%d thread%s of warp %u from (%u,%u,%u) on %s at line %u",
+                          n ? "; " : "", __builtin_popcount(same), __builtin_popcount(same) == 1 ? "" : "s", k, t[0],
+                          t[1], t[2],
+                          w->barred >> l & 1 ? "wait for the block" :
+                          w->parked >> l & 1 ? "wait for lanes of their warp" :
+                                               "run",
                           b->code->insns[w->pc[l]].line);
             if (n >= (int)size) n = (int)size - 1;
         }
@@ -68,8 +72,8 @@ static const char *whereabouts(const struct sim_block *b, char *text, size_t siz
 void sim_block_deadlock(struct sim_block *b)
 {
     char text[300];
-    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1], b->ctaid[2],
-                   b->grid->kernel_name ? b->grid->kernel_name : "?", whereabouts(b, text, sizeof text));
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1],
+                   b->ctaid[2], b->grid->kernel_name ? b->grid->kernel_name : "?", whereabouts(b, text, sizeof text));
     b->faulted = true;
 }
 
@@ -77,9 +81,11 @@ void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun)
 {
     const struct sim_grid *g = b->grid;
     char text[200], unborn[80] = "";
-    if (begun < g->nblocks) snprintf(unborn, sizeof unborn, ", %llu of its %llu blocks not begun", (unsigned long long)(g->nblocks - begun),
-                                     (unsigned long long)g->nblocks);
-    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "kernel %.40s still ran after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
-                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, unborn, b->ctaid[0], b->ctaid[1], b->ctaid[2],
-                   whereabouts(b, text, sizeof text));
+    if (begun < g->nblocks)
+        snprintf(unborn, sizeof unborn, ", %llu of its %llu blocks not begun", (unsigned long long)(g->nblocks - begun),
+                 (unsigned long long)g->nblocks);
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT,
+                   "kernel %.40s still ran after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
+                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, unborn, b->ctaid[0], b->ctaid[1],
+                   b->ctaid[2], whereabouts(b, text, sizeof text));
 }

@@ -1,9 +1,11 @@
-/* heap.c - malloc and free of kernels: a heap per context, as large as CU_LIMIT_MALLOC_HEAP_SIZE says when its first kernel that uses it is launched.
+/* heap.c - malloc and free of kernels: a heap per context, as large as CU_LIMIT_MALLOC_HEAP_SIZE says when its first
+   kernel that uses it is launched.
 
-   The heap is one range of device memory that describes itself: first a rover, then blocks without gaps, each behind 16 bytes of header. A
-   search begins at the rover, takes the first block that is large enough, and joins free neighbours on its way. What one launch allocates, a
-   later one may use and free. One lock for all heaps: kernels that allocate much are slow on a GPU, too. What stands in the heap is the kernels' to
-   overwrite, at any moment: each number is read once and believed only if it leads to a place in the heap. */
+   The heap is one range of device memory that describes itself: first a rover, then blocks without gaps, each behind 16
+   bytes of header. A search begins at the rover, takes the first block that is large enough, and joins free neighbours
+   on its way. What one launch allocates, a later one may use and free. One lock for all heaps: kernels that allocate
+   much are slow on a GPU, too. What stands in the heap is the kernels' to overwrite, at any moment: each number is read
+   once and believed only if it leads to a place in the heap. */
 #include "base.h"
 
 struct block { uint64_t size, state; };           /* size: with this header, a multiple of 16 */
@@ -25,7 +27,10 @@ static struct heap *heap_of(const struct sim_grid *grid, uint64_t *bytes)
     return (struct heap *)((uintptr_t)grid->heap + (uintptr_t)r.delta);
 }
 
-static uint64_t state_of(struct heap *h, uint64_t at) { return __atomic_load_n(&block_at(h, at)->state, __ATOMIC_RELAXED); }
+static uint64_t state_of(struct heap *h, uint64_t at)
+{
+    return __atomic_load_n(&block_at(h, at)->state, __ATOMIC_RELAXED);
+}
 static uint64_t size_of(struct heap *h, uint64_t at, uint64_t bytes)      /* 0: overwritten by a kernel */
 {
     const uint64_t size = __atomic_load_n(&block_at(h, at)->size, __ATOMIC_RELAXED);
@@ -57,7 +62,9 @@ uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t n)
         const uint64_t state = state_of(h, at);
         uint64_t size = size_of(h, at, bytes), more;
         if ((state != FREE && state != TAKEN) || !size) break;
-        while (state == FREE && at + size < bytes && state_of(h, at + size) == FREE && (more = size_of(h, at + size, bytes)) > 0) size += more;
+        while (state == FREE && at + size < bytes && state_of(h, at + size) == FREE
+               && (more = size_of(h, at + size, bytes)) > 0)
+            size += more;
         if (state == FREE && size >= need) {
             if (size - need > sizeof(struct block)) {
                 write_block(h, at + need, size - need, FREE);

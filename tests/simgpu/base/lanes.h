@@ -1,9 +1,10 @@
-/* lanes.h - macros that define a handler from the expression for one lane. Included by the files that hold lane operations.
+/* lanes.h - macros that define a handler from the expression for
+   one lane. Included by the files that hold lane operations.
 
-   A file of lane operations is compiled twice, for the baseline instruction set and, by avx2.c, for AVX2 and FMA. So it keeps to
-   static names, and exports only its table, through SIM_ISA. The loops have no branch that depends on the lane: results are
-   computed for all 32 lanes and stored under the mask, so that the compiler vectorises them. A destination is one of the
-   sources, or disjoint. */
+   A file of lane operations is compiled twice, for the baseline instruction set and, by avx2.c, for AVX2 and FMA. So it
+   keeps to static names, and exports only its table, through SIM_ISA. The loops have no branch that depends on the
+   lane: results are computed for all 32 lanes and stored under the mask, so that the compiler vectorises them. A
+   destination is one of the sources, or disjoint. */
 #ifndef SIM_LANES_H
 #define SIM_LANES_H
 
@@ -27,7 +28,8 @@ __extension__ typedef unsigned __int128 u128;
 
 #define SIM_LANES SIM_IVDEP for (int l = 0; l < 32; l++)
 #define SIM_ON(m) ((m) & sim_lane_bit[l])
-#define SIM_EACH_LANE(m) for (uint32_t rest_ = (m), l = 0; rest_ && (l = (uint32_t)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)
+#define SIM_EACH_LANE(m) \
+    for (uint32_t rest_ = (m), l = 0; rest_ && (l = (uint32_t)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)
 #define SIM_HANDLER(NAME) static void NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 
 /* d = E(x), E(x, y), E(x, y, z): vector form */

@@ -1,9 +1,11 @@
-/* memory.c - device address windows and their backing, pinned and registered host memory, and the one table of live ranges.
+/* memory.c - device address windows and their backing, pinned
+   and registered host memory, and the one table of live ranges.
 
-   A device's window is reserved without access rights; the backing lies at a constant distance (delta). An allocation
-   has 512-byte alignment, exact bounds in the table, and a gap behind it. Backing memory has access rights in granules of 64 KiB that a
-   live allocation touches. Addresses are not reused before the window has been walked through, so that stale pointers fault.
-   Lock order: nothing is called from here with a lock held; table_lock and use_lock are never held together. */
+   A device's window is reserved without access rights; the backing lies at a constant distance
+   (delta). An allocation has 512-byte alignment, exact bounds in the table, and a gap behind it.
+   Backing memory has access rights in granules of 64 KiB that a live allocation touches. Addresses
+   are not reused before the window has been walked through, so that stale pointers fault. Lock order:
+   nothing is called from here with a lock held; table_lock and use_lock are never held together. */
 #include "base.h"
 #include "cudadefs.h"
 #include <sys/mman.h>
@@ -12,8 +14,10 @@
 #define GRANULE (64u << 10)
 #define ALIGNMENT 512u
 #define POISON 0xCD                               /* every byte of fresh memory, ... */
-#define POISON_MOST (64u << 20)                   /* ... as far as this; zeros behind (touching more would cost real memory) */
-#define FIRST_WINDOW 0x200000000000ull            /* only a hint to the system, as is the distance to the next device's */
+#define POISON_MOST (64u << 20)                   /* ... as far as this; zeros behind
+                                                     (touching more would cost real memory) */
+#define FIRST_WINDOW 0x200000000000ull            /* only a hint to the system, as is the
+                                                     distance to the next device's */
 #define WINDOW_STRIDE (8ull << 40)
 #define WINDOW_LEAST (16ull << 30)
 
@@ -106,7 +110,8 @@ bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, s
 bool sim_mem_mark_freeing(uint64_t address) {
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup(heap_of(address), address);
-    bool ok = range && range->r.lo == address && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
+    bool ok = range && range->r.lo == address && !range->freeing
+              && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
     if (ok) range->freeing = true;
     pthread_rwlock_unlock(&table_lock);
     return ok;
@@ -142,7 +147,9 @@ bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
     return false;
 }
 
-static char *bytes_at(const struct sim_heap *heap, uint64_t address) { return (char *)(uintptr_t)address + heap->delta; }
+static char *bytes_at(const struct sim_heap *heap, uint64_t address) {
+    return (char *)(uintptr_t)address + heap->delta;
+}
 
 /* Gives or takes the access rights of the granules that [lo, hi) touches. Returns false when the system refuses. */
 static bool open_granules(struct sim_heap *heap, uint64_t lo, uint64_t hi, bool open) {
@@ -181,7 +188,8 @@ static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
     return 0;
 }
 
-int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind, uint64_t *address) {
+int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
+                  uint64_t *address) {
     struct sim_heap *heap = device->heap;
     int result = CUDA_ERROR_OUT_OF_MEMORY;
     if (!bytes || bytes > device->memory) return result;
@@ -214,8 +222,10 @@ int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum 
     size_t i = position(&host, r.lo);
     int result = CUDA_SUCCESS;
     r.id = next_id++;
-    if (i < host.count && host.ranges[i].r.lo < r.hi)              /* as measured: what the driver made itself is no memory to register */
-        result = host.ranges[i].r.kind == SIM_MEM_PINNED ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    if (i < host.count && host.ranges[i].r.lo < r.hi)              /* as measured: what the driver made
+                                                                      itself is no memory to register */
+        result = host.ranges[i].r.kind == SIM_MEM_PINNED ? CUDA_ERROR_INVALID_VALUE :
+                                                           CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     else if (!insert(&host, &r, false)) result = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_rwlock_unlock(&table_lock);
     return result;

@@ -1,5 +1,5 @@
-/* settings.c - what the environment says of how the whole device works; README.md lists the variables. Those of one file are read there:
-   device.c, entry.c. */
+/* settings.c - what the environment says of how the whole device works; README.md lists the variables. Those of one
+   file are read there: device.c, entry.c. */
 #include "base.h"
 #include <unistd.h>
 
@@ -22,5 +22,6 @@ void sim_settings_read(void) {
     if (limit) sim_settings.timeout_ns = (uint64_t)(atof(limit) * 1e9);
     if (peers && !strcmp(peers, "none")) sim_settings.peers = SIM_PEERS_NONE;
     else if (peers && !strcmp(peers, "pairs")) sim_settings.peers = SIM_PEERS_PAIRS;
-    else if (peers && *peers && strcmp(peers, "all")) fprintf(stderr, "simgpu: SIMGPU_PEERS=%s is not all, none or pairs; using all\n", peers);
+    else if (peers && *peers && strcmp(peers, "all"))
+        fprintf(stderr, "simgpu: SIMGPU_PEERS=%s is not all, none or pairs; using all\n", peers);
 }

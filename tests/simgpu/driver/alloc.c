@@ -36,11 +36,14 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (ou
     return out ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For memory of a pool a GPU need not, and lazy streams don't. */
+/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For memory of a pool a GPU
+   need not, and lazy streams don't. */
 SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY) {
     struct sim_range r;
-    if (!address) return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
-    if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || !sim_mem_mark_freeing(address)) return CUDA_ERROR_INVALID_VALUE;
+    if (!address)
+        return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
+    if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || !sim_mem_mark_freeing(address))
+        return CUDA_ERROR_INVALID_VALUE;
     int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.device);
     if (result) return result;                    /* a kernel failed meanwhile: others may still use it */
     pthread_mutex_unlock(&sim_lock);
@@ -58,7 +61,8 @@ SIM_API(cuMemGetInfo_v2, (size_t *available, size_t *total), (available, total),
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr address), (base, bytes, address), SIM_CTX) {
+SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr address), (base, bytes, address),
+        SIM_CTX) {
     struct sim_range r;
     if (!sim_mem_find(NULL, address, 1, &r) || !sim_context_reaches(sim_self.context, &r)) return CUDA_ERROR_NOT_FOUND;
     if (base) *base = r.lo;
@@ -66,8 +70,9 @@ SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr 
     return CUDA_SUCCESS;
 }
 
-/* ---- host memory: with unified addressing all of it is portable and mapped, and its device address is its host address. As measured, its flags
-   tell the second unasked, the first only of registered memory, and never that it is read only. ---- */
+/* ---- host memory: with unified addressing all of it is portable and mapped, and its
+   device address is its host address. As measured, its flags tell the second unasked,
+   the first only of registered memory, and never that it is read only. ---- */
 
 enum { PORTABLE = 1, MAPPED = 2 };
 
@@ -109,7 +114,8 @@ SIM_API(cuMemHostUnregister, (void *p), (p), SIM_HEALTHY) {
     return host_remove(p, SIM_MEM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
-/* Whether all of it may be read, and written unless it is to be read only: by the system's list of mappings, in the order of their addresses. */
+/* Whether all of it may be read, and written unless it is to be read only: by the system's list of mappings, in the
+   order of their addresses. */
 static bool accessible(uint64_t lo, uint64_t hi, bool read_only) {
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[4096], rights[5];
@@ -125,11 +131,14 @@ static bool accessible(uint64_t lo, uint64_t hi, bool read_only) {
 }
 
 SIM_API(cuMemHostRegister_v2, (void *p, size_t bytes, unsigned flags), (p, bytes, flags), SIM_CTX) {
-    if (!p || !bytes || flags & ~(unsigned)CU_MEMHOSTREGISTER_ALL || (uintptr_t)p + bytes < bytes || sim_mem_in_window((uintptr_t)p))
+    if (!p || !bytes || flags & ~(unsigned)CU_MEMHOSTREGISTER_ALL || (uintptr_t)p + bytes < bytes
+        || sim_mem_in_window((uintptr_t)p))
         return CUDA_ERROR_INVALID_VALUE;
     if (flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
-    if (!accessible((uintptr_t)p, (uintptr_t)p + bytes, flags & CU_MEMHOSTREGISTER_READ_ONLY)) return CUDA_ERROR_INVALID_VALUE;
-    return sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_REGISTERED, (flags & ~(unsigned)CU_MEMHOSTREGISTER_READ_ONLY) | MAPPED);
+    if (!accessible((uintptr_t)p, (uintptr_t)p + bytes, flags & CU_MEMHOSTREGISTER_READ_ONLY))
+        return CUDA_ERROR_INVALID_VALUE;
+    return sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_REGISTERED,
+                            (flags & ~(unsigned)CU_MEMHOSTREGISTER_READ_ONLY) | MAPPED);
 }
 
 SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr *out, void *p, unsigned flags), (out, p, flags), SIM_CTX) {
@@ -146,7 +155,8 @@ SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
     return CUDA_SUCCESS;
 }
 
-/* ---- stream-ordered memory: taken at the call, given back when the free's turn comes, nothing is kept in the pool ---- */
+/* ---- stream-ordered memory: taken at the call, given back when
+   the free's turn comes, nothing is kept in the pool ---- */
 
 static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device, struct sim_stream *s) {
     struct sim_device *d = device ? device : s->context->device;
@@ -164,7 +174,8 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device,
     return CUDA_SUCCESS;
 }
 
-SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *stream), (out, bytes, stream), SIM_HEALTHY) {
+SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *stream), (out, bytes, stream),
+               SIM_HEALTHY) {
     struct sim_stream *s;
     int result = sim_stream_find(stream, &s);
     return result ? result : pool_alloc(out, bytes, NULL, s);
@@ -196,19 +207,23 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemPoolTrimTo, (void *pool, size_t keep), (pool, keep), SIM_HEALTHY) {         /* nothing is kept that could be trimmed */
+/* nothing is kept that could be trimmed */
+SIM_API(cuMemPoolTrimTo, (void *pool, size_t keep), (pool, keep), SIM_HEALTHY) {
     (void)keep;
     return sim_get(SIM_H_POOL, pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static bool is_reuse(int attribute) { return attribute >= CU_MEMPOOL_ATTR_REUSE_FIRST && attribute <= CU_MEMPOOL_ATTR_REUSE_LAST; }
+static bool is_reuse(int attribute) {
+    return attribute >= CU_MEMPOOL_ATTR_REUSE_FIRST && attribute <= CU_MEMPOOL_ATTR_REUSE_LAST;
+}
 
 SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value), SIM_HEALTHY) {
     struct sim_device *d = sim_get(SIM_H_POOL, pool);
     if (!d || !value) return CUDA_ERROR_INVALID_VALUE;
     if (is_reuse(attribute)) d->pool_reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST] = *(int *)value;
     else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) d->pool_threshold = *(uint64_t *)value;
-    else if ((attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) && !*(uint64_t *)value)
+    else if ((attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+             && !*(uint64_t *)value)
         sim_mem_reset_pool_high(d);
     else return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
@@ -221,8 +236,10 @@ SIM_API(cuMemPoolGetAttribute, (void *pool, int attribute, void *value), (pool, 
     sim_mem_usage(d, &used, &now, &high);
     if (is_reuse(attribute)) *(int *)value = d->pool_reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST];
     else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) *(uint64_t *)value = d->pool_threshold;
-    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT || attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT) *(uint64_t *)value = now;
-    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH) *(uint64_t *)value = high;
+    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT || attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+        *(uint64_t *)value = now;
+    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+        *(uint64_t *)value = high;
     else return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
@@ -235,7 +252,9 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         *(void **)out = r && r->context ? SIM_HANDLE(r->context->handle) : NULL; break;
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)out = !r ? 0 : device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST; break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)out = !r ? 0 : device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {                      /* as the current context may access it */
         struct sim_context *current = sim_context_current();
         *(CUdeviceptr *)out = r && current && sim_context_reaches(current, r) ? address : 0;
@@ -249,14 +268,18 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
         if (!device) return CUDA_ERROR_INVALID_VALUE;
         memset(out, 0, 16);
         break;
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(int *)out = device; break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         *(int *)out = !r ? -2 : device ? r->device->ordinal : r->context->device->ordinal; break;
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)out = r ? r->hi - r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)out = r ? r->hi - r->lo : 0; break;
     case CU_POINTER_ATTRIBUTE_MAPPED: *(int *)out = r != NULL; break;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(uint64_t *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = r ? 3 : 0; break;
@@ -267,10 +290,12 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address), (out, attribute, address), SIM_HEALTHY) {
+SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address), (out, attribute, address),
+        SIM_HEALTHY) {
     struct sim_range r;
     if (!out || !sim_mem_find(NULL, address, 1, &r)) return CUDA_ERROR_INVALID_VALUE;
-    int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need() : CUDA_SUCCESS;           /* only here, as measured */
+    /* only here, as measured */
+    int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need() : CUDA_SUCCESS;
     return result ? result : describe(out, attribute, address, &r);
 }
 

@@ -1,9 +1,9 @@
 /* context.c - contexts: made ones and each device's primary one, the stack of every host thread, limits, peer access.
 
-   A stack holds handles, not objects, so that a context that was destroyed elsewhere stays current and answers 709. The primary
-   context is one object per device for the whole process, active or not, with one handle, as measured: its handle is dead while it is
-   inactive and lives again after the next retain. The record of another context stays when it is destroyed: who has it current may go on asking for its
-   device and its flags. */
+   A stack holds handles, not objects, so that a context that was destroyed elsewhere stays current and answers 709. The
+   primary context is one object per device for the whole process, active or not, with one handle, as measured: its
+   handle is dead while it is inactive and lives again after the next retain. The record of another context stays when
+   it is destroyed: who has it current may go on asking for its device and its flags. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 #include <sched.h>
@@ -31,10 +31,14 @@ struct sim_context *sim_context_current(void) {
 
 int sim_context_need(void) {
     sim_self.context = sim_context_current();
-    return sim_self.context ? CUDA_SUCCESS : sim_self.depth ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+    return sim_self.context ? CUDA_SUCCESS :
+           sim_self.depth   ? CUDA_ERROR_CONTEXT_IS_DESTROYED :
+                              CUDA_ERROR_INVALID_CONTEXT;
 }
 
-static int dead_or_none(const void *handle) { return sim_get(SIM_H_CONTEXT, handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT; }
+static int dead_or_none(const void *handle) {
+    return sim_get(SIM_H_CONTEXT, handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+}
 
 bool sim_flags_bad(unsigned flags) {
     unsigned how = flags & CU_CTX_SCHED_MASK;
@@ -46,7 +50,12 @@ static void activate(struct sim_context *c, unsigned flags) {
     memcpy(c->limits, limits, sizeof limits);
     c->id = next_id++;
     c->flags = c->is_primary ? flags | CU_CTX_MAP_HOST : flags;
-    c->active = true; c->count = 1; c->api_version = 3020; c->npeers = 0; c->has_printed = false; c->cache_config = c->shared_config = 0;
+    c->active = true;
+    c->count = 1;
+    c->api_version = 3020;
+    c->npeers = 0;
+    c->has_printed = false;
+    c->cache_config = c->shared_config = 0;
     sim_link_add(&sim_contexts, &c->link);
     sim_link_init(&c->streams); sim_link_init(&c->events); sim_link_init(&c->modules);
     c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
@@ -74,7 +83,9 @@ bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
 static void update_peers(struct sim_device *device) {
     unsigned peers = 0;
     SIM_EACH(sim_context, c, &sim_contexts)
-        if (c->device == device) SIM_EACH(sim_context, other, &sim_contexts) if (peer_of(c, other)) peers |= 1u << other->device->ordinal;
+        if (c->device == device)
+            SIM_EACH(sim_context, other, &sim_contexts)
+                if (peer_of(c, other)) peers |= 1u << other->device->ordinal;
     __atomic_store_n(&device->peers, peers, __ATOMIC_RELAXED);
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
@@ -148,7 +159,8 @@ SIM_API(cuCtxCreate_v3, (void **out, void *affinity, int count, unsigned flags, 
 
 SIM_API(cuCtxCreate_v4, (void **out, CUctxCreateParams *params, unsigned flags, CUdevice device),
         (out, params, flags, device), SIM_HEALTHY) {
-    if (params && (params->execAffinityParams || params->numExecAffinityParams)) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    if (params && (params->execAffinityParams || params->numExecAffinityParams))
+        return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
     if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
     return create(out, flags, device);
 }
@@ -210,7 +222,9 @@ SIM_API(cuCtxGetCurrent, (void **out), (out), SIM_INIT) {
 
 static int given_or_current(const void *handle, struct sim_context **out) {
     *out = handle ? sim_context_at(handle) : sim_context_current();
-    return *out ? CUDA_SUCCESS : handle || !sim_self.depth ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return *out                      ? CUDA_SUCCESS :
+           handle || !sim_self.depth ? CUDA_ERROR_INVALID_CONTEXT :
+                                       CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 /* These two ask of a destroyed one as well. */
@@ -265,13 +279,14 @@ SIM_API(cuCtxGetApiVersion, (void *handle, unsigned *version), (handle, version)
     return CUDA_SUCCESS;
 }
 
-/* As measured on an H200: the depth of synchronisation on the device went with compute capability 9.0, two can only be asked for. Limit 8
-   is whether graphics and compute share the context. */
+/* As measured on an H200: the depth of synchronisation on the device went with compute capability 9.0, two can only be
+   asked for. Limit 8 is whether graphics and compute share the context. */
 enum { LIMIT_SHMEM = CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 1, LIMIT_CIG, LIMIT_CIG_FALLBACK };
 
 static int check_limit(int limit) {
     if (limit < 0 || limit > LIMIT_CIG_FALLBACK) return CUDA_ERROR_INVALID_VALUE;
-    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit == LIMIT_CIG_FALLBACK ? CUDA_ERROR_UNSUPPORTED_LIMIT : CUDA_SUCCESS;
+    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit == LIMIT_CIG_FALLBACK ? CUDA_ERROR_UNSUPPORTED_LIMIT :
+                                                                                     CUDA_SUCCESS;
 }
 
 SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
@@ -280,8 +295,9 @@ SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
     return result;
 }
 
-/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept, rounded up as on a GPU, and have no other
-   effect. As documented, the buffer's size can no longer be set once a kernel that prints has been launched, nor the heap's. */
+/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept, rounded up as on a GPU, and
+   have no other effect. As documented, the buffer's size can no longer be set once a kernel that prints has been
+   launched, nor the heap's. */
 SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
     static const uint64_t least[] = { 0, 512 << 10, 4 << 20, 0, 32, 0, 0 };
     int result = check_limit(limit);
@@ -289,7 +305,8 @@ SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
     if (limit >= LIMIT_SHMEM) return CUDA_ERROR_NOT_PERMITTED;
     if (limit == CU_LIMIT_STACK_SIZE && value >= 512 << 10) return CUDA_ERROR_INVALID_VALUE;
     if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128) return CUDA_ERROR_INVALID_VALUE;
-    if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) && sim_self.context->has_printed) return CUDA_ERROR_INVALID_VALUE;
+    if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) && sim_self.context->has_printed)
+        return CUDA_ERROR_INVALID_VALUE;
     if (limit == CU_LIMIT_STACK_SIZE) value = (value + 15) / 16 * 16;
     if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && value > 2u << 30) value = 2u << 30;
     sim_self.context->limits[limit] = value < least[limit] ? least[limit] : value;
@@ -312,7 +329,9 @@ static int set_config(unsigned *to, unsigned value, unsigned most) {
     *to = value;
     return CUDA_SUCCESS;
 }
-SIM_API(cuCtxGetCacheConfig, (unsigned *config), (config), SIM_CTX) { return get_config(config, sim_self.context->cache_config); }
+SIM_API(cuCtxGetCacheConfig, (unsigned *config), (config), SIM_CTX) {
+    return get_config(config, sim_self.context->cache_config);
+}
 SIM_API(cuCtxSetCacheConfig, (unsigned config), (config), SIM_CTX) {
     return set_config(&sim_self.context->cache_config, config, 3);
 }
@@ -322,7 +341,8 @@ SIM_API(cuCtxGetSharedMemConfig, (unsigned *config), (config), SIM_CTX) {
 SIM_API(cuCtxSetSharedMemConfig, (unsigned config), (config), SIM_CTX) {
     return set_config(&sim_self.context->shared_config, config, 2);
 }
-SIM_API(cuCtxResetPersistingL2Cache, (void), (), SIM_CTX) { return CUDA_SUCCESS; }       /* there is none, so none persists */
+/* there is none, so none persists */
+SIM_API(cuCtxResetPersistingL2Cache, (void), (), SIM_CTX) { return CUDA_SUCCESS; }
 
 /* ---- peer access ---- */
 
@@ -345,7 +365,9 @@ static int peer(const void *handle, bool enable, unsigned flags) {
     update_peers(me->device);
     return CUDA_SUCCESS;
 }
-SIM_API(cuCtxEnablePeerAccess, (void *other, unsigned flags), (other, flags), SIM_CTX) { return peer(other, true, flags); }
+SIM_API(cuCtxEnablePeerAccess, (void *other, unsigned flags), (other, flags), SIM_CTX) {
+    return peer(other, true, flags);
+}
 SIM_API(cuCtxDisablePeerAccess, (void *other), (other), SIM_CTX) { return peer(other, false, 0); }
 
 /* ---- primary contexts ---- */
@@ -388,7 +410,8 @@ static int reset(CUdevice ordinal) {
 SIM_API(cuDevicePrimaryCtxReset, (CUdevice device), (device), SIM_INIT) { return reset(device); }
 SIM_API(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), SIM_INIT) { return reset(device); }
 
-SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *active), (ordinal, flags, active), SIM_INIT) {
+SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *active), (ordinal, flags, active),
+        SIM_INIT) {
     struct sim_device *device = device_at(ordinal);
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
     if (!device) return CUDA_ERROR_INVALID_DEVICE;

@@ -1,13 +1,15 @@
-/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address is a device's, or that of
-   pinned or registered host memory, or else pageable host memory, whatever the name of the call says; a call may insist that a
-   side is known to the device.
+/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address is a device's, or
+   that of pinned or registered host memory, or else pageable host memory, whatever the name of the call says; a call
+   may insist that a side is known to the device.
 
-   Synchronous ones are operations on the default stream that the calling thread carries out itself. Asynchronous ones are queued; from
-   pageable memory the source is taken at the call, and into pageable memory the call waits, as documented for a GPU; so does one from
-   host to host memory. A range that is only partly page-locked is refused, as measured.
+   Synchronous ones are operations on the default stream that the calling thread carries out itself. Asynchronous ones
+   are queued; from pageable memory the source is taken at the call, and into pageable memory the call waits, as
+   documented for a GPU; so does one from host to host memory. A range that is only partly page-locked is refused, as
+   measured.
 
-   With lazy streams, synchronous ones return as soon as a GPU's driver may ("API synchronization behavior" in its documentation): a copy from
-   pageable memory when its source was read, after the stream's work; copies within the device and fills of it at once. */
+   With lazy streams, synchronous ones return as soon as a GPU's driver may ("API synchronization behavior" in its
+   documentation): a copy from pageable memory when its source was read, after the stream's work; copies within the
+   device and fills of it at once. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -23,7 +25,8 @@ static bool look(struct side *side, struct block b, bool must_be_known) {
     struct sim_range *r = &side->range;
     size_t bytes;                                 /* from the first byte of the first row to the last of the last */
     uint64_t address = side->end.address;
-    if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes)) return false;
+    if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes))
+        return false;
     side->end.in_table = sim_mem_find(NULL, address, bytes, r);
     side->pageable = !side->end.in_table;
     side->device = side->pageable ? NULL : r->device;
@@ -43,7 +46,8 @@ static int copy(struct sim_stream *s, struct side to, struct side from, struct b
         if (result) { sim_op_unref(op); return result; }
         async = from.pageable || from.device == to.device;
     }
-    if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s)) && (op->staged = malloc(b.width * b.height)))
+    if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s))
+        && (op->staged = malloc(b.width * b.height)))
         for (size_t i = 0; i < b.height; i++)
             memcpy((char *)op->staged + i * b.width, (char *)(uintptr_t)from.end.address + i * from.end.pitch, b.width);
     if (!async || to.pageable || (to.host && from.host) || (from.pageable && !op->staged)) return sim_stream_run(s, op);
@@ -100,7 +104,8 @@ SIM_API_STREAM(cuMemcpyPeer, _ptds, (CUdeviceptr to, void *to_context, CUdevicep
     if (context_bad(to_context) || context_bad(from_context)) return CUDA_ERROR_INVALID_CONTEXT;
     return copy_1d(to, from, n, NULL, TO_KNOWN | FROM_KNOWN);
 }
-SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz, (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n, void *stream),
+SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz,
+               (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n, void *stream),
                (to, to_context, from, from_context, n, stream), SIM_HEALTHY) {
     if (context_bad(to_context) || context_bad(from_context)) return CUDA_ERROR_INVALID_CONTEXT;
     return copy_1d(to, from, n, stream, TO_KNOWN | FROM_KNOWN | ASYNC);
@@ -108,14 +113,15 @@ SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz, (CUdeviceptr to, void *to_context, CUde
 
 /* ---- two dimensions ---- */
 
-static int side_2d(struct side *side, unsigned type, const void *host, CUdeviceptr device, const void *array, size_t pitch, size_t x, size_t y,
-                   struct block b) {
+static int side_2d(struct side *side, unsigned type, const void *host, CUdeviceptr device, const void *array,
+                   size_t pitch, size_t x, size_t y, struct block b) {
     if (type == CU_MEMORYTYPE_ARRAY && array) return CUDA_ERROR_NOT_SUPPORTED;
     if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
     if (type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
     if (!pitch) pitch = x + b.width;
     if (pitch < x + b.width) return CUDA_ERROR_INVALID_VALUE;
-    side->end = (struct sim_end) { .address = (type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device) + y * pitch + x, .pitch = pitch };
+    side->end = (struct sim_end) { .address = (type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device) + y * pitch + x,
+                                  .pitch = pitch };
     return look(side, b, type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -126,26 +132,34 @@ static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
     struct block b = { c->WidthInBytes, c->Height };
     if (!b.width || !b.height) return CUDA_SUCCESS;
-    if ((result = side_2d(&to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstXInBytes, c->dstY, b))) return result;
-    if ((result = side_2d(&from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, c->srcXInBytes, c->srcY, b))) return result;
+    if ((result = side_2d(&to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstXInBytes,
+                          c->dstY, b)))
+        return result;
+    if ((result = side_2d(&from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, c->srcXInBytes,
+                          c->srcY, b)))
+        return result;
     return copy(s, to, from, b, async);
 }
 SIM_API_STREAM(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) { return copy_2d(c, NULL, false); }
-SIM_API_STREAM(cuMemcpy2DUnaligned_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) { return copy_2d(c, NULL, false); }
+SIM_API_STREAM(cuMemcpy2DUnaligned_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) {
+    return copy_2d(c, NULL, false);
+}
 SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream), (c, stream), SIM_HEALTHY) {
     return copy_2d(c, stream, true);
 }
 
 /* ---- fills ---- */
 
-static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size_t count, size_t rows, void *stream, bool async) {
+static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size_t count, size_t rows, void *stream,
+                bool async) {
     struct sim_stream *s;
     int result = sim_stream_find(stream, &s);
     if (result || !count || !rows) return result;
     struct block b = { 0, rows };
     if (__builtin_mul_overflow(count, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
     struct side side = { .end = { .address = to, .pitch = pitch } };
-    if (to % size || (rows > 1 && (pitch % size || pitch < b.width)) || !look(&side, b, true) || !sim_context_reaches(s->context, &side.range))
+    if (to % size || (rows > 1 && (pitch % size || pitch < b.width)) || !look(&side, b, true)
+        || !sim_context_reaches(s->context, &side.range))
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_FILL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -168,7 +182,8 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
                    (to, pitch, value, n, rows), SIM_CTX) { \
         return fill(to, pitch, value, bits / 8, n, rows, NULL, false); \
     } \
-    SIM_API_STREAM(cuMemsetD2D##bits##Async, _ptsz, (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows, void *stream), \
+    SIM_API_STREAM(cuMemsetD2D##bits##Async, _ptsz, \
+                   (CUdeviceptr to, size_t pitch, type value, size_t n, size_t rows, void *stream), \
                    (to, pitch, value, n, rows, stream), SIM_EASY) { \
         return fill(to, pitch, value, bits / 8, n, rows, stream, true); \
     }
@@ -180,7 +195,9 @@ FILLS(32, unsigned)
 
 static bool wait_value(const struct sim_op *op, void *at) {
     bool wide = op->pattern_bytes == 8;
-    uint64_t now = wide ? __atomic_load_n((uint64_t *)at, __ATOMIC_ACQUIRE) : __atomic_load_n((uint32_t *)at, __ATOMIC_ACQUIRE), v = op->pattern;
+    uint64_t now = wide ? __atomic_load_n((uint64_t *)at, __ATOMIC_ACQUIRE) :
+                          __atomic_load_n((uint32_t *)at, __ATOMIC_ACQUIRE);
+    uint64_t v = op->pattern;
     switch (op->how) {
     case CU_STREAM_WAIT_VALUE_EQ: return now == v;
     case CU_STREAM_WAIT_VALUE_AND: return (now & v) != 0;
@@ -222,9 +239,11 @@ VALUES(cuStreamWaitValue64_v2, 64, true)
 VALUES(cuStreamWriteValue32_v2, 32, false)
 VALUES(cuStreamWriteValue64_v2, 64, false)
 
-/* The first versions need a setting of the kernel module that nobody has: attributes 92 to 94 are 0, the answer is 801, as measured. */
+/* The first versions need a setting of the kernel module that nobody
+   has: attributes 92 to 94 are 0, the answer is 801, as measured. */
 #define OLD_VALUES(symbol, type) \
-    SIM_API_STREAM(symbol, _ptsz, (void *stream, CUdeviceptr address, type v, unsigned flags), (stream, address, v, flags), SIM_HEALTHY) { \
+    SIM_API_STREAM(symbol, _ptsz, (void *stream, CUdeviceptr address, type v, unsigned flags), \
+                   (stream, address, v, flags), SIM_HEALTHY) { \
         (void)stream; (void)address; (void)v; (void)flags; \
         return CUDA_ERROR_NOT_SUPPORTED; \
     }

@@ -1,5 +1,5 @@
-/* device.c - the devices: how many, how large, what they answer about themselves. Everything here is invented; the shape
-   is that of compute capability 9.0, so that PTX for sm_90 and below loads. */
+/* device.c - the devices: how many, how large, what they answer about themselves. Everything here is invented; the
+   shape is that of compute capability 9.0, so that PTX for sm_90 and below loads. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -21,7 +21,8 @@ static uint64_t memory_setting(void) {
     return 2ull << 30;
 }
 
-/* SIMGPU_DEVICE_1="name=another model;16=3": how device 1 answers otherwise than the rest, for tests of what needs identical devices. */
+/* SIMGPU_DEVICE_1="name=another model;16=3": how device 1 answers
+   otherwise than the rest, for tests of what needs identical devices. */
 static void device_setting(struct sim_device *d) {
     char variable[32], *end;
     int n = 0;
@@ -36,7 +37,9 @@ static void device_setting(struct sim_device *d) {
         if (number > 0 && (*end == 0 || *end == ';') && n < 8) {
             d->answers[n].number = (int)number;
             d->answers[n++].value = (int)value;
-        } else fprintf(stderr, "simgpu: %s: \"%.*s\" is neither name=TEXT nor ATTRIBUTE=NUMBER, or the ninth\n", variable, (int)strcspn(text, ";"), text);
+        } else
+            fprintf(stderr, "simgpu: %s: \"%.*s\" is neither name=TEXT nor ATTRIBUTE=NUMBER, or the ninth\n", variable,
+                    (int)strcspn(text, ";"), text);
     }
 }
 
@@ -104,8 +107,9 @@ SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device), 
 
 /* ---- attributes ----
 
-   By number, as CUdevice_attribute. An attribute that stands for something this library does not do is 0, and every number up
-   to the last one of CUDA 13.0 that is not listed is 0 as well: textures, surfaces, arrays, managed memory, clusters, virtual memory. */
+   By number, as CUdevice_attribute. An attribute that stands for something this library does not do is 0, and every
+   number up to the last one of CUDA 13.0 that is not listed is 0 as well: textures, surfaces, arrays, managed memory,
+   clusters, virtual memory. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
 
@@ -114,20 +118,26 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 1, SIM_BLOCK_THREADS }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, /* threads and dimensions of a block */
         { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 }, /* dimensions of a grid */
         { 8, SIM_BLOCK_SHARED }, { 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff }, /* shared, constant, warp, pitch */
-        { 12, SIM_SM_REGS }, { 13, 1000000 }, { 14, 512 }, { 15, 1 }, { 16, SIM_SMS },  /* registers, kHz, texture alignment, overlap, SMs */
+        { 12, SIM_SM_REGS }, { 13, 1000000 },                   /* registers, kHz */
+        { 14, 512 }, { 15, 1 }, { 16, SIM_SMS },                /* texture alignment, overlap, SMs */
         { 19, 1 }, { 30, 512 }, { 31, 1 }, /* mapped host memory, alignment, concurrent kernels */
         { 36, 1000000 }, { 37, 64 }, { 38, 1 << 20 }, /* memory kHz, bus width, L2 bytes */
         { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 }, /* threads per SM, copy engines, unified addressing */
-        { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, { 78, 1 }, { 79, 1 }, { 80, 1 }, /* pitch, capability, priorities, L1 */
-        { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS }, { 86, 1 }, { 87, 2 }, /* per SM; atomics on host memory; float:double */
-        { 90, 1 }, { 91, 1 }, { 95, 1 }, { 96, 1 }, /* preemption, registered pointers, cooperative, also on several devices */
+        { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, /* pitch, capability */
+        { 78, 1 }, { 79, 1 }, { 80, 1 },                        /* priorities, L1 */
+        { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS },             /* per SM */
+        { 86, 1 }, { 87, 2 },                                   /* atomics on host memory; float:double */
+        { 90, 1 }, { 91, 1 },                                   /* preemption, registered pointers */
+        { 95, 1 }, { 96, 1 },                                   /* cooperative, also on several devices */
         { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
-        { 113, 1 }, { 115, 1 }, { 122, 1 }, { 123, 1 }, { 126, 1 }, { 134, -1 } /* read-only registering, pools, waits for values, one domain, no NUMA */
+        { 113, 1 }, { 115, 1 }, { 122, 1 }, { 123, 1 },         /* read-only registering, pools, waits for values */
+        { 126, 1 }, { 134, -1 }                                 /* one domain, no NUMA */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
     *value = attribute == PCI_BUS ? device->ordinal + 1 : 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) if (known[i].number == attribute) *value = known[i].value;
-    for (int i = 0; i < 8 && device->answers[i].number; i++) if (device->answers[i].number == attribute) *value = device->answers[i].value;
+    for (int i = 0; i < 8 && device->answers[i].number; i++)
+        if (device->answers[i].number == attribute) *value = device->answers[i].value;
     return CUDA_SUCCESS;
 }
 
@@ -147,15 +157,16 @@ SIM_API(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device), (m
 SIM_API(cuDeviceGetProperties, (CUdevprop *out, CUdevice device), (out, device), SIM_INIT) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    *out = (CUdevprop) { SIM_BLOCK_THREADS, { 1024, 1024, 64 }, { 0x7fffffff, 65535, 65535 }, SIM_BLOCK_SHARED, 65536, 32, 0x7fffffff,
-                         SIM_SM_REGS, 1000000, 512 };
+    *out = (CUdevprop) { SIM_BLOCK_THREADS, { 1024, 1024, 64 }, { 0x7fffffff, 65535, 65535 }, SIM_BLOCK_SHARED, 65536,
+                         32, 0x7fffffff, SIM_SM_REGS, 1000000, 512 };
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceGetPCIBusId, (char *text, int length, CUdevice device), (text, length, device), SIM_INIT) {
     if (!text || length <= 0) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    return snprintf(text, (size_t)length, "0000:%02x:00.0", device + 1) < length ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return snprintf(text, (size_t)length, "0000:%02x:00.0", device + 1) < length ? CUDA_SUCCESS :
+                                                                                   CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuDeviceGetByPCIBusId, (CUdevice *device, const char *text), (device, text), SIM_INIT) {
@@ -182,7 +193,8 @@ SIM_API(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer), (can,
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevice b), (value, attribute, a, b), SIM_INIT) {
+SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevice b), (value, attribute, a, b),
+        SIM_INIT) {
     enum { RANK = 1, ACCESS, ATOMICS, ARRAYS, PARTIAL_ATOMICS };
     if (!device_at(a) || !device_at(b) || a == b) return CUDA_ERROR_INVALID_DEVICE;
     if (!value || attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;

@@ -1,4 +1,5 @@
-/* event.c - events: a handle to the operation of the last record. One that was never recorded counts as complete, except for times. */
+/* event.c - events: a handle to the operation of the last record. One
+   that was never recorded counts as complete, except for times. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -35,7 +36,8 @@ static int record(void *handle, void *stream, unsigned flags) {
     if (result) return result;
     if (!e) return sim_not_there(handle);
     if (e->context != s->context) return CUDA_ERROR_INVALID_HANDLE;
-    if (flags) return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;       /* only in a capture */
+    /* only in a capture */
+    if (flags) return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_EVENT);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_op_ref(op);
@@ -47,7 +49,8 @@ static int record(void *handle, void *stream, unsigned flags) {
 SIM_API_STREAM(cuEventRecord, _ptsz, (void *event, void *stream), (event, stream), SIM_EASY) {
     return record(event, stream, 0);
 }
-SIM_API_STREAM(cuEventRecordWithFlags, _ptsz, (void *event, void *stream, unsigned flags), (event, stream, flags), SIM_EASY) {
+SIM_API_STREAM(cuEventRecordWithFlags, _ptsz, (void *event, void *stream, unsigned flags), (event, stream, flags),
+               SIM_EASY) {
     return record(event, stream, flags);
 }
 

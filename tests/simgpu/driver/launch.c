@@ -1,5 +1,6 @@
-/* launch.c - occupancy of the invented multiprocessor, and kernel launches: every check is made at the call, in one place, and
-   what passes becomes one operation. Shorter parameter buffers than the kernel needs are refused (1): a GPU launches with garbage. */
+/* launch.c - occupancy of the invented multiprocessor, and kernel launches: every check is made at the call, in one
+   place, and what passes becomes one operation. Shorter parameter buffers than the kernel needs are refused (1): a GPU
+   launches with garbage. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -7,7 +8,8 @@
 
 struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
     const struct sim_code_info *info = sim_code_info(f->code);
-    unsigned warps = (threads + 31) / 32, registers = ((info->num_regs ? info->num_regs : 1) * 32 + 255) / 256 * 256;   /* of a warp */
+    /* of a warp */
+    unsigned warps = (threads + 31) / 32, registers = ((info->num_regs ? info->num_regs : 1) * 32 + 255) / 256 * 256;
     uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) / 128 * 128;
     unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
     struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
@@ -21,7 +23,8 @@ struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned thread
 
 /* As measured: none above what the function was opted in to, and of the size only the low 32 bits are looked at. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
-    return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 : sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
+    return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 :
+                                                         sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
 }
 
 static int active_blocks(int *out, void *handle, int threads, size_t shared, unsigned flags) {
@@ -35,13 +38,15 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *out, void *f, int thr
         (out, f, threads, shared), SIM_CTX) {
     return active_blocks(out, f, threads, shared, 0);
 }
-SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (int *out, void *f, int threads, size_t shared, unsigned flags),
-        (out, f, threads, shared, flags), SIM_CTX) {
+SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+        (int *out, void *f, int threads, size_t shared, unsigned flags), (out, f, threads, shared, flags), SIM_CTX) {
     return active_blocks(out, f, threads, shared, flags);
 }
 
-/* The block size with most threads per multiprocessor, the largest of equals. The user's function is called without sim_lock. */
-static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit, unsigned flags) {
+/* The block size with most threads per multiprocessor, the largest
+   of equals. The user's function is called without sim_lock. */
+static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit,
+                      unsigned flags) {
     struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
     if (!min_grid || !best || limit < 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
@@ -62,11 +67,13 @@ static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of
     sim_module_unref(m);
     return CUDA_SUCCESS;
 }
-SIM_API(cuOccupancyMaxPotentialBlockSize, (int *grid, int *block, void *f, size_t (*shared_of)(int), size_t shared, int limit),
+SIM_API(cuOccupancyMaxPotentialBlockSize,
+        (int *grid, int *block, void *f, size_t (*shared_of)(int), size_t shared, int limit),
         (grid, block, f, shared_of, shared, limit), SIM_CTX) {
     return best_block(grid, block, f, shared_of, shared, limit, 0);
 }
-SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags, (int *grid, int *block, void *f, size_t (*shared_of)(int), size_t shared, int limit, unsigned flags),
+SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags,
+        (int *grid, int *block, void *f, size_t (*shared_of)(int), size_t shared, int limit, unsigned flags),
         (grid, block, f, shared_of, shared, limit, flags), SIM_CTX) {
     return best_block(grid, block, f, shared_of, shared, limit, flags);
 }
@@ -75,9 +82,11 @@ SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int
         (out, handle, blocks, threads), SIM_CTX) {
     const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
-    if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks)
+        return CUDA_ERROR_INVALID_VALUE;
     size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
-    size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0, most = (size_t)f->max_dynamic;
+    size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0,
+           most = (size_t)f->max_dynamic;
     *out = left < most ? left : most;
     return CUDA_SUCCESS;
 }
@@ -117,7 +126,10 @@ static int find_heap(struct sim_context *c, uint64_t *heap) {
     uint64_t bytes = c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] < 4096 ? 4096 : c->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
     struct sim_range r;
     if (!c->heap) {
-        if (sim_mem_alloc(c->device, c, bytes, SIM_MEM_MODULE, &c->heap)) { c->heap = 0; return CUDA_ERROR_OUT_OF_MEMORY; }
+        if (sim_mem_alloc(c->device, c, bytes, SIM_MEM_MODULE, &c->heap)) {
+            c->heap = 0;
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
         if (!sim_mem_find(NULL, c->heap, bytes, &r)) return CUDA_ERROR_OUT_OF_MEMORY;
         sim_heap_start((char *)(uintptr_t)c->heap + r.delta, bytes);
     }
@@ -154,7 +166,8 @@ static uint64_t product(const uint32_t n[3]) { return (uint64_t)n[0] * (n[1] ? n
 static int check_shape(const struct launch *l, const struct sim_function *f) {
     static const unsigned grid_most[3] = { 0x7fffffff, 65535, 65535 }, block_most[3] = { 1024, 1024, 64 };
     for (int i = 0; i < 3; i++)
-        if (!l->grid[i] || l->grid[i] > grid_most[i] || !l->block[i] || l->block[i] > block_most[i]) return CUDA_ERROR_INVALID_VALUE;
+        if (!l->grid[i] || l->grid[i] > grid_most[i] || !l->block[i] || l->block[i] > block_most[i])
+            return CUDA_ERROR_INVALID_VALUE;
     uint64_t threads = product(l->block);
     if (threads > SIM_BLOCK_THREADS) return CUDA_ERROR_INVALID_VALUE;
     if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
@@ -238,7 +251,8 @@ static int prepare(const struct launch *l, struct sim_stream **stream, struct si
     struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = make_grid(l, f, s->context, op))) { sim_op_unref(op); return result; }
-    if (l->has_priority && l->priority < 0) op->priority = l->priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->priority;
+    if (l->has_priority && l->priority < 0)
+        op->priority = l->priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->priority;
     if (f->module->prints) s->context->has_printed = true;
     op->release = release;
     op->module = f->module;
@@ -260,7 +274,8 @@ static int launch(const struct launch *l) {
 
 SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params, void **extra),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), SIM_HEALTHY) {
-    return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, false, false, 0 });
+    return launch(
+        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, false, false, 0 });
 }
 
 SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params),
@@ -268,14 +283,16 @@ SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned share
     return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, true, false, 0 });
 }
 
-/* One cooperative grid per device: all of them, or none. Launch synchronisation is edges: each grid comes after all that stands on any of
-   the streams, and behind each grid its stream gets a marker that comes after all grids. All their blocks have tasks, and so all progress. */
+/* One cooperative grid per device: all of them, or none. Launch synchronisation is edges: each grid comes after all
+   that stands on any of the streams, and behind each grid its stream gets a marker that comes after all grids. All
+   their blocks have tasks, and so all progress. */
 static void undo(struct sim_op *op) {
     if (op) release(op);
     sim_op_unref(op);
 }
 
-SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags), (list, n, flags), SIM_HEALTHY) {
+SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags), (list, n, flags),
+        SIM_HEALTHY) {
     struct sim_stream *streams[SIM_MAX_DEVICES];
     struct sim_op *grids[SIM_MAX_DEVICES] = { NULL }, *after[SIM_MAX_DEVICES] = { NULL };
     bool pre = !(flags & CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC), post = !(flags & CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC);
@@ -284,10 +301,13 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
     if (!list || !n || n > (unsigned)sim_device_count || flags & ~3u) return CUDA_ERROR_INVALID_VALUE;
     for (; made < n && !result; made++) {         /* each is looked at in all ways before the next one, as measured */
         const CUDA_LAUNCH_PARAMS *p = &list[made];
-        struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ }, { p->blockDimX, p->blockDimY, p->blockDimZ },
-                            p->sharedMemBytes, p->kernelParams, NULL, true, false, 0 };
-        const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);              /* the NULL stream and its like are none */
-        if (memcmp(&p->gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) result = CUDA_ERROR_INVALID_VALUE;          /* to sharedMemBytes */
+        struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ },
+                            { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, NULL,
+                            true, false, 0 };
+        /* the NULL stream and its like are none */
+        const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);
+        /* to sharedMemBytes */
+        if (memcmp(&p->gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) result = CUDA_ERROR_INVALID_VALUE;
         else if (!s || s->thread) result = CUDA_ERROR_INVALID_HANDLE;
         else result = prepare(&l, &streams[made], &grids[made]);
         if (!result && used & 1u << s->context->device->ordinal) result = CUDA_ERROR_INVALID_DEVICE;
@@ -308,8 +328,9 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
     return CUDA_SUCCESS;
 }
 
-/* More than one block per cluster: a GPU refuses what does not divide the grid, or is more than 8 without the opt-in, with 912. The rest it
-   does and this device does not, which it says on stderr, too: a kernel of clusters cannot tell that it ran without. */
+/* More than one block per cluster: a GPU refuses what does not divide the grid, or is
+   more than 8 without the opt-in, with 912. The rest it does and this device does not,
+   which it says on stderr, too: a kernel of clusters cannot tell that it ran without. */
 static int check_cluster(const struct launch *l, const unsigned n[3]) {
     uint64_t blocks = 1;
     if (!n[0] && !n[1] && !n[2]) return CUDA_SUCCESS;              /* none wanted */
@@ -318,18 +339,21 @@ static int check_cluster(const struct launch *l, const unsigned n[3]) {
         if (!blocks || l->grid[i] % n[i] || blocks > 8) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     }
     if (blocks == 1) return CUDA_SUCCESS;
-    fprintf(stderr, "simgpu: a launch in clusters of %u x %u x %u blocks: this device has none (attribute 120 is 0)\n", n[0], n[1], n[2]);
+    fprintf(stderr, "simgpu: a launch in clusters of %u x %u x %u blocks: this device has none (attribute 120 is 0)\n",
+            n[0], n[1], n[2]);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Attributes that are hints, or that allow what never happens here (the overlap of programmatic serialisation), are accepted. */
+/* Attributes that are hints, or that allow what never happens here
+   (the overlap of programmatic serialisation), are accepted. */
 SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
                (c, f, params, extra), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_function *function;
     if (!c) return CUDA_ERROR_INVALID_VALUE;
-    struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ }, { c->blockDimX, c->blockDimY, c->blockDimZ },
-                        c->sharedMemBytes, params, extra, false, false, 0 };
+    struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
+                        { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, params, extra, false, false,
+                        0 };
     int result = find_both(&l, &s, &function);
     if (!result && c->numAttrs && !c->attrs) result = CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < c->numAttrs && !result; i++) {
@@ -339,7 +363,9 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
         case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: break;
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: if (a->value.number > 1) result = CUDA_ERROR_INVALID_VALUE; break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: if (a->value.number > 2) result = CUDA_ERROR_INVALID_VALUE; break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+            if (a->value.number > 2) result = CUDA_ERROR_INVALID_VALUE;
+            break;
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l.cooperative = a->value.cooperative != 0; break;
         case CU_LAUNCH_ATTRIBUTE_PRIORITY: l.has_priority = true; l.priority = a->value.priority; break;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: result = check_cluster(&l, a->value.cluster); break;
@@ -347,7 +373,8 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
             if (a->value.number > 100) result = CUDA_ERROR_INVALID_VALUE;
             break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-            if (a->value.cluster[0] > 1 || a->value.cluster[1] > 1 || a->value.cluster[2] > 1) result = CUDA_ERROR_NOT_SUPPORTED;
+            if (a->value.cluster[0] > 1 || a->value.cluster[1] > 1 || a->value.cluster[2] > 1)
+                result = CUDA_ERROR_NOT_SUPPORTED;
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
             result = sim_get(SIM_H_EVENT, a->value.pointer) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;

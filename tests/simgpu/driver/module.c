@@ -1,5 +1,6 @@
-/* module.c - modules and functions: an image of PTX text in a context, its variables in device memory, its entries decoded at the
-   load, so that whatever is not supported fails there. Code outlives an unload until the grids that run it are done. */
+/* module.c - modules and functions: an image of PTX text in a context, its variables
+   in device memory, its entries decoded at the load, so that whatever is not supported
+   fails there. Code outlives an unload until the grids that run it are done. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -51,7 +52,9 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         struct sim_var *v = vars[i];
         struct sim_range r;
-        if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || !v->address || !sim_mem_find(NULL, v->address, v->size, &r)) continue;
+        if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || !v->address
+            || !sim_mem_find(NULL, v->address, v->size, &r))
+            continue;
         char *bytes = (char *)(uintptr_t)v->address + r.delta;
         memset(bytes, 0, v->size);
         if (v->init) memcpy(bytes, v->init, v->init_size < v->size ? v->init_size : v->size);
@@ -59,7 +62,8 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
             const struct sim_reloc *reloc = &v->relocs[k];
             uint64_t to = reloc->var ? reloc->var->address : SIM_WINDOW_CODE + 16 * (1 + (uint64_t)reloc->func->id);
             to = (to + (uint64_t)reloc->addend) >> reloc->shift;
-            if (reloc->size <= 8 && reloc->offset + reloc->size <= v->size) memcpy(bytes + reloc->offset, &to, reloc->size);
+            if (reloc->size <= 8 && reloc->offset + reloc->size <= v->size)
+                memcpy(bytes + reloc->offset, &to, reloc->size);
         }
     }
 }
@@ -74,30 +78,43 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
     for (unsigned i = 0; i < n; i++) switch (options[i]) {
         case CU_JIT_LOG_VERBOSE: o->verbose = values[i] != NULL; break;
         case CU_JIT_TARGET: o->target = (int)(uintptr_t)values[i]; o->has_target = true; break;
-        case CU_JIT_THREADS_PER_BLOCK: if ((unsigned)(uintptr_t)values[i] > SIM_BLOCK_THREADS) values[i] = SIM_HANDLE(SIM_BLOCK_THREADS); break;
+        case CU_JIT_THREADS_PER_BLOCK:
+            if ((unsigned)(uintptr_t)values[i] > SIM_BLOCK_THREADS) values[i] = SIM_HANDLE(SIM_BLOCK_THREADS);
+            break;
         case CU_JIT_WALL_TIME: o->wall = &values[i]; break;
         case CU_JIT_INFO_LOG_BUFFER: o->info.text = values[i]; o->info.wanted = true; break;
         case CU_JIT_ERROR_LOG_BUFFER: o->error.text = values[i]; o->error.wanted = true; break;
-        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: o->info.size = (unsigned)(uintptr_t)values[i]; o->info.slot = &values[i]; o->info.wanted = true; break;
-        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: o->error.size = (unsigned)(uintptr_t)values[i]; o->error.slot = &values[i]; o->error.wanted = true; break;
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+            o->info.size = (unsigned)(uintptr_t)values[i];
+            o->info.slot = &values[i];
+            o->info.wanted = true;
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+            o->error.size = (unsigned)(uintptr_t)values[i];
+            o->error.slot = &values[i];
+            o->error.wanted = true;
+            break;
         case CU_JIT_MAX_REGISTERS: case CU_JIT_REFERENCED_KERNEL_NAMES: case CU_JIT_REFERENCED_VARIABLE_NAMES:
             if (!values[i]) return CUDA_ERROR_INVALID_VALUE;
             break;
-        case CU_JIT_NEW_SM3X_OPT: o->unsupported = true; break;       /* for the driver's own use; its compiler takes it no more */
+        case CU_JIT_NEW_SM3X_OPT: o->unsupported = true; break;       /* for the driver's own use; its
+                                                                         compiler takes it no more */
         default:
             if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
-            if (options[i] >= CU_JIT_GLOBAL_SYMBOL_NAMES && options[i] <= CU_JIT_GLOBAL_SYMBOL_COUNT) return CUDA_ERROR_INVALID_VALUE;
+            if (options[i] >= CU_JIT_GLOBAL_SYMBOL_NAMES && options[i] <= CU_JIT_GLOBAL_SYMBOL_COUNT)
+                return CUDA_ERROR_INVALID_VALUE;
     }
     return log_bad(&o->info) || log_bad(&o->error) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 bool sim_jit_is_for_us(int target) { return !target || (target & 0xffff) == SIM_CC_MAJOR * 10 + SIM_CC_MINOR; }
 
-/* As measured: without the last newline; cut silently at the size given, which then stands in the size slot; else the length without NUL. Of what has
-   no room but for the NUL, or not even that, there is the NUL, and 0 in the slot. */
+/* As measured: without the last newline; cut silently at the size given, which then stands in the size slot; else the
+   length without NUL. Of what has no room but for the NUL, or not even that, there is the NUL, and 0 in the slot. */
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log) {
     if (!o->text || !o->slot) return;
-    size_t len = log->len && log->text[log->len - 1] == '\n' ? log->len - 1 : log->len, room = o->size ? o->size - 1 : 0, n = len < room ? len : room;
+    size_t len = log->len && log->text[log->len - 1] == '\n' ? log->len - 1 : log->len,
+           room = o->size ? o->size - 1 : 0, n = len < room ? len : room;
     if (n) memcpy(o->text, log->text, n);
     o->text[n] = 0;
     *o->slot = SIM_HANDLE(!n || len < o->size ? n : o->size);
@@ -111,13 +128,17 @@ void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns) {
 /* ---- loading ---- */
 
 static bool only_returns(const struct sim_func *f) {
-    return !f->ninstrs || (f->instrs[0].pred < 0 && (!strcmp(f->instrs[0].op, "ret") || !strcmp(f->instrs[0].op, "exit")));
+    return !f->ninstrs
+           || (f->instrs[0].pred < 0 && (!strcmp(f->instrs[0].op, "ret") || !strcmp(f->instrs[0].op, "exit")));
 }
 
 bool sim_is_binary(const void *image) {
-    static const unsigned char magic[3][4] = { { 0x7f, 'E', 'L', 'F' }, { 0x50, 0xed, 0x55, 0xba }, { 0xb1, 0x43, 0x62, 0x46 } };
+    static const unsigned char magic[3][4] = { { 0x7f, 'E', 'L', 'F' },
+                                               { 0x50, 0xed, 0x55, 0xba },
+                                               { 0xb1, 0x43, 0x62, 0x46 } };
     const unsigned char *p = image;
-    for (int k = 0; k < 3; k++) {                 /* cubin, fatbin, fatbin wrapper; byte by byte, as a text may end earlier */
+    for (int k = 0; k < 3; k++) {                 /* cubin, fatbin, fatbin wrapper; byte
+                                                     by byte, as a text may end earlier */
         int i = 0;
         while (i < 4 && p[i] == magic[k][i]) i++;
         if (i == 4) return true;
@@ -132,7 +153,9 @@ bool sim_is_host_elf(const void *image) {
 
 /* Makes the whole module, without sim_lock. */
 static int build(struct sim_module *m, const char *text, size_t limit, struct sim_log *errors) {
-    int result = sim_is_linked(text) ? sim_linked_parse(text, limit, errors, &m->image) : sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &m->image);
+    int result = sim_is_linked(text) ? sim_linked_parse(text, limit, errors, &m->image) :
+                                       sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR,
+                                                       errors, &m->image);
     if (result) { m->image = NULL; return result; }
     struct sim_image *image = m->image;
     m->prints = sim_image_func(image, "vprintf") != NULL;
@@ -169,7 +192,8 @@ static void tell(const struct sim_module *m, struct sim_log *log) {
     sim_tell_globals(log, m->image, 0, "ptxas ");
     for (unsigned i = 0; i < m->nfunctions; i++) {
         const struct sim_code_info *info = sim_code_info(m->functions[i].code);
-        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%da'\n", m->functions[i].func->name, SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
+        sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%da'\n", m->functions[i].func->name,
+                    SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
         sim_log_add(log, "ptxas info    : Used %u registers", (unsigned)info->num_regs);
         if (info->local_bytes) sim_log_add(log, ", %u bytes cumulative stack size", (unsigned)info->local_bytes);
         if (info->static_shared) sim_log_add(log, ", %u bytes smem", (unsigned)info->static_shared);
@@ -199,7 +223,8 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         sim_log_add(&errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
     } else result = build(m, text, limit, &errors);
-    if (!result && o.has_target && !sim_is_linked(text) && (o.target < 10 || !sim_jit_is_for_us(o.target)))      /* as measured */
+    /* as measured */
+    if (!result && o.has_target && !sim_is_linked(text) && (o.target < 10 || !sim_jit_is_for_us(o.target)))
         result = o.target < 10 ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_INVALID_SOURCE;
     if (!result && o.unsupported) result = CUDA_ERROR_INVALID_PTX;
     pthread_mutex_unlock(&sim_load_lock);
@@ -209,7 +234,8 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!result && !(m->handle = sim_handle_new(SIM_H_MODULE, m))) result = CUDA_ERROR_OUT_OF_MEMORY;
     for (unsigned i = 0; !result && i < m->nfunctions; i++)
-        if (!(m->functions[i].handle = sim_handle_new(SIM_H_FUNCTION, &m->functions[i]))) result = CUDA_ERROR_OUT_OF_MEMORY;
+        if (!(m->functions[i].handle = sim_handle_new(SIM_H_FUNCTION, &m->functions[i])))
+            result = CUDA_ERROR_OUT_OF_MEMORY;
     sim_jit_write_log(&o.error, &errors);
     if (!result && o.verbose) tell(m, &info);
     sim_jit_write_log(&o.info, &info);
@@ -226,14 +252,18 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     return result;
 }
 
-SIM_API(cuModuleLoadData, (void **out, const void *text), (out, text), SIM_CTX) { return load(out, text, SIZE_MAX, 0, NULL, NULL); }
+SIM_API(cuModuleLoadData, (void **out, const void *text), (out, text), SIM_CTX) {
+    return load(out, text, SIZE_MAX, 0, NULL, NULL);
+}
 SIM_API(cuModuleLoadDataEx, (void **out, const void *text, unsigned n, int *options, void **values),
         (out, text, n, options, values), SIM_CTX) {
     return load(out, text, SIZE_MAX, n, options, values);
 }
 
 /* A fat binary is refused as every binary is, 209. A GPU's driver takes PTX text here as well. */
-SIM_API(cuModuleLoadFatBinary, (void **out, const void *image), (out, image), SIM_CTX) { return load(out, image, SIZE_MAX, 0, NULL, NULL); }
+SIM_API(cuModuleLoadFatBinary, (void **out, const void *image), (out, image), SIM_CTX) {
+    return load(out, image, SIZE_MAX, 0, NULL, NULL);
+}
 
 SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
@@ -244,7 +274,8 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     size_t n;
     bool ok = true;
     while (ok && (n = fread(piece, 1, sizeof piece, file)) > 0) {
-        char *more = realloc(text.text, text.len + n + 20);              /* zeros: sim_is_binary and sim_is_host_elf may look at them */
+        char *more = realloc(text.text, text.len + n + 20);              /* zeros: sim_is_binary and
+                                                                            sim_is_host_elf may look at them */
         if (!(ok = more != NULL)) break;
         memcpy(more + text.len, piece, n);
         text.text = more; text.len += n;
@@ -252,7 +283,8 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     }
     ok = ok && !ferror(file);
     fclose(file);
-    int result = !ok ? CUDA_ERROR_OPERATING_SYSTEM : load(out, text.text ? text.text : "\0\0\0", text.len, 0, NULL, NULL);
+    int result =
+        !ok ? CUDA_ERROR_OPERATING_SYSTEM : load(out, text.text ? text.text : "\0\0\0", text.len, 0, NULL, NULL);
     free(text.text);
     return result;
 }
@@ -261,7 +293,8 @@ SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     int result = sim_drain(m->context, NULL);
-    if (!result && (m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);          /* another thread may have been faster */
+    /* another thread may have been faster */
+    if (!result && (m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);
     return result;
 }
 
@@ -277,7 +310,10 @@ SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out,
     if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
     *out = NULL;
     for (unsigned i = 0; i < m->nfunctions; i++)
-        if (!strcmp(m->functions[i].func->name, name)) { *out = SIM_HANDLE(m->functions[i].handle); return CUDA_SUCCESS; }
+        if (!strcmp(m->functions[i].func->name, name)) {
+            *out = SIM_HANDLE(m->functions[i].handle);
+            return CUDA_SUCCESS;
+        }
     return CUDA_ERROR_NOT_FOUND;
 }
 
@@ -337,7 +373,8 @@ int sim_most_threads(const struct sim_function *f) {
 SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, attribute, handle), SIM_HEALTHY) {
     FIND_FUNCTION(f, handle);
     const struct sim_code_info *info = sim_code_info(f->code);
-    if (!value || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) return CUDA_ERROR_INVALID_VALUE;
+    if (!value || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
+        return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = sim_most_threads(f); break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
@@ -348,8 +385,11 @@ SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, a
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = f->max_dynamic; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = f->carveout; break;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         *value = f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
     default: *value = 0;                          /* cache mode, whether clusters must be */
     }
@@ -360,19 +400,24 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
     FIND_FUNCTION(f, handle);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN) return CUDA_ERROR_INVALID_VALUE;
+        if (value < 0 || value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN)
+            return CUDA_ERROR_INVALID_VALUE;
         f->max_dynamic = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
         f->carveout = value;
         return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
         if (value < 0) return CUDA_ERROR_INVALID_VALUE;
         if (value > 1) return CUDA_ERROR_NOT_SUPPORTED;            /* 1 is what all are here */
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: value = value != 0; break;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: if (value < 0 || value > 2) return CUDA_ERROR_INVALID_VALUE; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        if (value < 0 || value > 2) return CUDA_ERROR_INVALID_VALUE;
+        break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;

@@ -1,8 +1,8 @@
 /* stream.c - streams, and their order as edges between operations.
 
-   A stream remembers its last operation; a new one comes after it. An operation on the legacy stream also comes after the
-   last ones of all blocking streams of its context, and operations of blocking streams come after the legacy stream's last. What a destroyed
-   stream still runs is remembered by its context (orphans). */
+   A stream remembers its last operation; a new one comes after it. An operation on the legacy stream also comes after
+   the last ones of all blocking streams of its context, and operations of blocking streams come after the legacy
+   stream's last. What a destroyed stream still runs is remembered by its context (orphans). */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -165,7 +165,8 @@ SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
     return still_pending(s) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags), SIM_EASY) {
+SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags),
+               SIM_EASY) {
     struct sim_stream *s;
     struct sim_event *e = sim_get(SIM_H_EVENT, event);
     int result = sim_stream_find(handle, &s);
@@ -234,7 +235,9 @@ SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *),
     return function ? enqueue_call(handle, (struct call) { function, NULL, NULL, data }) : CUDA_ERROR_INVALID_VALUE;
 }
 
-SIM_API_STREAM(cuStreamAddCallback, _ptsz, (void *handle, void (*callback)(void *, int, void *), void *data, unsigned flags),
+SIM_API_STREAM(cuStreamAddCallback, _ptsz,
+               (void *handle, void (*callback)(void *, int, void *), void *data, unsigned flags),
                (handle, callback, data, flags), SIM_EASY) {
-    return callback && !flags ? enqueue_call(handle, (struct call) { NULL, callback, handle, data }) : CUDA_ERROR_INVALID_VALUE;
+    return callback && !flags ? enqueue_call(handle, (struct call) { NULL, callback, handle, data }) :
+                                CUDA_ERROR_INVALID_VALUE;
 }

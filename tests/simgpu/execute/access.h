@@ -1,15 +1,17 @@
 /* access.h - addresses of a whole warp at once, for ldst.c and atom.c.
 
-   An access first tries one span for all lanes: the block's remembered range of global memory, its shared memory, or the lanes'
-   stacks. Checked together, they need no test per lane. What does not fit goes lane by lane through sim_at, which faults
-   where it must. In lanes that do not take part stands the address of the first active lane, so that checks need no mask. */
+   An access first tries one span for all lanes: the block's remembered range of global memory,
+   its shared memory, or the lanes' stacks. Checked together, they need no test per lane. What
+   does not fit goes lane by lane through sim_at, which faults where it must. In lanes that do
+   not take part stands the address of the first active lane, so that checks need no mask. */
 #ifndef SIM_ACCESS_H
 #define SIM_ACCESS_H
 
 #include "../base/lanes.h"
 #include "execute.h"
 
-struct span { uint64_t lo, hi; uintptr_t host; uint64_t stride; }; /* host is the (possibly wrapped) address of device address 0 for lane 0 */
+struct span { uint64_t lo, hi; uintptr_t host; uint64_t stride; }; /* host is the (possibly wrapped) address
+                                                                      of device address 0 for lane 0 */
 
 static inline void addresses(struct sim_warp *w, const struct sim_insn *i, uint32_t m, u64 *addr)
 {
@@ -42,10 +44,14 @@ static inline void span_shared(struct sim_warp *w, struct span *s)
 
 static inline void span_local(struct sim_warp *w, struct span *s)
 {
-    s->lo = SIM_LOCAL_BASE; s->hi = w->local ? w->local_stride : SIM_LOCAL_BASE; s->stride = w->local_stride; s->host = (uintptr_t)w->local;
+    s->lo = SIM_LOCAL_BASE;
+    s->hi = w->local ? w->local_stride : SIM_LOCAL_BASE;
+    s->stride = w->local_stride;
+    s->host = (uintptr_t)w->local;
 }
 
-static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr, unsigned size, struct span *s)
+static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr, unsigned size,
+                               struct span *s)
 {
     struct sim_range *r = &w->block->ranges[i->slot];
     if (r->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) || addr[0] - r->lo >= r->hi - r->lo)
@@ -85,7 +91,8 @@ static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, u
 {
     const struct sim_block *b = w->block;
     if (i->flags & (SIM_I_BASE64 | SIM_I_STRONG) || b->shared_bytes < size) return false;
-    const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - SIM_SHARED_BASE, last = b->shared_bytes - size, odd = size - 1;
+    const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - SIM_SHARED_BASE, last = b->shared_bytes - size,
+              odd = size - 1;
     const u32 spare = a[__builtin_ctz(m)];
     u32 bad = 0;
     for (int l = 0; l < 32; l++) {
@@ -107,7 +114,8 @@ static inline bool side_by_side(const u64 *addr, uint32_t m, const struct span *
     return !odd;
 }
 
-/* How the addresses of each half of a whole warp lie: side by side, all the same, or anyhow. By halves, since blocks are often 16 wide. */
+/* How the addresses of each half of a whole warp lie: side by side, all
+   the same, or anyhow. By halves, since blocks are often 16 wide. */
 enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
 #define PATTERN(NAME, T) \
     static inline __attribute__((always_inline)) T NAME##_odd(const T *a, T size) { \
@@ -115,13 +123,14 @@ enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
         SIM_ROLLED for (int l = 0; l < 16; l++) odd |= a[l] ^ (a[0] + (T)l * size); \
         return odd; } \
     static inline __attribute__((always_inline)) enum pattern NAME(const T *a, T size) { \
-        return !(NAME##_odd(a, size) | NAME##_odd(a + 16, size)) ? SIDE_BY_SIDE : !(NAME##_odd(a, 0) | NAME##_odd(a + 16, 0)) ? SAME : SCATTERED; }
+        return !(NAME##_odd(a, size) | NAME##_odd(a + 16, size)) ? SIDE_BY_SIDE : \
+            !(NAME##_odd(a, 0) | NAME##_odd(a + 16, 0)) ? SAME : SCATTERED; }
 PATTERN(pattern32, u32)
 PATTERN(pattern64, u64)
 
 /* The bytes [a, a + bytes) as lane 0 sees them, when one test of what is remembered shows that they are there. */
-static inline __attribute__((always_inline)) unsigned char *quick(const struct sim_warp *w, const struct sim_insn *i, enum sim_space space,
-    uint64_t a, unsigned bytes)
+static inline __attribute__((always_inline)) unsigned char *quick(const struct sim_warp *w, const struct sim_insn *i,
+    enum sim_space space, uint64_t a, unsigned bytes)
 {
     const struct sim_block *b = w->block;
     if (space == SIM_GENERIC) {
@@ -130,17 +139,21 @@ static inline __attribute__((always_inline)) unsigned char *quick(const struct s
     }
     if (space == SIM_GLOBAL) {
         const struct sim_range *r = &b->ranges[i->slot];
-        const bool there = r->generation == __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) && a >= r->lo && a < r->hi && r->hi - a >= bytes;
+        const bool there = r->generation == __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) && a >= r->lo
+                           && a < r->hi && r->hi - a >= bytes;
         return there ? (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta) : NULL;
     }
     if (space == SIM_SHARED)
-        return b->shared_bytes >= bytes && a - SIM_SHARED_BASE <= b->shared_bytes - bytes ? b->shared + (a - SIM_SHARED_BASE) : NULL;
+        return b->shared_bytes >= bytes && a - SIM_SHARED_BASE <= b->shared_bytes - bytes ?
+                   b->shared + (a - SIM_SHARED_BASE) :
+                   NULL;
     return w->local_stride >= bytes && a >= SIM_LOCAL_BASE && a <= w->local_stride - bytes ? w->local + a : NULL;
 }
 
-/* For whole warps, size bytes a lane: their pattern, and where the halves begin. SCATTERED is also what needs a closer look. */
-static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w, const struct sim_insn *i, uint32_t m,
-    enum sim_space space, unsigned size, unsigned char *half[2])
+/* For whole warps, size bytes a lane: their pattern, and where the
+   halves begin. SCATTERED is also what needs a closer look. */
+static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w, const struct sim_insn *i,
+    uint32_t m, enum sim_space space, unsigned size, unsigned char *half[2])
 {
     enum pattern p;
     uint64_t at[2];
@@ -155,7 +168,8 @@ static inline __attribute__((always_inline)) enum pattern halves(const struct si
         at[0] = a[0] + (uint64_t)i->imm; at[1] = a[16] + (uint64_t)i->imm;
     }
     if (p == SCATTERED || (space == SIM_LOCAL && p != SAME) || (at[0] | at[1]) & (size - 1)) return SCATTERED;
-    for (int h = 0; h < 2; h++) if (!(half[h] = quick(w, i, space, at[h], p == SAME ? size : 16 * size))) return SCATTERED;
+    for (int h = 0; h < 2; h++)
+        if (!(half[h] = quick(w, i, space, at[h], p == SAME ? size : 16 * size))) return SCATTERED;
     return p;
 }
 

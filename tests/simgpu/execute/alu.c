@@ -1,7 +1,7 @@
 /* alu.c - integer and logic operations, moves, predicates' logic. Lane operations: see lanes.h.
 
-   Names carry the operand width where the sign does not matter (add_32), the type where it does (min_s32). 16-bit values stand
-   zero-extended in 32-bit lanes, so each 16-bit result is cut to u16. */
+   Names carry the operand width where the sign does not matter (add_32), the type where it does (min_s32). 16-bit
+   values stand zero-extended in 32-bit lanes, so each 16-bit result is cut to u16. */
 #include "../base/lanes.h"
 #include "execute.h"
 
@@ -162,8 +162,9 @@ static inline u32 differences(u32 x, u32 y, int n, bool is_signed, bool add)
 VABSDIFF(2)
 VABSDIFF(4)
 
-/* -- carry chain: w->cc has a bit for each lane. SIM_I_SECOND: write it. As on a GPU, a difference is the sum with the complement
-      and 1, so the carry of sub is set when nothing was borrowed: nvcc's 128-bit division reads it by addc. */
+/* -- carry chain: w->cc has a bit for each lane. SIM_I_SECOND: write it. As on a GPU, a difference is the sum with
+      the complement and 1, so the carry of sub is set when nothing was borrowed: nvcc's 128-bit division reads it by
+      addc. */
 
 #define CARRY(NAME, T, WIDE, E) SIM_HANDLER(NAME) { \
     T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b), *c = SIM_AT(T, i->c); \
@@ -277,8 +278,8 @@ static inline u32 find_nth_set(u32 mask, u32 base, s32 offset)
 }
 SIM_S3(fns_b32, u32, u32, u32, s32, find_nth_set(x, y, z))
 
-/* bfe: a field of `z` bits from bit `y` on; signed: the bits beyond the field or the word are its sign. Of y and z the low 8 bits count; with 64-bit
-   operands, where a GPU has shifts instead of an instruction, all of them */
+/* bfe: a field of `z` bits from bit `y` on; signed: the bits beyond the field or the word are its sign. Of y and z the
+   low 8 bits count; with 64-bit operands, where a GPU has shifts instead of an instruction, all of them */
 static inline u32 bfe_u(u32 x, u32 p, u32 n)
 {
     p &= 255; n &= 255;
@@ -315,7 +316,8 @@ SIM_H3(bfe_s64, u64, u64, u32, u32, bfe_sl(x, y, z))
     T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
         const u32 *c = SIM_AT(u32, i->c), *e = SIM_AT(u32, i->e); \
     SIM_LANES { \
-        const u32 p = c[l] & MASK, n = e[l] & MASK; const T ones = n > BITS - 1 ? (T)-1 : ((T)1 << (n & (BITS - 1))) - 1; \
+        const u32 p = c[l] & MASK, n = e[l] & MASK; \
+        const T ones = n > BITS - 1 ? (T)-1 : ((T)1 << (n & (BITS - 1))) - 1; \
         const T field = p > BITS - 1 ? 0 : ones << (p & (BITS - 1)); \
         const T r = (b[l] & ~field) | ((p > BITS - 1 ? 0 : a[l] << (p & (BITS - 1))) & field); \
         d[l] = SIM_ON(m) ? r : d[l]; \
@@ -392,7 +394,9 @@ SIM_H1(high_16, u32, u32, x >> 8 & 0xff)
 /* -- predicates: masks */
 
 #define PRED(NAME, E) SIM_HANDLER(NAME) { \
-    const uint32_t x = *SIM_AT(u32, i->a), y = *SIM_AT(u32, i->b); uint32_t *d = SIM_AT(uint32_t, i->d); (void)x; (void)y; \
+    const uint32_t x = *SIM_AT(u32, i->a), y = *SIM_AT(u32, i->b); \
+    uint32_t *d = SIM_AT(uint32_t, i->d); \
+    (void)x; (void)y; \
     *d = (*d & ~m) | ((E) & m); }
 PRED(and_pred, x & y)
 PRED(or_pred, x | y)
@@ -401,7 +405,8 @@ PRED(not_pred, ~x)
 PRED(mov_pred, x)
 
 #define SELP(NAME, T) SIM_HANDLER(NAME) { \
-    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); const uint32_t p = *SIM_AT(uint32_t, i->c); \
+    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
+    const uint32_t p = *SIM_AT(uint32_t, i->c); \
     if (m == ~0u) SIM_LANES d[l] = SIM_ON(p) ? a[l] : b[l]; \
     else SIM_LANES { const T r = SIM_ON(p) ? a[l] : b[l]; d[l] = SIM_ON(m) ? r : d[l]; } }
 SELP(selp_32, u32)
@@ -418,26 +423,30 @@ SIM_H3(slct_64_ftz_f32, u64, u64, u64, f32, z > -0x1p-126f ? x : y)
 #define E3(n) E(n##_16), E(n##_32), E(n##_64)
 #define ET(n) E(n##_u16), E(n##_s16), E(n##_u32), E(n##_s32), E(n##_u64), E(n##_s64)
 const struct sim_entry SIM_ISA(sim_alu_table)[] = {
-    E3(add), E3(sub), E3(mul_lo), E3(mad_lo), E3(neg), E3(abs), ET(mul_hi), ET(mad_hi), E(mul_wide_u16), E(mul_wide_s16),
-    E(mul_wide_u32), E(mul_wide_s32), E(mad_wide_u16), E(mad_wide_s16), E(mad_wide_u32), E(mad_wide_s32), E(add_sat_s32),
-    E(sub_sat_s32), E(mad_hi_sat_s32), E(mul24_lo_u32), E(mul24_lo_s32), E(mul24_hi_u32), E(mul24_hi_s32), E(mad24_lo_u32),
-    E(mad24_lo_s32), E(mad24_hi_u32), E(mad24_hi_s32), E(mad24_hi_sat_s32), ET(div), ET(rem), ET(min), ET(max), E(min_relu_s32),
-    E(max_relu_s32), E(add_16x2), E(min_u16x2), E(min_s16x2), E(max_u16x2), E(max_s16x2), E(min_relu_s16x2), E(max_relu_s16x2),
-    ET(sad), E(dp4a_u32_u32), E(dp4a_u32_s32), E(dp4a_s32_u32), E(dp4a_s32_s32), E(dp2a_lo_u32_u32), E(dp2a_lo_u32_s32),
-    E(dp2a_lo_s32_u32), E(dp2a_lo_s32_s32), E(dp2a_hi_u32_u32), E(dp2a_hi_u32_s32), E(dp2a_hi_s32_u32), E(dp2a_hi_s32_s32),
+    E3(add), E3(sub), E3(mul_lo), E3(mad_lo), E3(neg), E3(abs), ET(mul_hi), ET(mad_hi), E(mul_wide_u16),
+    E(mul_wide_s16), E(mul_wide_u32), E(mul_wide_s32), E(mad_wide_u16), E(mad_wide_s16), E(mad_wide_u32),
+    E(mad_wide_s32), E(add_sat_s32), E(sub_sat_s32), E(mad_hi_sat_s32), E(mul24_lo_u32), E(mul24_lo_s32),
+    E(mul24_hi_u32), E(mul24_hi_s32), E(mad24_lo_u32), E(mad24_lo_s32), E(mad24_hi_u32), E(mad24_hi_s32),
+    E(mad24_hi_sat_s32), ET(div), ET(rem), ET(min), ET(max), E(min_relu_s32), E(max_relu_s32), E(add_16x2),
+    E(min_u16x2), E(min_s16x2), E(max_u16x2), E(max_s16x2), E(min_relu_s16x2), E(max_relu_s16x2), ET(sad),
+    E(dp4a_u32_u32), E(dp4a_u32_s32), E(dp4a_s32_u32), E(dp4a_s32_s32), E(dp2a_lo_u32_u32), E(dp2a_lo_u32_s32),
+    E(dp2a_lo_s32_u32), E(dp2a_lo_s32_s32), E(dp2a_hi_u32_u32), E(dp2a_hi_u32_s32), E(dp2a_hi_s32_u32),
+    E(dp2a_hi_s32_s32),
 #define EV(n) E(vabsdiff##n##_u32), E(vabsdiff##n##_s32), E(vabsdiff##n##_u32_add), E(vabsdiff##n##_s32_add)
     EV(2), EV(4),
-    E(add_cc_32), E(add_cc_64), E(addc_32), E(addc_64), E(sub_cc_32), E(sub_cc_64), E(subc_32), E(subc_64), E(mad_lo_cc_32),
-    E(mad_lo_cc_64), E(mad_hi_cc_u32), E(mad_hi_cc_s32), E(mad_hi_cc_u64), E(mad_hi_cc_s64), E(madc_lo_32), E(madc_lo_64),
-    E(madc_hi_u32), E(madc_hi_s32), E(madc_hi_u64), E(madc_hi_s64), E(and_32), E(and_64), E(or_32), E(or_64), E(xor_32),
-    E(xor_64), E3(not), E3(cnot), E3(shl), ET(shr), E(shf_l_wrap), E(shf_l_clamp), E(shf_r_wrap), E(shf_r_clamp), E(lop3_32),
-    E(popc_32), E(popc_64), E(clz_32), E(clz_64), E(bfind_u32), E(bfind_s32), E(bfind_u64), E(bfind_s64), E(bfind_shiftamt_u32),
-    E(bfind_shiftamt_s32), E(bfind_shiftamt_u64), E(bfind_shiftamt_s64), E(brev_32), E(brev_64), E(fns_b32), E(bfe_u32),
-    E(bfe_s32), E(bfe_u64), E(bfe_s64), E(bfi_32), E(bfi_64), E(bmsk_clamp), E(bmsk_wrap), E(szext_clamp_u32),
-    E(szext_clamp_s32), E(szext_wrap_u32), E(szext_wrap_s32), E(prmt), E(prmt_f4e), E(prmt_b4e), E(prmt_rc8), E(prmt_ecl),
-    E(prmt_ecr), E(prmt_rc16), E(mov_32), E(mov_64), E(zext_64_8), E(zext_64_16), E(zext_64_32), E(sext_64_8), E(sext_64_16),
-    E(sext_64_32), E(trunc_32), E(trunc_16), E(trunc_8), E(sext_32_8), E(sext_32_16), E(pack_64), E(pack_32), E(pack_16),
-    E(high_64), E(high_32), E(high_16), E(and_pred), E(or_pred), E(xor_pred), E(not_pred), E(mov_pred), E(selp_32), E(selp_64),
-    E(slct_32_s32), E(slct_64_s32), E(slct_32_f32), E(slct_64_f32), E(slct_32_ftz_f32), E(slct_64_ftz_f32), { NULL, NULL }
+    E(add_cc_32), E(add_cc_64), E(addc_32), E(addc_64), E(sub_cc_32), E(sub_cc_64), E(subc_32), E(subc_64),
+    E(mad_lo_cc_32), E(mad_lo_cc_64), E(mad_hi_cc_u32), E(mad_hi_cc_s32), E(mad_hi_cc_u64), E(mad_hi_cc_s64),
+    E(madc_lo_32), E(madc_lo_64), E(madc_hi_u32), E(madc_hi_s32), E(madc_hi_u64), E(madc_hi_s64), E(and_32), E(and_64),
+    E(or_32), E(or_64), E(xor_32), E(xor_64), E3(not), E3(cnot), E3(shl), ET(shr), E(shf_l_wrap), E(shf_l_clamp),
+    E(shf_r_wrap), E(shf_r_clamp), E(lop3_32), E(popc_32), E(popc_64), E(clz_32), E(clz_64), E(bfind_u32), E(bfind_s32),
+    E(bfind_u64), E(bfind_s64), E(bfind_shiftamt_u32), E(bfind_shiftamt_s32), E(bfind_shiftamt_u64),
+    E(bfind_shiftamt_s64), E(brev_32), E(brev_64), E(fns_b32), E(bfe_u32), E(bfe_s32), E(bfe_u64), E(bfe_s64),
+    E(bfi_32), E(bfi_64), E(bmsk_clamp), E(bmsk_wrap), E(szext_clamp_u32), E(szext_clamp_s32), E(szext_wrap_u32),
+    E(szext_wrap_s32), E(prmt), E(prmt_f4e), E(prmt_b4e), E(prmt_rc8), E(prmt_ecl), E(prmt_ecr), E(prmt_rc16),
+    E(mov_32), E(mov_64), E(zext_64_8), E(zext_64_16), E(zext_64_32), E(sext_64_8), E(sext_64_16), E(sext_64_32),
+    E(trunc_32), E(trunc_16), E(trunc_8), E(sext_32_8), E(sext_32_16), E(pack_64), E(pack_32), E(pack_16), E(high_64),
+    E(high_32), E(high_16), E(and_pred), E(or_pred), E(xor_pred), E(not_pred), E(mov_pred), E(selp_32), E(selp_64),
+    E(slct_32_s32), E(slct_64_s32), E(slct_32_f32), E(slct_64_f32), E(slct_32_ftz_f32), E(slct_64_ftz_f32),
+    { NULL, NULL }
 };
 #undef E

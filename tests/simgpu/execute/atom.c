@@ -1,14 +1,16 @@
 /* atom.c - atom, red, and mbarriers.
 
-   Global memory through host atomics, since other workers run other blocks; shared memory plainly, since a block runs on one
-   worker at a time. Lanes go in order; those that meet at one address go as one atomic of the host, which only reads if they change
-   nothing: so the cache line can stay with both workers. An atomic that changes nothing marks the loop around it as a spin. */
+   Global memory through host atomics, since other workers run other blocks; shared memory plainly, since a block runs
+   on one worker at a time. Lanes go in order; those that meet at one address go as one atomic of the host, which only
+   reads if they change nothing: so the cache line can stay with both workers. An atomic that changes nothing marks the
+   loop around it as a spin. */
 #include "access.h"
 #include "../base/floats.h"
 
 #define SPACE_OF(i) ((enum sim_space)(i)->width)
 
-/* NAME: destination and operand lanes D, memory type T, V the new value from old, y, z; ADDS: that is old + y, which the host can */
+/* NAME: destination and operand lanes D, memory type T, V the new
+   value from old, y, z; ADDS: that is old + y, which the host can */
 #define ATOM(NAME, D, T, V) ATOM_(NAME, D, T, V, 0)
 #define ATOM_(NAME, D, T, V, ADDS) SIM_HANDLER(NAME) { \
     u64 addr[32]; struct span s = { 0 }; \
@@ -41,7 +43,8 @@
         else if (ADDS) { old = __atomic_fetch_add(p, y, __ATOMIC_SEQ_CST); next = (T)(V); } \
         else { \
             old = __atomic_load_n(p, __ATOMIC_RELAXED); \
-            do next = (T)(V); while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+            do next = (T)(V); \
+            while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
         } \
         changed |= next != old; \
         if (!sink) d[l] = (D)old; \
@@ -62,7 +65,8 @@ ATOM(atom_dec_u32, u32, u32, old == 0 || old > y ? y : old - 1)
 /* f32 sums flush subnormals in global memory, not in shared */
 static inline u32 sum32(u32 x, u32 y, bool near)
 {
-    return near ? canon32(float_of(x) + float_of(y)) : flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
+    return near ? canon32(float_of(x) + float_of(y)) :
+                  flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
 }
 /* what adds in global memory leaves a NaN's payload as it is, signalling ones, too */
 static inline u64 sum64(u64 x, u64 y, bool near)
@@ -71,7 +75,10 @@ static inline u64 sum64(u64 x, u64 y, bool near)
     return near || (a == a && b == b) ? canon64(a + b, b, a, 0) : b == b ? x : y;
 }
 static inline u32 hsum(u32 x, u32 y) { return half_of(half_value(x & 0xffff) + half_value(y & 0xffff)); }
-static inline u32 bsum(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0); }
+static inline u32 bsum(u32 x, u32 y)
+{
+    return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0);
+}
 ATOM(atom_add_f32, u32, u32, sum32(old, y, near))
 ATOM(atom_add_f64, u64, u64, sum64(old, y, near))
 ATOM(atom_add_f16, u32, u16, hsum(old, y))
@@ -79,8 +86,8 @@ ATOM(atom_add_f16x2, u32, u32, hsum(old, y) | hsum(old >> 16, y >> 16) << 16)
 ATOM(atom_add_bf16, u32, u16, bsum(old, y))
 ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
 
-/* -- mbarrier: one 64-bit word in shared memory: arrivals that a phase expects (20 bits), that are missing (20), bytes that
-      are missing (23, biased), the phase's parity (1). The state that arrive returns is the word before. */
+/* -- mbarrier: one 64-bit word in shared memory: arrivals that a phase expects (20 bits), that are missing (20), bytes
+      that are missing (23, biased), the phase's parity (1). The state that arrive returns is the word before. */
 
 #define EXPECTED(v) ((uint32_t)(v) & 0xfffff)
 #define PENDING(v) ((uint32_t)((v) >> 20) & 0xfffff)
@@ -90,8 +97,11 @@ static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes
 {
     expected &= 0xfffff;
     pending &= 0xfffff;
-    const uint64_t biased = (bytes + 0x400000u) & 0x7fffff, v = expected | (uint64_t)pending << 20 | biased << 40 | (uint64_t)phase << 63;
-    return pending || biased != 0x400000 ? v : expected | (uint64_t)expected << 20 | 0x400000ull << 40 | (uint64_t)(phase ^ 1) << 63;
+    const uint64_t biased = (bytes + 0x400000u) & 0x7fffff,
+                   v = expected | (uint64_t)pending << 20 | biased << 40 | (uint64_t)phase << 63;
+    return pending || biased != 0x400000 ?
+               v :
+               expected | (uint64_t)expected << 20 | 0x400000ull << 40 | (uint64_t)(phase ^ 1) << 63;
 }
 
 /* d: state or sink, a: address, b: count or bytes; what to do in the user bits */
@@ -121,9 +131,13 @@ SIM_HANDLER(mbarrier)
 static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, enum sim_space to, enum sim_space from)
 {
     const uint64_t a = SIM_AT(u64, i->d)[l], b = SIM_AT(u64, i->a)[l], size = SIM_AT(u32, i->b)[l];
-    if (size % 16) { sim_fault_at(w, i, l, SIM_F_MISALIGNED, "cp.async.bulk of %u bytes, not a multiple of 16", (unsigned)size); return false; }
+    if (size % 16) {
+        sim_fault_at(w, i, l, SIM_F_MISALIGNED, "cp.async.bulk of %u bytes, not a multiple of 16", (unsigned)size);
+        return false;
+    }
     for (uint64_t k = 0; k < size; k += 16) {
-        void *p = sim_at(w, i, l, to, a + k, 16, "cp.async.bulk"), *q = p ? sim_at(w, i, l, from, b + k, 16, "cp.async.bulk") : NULL;
+        void *p = sim_at(w, i, l, to, a + k, 16, "cp.async.bulk"),
+             *q = p ? sim_at(w, i, l, from, b + k, 16, "cp.async.bulk") : NULL;
         if (!q) return false;
         memcpy(p, q, 16);
     }
@@ -163,8 +177,8 @@ SIM_H1(mbarrier_pending, u32, u64, PENDING(x))
     E(atom_min_u##n), \
     E(atom_max_u##n), E(atom_min_s##n), E(atom_max_s##n)
 const struct sim_entry SIM_ISA(sim_atom_table)[] = {
-    EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64), E(atom_add_f16),
-    E(atom_add_f16x2), E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test), E(mbarrier_pending), E(cp_bulk_load),
-    E(cp_bulk_store), { NULL, NULL }
+    EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64),
+    E(atom_add_f16), E(atom_add_f16x2), E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test),
+    E(mbarrier_pending), E(cp_bulk_load), E(cp_bulk_store), { NULL, NULL }
 };
 #undef E

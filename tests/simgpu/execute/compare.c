@@ -1,10 +1,14 @@
-/* compare.c - setp and testp. The result is a mask; booleans of setp combine masks. `set` is setp and a select: see select.c. */
+/* compare.c - setp and testp. The result is a mask; booleans of
+   setp combine masks. `set` is setp and a select: see select.c. */
 #include "../base/floats.h"
 #include "execute.h"
 
 static inline uint32_t combined(uint32_t flags, uint32_t r, uint32_t c)
 {
-    return (flags & SIM_I_BOOL) == SIM_I_AND ? r & c : (flags & SIM_I_BOOL) == SIM_I_OR ? r | c : (flags & SIM_I_BOOL) ? r ^ c : r;
+    return (flags & SIM_I_BOOL) == SIM_I_AND ? r & c :
+           (flags & SIM_I_BOOL) == SIM_I_OR  ? r | c :
+           (flags & SIM_I_BOOL)              ? r ^ c :
+                                               r;
 }
 
 static inline void store_result(struct sim_warp *w, const struct sim_insn *i, uint32_t m, uint32_t r)
@@ -67,10 +71,10 @@ TESTP_ALL(f64, f64, 0x1p-1022)
 
 #define E(n) SIM_E(n)
 #define EI(t) E(setp_eq_##t), E(setp_ne_##t), E(setp_lt_##t), E(setp_le_##t), E(setp_gt_##t), E(setp_ge_##t)
-#define EF(t) EI(t), E(setp_equ_##t), E(setp_neu_##t), E(setp_ltu_##t), E(setp_leu_##t), E(setp_gtu_##t), E(setp_geu_##t), \
-    E(setp_num_##t), E(setp_nan_##t)
-#define EP(t) E(testp_finite_##t), E(testp_infinite_##t), E(testp_number_##t), E(testp_notanumber_##t), E(testp_normal_##t), \
-    E(testp_subnormal_##t)
+#define EF(t) EI(t), E(setp_equ_##t), E(setp_neu_##t), E(setp_ltu_##t), E(setp_leu_##t), E(setp_gtu_##t), \
+    E(setp_geu_##t), E(setp_num_##t), E(setp_nan_##t)
+#define EP(t) E(testp_finite_##t), E(testp_infinite_##t), E(testp_number_##t), E(testp_notanumber_##t), \
+    E(testp_normal_##t), E(testp_subnormal_##t)
 const struct sim_entry SIM_ISA(sim_compare_table)[] = {
     EI(u16), EI(s16), EI(u32), EI(s32), EI(u64), EI(s64), EF(f32), EF(ftz_f32), EF(f64), EF(f16), EF(ftz_f16), EF(bf16),
     EP(f32), EP(f64), { NULL, NULL }

@@ -1,7 +1,7 @@
 /* cvt.c - conversions between integers, f32, f64, f16 and bf16. Lane operations: see lanes.h.
 
-   Names: cvt_<to>_<from>. Float to integer saturates; its rounding is in the flags. A NaN becomes 0, or the destination's top bit
-   alone when source or destination has 64 bits. */
+   Names: cvt_<to>_<from>. Float to integer saturates; its rounding is in the flags. A NaN becomes 0, or the
+   destination's top bit alone when source or destination has 64 bits. */
 #include "../base/floats.h"
 #include "execute.h"
 
@@ -30,7 +30,10 @@ II_TO(s64, s64, u64)
 
 static inline f64 to_integral(f64 v, uint32_t mode)
 {
-    return mode == 0 ? __builtin_rint(v) : mode == 1 ? __builtin_trunc(v) : mode == 2 ? __builtin_floor(v) : __builtin_ceil(v);
+    return mode == 0 ? __builtin_rint(v) :
+           mode == 1 ? __builtin_trunc(v) :
+           mode == 2 ? __builtin_floor(v) :
+                       __builtin_ceil(v);
 }
 #define LO(T) (IS_SIGNED(T) ? -(f64)((u64)1 << (8 * sizeof(T) - 1)) : 0.0)
 #define HI(T) (IS_SIGNED(T) ? (f64)((u64)1 << (8 * sizeof(T) - 1)) : 2.0 * (f64)((u64)1 << (8 * sizeof(T) - 1)))
@@ -70,7 +73,10 @@ static inline u32 finish32(f32 v, uint32_t flags)
     return r;
 }
 /* of a double: a NaN keeps the upper bits of its payload, as the host's own conversion does it */
-static inline u32 finish_narrowed(f32 v, uint32_t flags) { return v == v || flags & SIM_I_SAT ? finish32(v, flags) : bits32(v); }
+static inline u32 finish_narrowed(f32 v, uint32_t flags)
+{
+    return v == v || flags & SIM_I_SAT ? finish32(v, flags) : bits32(v);
+}
 static inline u64 finish64(f64 v, f64 x, uint32_t flags)
 {
     return flags & SIM_I_SAT ? (v > 0 ? v < 1 ? bits64(v) : bits64(1.0) : 0) : canon64(v, x, 0, 0);
@@ -89,7 +95,8 @@ static inline u32 finish16(u32 h, uint32_t flags, u32 one)
     SIM_H1(cvt_f32_##FN, f32, FL, (f32)(F)x) \
     SIM_H1(cvt_f64_##FN, f64, FL, (f64)(F)x) \
     ROUNDED(cvt_f32_##FN##_x, u32, FL, f32, (f32)(F)x, finish32(r, flags)) \
-    ROUNDED(cvt_f64_##FN##_x, u64, FL, f64, (f64)(F)x, finish64(x ? r : 0 /* clang's sum is -0 downwards */, 0, flags)) \
+    ROUNDED(cvt_f64_##FN##_x, u64, FL, f64, (f64)(F)x, \
+            finish64(x ? r : 0 /* clang's sum is -0 downwards */, 0, flags)) \
     SIM_S1(cvt_f16_##FN, u32, FL, TO_HALF((f64)(F)x)) \
     SIM_S1(cvt_bf16_##FN, u32, FL, bhalf_round(odd_##FN((F)x), i->flags & SIM_I_ROUND))
 /* a 64-bit integer on its way to bf16: what does not fit a double only matters as not being zero */
@@ -117,8 +124,8 @@ ROUNDED(cvt_f32_f64_x, u32, f64, f32, (f32)x, finish_narrowed(r, flags))
 SIM_H1(cvt_f64_f32_x, u64, f32, finish64(i->flags & SIM_I_FTZ ? flush(x) : x, x, i->flags))
 /* f32.f32: a move, .sat and .ftz alone, or rounded to an integral value */
 SIM_H1(cvt_f32_f32_x, u32, f32, i->flags ? finish32(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags) : bits32(x))
-SIM_H1(cvt_int_f32_f32, u32, f32, finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND),
-    i->flags))
+SIM_H1(cvt_int_f32_f32, u32, f32,
+       finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND), i->flags))
 SIM_S1(cvt_f64_f64_x, u64, f64, i->flags ? finish64(x, x, i->flags) : bits64(x))
 SIM_S1(cvt_int_f64_f64, u64, f64, finish64(to_integral(x, i->flags & SIM_I_ROUND), x, i->flags))
 
@@ -138,17 +145,19 @@ SIM_H1(cvt_f32_bf16_x, u32, u32, finish32(bhalf_value(x), i->flags))
 SIM_S1(cvt_f64_f16, u64, u32, finish64(half_value(x), half_value(x), i->flags))
 SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), bhalf_value(x), i->flags))
 SIM_H1(cvt_f16_f32, u32, f32, half_of(x))
-SIM_S1(cvt_f16_f32_x, u32, f32, TO_HALF(x))      /* on an H200, .ftz does nothing here: a subnormal rounds up to the smallest f16 */
+SIM_S1(cvt_f16_f32_x, u32, f32, TO_HALF(x))      /* on an H200, .ftz does nothing here: a
+                                                    subnormal rounds up to the smallest f16 */
 SIM_S1(cvt_f16_f64, u32, f64, FROM_F64(TO_HALF, 10))
 SIM_S1(cvt_f16_f16_x, u32, u32, finish16(x & 0xffff, i->flags, 0x3c00))
-SIM_S1(cvt_int_f16_f16, u32, u32, finish16(half_round(to_integral(half_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3c00))
+SIM_S1(cvt_int_f16_f16, u32, u32,
+       finish16(half_round(to_integral(half_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3c00))
 SIM_S1(cvt_f16_bf16, u32, u32, TO_HALF(bhalf_value(x)))
 SIM_H1(cvt_bf16_f32, u32, f32, bhalf_of(x))
 SIM_S1(cvt_bf16_f32_x, u32, f32, TO_BHALF(FLUSHED(x)))
 SIM_S1(cvt_bf16_f64, u32, f64, FROM_F64(TO_BHALF, 7))
 SIM_S1(cvt_bf16_f16, u32, u32, TO_BHALF(half_value(x)))
-SIM_S1(cvt_int_bf16_bf16, u32, u32, finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags,
-    0x3f80))
+SIM_S1(cvt_int_bf16_bf16, u32, u32,
+       finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3f80))
 /* packed: the first source goes to the high half */
 SIM_H2(cvt_f16x2_f32, u32, f32, f32, half_of(x) << 16 | half_of(y))
 SIM_H2(cvt_bf16x2_f32, u32, f32, f32, bhalf_of(x) << 16 | bhalf_of(y))
@@ -171,8 +180,10 @@ static inline u32 half_of_fp8(u32 x, bool e4, uint32_t flags)
 }
 SIM_S2(cvt_e4m3x2_f32, u32, f32, f32, fp8_of(x, true, i->flags) << 8 | fp8_of(y, true, i->flags))
 SIM_S2(cvt_e5m2x2_f32, u32, f32, f32, fp8_of(x, false, i->flags) << 8 | fp8_of(y, false, i->flags))
-SIM_S1(cvt_e4m3x2_f16x2, u32, u32, fp8_of(half_value(x >> 16), true, i->flags) << 8 | fp8_of(half_value(x & 0xffff), true, i->flags))
-SIM_S1(cvt_e5m2x2_f16x2, u32, u32, fp8_of(half_value(x >> 16), false, i->flags) << 8 | fp8_of(half_value(x & 0xffff), false, i->flags))
+SIM_S1(cvt_e4m3x2_f16x2, u32, u32,
+       fp8_of(half_value(x >> 16), true, i->flags) << 8 | fp8_of(half_value(x & 0xffff), true, i->flags))
+SIM_S1(cvt_e5m2x2_f16x2, u32, u32,
+       fp8_of(half_value(x >> 16), false, i->flags) << 8 | fp8_of(half_value(x & 0xffff), false, i->flags))
 SIM_S1(cvt_f16x2_e4m3x2, u32, u32, half_of_fp8(x >> 8, true, i->flags) << 16 | half_of_fp8(x, true, i->flags))
 SIM_S1(cvt_f16x2_e5m2x2, u32, u32, half_of_fp8(x >> 8, false, i->flags) << 16 | half_of_fp8(x, false, i->flags))
 
@@ -180,27 +191,28 @@ static inline u32 pack(s32 x, s32 y, u32 z, uint32_t how)
 {
     const uint32_t bits = how & 255;
     const s32 most = (1 << (bits - how / 256)) - 1, least = how / 256 ? -most - 1 : 0;
-    const u32 mask = (1u << bits) - 1, high = (u32)(x < least ? least : x > most ? most : x) & mask, low = (u32)(y < least ? least : y > most ? most : y) & mask;
+    const u32 mask = (1u << bits) - 1, high = (u32)(x < least ? least : x > most ? most : x) & mask;
+    const u32 low = (u32)(y < least ? least : y > most ? most : y) & mask;
     return high << bits | low | (bits < 16 ? z << 2 * bits : 0);
 }
 SIM_S2(cvt_pack_16, u32, s32, s32, pack(x, y, 0, i->flags >> SIM_I_USER))
 SIM_S3(cvt_pack, u32, s32, s32, u32, pack(x, y, z, i->flags >> SIM_I_USER))
 
 #define E(n) SIM_E(n)
-#define E8(p, f) E(p##u8_##f), E(p##s8_##f), E(p##u16_##f), E(p##s16_##f), E(p##u32_##f), E(p##s32_##f), E(p##u64_##f), \
-    E(p##s64_##f)
+#define E8(p, f) E(p##u8_##f), E(p##s8_##f), E(p##u16_##f), E(p##s16_##f), E(p##u32_##f), E(p##s32_##f), \
+    E(p##u64_##f), E(p##s64_##f)
 #define FROM(f) E8(cvt_, f), E8(cvt_sat_, f), E(cvt_f32_##f), E(cvt_f64_##f), E(cvt_f32_##f##_x), E(cvt_f64_##f##_x), \
     E(cvt_f16_##f), \
     E(cvt_bf16_##f)
 const struct sim_entry SIM_ISA(sim_cvt_table)[] = {
     FROM(u8), FROM(s8), FROM(u16), FROM(s16), FROM(u32), FROM(s32), FROM(u64), FROM(s64), E8(cvt_, f32), E8(cvt_, f64),
-    E8(cvt_, f16), E8(cvt_, bf16), E(cvt_rzi_s32_f32), E(cvt_f64_f32), E(cvt_f64_ftz_f32), E(cvt_f32_f64), E(cvt_f32_f64_x),
-    E(cvt_f64_f32_x), E(cvt_f32_f32_x), E(cvt_int_f32_f32), E(cvt_f64_f64_x), E(cvt_int_f64_f64), E(cvt_f32_f16),
-    E(cvt_f32_bf16), E(cvt_f32_f16_x), E(cvt_f32_bf16_x), E(cvt_f64_f16), E(cvt_f64_bf16), E(cvt_f16_f32), E(cvt_f16_f32_x),
-    E(cvt_f16_f64), E(cvt_f16_f16_x), E(cvt_int_f16_f16), E(cvt_f16_bf16), E(cvt_bf16_f32), E(cvt_bf16_f32_x), E(cvt_bf16_f64),
-    E(cvt_bf16_f16), E(cvt_int_bf16_bf16), E(cvt_f16x2_f32), E(cvt_bf16x2_f32), E(cvt_f16x2_f32_x), E(cvt_bf16x2_f32_x),
-    E(cvt_e4m3x2_f32), E(cvt_e5m2x2_f32), E(cvt_e4m3x2_f16x2), E(cvt_e5m2x2_f16x2), E(cvt_f16x2_e4m3x2), E(cvt_f16x2_e5m2x2),
-    E(cvt_pack_16), E(cvt_pack),
+    E8(cvt_, f16), E8(cvt_, bf16), E(cvt_rzi_s32_f32), E(cvt_f64_f32), E(cvt_f64_ftz_f32), E(cvt_f32_f64),
+    E(cvt_f32_f64_x), E(cvt_f64_f32_x), E(cvt_f32_f32_x), E(cvt_int_f32_f32), E(cvt_f64_f64_x), E(cvt_int_f64_f64),
+    E(cvt_f32_f16), E(cvt_f32_bf16), E(cvt_f32_f16_x), E(cvt_f32_bf16_x), E(cvt_f64_f16), E(cvt_f64_bf16),
+    E(cvt_f16_f32), E(cvt_f16_f32_x), E(cvt_f16_f64), E(cvt_f16_f16_x), E(cvt_int_f16_f16), E(cvt_f16_bf16),
+    E(cvt_bf16_f32), E(cvt_bf16_f32_x), E(cvt_bf16_f64), E(cvt_bf16_f16), E(cvt_int_bf16_bf16), E(cvt_f16x2_f32),
+    E(cvt_bf16x2_f32), E(cvt_f16x2_f32_x), E(cvt_bf16x2_f32_x), E(cvt_e4m3x2_f32), E(cvt_e5m2x2_f32),
+    E(cvt_e4m3x2_f16x2), E(cvt_e5m2x2_f16x2), E(cvt_f16x2_e4m3x2), E(cvt_f16x2_e5m2x2), E(cvt_pack_16), E(cvt_pack),
     { NULL, NULL }
 };
 #undef E

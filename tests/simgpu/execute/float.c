@@ -1,26 +1,30 @@
 /* float.c - f32 and f64 arithmetic, and the approximate functions. Lane operations: see lanes.h.
 
-   add, sub, mul, fma, div, rcp, sqrt are IEEE exact. The plain and the .ftz forms to nearest have handlers of their own; the
-   _x handlers read rounding, .ftz and .sat from the flags. Directed rounding uses the host's rounding mode: operands come from
-   memory and results go there between the two calls that switch it, so nothing moves across. The .approx functions are computed
-   more exactly than a GPU computes them. */
+   add, sub, mul, fma, div, rcp, sqrt are IEEE exact. The plain and the .ftz forms to nearest have handlers of their
+   own; the _x handlers read rounding, .ftz and .sat from the flags. Directed rounding uses the host's rounding mode:
+   operands come from memory and results go there between the two calls that switch it, so nothing moves across. The
+   .approx functions are computed more exactly than a GPU computes them. */
 #include "../base/floats.h"
 #include "execute.h"
 
 #define A3 const f32 x = a[l], y = b[l], z = c[l]
 #define FLOAT(NAME, E) SIM_HANDLER(NAME) { \
-    u32 *d = SIM_AT(u32, i->d); const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); (void)b; \
-        (void)c; \
+    u32 *d = SIM_AT(u32, i->d); \
+    const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); \
+    (void)b; (void)c; \
     if (m == ~0u) SIM_LANES { A3; (void)y; (void)z; d[l] = (E); } \
     else SIM_LANES { A3; (void)y; (void)z; const u32 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
 #define FLOAT_X(NAME, E, BIG) SIM_HANDLER(NAME) { \
-    u32 *d = SIM_AT(u32, i->d); const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); (void)b; \
-        (void)c; \
+    u32 *d = SIM_AT(u32, i->d); \
+    const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); \
+    (void)b; (void)c; \
     const uint32_t flags = i->flags, ftz = flags & SIM_I_FTZ ? ~0u : 0; u32 out[32]; \
     if (flags & SIM_I_ROUND) fesetround(sim_fe_round[flags & SIM_I_ROUND]); \
     SIM_EACH_LANE(m) { \
-        const f32 x = ftz ? flush(a[l]) : a[l], y = ftz ? flush(b[l]) : b[l], z = ftz ? flush(c[l]) : c[l]; (void)y; (void)z; \
-        const f32 r = (E), big = (BIG); out[l] = ftz && __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : bits32(r); \
+        const f32 x = ftz ? flush(a[l]) : a[l], y = ftz ? flush(b[l]) : b[l], z = ftz ? flush(c[l]) : c[l]; \
+        (void)y; (void)z; \
+        const f32 r = (E), big = (BIG); \
+        out[l] = ftz && __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : bits32(r); \
     } \
     if (flags & SIM_I_ROUND) { __asm__ volatile("" : : "r"(out) : "memory"); fesetround(FE_TONEAREST); } \
     SIM_EACH_LANE(m) { \
@@ -29,8 +33,12 @@
         d[l] = r; \
     } }
 #define FTZ(E, ...) flush_bits(canon32(E(__VA_ARGS__)))
-/* What is tiny before it is rounded among the subnormals is flushed, though it may round up to the smallest normal number: BIG is the result times 2^64. */
-static inline u32 flush_tiny(f32 r, f32 big) { return __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : canon32(r); }
+/* What is tiny before it is rounded among the subnormals is flushed, though it may round up to the smallest normal
+   number: BIG is the result times 2^64. */
+static inline u32 flush_tiny(f32 r, f32 big)
+{
+    return __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : canon32(r);
+}
 #define BIG(x) (flush(x) * 0x1p64f)
 #define OP_ADD(x, y) ((x) + (y))
 #define OP_SUB(x, y) ((x) - (y))
@@ -110,12 +118,15 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
 /* -- f64 */
 
 #define D3 const f64 x = a[l], y = b[l], z = c[l]; (void)x; (void)y; (void)z
-#define DOUBLE_OPERANDS u64 *d = SIM_AT(u64, i->d); const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c)
+#define DOUBLE_OPERANDS \
+    u64 *d = SIM_AT(u64, i->d); \
+    const f64 *a = SIM_AT(f64, i->a), *b = SIM_AT(f64, i->b), *c = SIM_AT(f64, i->c)
 #define DOUBLE_BITS(NAME, E) SIM_HANDLER(NAME) { \
     DOUBLE_OPERANDS; \
     if (m == ~0u) SIM_LANES { D3; d[l] = (E); } \
     else SIM_LANES { D3; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
-/* NaNs are rare: the sources that one may come from, Y and Z beside x, are read again only then, which the asm statement says to compilers */
+/* NaNs are rare: the sources that one may come from, Y and Z beside x, are read again only then, which the asm
+   statement says to compilers */
 #define DOUBLE(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
     DOUBLE_OPERANDS; f64 out[32]; u64 nan = 0; \
     SIM_LANES { D3; const f64 r = (E); out[l] = r; nan |= r == r ? 0 : ~0ull; } \
@@ -172,7 +183,8 @@ SIM_S1(rsqrt_approx_ftz_f64, u64, f64, gross(x, true))
 static inline f32 div_approx(f32 x, f32 y)
 {
     f32 size = __builtin_fabsf(y);
-    if (size > 0x1p126f && size < INFINITY) return x - x == 0 ? (signbit(x) != 0) != (signbit(y) != 0) ? -0.0f : 0.0f : x * 0.0f;
+    if (size > 0x1p126f && size < INFINITY)
+        return x - x == 0 ? (signbit(x) != 0) != (signbit(y) != 0) ? -0.0f : 0.0f : x * 0.0f;
     return x / y;
 }
 static inline f32 rsqrt_approx(f32 x) { return (f32)(1.0 / __builtin_sqrt((f64)x)); }

@@ -3,7 +3,8 @@
 #include "execute.h"
 #include <time.h>
 
-/* The group, all of it, goes to target. It need not be chosen again while it stays the lowest, or short of the next merge. */
+/* The group, all of it, goes to target. It need not be chosen
+   again while it stays the lowest, or short of the next merge. */
 static inline void jump(struct sim_warp *w, const struct sim_insn *from, uint32_t target)
 {
     const struct sim_insn *to = w->block->code->insns + target;
@@ -19,7 +20,8 @@ SIM_HANDLER(bra)
     if (m == w->group) { jump(w, i, (uint32_t)i->imm); return; }
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
     sim_warp_place(w, m, (uint32_t)i->imm);
-    if (w->block->code->insns + i->imm <= i) {                 /* lanes that left the loop wait for the others: count for those */
+    if (w->block->code->insns + i->imm <= i) {                 /* lanes that left the loop wait for
+                                                                  the others: count for those */
         w->group = m;
         w->ip = w->block->code->insns + i->imm;
         w->diverged = true;
@@ -34,7 +36,10 @@ SIM_HANDLER(brx)
     const u32 *a = SIM_AT(u32, i->a);
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
     SIM_EACH_LANE(m) {
-        if (a[l] >= n) { sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "brx.idx index %u of %u targets", a[l], n); return; }
+        if (a[l] >= n) {
+            sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "brx.idx index %u of %u targets", a[l], n);
+            return;
+        }
         w->pc[l] = labels[1 + a[l]];
     }
     sim_warp_moved(w);
@@ -140,7 +145,8 @@ SIM_HANDLER(call_indirect)
         uint64_t id = (a[l] - SIM_WINDOW_CODE) / 16 - 1;
         int f = (a[l] & 15) == 0 && a[l] > SIM_WINDOW_CODE && id < code->nimage_funcs ? code->func_of_id[id] : -1;
         if (f < 0) {
-            sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "call of 0x%llx, which is no function", (unsigned long long)a[l]);
+            sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "call of 0x%llx, which is no function",
+                         (unsigned long long)a[l]);
             return;
         }
         if (!enter(w, i, (int)l, site, &code->funcs[f])) return;
@@ -226,8 +232,9 @@ SIM_HANDLER(call_free)
         uint64_t arg[5];
         system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg);
         if (sim_heap_give(w->block->grid, arg[0])) continue;
-        sim_fault_at(w, i, (int)l, SIM_F_LAUNCH_FAILED, "free of 0x%llx, which malloc did not give, or which was freed before",
-            (unsigned long long)arg[0]);
+        sim_fault_at(w, i, (int)l, SIM_F_LAUNCH_FAILED,
+                     "free of 0x%llx, which malloc did not give, or which was freed before",
+                     (unsigned long long)arg[0]);
         return;
     }
 }
@@ -266,7 +273,10 @@ static uint64_t now(clockid_t clock)
     clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-#define CLOCK(NAME, D, V) SIM_HANDLER(NAME) { const D v = (D)(V); D *d = SIM_AT(D, i->d); SIM_LANES d[l] = SIM_ON(m) ? v : d[l]; }
+#define CLOCK(NAME, D, V) SIM_HANDLER(NAME) { \
+    const D v = (D)(V); \
+    D *d = SIM_AT(D, i->d); \
+    SIM_LANES d[l] = SIM_ON(m) ? v : d[l]; }
 CLOCK(clock_32, u32, now(CLOCK_MONOTONIC))
 CLOCK(clock_hi, u32, now(CLOCK_MONOTONIC) >> 32)
 CLOCK(clock_64, u64, now(CLOCK_MONOTONIC))
@@ -276,9 +286,9 @@ CLOCK(globaltimer_hi, u32, now(CLOCK_REALTIME) >> 32)
 
 #define E(n) SIM_E(n)
 const struct sim_entry sim_flow_table[] = {
-    E(bra), E(brx), E(exit_lanes), E(call_direct), E(call_indirect), E(ret), E(call_vprintf), E(call_assertfail), E(call_malloc), E(call_free),
-    E(trap),
-    E(run_off), E(fence), E(nothing), { "nanosleep", sleep_lanes }, E(activemask), E(clock_32), E(clock_hi), E(clock_64),
-    E(globaltimer_64), E(globaltimer_lo), E(globaltimer_hi), { NULL, NULL }
+    E(bra), E(brx), E(exit_lanes), E(call_direct), E(call_indirect), E(ret), E(call_vprintf), E(call_assertfail),
+    E(call_malloc), E(call_free), E(trap), E(run_off), E(fence), E(nothing), { "nanosleep", sleep_lanes },
+    E(activemask), E(clock_32), E(clock_hi),
+    E(clock_64), E(globaltimer_64), E(globaltimer_lo), E(globaltimer_hi), { NULL, NULL }
 };
 #undef E

@@ -1,8 +1,8 @@
-/* format.c - printf and assert of kernels: the host's formatter on arguments from device memory, and the queue of what was
-   printed.
+/* format.c - printf and assert of kernels: the host's formatter on
+   arguments from device memory, and the queue of what was printed.
 
-   vprintf's arguments stand packed in memory, each at its natural alignment: int and its kin 4 bytes, long, pointers and
-   doubles 8. */
+   vprintf's arguments stand packed in memory, each at its natural
+   alignment: int and its kin 4 bytes, long, pointers and doubles 8. */
 #include "execute.h"
 
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -69,10 +69,11 @@ static bool argument(struct sim_warp *w, const struct sim_insn *i, int lane, uin
 }
 
 /* One conversion, from the % to its letter. */
-static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, const char **format, uint64_t *args, int *count,
-    struct text *out)
+static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, const char **format, uint64_t *args,
+                    int *count, struct text *out)
 {
-    enum { WIDEST = 511 };                       /* more of a conversion is cut; C's own would fill in blanks for minutes */
+    enum { WIDEST = 511 };                       /* more of a conversion is cut; C's own
+                                                    would fill in blanks for minutes */
     char spec[64], piece[WIDEST + 1];
     size_t n = 0;
     const char *f = *format;
@@ -80,7 +81,8 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     int star = 0;
     bool starred = false;
     const char *star_precision = strstr(f, ".*"), *end = f + 1 + strspn(f + 1, "-+ #0123456789.*hlLqjzt");
-    if (star_precision && star_precision < end) {                 /* a GPU prints it as it stands, and takes no argument */
+    if (star_precision && star_precision < end) {                 /* a GPU prints it as it stands,
+                                                                     and takes no argument */
         if (*end) end++;
         put(out, f, (size_t)(end - f));
         *format = end;
@@ -109,7 +111,8 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     struct text string = { NULL, 0, 0 };
     int len = 0;
     const char *result = piece;
-#define FORMAT(value) (starred ? snprintf(piece, sizeof piece, spec, star, value) : snprintf(piece, sizeof piece, spec, value))
+#define FORMAT(value) \
+    (starred ? snprintf(piece, sizeof piece, spec, star, value) : snprintf(piece, sizeof piece, spec, value))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     if (letter && strchr("diouxXc", letter)) {
@@ -182,9 +185,9 @@ void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     if (ok) {
         const struct sim_block *b = w->block;
         const uint32_t t = 32 * w->index + (uint32_t)lane, *n = b->grid->block;
-        fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", s[1].s, (unsigned)arg[2],
-            s[2].s, b->ctaid[0],
-                b->ctaid[1], b->ctaid[2], t % n[0], t / n[0] % n[1], t / n[0] / n[1], s[0].s);
+        fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", s[1].s,
+                (unsigned)arg[2], s[2].s, b->ctaid[0], b->ctaid[1], b->ctaid[2], t % n[0], t / n[0] % n[1],
+                t / n[0] / n[1], s[0].s);
         sim_fault_at(w, i, lane, SIM_F_ASSERT, "assertion `%.100s` failed", s[0].s);
     }
     for (int k = 0; k < 3; k++) free(s[k].s);

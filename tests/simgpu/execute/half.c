@@ -1,7 +1,7 @@
 /* half.c - f16 and bf16 arithmetic, single and packed. Lane operations: see lanes.h.
 
-   add, sub and mul of f16 are computed in f32, where rounding twice does no harm; of bf16, whose exponents reach as far as
-   f32's, in double; fma in double, rounded to odd first. Packed forms do both halves. */
+   add, sub and mul of f16 are computed in f32, where rounding twice does no harm; of bf16, whose exponents reach as far
+   as f32's, in double; fma in double, rounded to odd first. Packed forms do both halves. */
 #include "../base/floats.h"
 #include "execute.h"
 
@@ -23,11 +23,17 @@ static inline u32 b_finish(u32 h, uint32_t flags)
 static inline u32 h_add(u32 x, u32 y) { return half_of(half_value(x) + half_value(y)); }
 static inline u32 h_sub(u32 x, u32 y) { return half_of(half_value(x) - half_value(y)); }
 static inline u32 h_mul(u32 x, u32 y) { return half_of(half_value(x) * half_value(y)); }
-static inline u32 h_fma(u32 x, u32 y, u32 z) { return half_round(fma_odd(half_value(x), half_value(y), half_value(z)), 0); }
+static inline u32 h_fma(u32 x, u32 y, u32 z)
+{
+    return half_round(fma_odd(half_value(x), half_value(y), half_value(z)), 0);
+}
 static inline u32 b_add(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x), 1.0, bhalf_value(y)), 0); }
 static inline u32 b_sub(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x), 1.0, -bhalf_value(y)), 0); }
 static inline u32 b_mul(u32 x, u32 y) { return bhalf_round((f64)bhalf_value(x) * bhalf_value(y), 0); }
-static inline u32 b_fma(u32 x, u32 y, u32 z) { return bhalf_round(fma_odd(bhalf_value(x), bhalf_value(y), bhalf_value(z)), 0); }
+static inline u32 b_fma(u32 x, u32 y, u32 z)
+{
+    return bhalf_round(fma_odd(bhalf_value(x), bhalf_value(y), bhalf_value(z)), 0);
+}
 
 /* min, max on bits: ordered as sign-magnitude integers; the formats differ in where NaNs begin */
 static inline s32 order(u32 h) { return h & 0x8000 ? -(s32)(h & 0x7fff) - 1 : (s32)h; }
@@ -51,14 +57,16 @@ static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
     SIM_S3(NAME##x2, u32, u32, u32, u32, TWICE3(F, x, y, z))
 
 #define HF2(OP, x, y) h_finish(OP(H_FTZ(x), H_FTZ(y)), i->flags)
-/* .ftz: what is too small before it is rounded among the subnormals is flushed, though it may round up to the smallest normal number */
+/* .ftz: what is too small before it is rounded among the subnormals
+   is flushed, though it may round up to the smallest normal number */
 static inline u32 h_tiny(u32 h, f64 exact, uint32_t flags)
 {
     return flags & SIM_I_FTZ && exact > -(0x1p-14 - 0x1p-26) && exact < 0x1p-14 - 0x1p-26 ? h & 0x8000 : h;
 }
 #define HADD(x, y) HF2(h_add, x, y)
 #define HSUB(x, y) HF2(h_sub, x, y)
-#define HMUL(x, y) h_finish(h_tiny(h_mul(H_FTZ(x), H_FTZ(y)), (f64)half_value(H_FTZ(x)) * half_value(H_FTZ(y)), i->flags), i->flags)
+#define HMUL(x, y) \
+    h_finish(h_tiny(h_mul(H_FTZ(x), H_FTZ(y)), (f64)half_value(H_FTZ(x)) * half_value(H_FTZ(y)), i->flags), i->flags)
 #define HFMA(x, y, z) h_finish(h_tiny(h_fma(H_FTZ(x), H_FTZ(y), H_FTZ(z)), \
     fma_odd(half_value(H_FTZ(x)), half_value(H_FTZ(y)), half_value(H_FTZ(z))), i->flags), i->flags)
 #define HMIN(x, y) extreme(H_FTZ(x), H_FTZ(y), i->flags, false, 0x7c00)
@@ -102,7 +110,7 @@ OP1(tanh_approx_bf16, BTANH)
 #define E(n) SIM_E(n), SIM_E(n##x2)
 const struct sim_entry SIM_ISA(sim_half_table)[] = {
     E(add_f16), E(sub_f16), E(mul_f16), E(fma_f16), E(min_f16), E(max_f16), E(neg_f16), E(abs_f16), E(ex2_approx_f16),
-    E(tanh_approx_f16), E(add_bf16), E(sub_bf16), E(mul_bf16), E(fma_bf16), E(min_bf16), E(max_bf16), E(neg_bf16), E(abs_bf16),
-    E(ex2_approx_bf16), E(tanh_approx_bf16), { NULL, NULL }
+    E(tanh_approx_f16), E(add_bf16), E(sub_bf16), E(mul_bf16), E(fma_bf16), E(min_bf16), E(max_bf16), E(neg_bf16),
+    E(abs_bf16), E(ex2_approx_bf16), E(tanh_approx_bf16), { NULL, NULL }
 };
 #undef E

@@ -6,17 +6,21 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
     return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e;
 }
 
-/* Whole warps go by the pattern of their addresses, with a handler for each number n of elements: 1, 2, 4. The rest goes through NAME_any: as one where
-   one span holds all addresses, else lane by lane. In local memory the lanes' stacks lie `stride` apart. */
+/* Whole warps go by the pattern of their addresses, with a handler for each number n of elements: 1, 2, 4. The rest
+   goes through NAME_any: as one where one span holds all addresses, else lane by lane. In local memory the lanes'
+   stacks lie `stride` apart. */
 #define BY_ELEMENTS(X) do { if (n == 1) { X(1) } else if (n == 2) { X(2) } else { X(4) } } while (0)
-#define FOR_ELEMENTS(X, NAME, ...) X(NAME, NAME, 1, __VA_ARGS__) X(NAME##_v2, NAME, 2, __VA_ARGS__) X(NAME##_v4, NAME, 4, __VA_ARGS__)
+#define FOR_ELEMENTS(X, NAME, ...) \
+    X(NAME, NAME, 1, __VA_ARGS__) X(NAME##_v2, NAME, 2, __VA_ARGS__) X(NAME##_v4, NAME, 4, __VA_ARGS__)
 #define HALF_LANES SIM_IVDEP for (unsigned l = 0; l < 16; l++)
 #define ELEMENTS for (unsigned k = 0; k < n; k++)
 #define AT(T, s, l) ((T *)(void *)((s).host + addr[l] + (l) * (s).stride))
 
 #define LOAD_OFFSETS(N) for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < N; k++) \
     d[k][l] = ((const from *)(const void *)(shared + offset[l]))[k];
-#define LOAD_SPAN(N) for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < N; k++) d[k][l] = AT(const from, s, l)[k];
+#define LOAD_SPAN(N) \
+    for (unsigned l = 0; l < 32; l++) \
+        for (unsigned k = 0; k < N; k++) d[k][l] = AT(const from, s, l)[k];
 #define LOAD_ANY(NAME, SPACE, D, T) \
     static __attribute__((noinline)) void NAME##_any(struct sim_warp *w, const struct sim_insn *i, uint32_t m) { \
         typedef T from; \
@@ -63,7 +67,9 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
     } }
 #define LOAD(NAME, ...) LOAD_ANY(NAME, __VA_ARGS__) FOR_ELEMENTS(LOAD_QUICK, NAME, __VA_ARGS__)
 
-#define STORE_OFFSETS(N) for (unsigned l = 0; l < 32; l++) for (unsigned k = 0; k < N; k++) ((to *)(void *)(shared + offset[l]))[k] = (to)v[k][l];
+#define STORE_OFFSETS(N) \
+    for (unsigned l = 0; l < 32; l++) \
+        for (unsigned k = 0; k < N; k++) ((to *)(void *)(shared + offset[l]))[k] = (to)v[k][l];
 #define STORE_ANY(NAME, SPACE, S, T) \
     static __attribute__((noinline)) void NAME##_any(struct sim_warp *w, const struct sim_insn *i, uint32_t m) { \
         typedef T to; \
@@ -101,12 +107,13 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
         T *p = (T *)(void *)half[h]; const S *v[n]; \
         ELEMENTS v[k] = SIM_AT(S, element(i, k)) + 16 * h; \
         if (lie == SIDE_BY_SIDE) HALF_LANES ELEMENTS p[n * l + k] = (T)v[k][l]; \
-        else for (unsigned l = 0; l < 16; l++) ELEMENTS ((T *)(void *)(half[h] + (16 * h + l) * stride))[k] = (T)v[k][l]; \
+        else for (unsigned l = 0; l < 16; l++) \
+            ELEMENTS ((T *)(void *)(half[h] + (16 * h + l) * stride))[k] = (T)v[k][l]; \
     } }
 #define STORE(NAME, ...) STORE_ANY(NAME, __VA_ARGS__) FOR_ELEMENTS(STORE_QUICK, NAME, __VA_ARGS__)
 
-#define SPACES(X, ...) X(global, SIM_GLOBAL, __VA_ARGS__) X(shared, SIM_SHARED, __VA_ARGS__) X(local, SIM_LOCAL, __VA_ARGS__) \
-    X(generic, SIM_GENERIC, __VA_ARGS__)
+#define SPACES(X, ...) X(global, SIM_GLOBAL, __VA_ARGS__) X(shared, SIM_SHARED, __VA_ARGS__) \
+    X(local, SIM_LOCAL, __VA_ARGS__) X(generic, SIM_GENERIC, __VA_ARGS__)
 #define LOADS(SN, SPACE, TN, D, T) LOAD(ld_##SN##_##TN, SPACE, D, T)
 #define STORES(SN, SPACE, TN, S, T) STORE(st_##SN##_##TN, SPACE, S, T)
 SPACES(LOADS, u8, u32, u8)
@@ -140,7 +147,8 @@ LOAD_ANY(ld_param_at_s16, SIM_PARAM, u32, s16)
 LOAD_ANY(ld_param_at_32, SIM_PARAM, u32, u32)
 LOAD_ANY(ld_param_at_64, SIM_PARAM, u64, u64)
 
-/* cp.async [d], [a], size, source size: d shared. Done at once: waiting for it is then nothing. b: source size or sink. */
+/* cp.async [d], [a], size, source size: d shared. Done at once:
+   waiting for it is then nothing. b: source size or sink. */
 SIM_HANDLER(cp_async)
 {
     const unsigned size = i->width;
@@ -148,7 +156,8 @@ SIM_HANDLER(cp_async)
         uint64_t to = i->flags & SIM_I_COUNT ? SIM_AT(u64, i->d)[l] : SIM_AT(u32, i->d)[l];
         uint64_t from = i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l];
         uint32_t bytes = i->flags & SIM_I_SINK ? size : SIM_AT(u32, i->b)[l];
-        unsigned char *p = sim_at(w, i, (int)l, SIM_SHARED, to + (uint64_t)(i->imm >> 32), size, "cp.async to shared memory");
+        unsigned char *p =
+            sim_at(w, i, (int)l, SIM_SHARED, to + (uint64_t)(i->imm >> 32), size, "cp.async to shared memory");
         if (!p) return;
         unsigned char data[16] = { 0 };
         if (bytes > size) bytes = size;
@@ -168,7 +177,7 @@ SIM_HANDLER(cp_async)
 #define EL(E, s) E(ld_##s##_u8), E(ld_##s##_s8), E(ld_##s##_u16), E(ld_##s##_s16), E(ld_##s##_32), E(ld_##s##_64)
 #define ES(s) EN(st_##s##_8), EN(st_##s##_16), EN(st_##s##_32), EN(st_##s##_64)
 const struct sim_entry SIM_ISA(sim_ldst_table)[] = {
-    EL(EN, global), EL(EN, shared), EL(EN, local), EL(EN, generic), ES(global), ES(shared), ES(local), ES(generic), EL(E, param), EL(EA, param_at),
-    E(cp_async), { NULL, NULL }
+    EL(EN, global), EL(EN, shared), EL(EN, local), EL(EN, generic), ES(global), ES(shared), ES(local), ES(generic),
+    EL(E, param), EL(EA, param_at), E(cp_async), { NULL, NULL }
 };
 #undef E

@@ -1,8 +1,9 @@
-/* shuffle.c - operations of several lanes of a warp: shfl, vote, match, redux, bar.warp, elect. Lane operations: see lanes.h.
+/* shuffle.c - operations of several lanes of a warp: shfl, vote,
+   match, redux, bar.warp, elect. Lane operations: see lanes.h.
 
-   A .sync operation executes when every live lane of its member mask has come to it. Lanes that come early are parked at the
-   instruction; the last group to come executes it for all and takes them along. An exit unparks all lanes of the warp: they
-   execute the instruction again, and perhaps park again. */
+   A .sync operation executes when every live lane of its member mask has come to it. Lanes that come early are parked
+   at the instruction; the last group to come executes it for all and takes them along. An exit unparks all lanes of the
+   warp: they execute the instruction again, and perhaps park again. */
 #include "../base/lanes.h"
 #include "execute.h"
 
@@ -123,8 +124,9 @@ SIM_HANDLER(bar_warp_sync) { together(w, i, m, true, NULL); }
 
 #define E(n) SIM_E(n)
 const struct sim_entry SIM_ISA(sim_shuffle_table)[] = {
-    E(shfl_up), E(shfl_down), E(shfl_bfly), E(shfl_idx), E(vote_sync), E(match_any_32), E(match_any_64), E(match_all_32), E(match_all_64), E(redux_add),
-    E(redux_and), E(redux_or), E(redux_xor), E(redux_min_u32), E(redux_max_u32), E(redux_min_s32), E(redux_max_s32), E(elect_sync), E(bar_warp_sync),
+    E(shfl_up), E(shfl_down), E(shfl_bfly), E(shfl_idx), E(vote_sync), E(match_any_32), E(match_any_64),
+    E(match_all_32), E(match_all_64), E(redux_add), E(redux_and), E(redux_or), E(redux_xor), E(redux_min_u32),
+    E(redux_max_u32), E(redux_min_s32), E(redux_max_s32), E(elect_sync), E(bar_warp_sync),
     { NULL, NULL }
 };
 #undef E

@@ -26,7 +26,8 @@ static void release(struct sim_block *b, unsigned id)
     *bar = (struct sim_bar){ .all = 1 };
 }
 
-/* A barrier with a count counts whole warps: a warp that comes counts its threads that are gone, or never were, as present. */
+/* A barrier with a count counts whole warps: a warp that comes
+   counts its threads that are gone, or never were, as present. */
 static bool complete(const struct sim_block *b, unsigned id)
 {
     const struct sim_bar *bar = &b->bars[id];
@@ -49,16 +50,23 @@ SIM_HANDLER(bar)
 {
     struct sim_block *b = w->block;
     const u32 *ids = SIM_AT(u32, i->a), *counts = SIM_AT(u32, i->c);
-    const uint32_t mode = i->flags >> SIM_I_USER, pred = mode >= BAR_POPC ? *SIM_AT(uint32_t, i->b) : 0, here = sim_pc(w, i);
+    const uint32_t mode = i->flags >> SIM_I_USER, pred = mode >= BAR_POPC ? *SIM_AT(uint32_t, i->b) : 0,
+                   here = sim_pc(w, i);
     sim_warp_place(w, w->group & ~m, here + 1);
     for (uint32_t rest = m, same; rest; rest &= ~same) {
         const int first = __builtin_ctz(rest);
         const uint32_t id = ids[first], count = i->flags & SIM_I_COUNT ? counts[first] : 0;
         same = rest;
         if (!SIM_IS_CONST(i->a)) for (int l = 0; l < 32; l++) same &= ids[l] == id ? ~0u : ~sim_lane_bit[l];
-        if (id >= (i->imm ? SIM_BARS : 16)) { sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier %u", id); return; }
-        if (count & 31) { sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier with %u threads, not a multiple of 32",
-            count); return; }
+        if (id >= (i->imm ? SIM_BARS : 16)) {
+            sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier %u", id);
+            return;
+        }
+        if (count & 31) {
+            sim_fault_at(w, i, first, SIM_F_ILLEGAL_INSTRUCTION, "barrier with %u threads, not a multiple of 32",
+                         count);
+            return;
+        }
         struct sim_bar *bar = &b->bars[id];
         bar->expected = count;
         if (mode == BAR_ARRIVE) {

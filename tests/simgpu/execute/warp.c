@@ -1,9 +1,10 @@
 /* warp.c - which lanes of a warp run next, and for how long.
 
-   The group with the lowest pc runs until it branches apart, waits, or comes to where other lanes stand (w->stop), and merges with
-   them. That alone would never let the holder of a lock go on past lanes that spin for it. So a group that loops back
-   many times without progress yields: the others run, lowest pc first, until each has had its slice. Accesses tell spinning from
-   working: a failed compare-and-swap, a volatile load that finds what it found before, mark the loop around them. */
+   The group with the lowest pc runs until it branches apart, waits, or comes to where other lanes stand (w->stop), and
+   merges with them. That alone would never let the holder of a lock go on past lanes that spin for it. So a group that
+   loops back many times without progress yields: the others run, lowest pc first, until each has had its slice.
+   Accesses tell spinning from working: a failed compare-and-swap, a volatile load that finds what it found before, mark
+   the loop around them. */
 #include "../base/lanes.h"
 #include "execute.h"
 
@@ -42,7 +43,10 @@ void sim_warp_take(struct sim_warp *w, uint32_t pc)
 {
     const uint32_t group = standing_at(w, pc), others = runnable(w) & ~group;
     int32_t next = (int32_t)w->block->code->ninsns;            /* signed: baseline x86 has no unsigned minimum */
-    SIM_LANES { const int32_t at = SIM_ON(others) ? (int32_t)w->pc[l] : 0; next = at > (int32_t)pc && at < next ? at : next; }
+    SIM_LANES {
+        const int32_t at = SIM_ON(others) ? (int32_t)w->pc[l] : 0;
+        next = at > (int32_t)pc && at < next ? at : next;
+    }
     begin(w, group, pc, (uint32_t)next);
 }
 

@@ -1,8 +1,8 @@
 /* decode.c - an entry and the functions that it reaches become one array of instructions.
 
-   Callees come before callers: so the lanes that are inside a call have lower pcs than those that are not, run first, and the
-   warp comes together again behind the call. Every register of every function has its own place in the register file, except
-   that registers which never live at the same time share one (regs.c). */
+   Callees come before callers: so the lanes that are inside a call have lower pcs than those that are not, run first,
+   and the warp comes together again behind the call. Every register of every function has its own place in the register
+   file, except that registers which never live at the same time share one (regs.c). */
 #include "decode.h"
 #include <stdarg.h>
 
@@ -68,7 +68,8 @@ void dec_unsupported(struct dec *d)
 {
     char name[160];
     int n = snprintf(name, sizeof name, "%s", d->in->op);
-    for (unsigned k = 0; k < d->in->nmods && n < 120; k++) n += snprintf(name + n, sizeof name - (size_t)n, ".%s", d->in->mods[k]);
+    for (unsigned k = 0; k < d->in->nmods && n < 120; k++)
+        n += snprintf(name + n, sizeof name - (size_t)n, ".%s", d->in->mods[k]);
     dec_fail(d, "Instruction '%s' is not supported by this CPU device", name);
 }
 
@@ -161,7 +162,10 @@ bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset)
     const struct sim_code_func *c = &d->code->funcs[d->now];
     const bool is_param = f->nparams && v >= f->params && v < f->params + f->nparams;
     if (!f->is_entry && is_param) { *offset = c->params_at + d->funcs[d->now].param_at[v - f->params]; return true; }
-    if (f->nrets && v >= f->rets && v < f->rets + f->nrets) { *offset = c->rets_at + d->funcs[d->now].ret_at[v - f->rets]; return true; }
+    if (f->nrets && v >= f->rets && v < f->rets + f->nrets) {
+        *offset = c->rets_at + d->funcs[d->now].ret_at[v - f->rets];
+        return true;
+    }
     if (v->owner && (v->space == SIM_LOCAL || (v->space == SIM_PARAM && !is_param))) {
         *offset = (uint32_t)v->address;
         return true;
@@ -188,8 +192,9 @@ static const struct { const char *name; enum sim_const_sreg first; bool vector; 
     { "%lanemask_gt", SIM_S_LANEMASK_GT, false }, { "%dynamic_smem_size", SIM_S_DYNAMIC_SMEM, false },
     { "%total_smem_size", SIM_S_TOTAL_SMEM, false }, { "%aggr_smem_size", SIM_S_TOTAL_SMEM, false },
     { "%envreg1", SIM_S_ENVREG1, false },
-    { "%envreg2", SIM_S_ENVREG2, false }, { "%clusterid", SIM_S_CTAID_X, true }, { "%nclusterid", SIM_S_NCTAID_X, true },
-    { "%cluster_nctaid", SIM_S_ONE, false }, { "%cluster_nctarank", SIM_S_ONE, false } };
+    { "%envreg2", SIM_S_ENVREG2, false }, { "%clusterid", SIM_S_CTAID_X, true },
+    { "%nclusterid", SIM_S_NCTAID_X, true }, { "%cluster_nctaid", SIM_S_ONE, false },
+    { "%cluster_nctarank", SIM_S_ONE, false } };
 static const struct { const char *name, *handler; unsigned size; } moving_sregs[] = {
     { "%clock", "clock_32", 4 }, { "%clock_hi", "clock_hi", 4 }, { "%clock64", "clock_64", 8 },
     { "%globaltimer", "globaltimer_64", 8 },
@@ -266,7 +271,8 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
         } else dec_emit_to(d, "add_32", t, fp, dec_const(d, add, 4));
         return t;
     }
-    if (v->space == SIM_LOCAL) dec_fail(d, "Local variable '%s' of the module is not supported by this CPU device", v->name);
+    if (v->space == SIM_LOCAL)
+        dec_fail(d, "Local variable '%s' of the module is not supported by this CPU device", v->name);
     return dec_const(d, dec_address(v) + o->imm, size);
 }
 
@@ -308,7 +314,8 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t)
     const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
     const unsigned has = dec_reg_size(r->type);
     if (o->component > r->vec) dec_unsupported(d);
-    const uint32_t at = 2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * (has ? 32 * has : 4) : 0));
+    const uint32_t at =
+        2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * (has ? 32 * has : 4) : 0));
     if (has == size) return at;
     if (has != 8 || size != 4) dec_unsupported(d);
     const bool is_signed = t == SIM_S8 || t == SIM_S16 || t == SIM_S32;
@@ -330,8 +337,8 @@ void dec_done(struct dec *d)
 /* -- modifiers */
 
 static const struct { const char *name; uint32_t flags; bool to_int; } flag_mods[] = {
-    { "rn", 0, false }, { "rz", 1, false }, { "rm", 2, false }, { "rp", 3, false }, { "rni", 0, true }, { "rzi", 1, true },
-    { "rmi", 2, true },
+    { "rn", 0, false }, { "rz", 1, false }, { "rm", 2, false }, { "rp", 3, false }, { "rni", 0, true },
+    { "rzi", 1, true }, { "rmi", 2, true },
     { "rpi", 3, true }, { "ftz", SIM_I_FTZ, false }, { "sat", SIM_I_SAT, false }, { "relu", SIM_I_RELU, false },
     { "NaN", SIM_I_NAN, false },
     { "xorsign", SIM_I_XORSIGN, false }, { "volatile", SIM_I_STRONG, false }, { "relaxed", SIM_I_STRONG, false },
@@ -373,7 +380,11 @@ static void sort_modifiers(struct dec *d)
 
 bool dec_take(struct dec *d, const char *mod)
 {
-    for (unsigned k = 0; k < d->nrest; k++) if (!strcmp(d->rest[k], mod)) { d->rest[k] = d->rest[--d->nrest]; return true; }
+    for (unsigned k = 0; k < d->nrest; k++)
+        if (!strcmp(d->rest[k], mod)) {
+            d->rest[k] = d->rest[--d->nrest];
+            return true;
+        }
     return false;
 }
 
@@ -402,8 +413,8 @@ enum { MOST_CALLS = 1000 };                                       /* bounds recu
 
 static int reach(struct dec *d, struct sim_func *f);
 
-static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in, const struct sim_operand *o, unsigned n,
-    bool address)
+static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in, const struct sim_operand *o,
+                           unsigned n, bool address)
 {
     for (unsigned k = 0; k < n; k++) {
         if (o[k].n) visit_operands(d, self, in, o[k].list, o[k].n, true);
@@ -436,7 +447,8 @@ static int reach(struct dec *d, struct sim_func *f)
     d->funcs[self].calls = calloc(d->image->nfuncs + 1, 1);
     if (!d->funcs[self].calls) dec_fail(d, "Out of memory");
     if (self > 60000) dec_fail(d, "Too many functions");
-    if (++d->depth > MOST_CALLS) dec_fail(d, "Calls nested deeper than %d are not supported by this CPU device", MOST_CALLS);
+    if (++d->depth > MOST_CALLS)
+        dec_fail(d, "Calls nested deeper than %d are not supported by this CPU device", MOST_CALLS);
     for (unsigned k = 0; k < f->ninstrs; k++) {
         const struct sim_instr *in = &f->instrs[k];
         const bool call = !strcmp(in->op, "call");
@@ -500,7 +512,9 @@ static void place_shared(struct dec *d)
         top = (top + align - 1) / align * align;
         d->shared_at[k] = (uint32_t)top;
         top += v->size;
-        if (top > SIM_BLOCK_SHARED_OPTIN) for (k++; k < d->nshared; k++) if (!d->shared[k]->is_unsized) top += d->shared[k]->size;
+        if (top > SIM_BLOCK_SHARED_OPTIN)
+            for (k++; k < d->nshared; k++)
+                if (!d->shared[k]->is_unsized) top += d->shared[k]->size;
     }
     d->in = NULL;
     if (top > SIM_BLOCK_SHARED_OPTIN) {
@@ -543,7 +557,8 @@ static void place_function(struct dec *d, unsigned self)
 }
 
 /* Parameters and results that are registers pass through the frame: loaded at the start, stored before each return. */
-static void pass_registers(struct dec *d, const struct sim_var *v, unsigned n, const uint32_t *at, uint32_t base, bool load)
+static void pass_registers(struct dec *d, const struct sim_var *v, unsigned n, const uint32_t *at, uint32_t base,
+                           bool load)
 {
     for (unsigned k = 0; k < n; k++) {
         if (v[k].space != SIM_REG) continue;
@@ -603,13 +618,15 @@ static void emit_function(struct dec *d, unsigned self)
     d->start = NULL;
 }
 
-/* Stack bytes of the deepest chain of calls; a recursive call counts once, and one through a register as what is known by then. Before close_calls. */
+/* Stack bytes of the deepest chain of calls; a recursive call counts once, and one through a register as what is known
+   by then. Before close_calls. */
 static uint32_t deepest(struct dec *d)
 {
     for (unsigned i = 0; i < d->norder; i++) {
         struct dec_func *f = &d->funcs[d->order[i]];
         uint32_t most = 0;
-        for (unsigned k = 0; k < d->code->nfuncs; k++) if ((f->calls[k] || f->indirect) && d->funcs[k].deepest > most) most = d->funcs[k].deepest;
+        for (unsigned k = 0; k < d->code->nfuncs; k++)
+            if ((f->calls[k] || f->indirect) && d->funcs[k].deepest > most) most = d->funcs[k].deepest;
         f->deepest = d->code->funcs[d->order[i]].frame + most;
     }
     return d->funcs[0].deepest;

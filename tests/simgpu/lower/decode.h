@@ -8,7 +8,8 @@
 
 #define MAX_TYPES 4
 
-struct dec_fixup { uint32_t insn; unsigned target; };            /* insn's imm becomes the index of the target's first insn */
+struct dec_fixup { uint32_t insn; unsigned target; };            /* insn's imm becomes the index
+                                                                    of the target's first insn */
 
 struct dec_func {                                                 /* beside the sim_code_func of the same index */
     struct sim_func *func;
@@ -32,15 +33,18 @@ struct dec {
     uint32_t regs_top;                                            /* register file used so far */
     uint32_t cap_insns, cap_consts, cap_calls, cap_labels;
     struct dec_fixup *fixups; unsigned nfixups, cap_fixups;
-    uint32_t *start;                                              /* where the code of each instruction begins, while a function is emitted */
+    uint32_t *start;                                              /* where the code of each instruction
+                                                                     begins, while a function is emitted */
     const struct sim_var **shared; uint32_t *shared_at; unsigned nshared;
-    uint32_t *offsets;                                            /* of the parameters and results of the call being emitted */
+    uint32_t *offsets;                                            /* of the parameters and results
+                                                                     of the call being emitted */
     /* scratch registers of the current instruction: pred, 4, 8 bytes */
     uint32_t temp[3][24]; unsigned ntemp[3], made[3];
 
     const struct sim_instr *in;                                   /* the instruction, its modifiers sorted out: */
     enum sim_type type[MAX_TYPES]; unsigned ntypes;
-    uint32_t flags;                                               /* SIM_I_ROUND, _FTZ, _SAT, _RELU, _NAN, _XORSIGN, _STRONG */
+    uint32_t flags;                                               /* SIM_I_ROUND, _FTZ, _SAT, _RELU,
+                                                                     _NAN, _XORSIGN, _STRONG */
     bool rounds_to_int;
     unsigned vec;                                                 /* .v2 .v4 .v8, else 1 */
     enum sim_space space;
@@ -61,9 +65,13 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t);
 uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size);
 bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset); /* is it in the activation's frame? */
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
-static inline uint64_t dec_address(const struct sim_var *v) { return v->address + (v->space == SIM_PARAM ? SIM_PARAM_BASE : 0); }  /* of all others */
+static inline uint64_t dec_address(const struct sim_var *v)       /* of all others */
+{
+    return v->address + (v->space == SIM_PARAM ? SIM_PARAM_BASE : 0);
+}
 void dec_done(struct dec *d);                                     /* emits the widening moves */
-int dec_system(const struct sim_func *f);                         /* 1 vprintf, 2 __assertfail, 3 malloc, 4 free, 0 none */
+int dec_system(const struct sim_func *f);                         /* 1 vprintf, 2 __assertfail,
+                                                                     3 malloc, 4 free, 0 none */
 uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at);
 unsigned dec_reg_size(enum sim_type t);                           /* 0 predicate, 4, 8 */
 void dec_fixup(struct dec *d, uint32_t insn, unsigned target);
@@ -72,7 +80,8 @@ void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size);
 /* regs.c: gives each register of f a number within its class (predicate, 4, 8 bytes), and counts them */
 void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
 void dec_select(struct dec *d);                                   /* select.c: emits the current instruction */
-void dec_memory(struct dec *d);                                   /* select_mem.c: ld st atom red cp mbarrier cvta ... */
+void dec_memory(struct dec *d);                                   /* select_mem.c: ld st atom
+                                                                     red cp mbarrier cvta ... */
 bool dec_take(struct dec *d, const char *mod);                    /* takes a modifier off the rest */
 
 static inline bool dec_is(const struct dec *d, const char *op) { return strcmp(d->in->op, op) == 0; }

@@ -1,4 +1,5 @@
-/* lower.h - the map of lower/: an entry and the functions that it reaches become one array of instructions, the sim_code of base/code.h.
+/* lower.h - the map of lower/: an entry and the functions that it reaches become one array of instructions, the
+   sim_code of base/code.h.
 
      decode.c      functions, registers, constants, layout; handlers by name
      regs.c        registers that never live at the same time share a place

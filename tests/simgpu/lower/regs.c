@@ -1,10 +1,10 @@
 /* regs.c - registers of a function that are never alive at the same time share a place in the register file.
 
-   PTX has a register for every value, hundreds of them; a warp's file should fit the host's cache. So: liveness over basic
-   blocks, one interval per register from the first instruction where it is alive to the last, and places given out along the
-   way. Lanes do not disturb each other, however they diverge, since an instruction writes only the lanes that execute it. A
-   destination never takes the place of a source of the same instruction: an instruction may become several. A guarded write
-   does not end what was alive before it. */
+   PTX has a register for every value, hundreds of them; a warp's file should fit the host's cache. So: liveness over
+   basic blocks, one interval per register from the first instruction where it is alive to the last, and places given
+   out along the way. Lanes do not disturb each other, however they diverge, since an instruction writes only the lanes
+   that execute it. A destination never takes the place of a source of the same instruction: an instruction may become
+   several. A guarded write does not end what was alive before it. */
 #include "decode.h"
 
 struct block { uint32_t first, end; uint32_t next[2]; const struct sim_operand *targets; };
@@ -103,9 +103,11 @@ static bool find_blocks(struct liveness *v)
         const struct sim_instr *in = &f->instrs[k->end - 1];
         const bool sure = in->pred < 0;
         k->next[0] = k->next[1] = v->nblocks;                     /* none */
-        const bool stops = !strcmp(in->op, "ret") || !strcmp(in->op, "exit") || !strcmp(in->op, "bra") || !strcmp(in->op, "brx");
+        const bool stops =
+            !strcmp(in->op, "ret") || !strcmp(in->op, "exit") || !strcmp(in->op, "bra") || !strcmp(in->op, "brx");
         if (!(stops && sure)) k->next[0] = b + 1;
-        if (!strcmp(in->op, "bra")) k->next[1] = in->opd[0].target < f->ninstrs ? block_of(v, in->opd[0].target) : v->nblocks;
+        if (!strcmp(in->op, "bra"))
+            k->next[1] = in->opd[0].target < f->ninstrs ? block_of(v, in->opd[0].target) : v->nblocks;
         if (!strcmp(in->op, "brx")) k->targets = &in->opd[1];
     }
     return true;
@@ -138,7 +140,10 @@ static bool analyse(struct liveness *v)
     v->use = v->in + n;
     v->def = v->use + n;
     uint64_t *out = v->def + n;
-    for (uint32_t k = 0; k < f->ninstrs; k++) { visit_instr(v, k, false, see_local); visit_instr(v, k, true, see_local); }
+    for (uint32_t k = 0; k < f->ninstrs; k++) {
+        visit_instr(v, k, false, see_local);
+        visit_instr(v, k, true, see_local);
+    }
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = v->nblocks; b-- > 0;) {
@@ -156,11 +161,15 @@ static bool analyse(struct liveness *v)
         for (uint32_t w = 0; w < v->words; w++) {
             for (uint64_t r = v->in[(size_t)b * v->words + w]; r; r &= r - 1)
                 span(v, 64 * w + (uint32_t)__builtin_ctzll(r), v->blocks[b].first);
-            for (uint64_t r = out[w]; r; r &= r - 1) span(v, 64 * w + (uint32_t)__builtin_ctzll(r), v->blocks[b].end - 1);
+            for (uint64_t r = out[w]; r; r &= r - 1)
+                span(v, 64 * w + (uint32_t)__builtin_ctzll(r), v->blocks[b].end - 1);
         }
     }
     for (unsigned k = 0; k < f->nparams; k++)
-        if (f->params[k].space == SIM_REG) { v->lo[f->params[k].address] = 0; v->hi[f->params[k].address] = f->ninstrs; }
+        if (f->params[k].space == SIM_REG) {
+            v->lo[f->params[k].address] = 0;
+            v->hi[f->params[k].address] = f->ninstrs;
+        }
     for (unsigned k = 0; k < f->nrets; k++)
         if (f->rets[k].space == SIM_REG) { v->lo[f->rets[k].address] = 0; v->hi[f->rets[k].address] = f->ninstrs; }
     return true;
@@ -208,7 +217,8 @@ void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3])
     for (unsigned k = 0; v.lo && k < f->nregs; k++) v.lo[k] = ~0u;
     const bool shared = v.lo && v.hi && order && until && analyse(&v);
     if (shared) share(&v, order, number, count, until);
-    for (unsigned k = 0; k < f->nregs; k++) {                     /* what does not share: vectors; everything, if that failed */
+    for (unsigned k = 0; k < f->nregs; k++) {                     /* what does not share: vectors;
+                                                                     everything, if that failed */
         const unsigned c = class_of(&f->regs[k]), vec = f->regs[k].vec ? f->regs[k].vec : 1;
         if (shared && vec == 1) continue;
         number[k] = count[c];

@@ -1,12 +1,13 @@
-/* select.c - which handler executes an instruction: arithmetic, logic, comparison, conversion, moves, control flow, warp
-   operations. Memory is in select_mem.c. What finds no handler, or leaves a modifier that nobody took, is not supported. */
+/* select.c - which handler executes an instruction: arithmetic, logic, comparison,
+   conversion, moves, control flow, warp operations. Memory is in select_mem.c. What
+   finds no handler, or leaves a modifier that nobody took, is not supported. */
 #include "decode.h"
 
 static const char *type_name(enum sim_type t)                     /* .b types count as unsigned */
 {
-    static const char *const names[] = { "", "pred", "u8", "u8", "s8", "u16", "u16", "s16", "f16", "bf16", "u32", "u32", "s32",
-        "f32", "f16x2",
-        "bf16x2", "u64", "u64", "s64", "f64", "b128" };
+    static const char *const names[] = {
+        "", "pred", "u8", "u8", "s8", "u16", "u16", "s16", "f16", "bf16", "u32", "u32", "s32", "f32", "f16x2", "bf16x2",
+        "u64", "u64", "s64", "f64", "b128" };
     return names[t];
 }
 static bool is_float(enum sim_type t) { return t == SIM_F32 || t == SIM_F64; }
@@ -134,7 +135,10 @@ static void arithmetic(struct dec *d)
     if (is_float(t) || is_half(t)) {
         if (!strcmp(op, "mad")) op = "fma";
         if (!strcmp(op, "div") && dec_take(d, "approx")) op = "div_approx";
-        if (!strcmp(op, "rcp") && t == SIM_F64 && dec_take(d, "approx")) { same_types(d, "rcp_approx_ftz_f64", t, 0); return; }
+        if (!strcmp(op, "rcp") && t == SIM_F64 && dec_take(d, "approx")) {
+            same_types(d, "rcp_approx_ftz_f64", t, 0);
+            return;
+        }
         if (among(op, "div div_approx rcp sqrt")) { dec_take(d, "full"); dec_take(d, "approx"); }
         float_arithmetic(d, op, t);
         return;
@@ -170,7 +174,11 @@ static void extremes(struct dec *d)
     char name[64];
     const char *op = d->in->op, *relu = d->flags & SIM_I_RELU ? "_relu" : "";
     if (dec_take(d, "u16x2")) { snprintf(name, sizeof name, "%s_u16x2", op); same_types(d, name, SIM_B32, 0); return; }
-    if (dec_take(d, "s16x2")) { snprintf(name, sizeof name, "%s%s_s16x2", op, relu); same_types(d, name, SIM_B32, 0); return; }
+    if (dec_take(d, "s16x2")) {
+        snprintf(name, sizeof name, "%s%s_s16x2", op, relu);
+        same_types(d, name, SIM_B32, 0);
+        return;
+    }
     if (t == SIM_F32) {
         if (d->in->n == 4) snprintf(name, sizeof name, "%s3_f32_x", op);
         else if (d->flags & (SIM_I_NAN | SIM_I_XORSIGN)) snprintf(name, sizeof name, "%s_f32_x", op);
@@ -272,22 +280,23 @@ static void bits(struct dec *d)
 
 /* -- comparison and selection */
 
-/* vabsdiff2, vabsdiff4 of u32, in the forms that CUDA's SIMD functions have: all elements, none selected, added up or not. Without .add the
-   third source is what a mask would leave of it: nothing. */
+/* vabsdiff2, vabsdiff4 of u32, in the forms that CUDA's SIMD functions have: all elements, none selected, added up or
+   not. Without .add the third source is what a mask would leave of it: nothing. */
 static void video(struct dec *d)
 {
     char name[64];
     const bool add = dec_take(d, "add");
     const enum sim_type u = d->type[1];
-    if (d->ntypes != 3 || d->type[0] != SIM_U32 || d->type[2] != u || (u != SIM_U32 && u != SIM_S32) || d->flags) dec_unsupported(d);
+    if (d->ntypes != 3 || d->type[0] != SIM_U32 || d->type[2] != u || (u != SIM_U32 && u != SIM_S32) || d->flags)
+        dec_unsupported(d);
     snprintf(name, sizeof name, "%s_%s%s", d->in->op, type_name(u), add ? "_add" : "");
     same_types(d, name, SIM_B32, 0);
 }
 
 static const char *take_comparison(struct dec *d, enum sim_type t, enum sim_type *as)
 {
-    static const char *const names[] = { "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num",
-        "nan" };
+    static const char *const names[] = {
+        "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan" };
     static const char *const unsigned_names[][2] = { { "lo", "lt" }, { "ls", "le" }, { "hi", "gt" }, { "hs", "ge" } };
     *as = t;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) if (dec_take(d, names[k])) return names[k];
@@ -321,8 +330,10 @@ static void compare(struct dec *d)
         dec_emit_to(d, "high_32", high[0], a, 0);
         dec_emit_to(d, "high_32", high[1], b, 0);
         for (int k = 0; k < 2; k++) {
-            p[k] = set ? dec_temp(d, 0) : k == 0 && to->kind != SIM_O_PAIR ? dec_dst(d, to, SIM_PRED) : to->kind == SIM_O_PAIR ?
-                dec_dst(d, &to->list[k], SIM_PRED) : dec_temp(d, 0);
+            p[k] = set                              ? dec_temp(d, 0) :
+                   k == 0 && to->kind != SIM_O_PAIR ? dec_dst(d, to, SIM_PRED) :
+                   to->kind == SIM_O_PAIR           ? dec_dst(d, &to->list[k], SIM_PRED) :
+                                                      dec_temp(d, 0);
             struct sim_insn *i = emit_name(d, "setp_%s_%s%s", cmp, ftz, half);
             i->d = p[k]; i->a = k ? high[0] : a; i->b = k ? high[1] : b; i->c = c; i->flags = boolean;
         }
@@ -340,8 +351,11 @@ static void compare(struct dec *d)
     i->flags = boolean | (pair ? SIM_I_SECOND : 0);
     if (!set) return;
     const enum sim_type r = d->type[0];
-    const uint64_t yes = r == SIM_F32 ? 0x3f800000u : r == SIM_F16 ? 0x3c00 : r == SIM_BF16 ? 0x3f80 : bits_of(r) == 16 ?
-        0xffff : 0xffffffffu;
+    const uint64_t yes = r == SIM_F32     ? 0x3f800000u :
+                         r == SIM_F16     ? 0x3c00 :
+                         r == SIM_BF16    ? 0x3f80 :
+                         bits_of(r) == 16 ? 0xffff :
+                                            0xffffffffu;
     const uint32_t dst = dec_dst(d, to, r);
     dec_emit_to(d, "selp_32", dst, dec_const(d, yes, 4), dec_const(d, 0, 4))->c = p;
 }
@@ -395,12 +409,14 @@ static void move(struct dec *d)
         } else for (unsigned k = 0; k < to->n; k++) move_one(d, &to->list[k], &from->list[k], t);
         return;
     }
-    if (to->kind == SIM_O_VEC) {                                  /* unpack; a part of 16 or 8 bits lands in a 32-bit lane */
+    if (to->kind == SIM_O_VEC) {                                  /* unpack; a part of 16 or 8 bits
+                                                                     lands in a 32-bit lane */
         const unsigned n = to->n, part = width / n;
         const enum sim_type pt = part == 32 ? SIM_B32 : part == 16 ? SIM_B16 : SIM_B8;
         uint32_t s = dec_src(d, from, t), word[2] = { s, s };
         if (width == 128) dec_unsupported(d);
-        if (width == 64) for (int k = 0; k < 2; k++) dec_emit_to(d, k ? "high_64" : "trunc_32", word[k] = dec_temp(d, 4), s, 0);
+        if (width == 64)
+            for (int k = 0; k < 2; k++) dec_emit_to(d, k ? "high_64" : "trunc_32", word[k] = dec_temp(d, 4), s, 0);
         for (unsigned k = 0; k < n; k++) {
             if (to->list[k].kind == SIM_O_SINK) continue;
             uint32_t w = word[k * part / 32], dst = dec_dst(d, &to->list[k], pt);
@@ -487,7 +503,8 @@ static void convert(struct dec *d)
     } else if (d->rounds_to_int && t == f) i = emit_name(d, "cvt_int_%s_%s", tn, fn);
     else if (t == SIM_F64 && f == SIM_F32 && flags == SIM_I_FTZ) i = dec_emit(d, "cvt_f64_ftz_f32");
     else {
-        char name[64];                                            /* the plain form where nothing is asked and it exists */
+        char name[64];                                            /* the plain form where nothing
+                                                                     is asked and it exists */
         snprintf(name, sizeof name, "cvt_%s_%s", tn, fn);
         if (flags && (is_float(t) || f == SIM_F32) && !(t == SIM_F64 && is_half(f))) strcat(name, "_x");
         if (!sim_handler_named(name) && !strstr(name, "_x")) strcat(name, "_x");
@@ -498,7 +515,8 @@ static void convert(struct dec *d)
 
 /* -- control flow */
 
-static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o, uint32_t at, uint64_t size, bool result)
+static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o, uint32_t at, uint64_t size,
+                 bool result)
 {
     uint32_t frame = 0;
     p->size = (uint32_t)size;
@@ -517,7 +535,8 @@ static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o,
     p->to = result ? frame : at;
 }
 
-/* The executor's own functions take and give what CUDA declares: at most 8 bytes each, and a result of 4 (vprintf) or 8 (malloc). */
+/* The executor's own functions take and give what CUDA declares: at
+   most 8 bytes each, and a result of 4 (vprintf) or 8 (malloc). */
 static bool system_fits(const struct sim_func *f, int system)
 {
     bool fits = f->nparams <= 5 && f->nrets <= 1 && (!f->nrets || f->rets[0].size == (system == 3 ? 8 : 4));
@@ -569,7 +588,8 @@ static void call(struct dec *d)
     } else site.recursive = indirect;                             /* who knows where it leads */
     c->calls[at] = site;
     const uint32_t a = indirect ? dec_src(d, target, SIM_B64) : 0;
-    static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail", "call_malloc", "call_free" };
+    static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail", "call_malloc",
+                                            "call_free" };
     c->info.uses_heap |= system >= 3;
     struct sim_insn *i = dec_emit(d, indirect ? "call_indirect" : handlers[system]);
     i->imm = at;
@@ -702,7 +722,9 @@ void dec_select(struct dec *d)
     if (among(op, "add sub mul mad fma div rem sad neg abs rcp sqrt mul24 mad24 addc subc madc")) arithmetic(d);
     else if (among(op, "min max")) extremes(d);
     else if (among(op, "rsqrt sin cos lg2 ex2 tanh")) approximate(d);
-    else if (among(op, "and or xor not cnot shl shr shf lop3 popc clz brev bfind fns bfe bfi bmsk szext dp4a dp2a prmt")) bits(d);
+    else if (among(op, "and or xor not cnot shl shr shf lop3 popc clz brev bfind fns bfe bfi bmsk szext dp4a dp2a "
+                       "prmt"))
+        bits(d);
     else if (among(op, "vabsdiff2 vabsdiff4")) video(d);
     else if (among(op, "set setp")) compare(d);
     else if (among(op, "selp slct testp copysign")) select_value(d);

@@ -52,7 +52,10 @@ static void set_element(struct sim_insn *i, unsigned k, uint32_t v)
 }
 
 /* for schedule.c */
-static uint32_t seen(enum sim_space space, bool tells, unsigned bytes) { return ((uint32_t)space | (tells ? 8u : 0u) | bytes << 4) << SIM_I_USER; }
+static uint32_t seen(enum sim_space space, bool tells, unsigned bytes)
+{
+    return ((uint32_t)space | (tells ? 8u : 0u) | bytes << 4) << SIM_I_USER;
+}
 
 static void load_or_store(struct dec *d)
 {
@@ -68,7 +71,8 @@ static void load_or_store(struct dec *d)
     const struct sim_func *f = d->funcs[d->now].func;
     const bool entry_param = f->is_entry && p.space == SIM_PARAM && mem->reg < 0;
     if (entry_param) {
-        const uint64_t at = (mem->var ? dec_address(mem->var) : 0) + mem->imm - SIM_PARAM_BASE, end = (f->param_bytes + 15u) / 16 * 16;
+        const uint64_t at = (mem->var ? dec_address(mem->var) : 0) + mem->imm - SIM_PARAM_BASE,
+                       end = (f->param_bytes + 15u) / 16 * 16;
         if (!load || at > end || (uint64_t)size * n > end - at)
             dec_fail(d, "Address outside of the kernel's parameters");
         p.imm = (int64_t)at;
@@ -84,7 +88,8 @@ static void load_or_store(struct dec *d)
         struct sim_insn *i = dec_emit(d, name);
         set_place(d, i, &p, (int64_t)k * size);
         i->width = (uint8_t)(n - k < 4 ? n - k : 4);
-        if (i->flags & SIM_I_SEEN) i->flags |= seen(p.space, !load, size * i->width) | (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
+        if (i->flags & SIM_I_SEEN)
+            i->flags |= seen(p.space, !load, size * i->width) | (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
         for (unsigned j = 0; j < i->width; j++) set_element(i, j, v[k + j]);
     }
 }
@@ -133,24 +138,28 @@ static void convert_address(struct dec *d)
     if (d->space == SIM_GLOBAL) { dec_emit_to(d, "mov_64", dst, a, 0); return; }
     if (to) { dec_emit_to(d, "and_64", dst, a, dec_const(d, 0xffffffffffffull, 8)); return; }
     const uint64_t window = d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
-        d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters have generic addresses already */
+        d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters have
+                                                                     generic addresses already */
     dec_emit_to(d, "or_64", dst, a, dec_const(d, window, 8));
 }
 
 static void is_space(struct dec *d)
 {
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "const")) dec_unsupported(d);
-    const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED), t = dec_temp(d, 8);
-    const uint64_t window = d->space == SIM_GLOBAL ? 0 : d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ?
-        SIM_WINDOW_LOCAL :
-        SIM_WINDOW_PARAM;
+    const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED),
+                   t = dec_temp(d, 8);
+    const uint64_t window = d->space == SIM_GLOBAL ? 0 :
+                            d->space == SIM_SHARED ? SIM_WINDOW_SHARED :
+                            d->space == SIM_LOCAL  ? SIM_WINDOW_LOCAL :
+                                                     SIM_WINDOW_PARAM;
     dec_emit_to(d, "shr_u64", t, a, dec_const(d, 48, 4));
     dec_emit_to(d, "setp_eq_u64", dst, t, dec_const(d, window >> 48, 8));
 }
 
 /* -- cp.async, mbarrier */
 
-static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b, const struct sim_operand *state)
+static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
+                          const struct sim_operand *state)
 {
     const struct place p = place_of(d, mem, d->space);
     const bool sink = !state || state->kind == SIM_O_SINK;
@@ -174,17 +183,25 @@ static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum s
     return sum;
 }
 
-/* Between global memory and shared memory of this block, with an mbarrier or a group that completes. Not tensors, other blocks, reductions. */
+/* Between global memory and shared memory of this block, with an mbarrier
+   or a group that completes. Not tensors, other blocks, reductions. */
 static void copy_bulk(struct dec *d)
 {
     const struct sim_operand *o = d->in->opd;
     const char *first = NULL;
-    if (dec_take(d, "commit_group") || dec_take(d, "wait_group")) { dec_take(d, "read"); dec_emit(d, "nothing"); return; }
+    if (dec_take(d, "commit_group") || dec_take(d, "wait_group")) {
+        dec_take(d, "read");
+        dec_emit(d, "nothing");
+        return;
+    }
     for (unsigned k = 0; k < d->in->nmods && !first; k++)
         if (!strncmp(d->in->mods[k], "shared", 6) || !strcmp(d->in->mods[k], "global")) first = d->in->mods[k];
     const bool load = first && *first == 's';
-    if (d->in->n < (load ? 4u : 3u) || d->space != (load ? SIM_GLOBAL : SIM_SHARED) || !dec_take(d, load ? "mbarrier::complete_tx::bytes" : "bulk_group") || d->nrest) dec_unsupported(d);
-    const uint32_t to = whole_address(d, &o[0], load ? SIM_SHARED : SIM_GLOBAL), from = whole_address(d, &o[1], load ? SIM_GLOBAL : SIM_SHARED);
+    if (d->in->n < (load ? 4u : 3u) || d->space != (load ? SIM_GLOBAL : SIM_SHARED)
+        || !dec_take(d, load ? "mbarrier::complete_tx::bytes" : "bulk_group") || d->nrest)
+        dec_unsupported(d);
+    const uint32_t to = whole_address(d, &o[0], load ? SIM_SHARED : SIM_GLOBAL),
+                   from = whole_address(d, &o[1], load ? SIM_GLOBAL : SIM_SHARED);
     const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = load ? whole_address(d, &o[3], SIM_SHARED) : 0;
     struct sim_insn *i = dec_emit(d, load ? "cp_bulk_load" : "cp_bulk_store");
     i->d = to; i->a = from; i->b = size; i->c = barrier;
@@ -197,7 +214,10 @@ static void copy_async(struct dec *d)
     const struct sim_operand *o = d->in->opd;
     dec_take(d, "async");
     if (dec_take(d, "bulk")) { copy_bulk(d); return; }
-    if (dec_take(d, "commit_group") || dec_take(d, "wait_group") || dec_take(d, "wait_all")) { dec_emit(d, "nothing"); return; }
+    if (dec_take(d, "commit_group") || dec_take(d, "wait_group") || dec_take(d, "wait_all")) {
+        dec_emit(d, "nothing");
+        return;
+    }
     /* the copies are done, so it arrives now; without .noinc that adds up to nothing */
     if (dec_take(d, "mbarrier")) {
         dec_take(d, "arrive");

@@ -1,10 +1,11 @@
 /* engine.c - the graph of operations, the queue of ready work, the worker threads, and the thread of host functions.
 
-   sim_lock guards everything here and is released around whatever takes time: a quantum of a block, a slice of a copy, a host
-   function. Ready work is a set of tasks in one queue per priority: a task is a seat for one resident block of a grid at a
-   time, or a copy, a fill, a call, a try. A worker takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but every
-   eighth turn goes round all queues: a spinning grid of high priority may be waiting for one of low priority.
-   An operation that is submitted holds a reference to itself until it completes. */
+   sim_lock guards everything here and is released around whatever takes time: a quantum of a block,
+   a slice of a copy, a host function. Ready work is a set of tasks in one queue per priority: a task
+   is a seat for one resident block of a grid at a time, or a copy, a fill, a call, a try. A worker
+   takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but
+   every eighth turn goes round all queues: a spinning grid of high priority may be waiting for one
+   of low priority. An operation that is submitted holds a reference to itself until it completes. */
 #include "run.h"
 #include "../execute/execute.h"
 #include "../base/cudadefs.h"
@@ -15,14 +16,16 @@
 #define QUANTUM 20000u                            /* warp-instructions: about half a millisecond */
 #define SLICE (4u << 20)                          /* bytes of a copy or fill between two looks at the queue */
 
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP       /* held for moments: whoever wants it looks a while before it sleeps */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP       /* held for moments: whoever wants it
+                                                      looks a while before it sleeps */
 pthread_mutex_t sim_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 #else
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
 #endif
 int sim_sticky;
 __thread bool sim_in_host_function, sim_has_waited;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER, completed = PTHREAD_COND_INITIALIZER, host_work = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER, completed = PTHREAD_COND_INITIALIZER,
+                      host_work = PTHREAD_COND_INITIALIZER;
 static struct { struct sim_task *head, *tail; } queues[SIM_PRIORITIES];
 static unsigned queued, workers, sleeping, waiters, turn, idle_streak;
 static struct sim_op *running, *host_head, *host_tail;
@@ -185,11 +188,12 @@ static void complete(struct sim_op *op) {
 
 static void release(struct sim_op *op) { if (--op->waits == 0 && begin(op)) complete(op); }
 
-/* ---- lazy streams: work that is submitted is held until something needs it: a wait, an operation that is needed and comes after it, a few
-   questions whether it is done; or, so that all programs get on, until it has been held for long, or everything that runs only spins.
-   Markers and events are work's successors and predecessors and stand in the list with it, but nothing holds them: they complete when what is
-   before them has. Predecessors are older than their successors; so one way through the list, newest first, finds what is needed. And
-   releases it in that order: where the program orders nothing, that is not the order in which it submitted. ---- */
+/* ---- lazy streams: work that is submitted is held until something needs it: a wait, an operation that is needed and
+   comes after it, a few questions whether it is done; or, so that all programs get on, until it has been held for long,
+   or everything that runs only spins. Markers and events are work's successors and predecessors and stand in the list
+   with it, but nothing holds them: they complete when what is before them has. Predecessors are older than their
+   successors; so one way through the list, newest first, finds what is needed. And releases it in that order: where the
+   program orders nothing, that is not the order in which it submitted. ---- */
 
 static struct sim_op *oldest, *newest;
 
@@ -240,12 +244,14 @@ void sim_op_submit(struct sim_op *op) {
 /* NULL: of all devices. */
 static void cancel(const struct sim_device *device, int fault) {
     for (struct sim_op *op = running; op; op = op->link)
-        if (!device || op->grid->device == device) sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
+        if (!device || op->grid->device == device)
+            sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
 }
 
 char sim_fault_text[400];
 
-/* What runs on other devices than the one that failed goes on to its end, unseen by the driver: its kernels may have something to tell. */
+/* What runs on other devices than the one that failed goes on to its
+   end, unseen by the driver: its kernels may have something to tell. */
 static void fail(const struct sim_device *device, int fault, const char *text) {
     if (__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED)) return;
     snprintf(sim_fault_text, sizeof sim_fault_text, "%s", text);
@@ -259,7 +265,8 @@ static void fail(const struct sim_device *device, int fault, const char *text) {
 static char *resolve(const struct sim_end *end, uint64_t offset, uint64_t bytes) {
     struct sim_range r;
     if (!end->in_table) return (char *)(uintptr_t)(end->address + offset);
-    return sim_mem_find(NULL, end->address + offset, bytes, &r) ? (char *)(uintptr_t)(end->address + offset) + r.delta : NULL;
+    return sim_mem_find(NULL, end->address + offset, bytes, &r) ? (char *)(uintptr_t)(end->address + offset) + r.delta :
+                                                                  NULL;
 }
 
 static void fill(char *to, size_t bytes, uint64_t pattern, unsigned size) {
@@ -278,7 +285,8 @@ static bool move_slice(struct sim_op *op) {
         if (op->kind == SIM_OP_FILL) {
             if ((ok = to != NULL)) fill(to, n, op->pattern, op->pattern_bytes);
         } else {
-            const char *from = op->staged ? (char *)op->staged + op->progress : resolve(&op->src, row * op->src.pitch + column, n);
+            const char *from =
+                op->staged ? (char *)op->staged + op->progress : resolve(&op->src, row * op->src.pitch + column, n);
             if ((ok = to && from)) memmove(to, from, n);
         }
         op->progress += n; left -= n;
@@ -311,7 +319,9 @@ static void run_try(struct sim_op *op) {
         over = !at || op->attempt(op, at);
         sim_mem_unuse();
         pthread_mutex_lock(&sim_lock);
-        if (!at) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a stream's wait or write of a value met memory that was freed before it ran");
+        if (!at)
+            fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
+                 "a stream's wait or write of a value met memory that was freed before it ran");
     }
     idle_streak = over ? 0 : idle_streak + 1;
     if (over) complete(op); else push(&op->one, true);
@@ -352,7 +362,8 @@ static void run_block(struct sim_task *task) {
                            (unsigned long long)index, grid->kernel_name);
         used = NULL;
         if (task->block && !stopped) status = sim_block_run(task->block, &left);
-        if (task->block && status != SIM_BLOCK_DONE && sim_settings.timeout_ns && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
+        if (task->block && status != SIM_BLOCK_DONE && sim_settings.timeout_ns
+            && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
             sim_block_timeout(task->block, (double)sim_settings.timeout_ns * 1e-9, begun);
         const bool ended = status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT;
         if (ended) { used = task->block; task->block = NULL; }
@@ -388,7 +399,8 @@ static void *worker(void *unused) {
             sleeping++;
             rest();
             sleeping--;
-        } else if (idle_streak > queued + workers) {       /* everything that could run only spins: leave the processor to the host */
+        } else if (idle_streak > queued + workers) {       /* everything that could run only spins:
+                                                              leave the processor to the host */
             idle_streak = queued;
             __atomic_fetch_add(&sim_schedule_round, 1, __ATOMIC_RELAXED);
             if (oldest && ++spins % 16 == 0) force(oldest);

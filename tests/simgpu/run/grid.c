@@ -1,7 +1,7 @@
 /* grid.c - blocks: made, started, run for a quantum, freed.
 
-   All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or has had
-   its slice. */
+   All of a block's state is here, none on the worker's stack. Its warps
+   take turns: each runs until it waits, spins or has had its slice. */
 #include "run.h"
 #include "../execute/execute.h"
 
@@ -76,8 +76,9 @@ static void start_warp(struct sim_warp *w)
     const struct sim_block *b = w->block;
     const struct sim_code *code = b->code;
     const uint32_t *s = code->sreg, left = b->threads - 32 * w->index;
-    *w = (struct sim_warp){ .base = { w->base[0], w->base[1] }, .block = w->block, .index = w->index, .alive = left >= 32 ? ~0u : (1u << left) - 1,
-        .local = w->local, .local_stride = w->local_stride, .returns = w->returns, .max_depth = w->max_depth, .saved = w->saved };
+    *w = (struct sim_warp){ .base = { w->base[0], w->base[1] }, .block = w->block, .index = w->index,
+        .alive = left >= 32 ? ~0u : (1u << left) - 1, .local = w->local, .local_stride = w->local_stride,
+        .returns = w->returns, .max_depth = w->max_depth, .saved = w->saved };
     memset(w->base[0] + code->vars_at, 0, code->vars_end - code->vars_at);
     if (w->local) memset(w->local, 0, (size_t)32 * w->local_stride);
     for (int l = 0; w->saved && l < 32; l++) w->saved[l].n = 0;

@@ -1,15 +1,16 @@
-/* schedule.c - SIMGPU_SCHEDULE: an adversary that draws from a seeded generator what a GPU leaves open. It looks for programs that are right only
-   by the order in which things happen to run.
+/* schedule.c - SIMGPU_SCHEDULE: an adversary that draws from a seeded generator what a GPU leaves open. It looks for
+   programs that are right only by the order in which things happen to run.
 
-   Only accesses that other threads may see tell two orders apart, so a warp stops before one of them, and after how many is drawn:
-   one, or a thousand, each length's magnitude as likely as the next. Then another warp of the block goes on; in the warp, the lanes that
-   stand where a drawn lane stands, and sometimes only a part of those: lanes that stand together need not go on together (from
-   .target sm_70 on). A block stops after a drawn time, and any other of any device goes on (engine.c); now and then it is left
-   behind for many turns. Blocks begin in a drawn order, but in no order that more resident blocks could not have: one that waits
-   for a lower one is not left without it.
+   Only accesses that other threads may see tell two orders apart, so a warp stops before one of them, and after how
+   many is drawn: one, or a thousand, each length's magnitude as likely as the next. Then another warp of the block goes
+   on; in the warp, the lanes that stand where a drawn lane stands, and sometimes only a part of those: lanes that stand
+   together need not go on together (from .target sm_70 on). A block stops after a drawn time, and any other of any
+   device goes on (engine.c); now and then it is left behind for many turns. Blocks begin in a drawn order, but in no
+   order that more resident blocks could not have: one that waits for a lower one is not left without it.
 
-   Plain stores may be seen late. Most are held back (delayed), until chance has it, or their thread comes to a barrier, a fence or
-   a release, or touches the same bytes, or the block ends. Their own thread cannot tell; one that is told by a flag that the bytes are there can.
+   Plain stores may be seen late. Most are held back (delayed), until chance has it, or their thread comes to a barrier,
+   a fence or a release, or touches the same bytes, or the block ends. Their own thread cannot tell; one that is told by
+   a flag that the bytes are there can.
 
    What is drawn in a block depends on the seed, the launch's number and the block's, and nothing else. */
 #include "../base/lanes.h"
@@ -71,7 +72,8 @@ static void publish_one(struct sim_block *b, const struct sim_delayed *s)
 {
     unsigned char *at = s->at;
     struct sim_range r;
-    if ((uintptr_t)at - (uintptr_t)b->shared >= b->shared_bytes && s->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE)) {
+    if ((uintptr_t)at - (uintptr_t)b->shared >= b->shared_bytes
+        && s->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE)) {
         if (!sim_find_range(b, s->address, s->size, &r)) return;       /* freed since */
         at = (unsigned char *)(uintptr_t)(s->address + (uint64_t)r.delta);
     }
@@ -86,7 +88,8 @@ static void publish_one(struct sim_block *b, const struct sim_delayed *s)
 /* an address as an access gives it, without its window: two that are the same bytes are equal, and hardly any others */
 static uint64_t place(const struct sim_warp *w, const struct sim_insn *i, unsigned l)
 {
-    return ((i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm) & 0xffffffffffffull;
+    return ((i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm)
+           & 0xffffffffffffull;
 }
 
 static bool touches(const struct sim_warp *w, const struct sim_insn *i, const struct sim_delayed *s)
@@ -128,19 +131,22 @@ static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
     const uint64_t generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
     if (b->ndelayed + STORE_MOST > DELAYED_MOST) publish_any(b, true);
     SIM_EACH_LANE(m) {
-        const uint64_t address = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
+        const uint64_t address =
+            (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
         unsigned char *at = sim_at(w, i, (int)l, space, address, bytes, "store");
         if (!at) return;
         const bool own = (uintptr_t)at - (uintptr_t)w->local < 32 * (uintptr_t)w->local_stride;
         for (unsigned k = 0; k < i->width; k++) {
             const uint64_t value = size == 8 ? SIM_AT(u64, regs[k])[l] : SIM_AT(u32, regs[k])[l];
-            const struct sim_delayed s = { address + k * size, generation, value, at + k * size, (uint8_t)size, (uint8_t)w->index, (uint8_t)l };
+            const struct sim_delayed s = {
+                address + k * size, generation, value, at + k * size, (uint8_t)size, (uint8_t)w->index, (uint8_t)l };
             if (own) publish_one(b, &s); else b->delayed[b->ndelayed++] = s;
         }
     }
 }
 
-/* Executes i. True: others should look at memory now, for a thread has just told them something and holds older stores back. */
+/* Executes i. True: others should look at memory now, for a thread
+   has just told them something and holds older stores back. */
 static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 {
     struct sim_block *b = w->block;
@@ -206,11 +212,15 @@ enum sim_block_status sim_schedule_block(struct sim_block *b)
     uint64_t left = draw_length(&b->random, 14);
     uint32_t slept = 0;                           /* warps that only spun, since one worked */
     bool look = false;
-    if (b->nap && b->round == __atomic_load_n(&sim_schedule_round, __ATOMIC_RELAXED)) { b->nap--; return SIM_BLOCK_IDLE; }
+    if (b->nap && b->round == __atomic_load_n(&sim_schedule_round, __ATOMIC_RELAXED)) {
+        b->nap--;
+        return SIM_BLOCK_IDLE;
+    }
     b->worked = false;
     while (left && b->live && !look) {
         uint32_t able = 0;
-        for (unsigned k = 0; k < b->nwarps; k++) if (b->warps[k].alive & ~b->warps[k].parked & ~b->warps[k].barred) able |= 1u << k;
+        for (unsigned k = 0; k < b->nwarps; k++)
+            if (b->warps[k].alive & ~b->warps[k].parked & ~b->warps[k].barred) able |= 1u << k;
         if (!able) { sim_block_deadlock(b); return SIM_BLOCK_FAULT; }
         if (!(able & ~slept)) break;
         const uint32_t k = draw_bit(&b->random, able & ~slept);

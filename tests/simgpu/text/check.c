@@ -1,7 +1,8 @@
-/* check.c - whether an instruction is one that ptxas accepts, and its words when not. The tables are in forms.h; what they
-   cannot say (addresses, calls, values of constants, .target and .version) is code here.
+/* check.c - whether an instruction is one that ptxas accepts, and its words when not. The tables are in forms.h; what
+   they cannot say (addresses, calls, values of constants, .target and .version) is code here.
 
-   The check reads and never changes an instruction. An instruction that passes may still be one that the decoder does not run. */
+   The check reads and never changes an instruction. An instruction
+   that passes may still be one that the decoder does not run. */
 #include "forms.h"
 
 /* ---- the table, compiled once: modifier names become numbers ---- */
@@ -164,7 +165,10 @@ static const struct sim_reg *reg_of(const struct px *px, const struct sim_operan
     return (const struct sim_reg *)px->regs.data + o->reg;
 }
 
-static enum sim_type register_type(const struct checked *c, const struct sim_operand *o) { return reg_of(c->px, o)->type; }
+static enum sim_type register_type(const struct checked *c, const struct sim_operand *o)
+{
+    return reg_of(c->px, o)->type;
+}
 
 static bool scalar_register(const struct checked *c, const struct sim_operand *o)
 {
@@ -203,7 +207,8 @@ static bool is_vector(const struct checked *c, const struct sim_operand *o, bool
         return fits_memory(t, register_type(c, o), true);
     if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
     for (unsigned i = 0; i < o->n; i++)
-        if (!is_memory_register(c, &o->list[i]) && !(target ? o->list[i].kind == SIM_O_SINK : is_source(c, &o->list[i], t, true)))
+        if (!is_memory_register(c, &o->list[i])
+            && !(target ? o->list[i].kind == SIM_O_SINK : is_source(c, &o->list[i], t, true)))
             return false;
     return true;
 }
@@ -333,8 +338,9 @@ static bool has(const struct checked *c, const char *words)          /* one of t
 /* The name that ptxas gives an instruction in its messages, "mad.lo": some modifiers are part of it. */
 static const char *name_of(const struct checked *c)
 {
-    static const struct { const char *op, *parts; } parted[] = { {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"},
-        {"dp2a", "lo|hi"}, {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
+    static const struct { const char *op, *parts; } parted[] = {
+        {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"},
+        {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
         {"cp", "async|wait_all|wait_group|commit_group|mbarrier|bulk"},
         {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|expect_tx|complete_tx"} };
     const struct sim_instr *in = c->in;
@@ -360,13 +366,15 @@ static void require(const struct checked *c, unsigned sm, unsigned version, cons
     const struct sim_image *m = c->px->image;
     if (m->sm < sm) px_error(c->px, c->in->line, "%s '%s' requires .target sm_%u or higher", kind, name, sm);
     if (m->version < version)
-        px_error(c->px, c->in->line, "%s '%s' requires PTX ISA .version %u.%u or later", kind, name, version / 10, version % 10);
+        px_error(c->px, c->in->line, "%s '%s' requires PTX ISA .version %u.%u or later", kind, name, version / 10,
+                 version % 10);
 }
 
 static void check_features(const struct checked *c)
 {
     const struct sim_image *m = c->px->image;
-    if (is(c, "ld|st") && c->vec * sim_type_size(c->type[0]) > 16) require(c, 100, 88, "Feature", "256 bit wide load/store");
+    if (is(c, "ld|st") && c->vec * sim_type_size(c->type[0]) > 16)
+        require(c, 100, 88, "Feature", "256 bit wide load/store");
     if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
     if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
     if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
@@ -408,8 +416,8 @@ static void check_details(const struct checked *c)
     if (is(c, "cp") && has(c, "ca|cg") && in->n >= 3 && in->opd[2].kind == SIM_O_IMM) {
         uint64_t v = in->opd[2].imm;
         if (v != 16 && (has(c, "cg") || (v != 4 && v != 8)))
-            px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s", name_of(c),
-                (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");
+            px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s",
+                     name_of(c), (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");
     }
 }
 
@@ -422,20 +430,28 @@ static void check_address(const struct checked *c, const struct sim_operand *o)
     const struct sim_func *f = px->func;
     const struct sim_var *v = o->var;
     enum sim_space space = SIM_GENERIC;
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) if (has(c, spaces[i].words)) { space = spaces[i].space; break; }
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (has(c, spaces[i].words)) {
+            space = spaces[i].space;
+            break;
+        }
     if (o->reg >= 0) {
         const struct sim_reg *r = reg_of(px, o);
         if (!holds_address(r->type))
-            px_error(px, c->in->line, "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.",
-                r->name, px_type_name(r->type));
-        else if (sim_type_size(r->type) == 4 && (space == SIM_GENERIC || space == SIM_GLOBAL) && is(c, "ld|st|atom|red"))
+            px_error(px, c->in->line,
+                     "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", r->name,
+                     px_type_name(r->type));
+        else if (sim_type_size(r->type) == 4 && (space == SIM_GENERIC || space == SIM_GLOBAL)
+                 && is(c, "ld|st|atom|red"))
             px_fatal(px, 218, 0, "Program uses 32-bit address on line '%u' which is conflicting with .address_size 64",
                 c->in->line);
     } else if (!v) {
-        if (!o->name && space != SIM_LOCAL) px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
+        if (!o->name && space != SIM_LOCAL)
+            px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
     } else if (is(c, "ld|st|atom|red")) {
         bool written = is(c, "atom|red") && (v->space == SIM_CONST || v->space == SIM_PARAM);
-        if (space == SIM_GENERIC ? written : space != v->space) say(c, "State space mismatch between instruction and address in");
+        if (space == SIM_GENERIC ? written : space != v->space)
+            say(c, "State space mismatch between instruction and address in");
         if (is(c, "st") && f->nparams && v >= f->params && v < f->params + f->nparams)
             px_error(px, c->in->line, "Illegal to write to function input parameter '%s'", v->name);
         if (is(c, "ld") && f->nrets && v >= f->rets && v < f->rets + f->nrets)
@@ -454,7 +470,8 @@ static void check_call_list(struct px *px, unsigned line, const struct sim_opera
         else if (o->kind == SIM_O_SYM && o->var) { size = o->var->size; align = o->var->align; }
         else continue;
         if (formal[i].is_unsized) continue;
-        if (size != formal[i].size) px_error(px, line, "Type of argument does not match formal parameter '%s'", formal[i].name);
+        if (size != formal[i].size)
+            px_error(px, line, "Type of argument does not match formal parameter '%s'", formal[i].name);
         if (align < formal[i].align)
             px_error(px, line, "Alignment of argument does not match formal parameter '%s'", formal[i].name);
     }
@@ -500,7 +517,10 @@ static int try_form(const struct checked *c, size_t form, short *odd, const stru
     for (unsigned m = 0; m < c->nmods; m++) {
         bool found = false;
         for (unsigned g = 0; g < f->ngroups && !found; g++)
-            if (!(taken >> g & 1) && in_group(&groups[f->first_group + g], c->mods[m])) { taken |= 1u << g; found = true; }
+            if (!(taken >> g & 1) && in_group(&groups[f->first_group + g], c->mods[m])) {
+                taken |= 1u << g;
+                found = true;
+            }
         for (unsigned k = 0; k < m && !found; k++) found = c->mods[k] == c->mods[m];       /* said twice */
         if (!found && !f->wild) { *odd = c->mods[m]; break; }
     }
@@ -517,7 +537,8 @@ static void odd_modifier(const struct checked *c, const struct modifier *m)
     size_t n = m->len;
     unsigned line = c->in->line;
     bool space = listed(word, n, "global|local|const|param|shared|shared::cta|shared::cluster");
-    if (space && is(c, "ld|st|ldu|atom|red|cvta|isspacep|prefetch")) say(c, "Unexpected number of state spaces specified in");
+    if (space && is(c, "ld|st|ldu|atom|red|cvta|isspacep|prefetch"))
+        say(c, "Unexpected number of state spaces specified in");
     else if (space) say(c, "No state space qualifier expected for");
     else if (is(c, "mul|mad") && listed(word, n, "lo|hi|wide"))
         px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
@@ -539,15 +560,18 @@ static void missing_modifier(const struct checked *c, const struct group *missin
     if (is(c, "mul24|mad24|madc|mbarrier|brx") || (is(c, "cp") && !has(c, "async")))
         px_error(c->px, line, "Not a name of any known instruction: '%s'", c->in->op);
     else if (is(c, "shfl|vote") && !has(c, "sync"))
-        px_error(c->px, line, "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from PTX ISA "
-            "version 6.4", name_of(c));
+        px_error(c->px, line,
+                 "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from PTX ISA "
+                 "version 6.4",
+                 name_of(c));
     else if (is(c, "dp2a")) say(c, "'.hi/.lo' modifier required for");
     else if (is(c, "shfl")) say(c, "Shuffle modifier required for");
     else if (is(c, "membar")) say(c, "Membar level required for");
     else if (is(c, "atom|red")) say(c, "Reduction operation is required for");
     else if (is(c, "bar|barrier") && !strcmp(name_of(c), c->in->op)) say(c, "Barrier modifier required for");
     else if (group_has(missing, "eq")) say(c, "Comparison modifier required for");
-    else if (is(c, "div|sqrt|rcp") && (rounding || approx)) say(c, "Rounding modifier or '.approx' modifier required for");
+    else if (is(c, "div|sqrt|rcp") && (rounding || approx))
+        say(c, "Rounding modifier or '.approx' modifier required for");
     else if (rounding) say(c, "Rounding modifier required for");
     else if (approx) say(c, ".approx modifier required for");
     else if (is(c, "mul|mad")) px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
@@ -568,7 +592,8 @@ static void wrong_operands(const struct checked *c, const char *args)
         else if (o->kind == SIM_O_VEC) say(c, "Vector operand is not allowed for");
         else if (right_count && (o->kind == SIM_O_MEM || (o->kind == SIM_O_SYM && o->var)))
             px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i, name_of(c));
-        else if (right_count && !i && (o->kind == SIM_O_IMM || o->kind == SIM_O_SYM)) say(c, "Result register required for");
+        else if (right_count && !i && (o->kind == SIM_O_IMM || o->kind == SIM_O_SYM))
+            say(c, "Result register required for");
         else continue;
         return;
     }
@@ -582,7 +607,8 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names)
 {
     bool known = true;
     for (unsigned i = 0; i < c->in->nmods; i++) {
-        if (!names[i]->mod && !(names[i]->mod = find_modifier(names[i]->text, names[i]->len, false))) names[i]->mod = -1;
+        if (!names[i]->mod && !(names[i]->mod = find_modifier(names[i]->text, names[i]->len, false)))
+            names[i]->mod = -1;
         short id = names[i]->mod;
         const struct modifier *m = &modifiers[id > 0 ? id : 0];
         if (id < 0) {

@@ -1,5 +1,5 @@
-/* image.c - the entry to the PTX front end: the header of the text (.version .target .address_size), what must hold for the whole
-   module, and the finished image. Also the type names and the log, which everyone uses. */
+/* image.c - the entry to the PTX front end: the header of the text (.version .target .address_size), what must hold for
+   the whole module, and the finished image. Also the type names and the log, which everyone uses. */
 #include "ptx.h"
 #include <stdarg.h>
 
@@ -8,10 +8,11 @@
 static const struct { const char *name; unsigned char size; } types[] = {
     [SIM_NOTYPE] = {"", 0}, [SIM_PRED] = {"pred", 0},
     [SIM_B8] = {"b8", 1}, [SIM_U8] = {"u8", 1}, [SIM_S8] = {"s8", 1},
-    [SIM_B16] = {"b16", 2}, [SIM_U16] = {"u16", 2}, [SIM_S16] = {"s16", 2}, [SIM_F16] = {"f16", 2}, [SIM_BF16] = {"bf16", 2},
-    [SIM_B32] = {"b32", 4}, [SIM_U32] = {"u32", 4}, [SIM_S32] = {"s32", 4}, [SIM_F32] = {"f32", 4},
-    [SIM_F16X2] = {"f16x2", 4}, [SIM_BF16X2] = {"bf16x2", 4},
-    [SIM_B64] = {"b64", 8}, [SIM_U64] = {"u64", 8}, [SIM_S64] = {"s64", 8}, [SIM_F64] = {"f64", 8}, [SIM_B128] = {"b128", 16},
+    [SIM_B16] = {"b16", 2}, [SIM_U16] = {"u16", 2}, [SIM_S16] = {"s16", 2}, [SIM_F16] = {"f16", 2},
+    [SIM_BF16] = {"bf16", 2}, [SIM_B32] = {"b32", 4}, [SIM_U32] = {"u32", 4}, [SIM_S32] = {"s32", 4},
+    [SIM_F32] = {"f32", 4}, [SIM_F16X2] = {"f16x2", 4}, [SIM_BF16X2] = {"bf16x2", 4},
+    [SIM_B64] = {"b64", 8}, [SIM_U64] = {"u64", 8}, [SIM_S64] = {"s64", 8}, [SIM_F64] = {"f64", 8},
+    [SIM_B128] = {"b128", 16},
 };
 
 unsigned sim_type_size(enum sim_type t) { return (unsigned)t < sizeof types / sizeof *types ? types[t].size : 0; }
@@ -57,9 +58,9 @@ void sim_log_free(struct sim_log *log)
 
 /* The targets that ptxas 13.0 knows, with the .version that brought each. */
 static const struct { unsigned char sm, version; } targets[] = {
-    {10, 10}, {11, 10}, {12, 12}, {13, 12}, {20, 20}, {30, 31}, {32, 40}, {35, 31}, {37, 41}, {50, 40}, {52, 41}, {53, 42},
-    {60, 50}, {61, 50}, {62, 50}, {70, 60}, {72, 61}, {75, 63}, {80, 70}, {86, 71}, {87, 74}, {88, 90}, {89, 78}, {90, 78},
-    {100, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88},
+    {10, 10}, {11, 10}, {12, 12}, {13, 12}, {20, 20}, {30, 31}, {32, 40}, {35, 31}, {37, 41}, {50, 40}, {52, 41},
+    {53, 42}, {60, 50}, {61, 50}, {62, 50}, {70, 60}, {72, 61}, {75, 63}, {80, 70}, {86, 71}, {87, 74}, {88, 90},
+    {89, 78}, {90, 78}, {100, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88},
 };
 
 static void parse_version(struct px *px)
@@ -76,7 +77,8 @@ static void parse_version(struct px *px)
     unsigned major = 0, minor = 0, line = px->t.line;
     if (px->t.kind != T_NUMBER || px->t.fbits != 64) px_fatal(px, 218, line, "%s", absent);
     for (; *c >= '0' && *c <= '9'; c++) major = major < 1000 ? major * 10 + (unsigned)(*c - '0') : major;
-    if (*c == '.') for (c++; *c >= '0' && *c <= '9'; c++) minor = minor < 1000 ? minor * 10 + (unsigned)(*c - '0') : minor;
+    if (*c == '.')
+        for (c++; *c >= '0' && *c <= '9'; c++) minor = minor < 1000 ? minor * 10 + (unsigned)(*c - '0') : minor;
     px->image->version = major * 10 + minor;
     if (px->image->version > px->max_version || minor > 9)
         px_fatal(px, 222, line, "Unsupported .version %u.%u; current version is '%u.%u'", major, minor,
@@ -87,7 +89,8 @@ static void parse_version(struct px *px)
 static void parse_target(struct px *px)
 {
     unsigned line = px->t.line;
-    if (!px_dot(px, "target")) px_fatal(px, 218, line, "Missing .target directive at start of file 'application ptx input'");
+    if (!px_dot(px, "target"))
+        px_fatal(px, 218, line, "Missing .target directive at start of file 'application ptx input'");
     do {
         static const char *const options[] = { "texmode_unified", "texmode_independent", "texmode_raw", "debug",
             "map_f64_to_f32" };
@@ -99,8 +102,10 @@ static void parse_target(struct px *px)
         px->debug |= !strcmp(name, "debug");
         if (!option) {
             char *end = NULL;
-            unsigned long sm = !strncmp(name, "sm_", 3) && name[3] >= '1' && name[3] <= '9' ? strtoul(name + 3, &end, 10) : 0;
-            bool bare = end && !*end, suffix = end && (*end == 'a' || *end == 'f') && sm >= 90 && !end[1], known = false;
+            unsigned long sm =
+                !strncmp(name, "sm_", 3) && name[3] >= '1' && name[3] <= '9' ? strtoul(name + 3, &end, 10) : 0;
+            bool bare = end && !*end, suffix = end && (*end == 'a' || *end == 'f') && sm >= 90 && !end[1],
+                 known = false;
             unsigned since = 0;
             for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
                 if (targets[i].sm == sm && (bare || suffix)) { known = true; since = targets[i].version; }
@@ -114,11 +119,13 @@ static void parse_target(struct px *px)
             px->image->sm = (unsigned)sm;
             px->image->sm_suffix_a = suffix;
             if (suffix && sm != px->device_sm)
-                px_fatal(px, 218, 0, "PTX with .target '%s' cannot be compiled for architecture 'sm_%u'", name, px->device_sm);
+                px_fatal(px, 218, 0, "PTX with .target '%s' cannot be compiled for architecture 'sm_%u'", name,
+                         px->device_sm);
         }
         px_next(px);
     } while (px_is(px, ','));
-    if (!px->image->sm) px_fatal(px, 218, line, "Target architecture not defined at start of file 'application ptx input'");
+    if (!px->image->sm)
+        px_fatal(px, 218, line, "Target architecture not defined at start of file 'application ptx input'");
     if (px->image->sm > px->device_sm)
         px_fatal(px, 218, 0, "SM version specified by .target is higher than default SM version assumed");
 }
@@ -202,7 +209,8 @@ static void parse_inputs(struct px *px)
         px->image->version = px->image->sm = 0; px->image->sm_suffix_a = false;
         for (const char *c = text; *c; c++) {
             if (*c == '\n') line++;
-            if ((unsigned char)*c > 127) px_fatal(px, 218, 0, "Unexpected non-ASCII character encountered on line %u", line);
+            if ((unsigned char)*c > 127)
+                px_fatal(px, 218, 0, "Unexpected non-ASCII character encountered on line %u", line);
         }
         px->debug = px->has_debug = false;
         parse_header(px);
@@ -218,8 +226,8 @@ static void parse_inputs(struct px *px)
     px->image->sm = sm;
 }
 
-static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool more, unsigned max_version, unsigned device_sm,
-    struct sim_log *errors, struct sim_image **out)
+static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool more, unsigned max_version,
+                 unsigned device_sm, struct sim_log *errors, struct sim_image **out)
 {
     struct px *px = calloc(1, sizeof *px);
     *out = NULL;
@@ -249,7 +257,8 @@ static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool mo
     return result;
 }
 
-int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out)
+int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors,
+                    struct sim_image **out)
 {
     struct sim_input input = { NULL, text };
     return parse(&input, 1, false, false, max_version, device_sm, errors, out);

@@ -206,7 +206,8 @@ static const char *skip_blank(struct px *px, const char *c)
     }
 }
 
-/* strtod accepts just what the scanners below have seen, so it stops where they do; the C locale, whatever the program's is. */
+/* strtod accepts just what the scanners below have seen, so it
+   stops where they do; the C locale, whatever the program's is. */
 static uint64_t decimal_bits(const char *c)
 {
     static locale_t c_locale;

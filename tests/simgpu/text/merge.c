@@ -1,16 +1,19 @@
-/* merge.c - several inputs become one image: what is extern in one is the definition in another, a .weak definition yields to another
-   one, and what has no linkage stays its input's own. The words and answers are a GPU's: what contradicts is 300, already when some inputs
-   are there, what is missing at the end is 999. Every use gets the definition's address, then the declarations go, so that nothing after
-   this file knows of linking. */
+/* merge.c - several inputs become one image: what is extern in one is the definition in another, a .weak definition
+   yields to another one, and what has no linkage stays its input's own. The words and answers are a GPU's: what
+   contradicts is 300, already when some inputs are there, what is missing at the end is 999. Every use gets the
+   definition's address, then the declarations go, so that nothing after this file knows of linking. */
 #include "ptx.h"
 
 static const char *input_name(const struct px *px, unsigned input) { return px->inputs[input].name; }
 
-static void link_error(struct px *px, int result, const char *what, const char *name, unsigned in, const char *first_how, unsigned first)
+static void link_error(struct px *px, int result, const char *what, const char *name, unsigned in,
+                       const char *first_how, unsigned first)
 {
     px->errors++;
     if (px->result != 300) px->result = result;
-    if (first_how) sim_log_add(px->log, "error   : %s '%s' in '%s', first %s in '%s'\n", what, name, input_name(px, in), first_how, input_name(px, first));
+    if (first_how)
+        sim_log_add(px->log, "error   : %s '%s' in '%s', first %s in '%s'\n", what, name, input_name(px, in), first_how,
+                    input_name(px, first));
     else sim_log_add(px->log, "error   : %s '%s' in '%s'\n", what, name, input_name(px, in));
 }
 
@@ -24,7 +27,8 @@ static void define(struct px *px, const char *name, struct sim_var *v, struct si
     if (s) {
         bool old_weak = s->kind == PX_VAR ? s->var->is_weak : s->func->is_weak;
         unsigned first = s->kind == PX_VAR ? s->var->input : s->func->input;
-        if (!weak && !old_weak) link_error(px, 300, "Multiple definition of", name, v ? v->input : f->input, "defined", first);
+        if (!weak && !old_weak)
+            link_error(px, 300, "Multiple definition of", name, v ? v->input : f->input, "defined", first);
         if (weak || !old_weak) return;
     } else s = px_bind(px, px_intern(px, name, strlen(name)), v ? PX_VAR : PX_FUNC, 0);
     s->kind = v ? PX_VAR : PX_FUNC;
@@ -56,7 +60,8 @@ static void check_var(struct px *px, const struct sim_var *v)
     struct px_symbol *s = meaning(px, v->name);
     if (!s) missing(px, v->name, v->input);
     else if (s->kind != PX_VAR || s->var->space != v->space)
-        mismatch(px, "Memory space doesn't match for", v->name, v->input, s->kind == PX_VAR ? s->var->input : s->func->input, "specified");
+        mismatch(px, "Memory space doesn't match for", v->name, v->input,
+                 s->kind == PX_VAR ? s->var->input : s->func->input, "specified");
     else if (!v->is_unsized && s->var->size != v->size)
         mismatch(px, "Size doesn't match for", v->name, v->input, s->var->input, "specified");
 }
@@ -76,7 +81,8 @@ static struct sim_func *func_for(struct px *px, struct sim_func *f)
         && same_params(f->rets, f->nrets, s->func->rets, s->func->nrets)) return s->func;
     if (f->id != ~0u) {
         if (!s) missing(px, f->name, f->input);
-        else if (s->kind != PX_FUNC) mismatch(px, "Memory space doesn't match for", f->name, f->input, s->var->input, "specified");
+        else if (s->kind != PX_FUNC)
+            mismatch(px, "Memory space doesn't match for", f->name, f->input, s->var->input, "specified");
         else mismatch(px, "Prototype doesn't match for", f->name, f->input, s->func->input, "defined");
     }
     f->id = ~0u;                                  /* said once */
@@ -99,7 +105,8 @@ void px_merge(struct px *px)
     unsigned kept = 0;
     px_forget_module(px);
     for (size_t i = 0; i < px->funcs.n; i++)
-        if (funcs[i]->has_body && (funcs[i]->is_entry || funcs[i]->is_visible || funcs[i]->is_weak)) define(px, funcs[i]->name, NULL, funcs[i]);
+        if (funcs[i]->has_body && (funcs[i]->is_entry || funcs[i]->is_visible || funcs[i]->is_weak))
+            define(px, funcs[i]->name, NULL, funcs[i]);
     for (size_t i = 0; i < px->vars.n; i++)
         if (!vars[i]->is_extern && (vars[i]->is_visible || vars[i]->is_weak)) define(px, vars[i]->name, vars[i], NULL);
     if (px->errors) return;

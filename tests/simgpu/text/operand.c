@@ -10,7 +10,8 @@ static double as_double(uint64_t bits) { double d; memcpy(&d, &bits, 8); return 
 static uint64_t as_bits(double d) { uint64_t b; memcpy(&b, &d, 8); return b; }
 static struct px_value integer(uint64_t v, bool u) { return (struct px_value){ .bits = v, .is_unsigned = u }; }
 
-static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30: saturates, where C leaves it undefined */
+static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30: saturates, where
+                                                                      C leaves it undefined */
 {
     if (!(d > -9.2233720368547758e18) || (is_unsigned && d < 0)) return is_unsigned ? 0 : UINT64_C(1) << 63;
     if (is_unsigned) return d < 1.8446744073709552e19 ? (uint64_t)d : UINT64_MAX;
@@ -48,9 +49,13 @@ static struct px_value unary(struct px *px, unsigned depth)
     int op = px->t.kind == T_PUNCT ? px->t.punct : 0;
     if (op != '-' && op != '+' && op != '~' && op != '!') px_syntax(px);
     px_next(px);
-    if (op == '-' && px->t.kind == T_NUMBER && px->t.fbits && px->t.len > 1 && strchr("fFdD", px->t.text[1])) px_syntax(px);
+    if (op == '-' && px->t.kind == T_NUMBER && px->t.fbits && px->t.len > 1 && strchr("fFdD", px->t.text[1]))
+        px_syntax(px);
     v = unary(px, depth + 1);
-    if (v.is_float && (op == '~' || v.fbits == 32)) { px_error(px, line, "Constant expression type mismatch"); return v; }
+    if (v.is_float && (op == '~' || v.fbits == 32)) {
+        px_error(px, line, "Constant expression type mismatch");
+        return v;
+    }
     if (op == '-') v.bits = v.is_float ? v.bits ^ UINT64_C(1) << 63 : 0 - v.bits;
     if (op == '~') v.bits = ~v.bits;
     if (op == '!') v = integer(v.is_float ? as_double(v.bits) == 0 : v.bits == 0, false);
@@ -179,8 +184,11 @@ struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n)
         to[i] = from[i].o;
         if (!from[i].name) continue;
         struct px_pending *p = px_push(px, &px->pending, sizeof *p);
-        *p = (struct px_pending){ .operand = &to[i], .name = from[i].name, .line = from[i].line, .label_for = from[i].label_for,
-            .was_symbol = from[i].was_symbol };
+        *p = (struct px_pending){ .operand = &to[i],
+                                  .name = from[i].name,
+                                  .line = from[i].line,
+                                  .label_for = from[i].label_for,
+                                  .was_symbol = from[i].was_symbol };
     }
     px->stack.n = base;
     return to;
@@ -200,7 +208,8 @@ static unsigned selector(struct px *px)           /* .x .y .z .w, or .r .g .b .a
     static const char *const letters[] = { "xr", "yg", "zb", "wa" };
     for (unsigned i = 0; i < 4; i++)
         if (px->t.len == 1 && strchr(letters[i], px->t.text[0])) { px_next(px); return i + 1; }
-    if (px->t.len == 2 && (px->t.text[0] == 'b' || px->t.text[0] == 'h') && px->t.text[1] >= '0' && px->t.text[1] <= '3')
+    if (px->t.len == 2 && (px->t.text[0] == 'b' || px->t.text[0] == 'h') && px->t.text[1] >= '0'
+        && px->t.text[1] <= '3')
         px_error(px, px->t.line, "Byte/Word selector '.%s' is not supported by this CPU device", px->t.name->text);
     else px_error(px, px->t.line, "Unknown vector selector: '%s'", px->t.name->text);
     px_next(px);
@@ -358,7 +367,8 @@ void px_instruction(struct px *px, int pred, bool pred_negated)
         if (p->beyond) {
             char name[160];
             int n = snprintf(name, sizeof name, "%s", in.op);
-            for (unsigned k = 0; k < in.nmods && n >= 0 && n < (int)sizeof name; k++) n += snprintf(name + n, sizeof name - (size_t)n, ".%s", in.mods[k]);
+            for (unsigned k = 0; k < in.nmods && n >= 0 && n < (int)sizeof name; k++)
+                n += snprintf(name + n, sizeof name - (size_t)n, ".%s", in.mods[k]);
             px_error(px, in.line, "Instruction '%s' is not supported by this CPU device", name);
         }
         if (p->bad_address && !p->beyond) px_error(px, in.line, "Illegal operand type to instruction '%s'", in.op);

@@ -1,8 +1,8 @@
 /* parse.c - the grammar of modules, functions and declarations, and the meaning of names.
 
-   A name's innermost meaning hangs on the name itself; leaving a scope restores the outer one. Labels are a namespace of
-   their own, and may be used before they stand: such uses wait in px->pending until their scope closes. Registers get
-   their index when they are declared, those of a family `%r<100>` when they are first used. */
+   A name's innermost meaning hangs on the name itself; leaving a scope restores the outer one. Labels are a namespace
+   of their own, and may be used before they stand: such uses wait in px->pending until their scope closes. Registers
+   get their index when they are declared, those of a family `%r<100>` when they are first used. */
 #include "ptx.h"
 
 static uint32_t align_up(uint32_t value, uint32_t align) { return (value + (align - 1)) & ~(align - 1); }
@@ -84,9 +84,11 @@ static struct px_symbol *declare(struct px *px, struct px_name *name, enum px_sy
 static void open_scope(struct px *px)
 {
     if (px->depth == PX_MAX_DEPTH)
-        px_fatal(px, 218, px->t.line, "Scopes nested deeper than %d are not supported by this CPU device", PX_MAX_DEPTH);
+        px_fatal(px, 218, px->t.line, "Scopes nested deeper than %d are not supported by this CPU device",
+                 PX_MAX_DEPTH);
     px->depth++;
-    px->scope[px->depth] = (struct px_scope){ .pending = px->pending.n, .param_bytes = px->scope[px->depth - 1].param_bytes };
+    px->scope[px->depth] =
+        (struct px_scope){ .pending = px->pending.n, .param_bytes = px->scope[px->depth - 1].param_bytes };
 }
 
 /* Gives the uses that wait for a label of this scope their target; the others wait on for an outer scope's. */
@@ -98,7 +100,8 @@ static void close_scope(struct px *px)
     for (size_t i = scope->pending; i < px->pending.n; i++) {
         struct px_symbol *l = p[i].name->label;
         if (!l || l->depth != px->depth) { p[kept++] = p[i]; continue; }
-        if (l->targets || l->proto) px_fatal(px, 218, p[i].line, "Label expected for forward reference of '%s'", p[i].name->text);
+        if (l->targets || l->proto)
+            px_fatal(px, 218, p[i].line, "Label expected for forward reference of '%s'", p[i].name->text);
         p[i].operand->target = l->reg;
     }
     px->pending.n = kept;
@@ -184,7 +187,8 @@ static void parse_spec(struct px *px, struct spec *spec, bool of_param)
         else if (px_accept_dot(px, "v2")) spec->vec = 2;
         else if (px_accept_dot(px, "v4")) spec->vec = 4;
         else if (px_accept_dot(px, "attribute")) skip_parentheses(px);
-        else if (of_param && px_accept_dot(px, "ptr")) {       /* about what the pointer points to: no concern of ours */
+        else if (of_param && px_accept_dot(px, "ptr")) {       /* about what the pointer points
+                                                                  to: no concern of ours */
             enum sim_space space;
             if (at_space(px, &space)) px_next(px);
             if (px_accept_dot(px, "align")) (void)alignment(px);
@@ -201,7 +205,9 @@ static void parse_dims(struct px *px, struct dims *d, unsigned most)
 {
     *d = (struct dims){ .n = 0 };
     while (d->n < most && px_accept(px, '[')) {
-        if (d->n == MOST_DIMS) px_fatal(px, 218, px->t.line, "Arrays of more than %d dimensions are not supported by this CPU device", MOST_DIMS);
+        if (d->n == MOST_DIMS)
+            px_fatal(px, 218, px->t.line, "Arrays of more than %d dimensions are not supported by this CPU device",
+                     MOST_DIMS);
         if (px_is(px, ']')) { if (d->n) px_syntax(px); d->first_open = true; d->size[d->n++] = 0; }
         else d->size[d->n++] = number(px);
         px_expect(px, ']');
@@ -210,7 +216,14 @@ static void parse_dims(struct px *px, struct dims *d, unsigned most)
 
 /* ---- initialisers ---- */
 
-struct init { struct sim_var *var; unsigned levels; uint64_t count[9]; unsigned esize; bool of_vectors; size_t capacity; };
+struct init {
+    struct sim_var *var;
+    unsigned levels;
+    uint64_t count[9];
+    unsigned esize;
+    bool of_vectors;
+    size_t capacity;
+};
 
 static void init_store(struct px *px, struct init *in, uint64_t offset, uint64_t value)
 {
@@ -311,7 +324,8 @@ static void parse_init(struct px *px, struct sim_var *v, struct dims *dims, unsi
     if (v->is_extern) px_error(px, line, "No initial value is allowed for external symbol '%s'", v->name);
     else if (v->space != SIM_GLOBAL && v->space != SIM_CONST)
         px_error(px, line, "No initial value is allowed for '%s' in this state space", v->name);
-    if (v->type == SIM_F16 || v->type == SIM_F16X2) px_fatal(px, 218, line, "No initial value is allowed for .f16 type");
+    if (v->type == SIM_F16 || v->type == SIM_F16X2)
+        px_fatal(px, 218, line, "No initial value is allowed for .f16 type");
     for (unsigned i = 0; i < dims->n; i++) in.count[in.levels++] = dims->size[i];
     if (vec > 1) in.count[in.levels++] = vec;
     if (in.esize == 0 || in.esize > 8) px_fatal(px, 218, line, "Initial value type mismatch");
@@ -381,7 +395,8 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
     struct spec spec;
     px_next(px);
     if (space == SIM_CONST && px_is(px, '['))
-        px_fatal(px, 218, px->t.line, "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
+        px_fatal(px, 218, px->t.line,
+                 "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
     if (space == SIM_REG && px->func) { parse_registers(px); return; }
     parse_spec(px, &spec, false);
     do {
@@ -401,9 +416,12 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         if (!px->func && (space == SIM_LOCAL || space == SIM_REG))
             px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
                 space == SIM_REG ? "reg" : "local");
-        if (!px->func && space == SIM_PARAM) px_error(px, line, "Parameter variables may not be declared at module scope");
-        if (space == SIM_PARAM && spec.vec > 1) px_error(px, line, "Variable '%s' cannot be allocated in .param state space", name->text);
-        if (spec.type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", name->text);
+        if (!px->func && space == SIM_PARAM)
+            px_error(px, line, "Parameter variables may not be declared at module scope");
+        if (space == SIM_PARAM && spec.vec > 1)
+            px_error(px, line, "Variable '%s' cannot be allocated in .param state space", name->text);
+        if (spec.type == SIM_PRED)
+            px_error(px, line, "Predicate variable '%s' must be in register state space", name->text);
         if (!known) declare(px, name, PX_VAR, line)->var = v;
         if (px_accept(px, '=')) { parse_init(px, v, &dims, spec.vec); set_size(v, &spec, &dims); }
         if (v->size == 0 && !l.is_extern && spec.type != SIM_PRED)
@@ -439,7 +457,8 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
     px_expect(px, ';');
 }
 
-/* Offsets from `base`, where the addresses are aligned as declared: the area of a kernel begins at a multiple of 16, no more. */
+/* Offsets from `base`, where the addresses are aligned as declared:
+   the area of a kernel begins at a multiple of 16, no more. */
 static uint64_t layout(struct sim_var *v, unsigned n, uint64_t base)
 {
     uint64_t at = base;
@@ -471,22 +490,30 @@ static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entr
         v->name = px->t.kind == T_IDENT ? (char *)px->t.name->text : px_strndup(px, "_", 1);
         unsigned line = px->t.line;
         px_next(px);
-        if (space == SIM_REG && px_is(px, '[')) px_error(px, line, "Variable '%s' cannot be allocated into a register", v->name);
+        if (space == SIM_REG && px_is(px, '['))
+            px_error(px, line, "Variable '%s' cannot be allocated into a register", v->name);
         parse_dims(px, &dims, 1);
         set_size(v, &spec, &dims);
-        if (space == SIM_PARAM && spec.vec > 1 && of_entry) px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
-        if (space == SIM_PARAM && spec.type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+        if (space == SIM_PARAM && spec.vec > 1 && of_entry)
+            px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
+        if (space == SIM_PARAM && spec.type == SIM_PRED)
+            px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
         const bool incomplete = dims.n && dims.size[0] == 0;
         if (incomplete && of_entry) px_error(px, line, "Parameter to entry function cannot be an incomplete array.");
-        if (incomplete && px_is(px, ',')) px_error(px, line, "Only the last input parameter can be an incomplete array.");
+        if (incomplete && px_is(px, ','))
+            px_error(px, line, "Only the last input parameter can be an incomplete array.");
         if (v->size > 1u << 20) px_fatal(px, 218, line, "Parameter '%s' is too large", v->name);
-        if (of_entry && space != SIM_PARAM) px_error(px, line, "Entry parameter '%s' must have .param state space", v->name);
+        if (of_entry && space != SIM_PARAM)
+            px_error(px, line, "Entry parameter '%s' must have .param state space", v->name);
     } while (px_accept(px, ','));
     const unsigned line = px->t.line;
     px_expect(px, ')');
     *count = (unsigned)px->params.n;
-    const uint64_t bytes = layout(px->params.data, *count, 0), most = !of_entry ? 1u << 20 : px->image->version >= 81 ? 32764 : 4096;
-    if (bytes > most) px_fatal(px, 218, line, "Formal parameter space overflowed (%llu bytes required, max %llu bytes allowed)", (unsigned long long)bytes, (unsigned long long)most);
+    const uint64_t bytes = layout(px->params.data, *count, 0);
+    const uint64_t most = !of_entry ? 1u << 20 : px->image->version >= 81 ? 32764 : 4096;
+    if (bytes > most)
+        px_fatal(px, 218, line, "Formal parameter space overflowed (%llu bytes required, max %llu bytes allowed)",
+                 (unsigned long long)bytes, (unsigned long long)most);
     return px_keep(px, px->params.data, px->params.n, sizeof(struct sim_var));
 }
 
@@ -650,11 +677,16 @@ static bool params_differ(struct px *px, unsigned line, const char *name, const 
     const struct sim_var *b, unsigned nb)
 {
     unsigned before = px->errors;
-    if (na != nb) { px_error(px, line, "Inconsistent prototypes of '%s', number of parameters differ", name); return true; }
+    if (na != nb) {
+        px_error(px, line, "Inconsistent prototypes of '%s', number of parameters differ", name);
+        return true;
+    }
     for (unsigned i = 0; i < na; i++) {
-        bool same = sim_type_size(a[i].type) == sim_type_size(b[i].type) && a[i].space == b[i].space && a[i].size == b[i].size;
+        bool same =
+            sim_type_size(a[i].type) == sim_type_size(b[i].type) && a[i].space == b[i].space && a[i].size == b[i].size;
         if (!same) px_error(px, line, "Inconsistent prototypes of '%s', parameter types differ", name);
-        if (a[i].align != b[i].align) px_error(px, line, "Inconsistent prototypes of '%s', parameter alignment differ", name);
+        if (a[i].align != b[i].align)
+            px_error(px, line, "Inconsistent prototypes of '%s', parameter alignment differ", name);
     }
     return px->errors != before;
 }
@@ -666,7 +698,8 @@ static void close_body(struct px *px)
     close_scope(px);
     struct px_pending *p = px->pending.data;
     for (size_t i = 0; i < px->pending.n; i++)
-        if (p[i].was_symbol) px_error(px, p[i].line, "Label expected for argument 0 of instruction '%s'", p[i].label_for);
+        if (p[i].was_symbol)
+            px_error(px, p[i].line, "Label expected for argument 0 of instruction '%s'", p[i].label_for);
         else px_error(px, p[i].line, "Unknown symbol '%s'", p[i].name->text);
     f->instrs = px_keep(px, px->instrs.data, px->instrs.n, sizeof *f->instrs);
     f->ninstrs = (unsigned)px->instrs.n;
@@ -704,8 +737,13 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
         params_differ(px, line, f->name, g->params, g->nparams, f->params, f->nparams);
         params_differ(px, line, f->name, g->rets, g->nrets, f->rets, f->nrets);
         g->is_weak |= f->is_weak; g->is_visible |= f->is_visible;
-        if (body) {                                                          /* the parameters' names are the definition's */
-            g->params = f->params; g->nparams = f->nparams; g->rets = f->rets; g->nrets = f->nrets; g->is_extern = f->is_extern;
+        if (body) {                                                          /* the parameters' names
+                                                                                are the definition's */
+            g->params = f->params;
+            g->nparams = f->nparams;
+            g->rets = f->rets;
+            g->nrets = f->nrets;
+            g->is_extern = f->is_extern;
             memcpy(g->maxntid, f->maxntid, sizeof f->maxntid);
             memcpy(g->reqntid, f->reqntid, sizeof f->reqntid);
             g->minnctapersm = f->minnctapersm;

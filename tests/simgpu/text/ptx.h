@@ -1,7 +1,8 @@
 /* ptx.h - private to text/: what its files share while a text is parsed.
 
-   One `struct px` is one parse. All memory of the image comes from the store, which the image keeps, and nothing is freed singly.
-   A syntax error or a lack of memory leaves by longjmp from px_fatal; any other error is a line in the log, and parsing goes on. */
+   One `struct px` is one parse. All memory of the image comes from the store, which the image keeps, and nothing is
+   freed singly. A syntax error or a lack of memory leaves by longjmp from px_fatal; any other error is a line in the
+   log, and parsing goes on. */
 #ifndef SIM_PTX_H
 #define SIM_PTX_H
 
@@ -40,7 +41,8 @@ struct px_name {                                  /* one per different identifie
 struct px_token {
     enum px_token_kind kind;
     unsigned line;
-    const char *text; unsigned len;               /* as written; a T_DOT's without the dot, a T_STRING's without the quotes */
+    const char *text; unsigned len;               /* as written; a T_DOT's without the dot,
+                                                     a T_STRING's without the quotes */
     int punct;
     struct px_name *name;                         /* T_IDENT, T_DOT */
     uint64_t value; unsigned char fbits; bool is_unsigned;     /* T_NUMBER; fbits as in sim_operand */
@@ -64,7 +66,8 @@ struct px_operand {
     bool bad_address, beyond;                     /* [what is no address]; [more than an address] */
 };
 
-struct px_pending {                               /* a use of a name that has no meaning yet: a label further down, or unknown */
+struct px_pending {                               /* a use of a name that has no meaning yet:
+                                                     a label further down, or unknown */
     struct sim_operand *operand; struct px_name *name; unsigned line;
     const char *label_for; bool was_symbol;
 };
@@ -94,21 +97,29 @@ struct px {
 /* lex.c */
 struct px_store *px_store_new(void);
 void  px_store_free(struct px_store *store);
-void *px_alloc(struct px *px, size_t bytes);                          /* zeroed; leaves by px_fatal when there is no memory */
+void *px_alloc(struct px *px, size_t bytes);                          /* zeroed; leaves by px_fatal
+                                                                         when there is no memory */
 char *px_strndup(struct px *px, const char *text, size_t n);
 void *px_push(struct px *px, struct px_vec *v, size_t size);          /* a zeroed new element at the end */
 void *px_keep(struct px *px, const void *data, size_t n, size_t size);/* a copy that lives as long as the image */
 struct px_name *px_intern(struct px *px, const char *text, size_t n);
 struct px_name *px_find_name(const struct px_store *store, const char *text, size_t n);
 void  px_next(struct px *px);                                         /* reads the next token into px->t */
-void  px_relex_number(struct px *px);                                 /* the current T_DOT is `.5`: make it a T_NUMBER */
+void  px_relex_number(struct px *px);                                 /* the current T_DOT is `.5`:
+                                                                         make it a T_NUMBER */
 void  px_error(struct px *px, unsigned line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void  px_fatal(struct px *px, int result, unsigned line, const char *format, ...) __attribute__((noreturn, format(printf, 4, 5)));
+void  px_fatal(struct px *px, int result, unsigned line, const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
 void  px_no_memory(struct px *px) __attribute__((noreturn));
 void  px_syntax(struct px *px) __attribute__((noreturn));             /* Parsing error near the current token */
 
 static inline bool px_is(const struct px *px, int punct) { return px->t.kind == T_PUNCT && px->t.punct == punct; }
-static inline bool px_accept(struct px *px, int punct) { if (!px_is(px, punct)) return false; px_next(px); return true; }
+static inline bool px_accept(struct px *px, int punct)
+{
+    if (!px_is(px, punct)) return false;
+    px_next(px);
+    return true;
+}
 static inline void px_expect(struct px *px, int punct) { if (!px_is(px, punct)) px_syntax(px); px_next(px); }
 static inline bool px_dot(const struct px *px, const char *name)
 {
@@ -123,9 +134,11 @@ static inline bool px_accept_dot(struct px *px, const char *name)
 
 /* parse.c */
 void px_parse_module(struct px *px);
-struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or function; NULL if none */
+struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or
+                                                                         function; NULL if none */
 struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth);
-void px_forget_module(struct px *px);                                 /* the names of one input are not those of the next */
+void px_forget_module(struct px *px);                                 /* the names of one input are
+                                                                         not those of the next */
 
 /* operand.c */
 struct px_value { bool is_float, is_unsigned; unsigned char fbits; uint64_t bits; };

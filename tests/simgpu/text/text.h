@@ -9,9 +9,9 @@
 
    ptx.h is private to these files.
 
-   Nothing here knows devices; an image is plain data, made once per module load. parse.c makes variables, functions and instructions and resolves
-   every name: registers to indices of the function, labels to instruction indices, symbols to variables or functions. What ptxas rejects is
-   rejected here, in its words. */
+   Nothing here knows devices; an image is plain data, made once per module load. parse.c makes variables, functions and
+   instructions and resolves every name: registers to indices of the function, labels to instruction indices, symbols to
+   variables or functions. What ptxas rejects is rejected here, in its words. */
 #ifndef SIM_TEXT_H
 #define SIM_TEXT_H
 
@@ -26,14 +26,18 @@ enum sim_type {                                   /* PTX fundamental types, with
 unsigned sim_type_size(enum sim_type t);          /* bytes; 0 for SIM_NOTYPE and SIM_PRED */
 enum sim_type sim_type_named(const char *name);   /* "u32" -> SIM_U32; SIM_NOTYPE if it is no type */
 
-struct sim_reloc {                                /* an address inside an initialiser: `generic(g)+8`, `g`, a function */
-    uint64_t offset; uint32_t size;               /* where in the variable, and how many bytes (8, or 4, or 1 with a mask) */
-    unsigned shift;                               /* 0xFF00(g) and its like: the address is shifted right by this before storing */
+struct sim_reloc {                                /* an address inside an initialiser:
+                                                     `generic(g)+8`, `g`, a function */
+    uint64_t offset; uint32_t size;               /* where in the variable, and how many
+                                                     bytes (8, or 4, or 1 with a mask) */
+    unsigned shift;                               /* 0xFF00(g) and its like: the address is
+                                                     shifted right by this before storing */
     struct sim_var *var; struct sim_func *func;   /* exactly one is set */
     int64_t addend;
 };
 
-struct sim_var {                                  /* a .global .const .shared .local .param variable, of module or function */
+struct sim_var {                                  /* a .global .const .shared .local .param
+                                                     variable, of module or function */
     char *name;
     enum sim_space space;
     enum sim_type type;                           /* of one element */
@@ -44,11 +48,13 @@ struct sim_var {                                  /* a .global .const .shared .l
     unsigned char *init; uint64_t init_size;      /* initial bytes, or NULL for zero; the rest up to size is zero */
     struct sim_reloc *relocs; unsigned nrelocs;
     uint64_t address;                             /* global and const: device address, set by the module loader.
-                                                     param: byte offset in the function's parameter area, a kernel's from SIM_PARAM_BASE.
+                                                     param: byte offset in the function's parameter area, a kernel's
+                                                     from SIM_PARAM_BASE.
                                                      local and call-sequence param: byte offset in the function's frame.
                                                      reg (a .reg parameter): index in func->regs.
                                                      shared: set per entry by decode.c, not here */
-    unsigned id;                                  /* index in image->vars (module scope) or func->vars (function scope) */
+    unsigned id;                                  /* index in image->vars (module scope)
+                                                     or func->vars (function scope) */
     unsigned input;                               /* the text it stands in, where several are linked */
     struct sim_func *owner;                       /* NULL at module scope */
 };
@@ -71,7 +77,8 @@ enum sim_operand_kind {
 struct sim_operand {
     unsigned char kind;
     bool negated;                                 /* !p, or a unary minus that stood before a register */
-    unsigned char fbits;                          /* SIM_O_IMM: 0 integer, 32: 0f hex, 64: 0d hex or decimal float (imm holds the bits) */
+    unsigned char fbits;                          /* SIM_O_IMM: 0 integer, 32: 0f hex, 64: 0d hex
+                                                     or decimal float (imm holds the bits) */
     unsigned char component;                      /* SIM_O_REG: 1..4 for %v.x .. of a vector register (0: none) */
     int reg;                                      /* index into func->regs, or -1 */
     uint64_t imm;
@@ -85,7 +92,8 @@ struct sim_operand {
 #define SIM_MAX_MODS 14
 struct sim_instr {
     const char *op;                               /* "ld", "mad", "bar" ... interned: same text, same pointer */
-    const char *mods[SIM_MAX_MODS]; unsigned nmods; /* "global", "v2", "u32" ... without the dot, in order, interned; `::` parts stay one: "L1::evict_last" */
+    const char *mods[SIM_MAX_MODS]; unsigned nmods; /* "global", "v2", "u32" ... without the dot, in order, interned;
+                                                       `::` parts stay one: "L1::evict_last" */
     int pred; bool pred_negated;                  /* guard: register index or -1 */
     struct sim_operand *opd; unsigned n;          /* as written, destination first */
     unsigned line;                                /* of the text, for logs and for faults */
@@ -98,13 +106,15 @@ struct sim_reg { char *name; enum sim_type type; unsigned char vec; /* 1, 2 or 4
 struct sim_func {
     char *name;
     struct sim_image *image;
-    unsigned id, input;                           /* index in image->funcs; the text it stands in, where several are linked */
+    unsigned id, input;                           /* index in image->funcs; the text it
+                                                     stands in, where several are linked */
     bool is_entry, is_extern, is_weak, is_visible, has_body;
     struct sim_var *params; unsigned nparams;     /* space SIM_PARAM, address = offset with PTX alignment */
     struct sim_var *rets; unsigned nrets;         /* likewise, in an area of their own */
     uint32_t param_bytes;                         /* end of the last parameter, no tail padding */
     struct sim_reg *regs; unsigned nregs;
-    struct sim_var **vars; unsigned nvars;        /* function-scope variables of any space, call-sequence params among them */
+    struct sim_var **vars; unsigned nvars;        /* function-scope variables of any space,
+                                                     call-sequence params among them */
     uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
     struct sim_instr *instrs; unsigned ninstrs;
     uint32_t maxntid[3], reqntid[3];              /* 0 when not given */
@@ -125,15 +135,17 @@ struct sim_log { char *text; size_t len, cap; };  /* grows; the driver copies wh
 void sim_log_add(struct sim_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sim_log_free(struct sim_log *log);
 
-/* Parses `text` (NUL-terminated). Returns 0 and *out, or the CUresult that a driver gives: 218 (syntax, unknown target,
-   unknown name), 222 (.version above max_version, e.g. 90), 200 (not PTX at all). device_sm: PTX whose .target is above it
-   is 218. Errors go to `errors` as ptxas words them ("ptxas application ptx input, line 5; error   : ...").
-   An unsupported feature is 218 with its name and line. Unresolved externs other than the system functions are an error. */
-int  sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors, struct sim_image **out);
+/* Parses `text` (NUL-terminated). Returns 0 and *out, or the CUresult that a driver gives: 218
+   (syntax, unknown target, unknown name), 222 (.version above max_version, e.g. 90), 200 (not
+   PTX at all). device_sm: PTX whose .target is above it is 218. Errors go to `errors` as ptxas
+   words them ("ptxas application ptx input, line 5; error   : ..."). An unsupported feature is 218
+   with its name and line. Unresolved externs other than the system functions are an error. */
+int  sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors,
+                     struct sim_image **out);
 
-/* Several texts as one image, each with a name for the log. Externs of one are resolved by the .visible and .weak definitions of the others:
-   what is there twice or does not match is 300, what is missing 999, in nvlink's words. With `more` nothing is missing yet, as the next
-   input may bring it; the image then only shows what there is. */
+/* Several texts as one image, each with a name for the log. Externs of one are resolved by the .visible and .weak
+   definitions of the others: what is there twice or does not match is 300, what is missing 999, in nvlink's words. With
+   `more` nothing is missing yet, as the next input may bring it; the image then only shows what there is. */
 #define SIM_NO_FORMAT "error   : Binary format for key='0', ident='' is not recognized\n"
 struct sim_input { const char *name, *text; };
 int  sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version, unsigned device_sm,
