@@ -33,7 +33,7 @@ comma  := ,
 DEPEND  = -MMD -MP -MF $@.d
 
 SIMGPU   := $(BUILD)/libsimgpu.so
-SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*.c))
+SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*/*.c))
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 BENCHES  := $(addprefix $(BUILD)/bench/,launch calls start multi)
@@ -57,10 +57,10 @@ $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 # What computes in a warp's registers, which one thread at a time has, is not for the thread sanitizer, which makes it ten times as slow; nor are the loads
 # and stores of kernels: how these order what they share is their affair.
 ifeq ($(SAN),thread)
-$(patsubst %,$(BUILD)/simgpu/%.o,alu avx2 avx2_memory compare cvt float half ldst): SIM_CFLAGS += -fno-sanitize=thread
+$(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_memory compare cvt float half ldst): SIM_CFLAGS += -fno-sanitize=thread
 endif
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-$(BUILD)/simgpu/avx2.o $(BUILD)/simgpu/avx2_memory.o: SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
+$(BUILD)/simgpu/execute/avx2.o $(BUILD)/simgpu/execute/avx2_memory.o: SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
 endif
 $(SIMGPU): $(SIM_OBJ)
 	$(CC) -shared $(or $(SAN_FLAGS),-Wl$(comma)-z$(comma)defs) -Wl,-soname,libsimgpu.so -o $@ $(SIM_OBJ) -lm -ldl -lpthread

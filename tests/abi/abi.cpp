@@ -7,7 +7,7 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 namespace sim {
-#include "../simgpu/cudadefs.h"
+#include "../simgpu/base/cudadefs.h"
 #define SYMBOL(name, parameters) int name parameters; typedef decltype(name) type_of_##name;
 #include "symbols.inc"
 }

@@ -1,4 +1,4 @@
-# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/cudadefs.h and the preprocessed tests/simgpu/entry.c, each behind what run.sh needs to know:
+# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and the preprocessed tests/simgpu/driver/entry.c, each behind what run.sh needs to know:
 # the name that CUDA's headers must have for it; since which CUDA version (0: not known); the suffix of the variant for per-thread default streams
 # (none: there may be none, -: not asked).
 

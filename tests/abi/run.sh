@@ -25,10 +25,10 @@ good() {
 cc=${CC:-cc} cxx=${CXX:-c++}
 $cxx --version >/dev/null 2>&1 || skip "no C++ compiler on this machine"
 
-for source in tests/simgpu/*.c; do $cc -std=gnu99 -E -P "$source"; done | grep -o 'visibility("default"))) int cu[A-Za-z0-9_]* *([^;{]*);' |
+for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -E -P "$source"; done | grep -o 'visibility("default"))) int cu[A-Za-z0-9_]* *([^;{]*);' |
     sed 's/.* \(cu[A-Za-z0-9_]*\) *\((.*)\);/SYMBOL(\1, \2)/' | sort -u >"$out/symbols.inc"
-$cc -std=gnu99 -E -P tests/simgpu/entry.c >"$out/entry.i"
-awk -f $here/rows.awk gpuexec.h tests/simgpu/cudadefs.h "$out/entry.i" >"$out/rows"
+$cc -std=gnu99 -E -P tests/simgpu/driver/entry.c >"$out/entry.i"
+awk -f $here/rows.awk gpuexec.h tests/simgpu/base/cudadefs.h "$out/entry.i" >"$out/rows"
 for least in 'ENTRY 80' 'CONSTANT 100' 'SIM_ENTRY 150' 'SIM_CONSTANT 200'; do     # no more than a guard for rows.awk
     [ "$(grep -c " ${least% *}(" "$out/rows")" -ge "${least#* }" ] || { echo "failed: rows.awk finds fewer rows than $least"; failed=$((failed + 1)); }
 done

@@ -1,6 +1,6 @@
 /* grammar.c - see grammar.h. What forms.h says by a letter for each operand is written here as a register, constant or address of that sort. */
 #include "grammar.h"
-#include "../simgpu/forms.h"
+#include "../simgpu/text/forms.h"
 #include <stdarg.h>
 
 enum { FORMS = sizeof forms / sizeof *forms, MOST = 24 };

@@ -1,4 +1,4 @@
-/* grammar.h - PTX out of bytes. The instructions are those of the CPU device's own table, tests/simgpu/forms.h, with modifiers, types and operands that fit:
+/* grammar.h - PTX out of bytes. The instructions are those of the CPU device's own table, tests/simgpu/text/forms.h, with modifiers, types and operands that fit:
    most of what comes out is right, and what random text never reaches is reached. */
 #ifndef FUZZ_GRAMMAR_H
 #define FUZZ_GRAMMAR_H

@@ -1,5 +1,5 @@
 /* hook.c - what the fuzzing harnesses need of the CPU device beyond its interface. It is linked into their copy of the library only. */
-#include "../simgpu/sim.h"
+#include "../simgpu/driver/driver.h"
 #include <dlfcn.h>
 
 SIM_EXPORT void simgpu_forget_fault(void);

@@ -1,9 +1,9 @@
-/* forms.c - the instruction forms that the CPU device's table (tests/simgpu/forms.h) knows: each row's modifiers and types multiplied out.
+/* forms.c - the instruction forms that the CPU device's table (tests/simgpu/text/forms.h) knows: each row's modifiers and types multiplied out.
 
    A row with cache hints (loads, stores, atomics) gives those in which one group of modifiers at most differs from its first choice, for all
    of its types. Of rows that take anything ("*") only the forms of `more` are made; others of their opcode are one entry, which is not tested. */
 #include "random.h"
-#include "../simgpu/forms.h"
+#include "../simgpu/text/forms.h"
 
 enum { MAX_GROUPS = 16, MAX_CHOICES = 32 };
 

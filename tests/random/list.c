@@ -26,7 +26,7 @@ void rnd_list_write(FILE *to)
     const struct rnd_form *f = rnd_forms(&n);
     bool *done = calloc(n, sizeof *done);
     if (!done) abort();
-    fputs("# Each instruction form of tests/simgpu/forms.h: opcode and types, then its modifiers. `build/random forms` wrote it; see README.md.\n", to);
+    fputs("# Each instruction form of tests/simgpu/text/forms.h: opcode and types, then its modifiers. `build/random forms` wrote it; see README.md.\n", to);
     for (size_t i = 0; i < n; i++) {
         char key[64], mods[96], other[64];
         if (done[i]) continue;

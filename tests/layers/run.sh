@@ -1,0 +1,56 @@
+#!/bin/sh
+# The layers of the CPU device, the folders of tests/simgpu: what a file calls or reads, as nm sees it in its object, is
+# defined in its own layer or a lower one, and so are the headers that it includes. Of another layer than base it
+# includes only the header that is its map. Calls through a pointer (an instruction's handler, an operation's function)
+# are not seen: these may go up.
+cd "$(dirname "$0")/../.." || exit 1
+layers='base text execute lower run driver'       # from the lowest to the highest
+build=${BUILD:-build}
+command -v nm >/dev/null 2>&1 ||
+    { echo "  skipped: no nm on this machine"; echo "suite layers: 0 passed, 0 failed, 1 skipped"; exit 0; }
+
+for source in tests/simgpu/*/*.[ch]; do
+    file=${source#tests/simgpu/}
+    echo "file $file"
+    sed -n 's/^ *# *include *"\(.*\)".*/include \1/p' "$source"
+    case $file in *.c)
+        nm -gP "$build/simgpu/${file%.c}.o" 2>/dev/null | awk '{ print ($2 ~ /^[Uvw]$/ ? "uses" : "defines"), $1 }' ;;
+    esac
+done | awk -v layers="$layers" '
+    function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
+    function layer_of(path) { sub(/\/.*/, "", path); return path }
+    function wrong(what) { failed++; print "failed: " file " " what; good[file] = 0 }
+
+    BEGIN { n = split(layers, name, " "); for (i = 1; i <= n; i++) height[name[i]] = i }
+    $1 == "file" {
+        file = $2
+        own = layer_of(file)
+        good[file] = 1
+        if (!(own in height)) wrong("is in no known layer")
+        files[own]++
+    }
+    $1 == "defines" { definer[$2] = file; objects[file] = 1 }
+    $1 == "uses" { user[++uses] = file; used[uses] = $2; objects[file] = 1 }
+    $1 == "include" {
+        other = $2 ~ /^\.\.\// ? layer_of(substr($2, 4)) : own
+        if (!(other in height) || height[other] > height[own]) wrong("includes " $2 ", of a higher layer")
+        else if (other != own && other != "base" && $2 != "../" other "/" other ".h")
+            wrong("includes " $2 ", which is private to " other)
+    }
+    END {
+        for (i = 1; i <= uses; i++) {
+            if (!(used[i] in definer)) continue
+            file = user[i]
+            to = definer[used[i]]
+            if (height[layer_of(to)] > height[layer_of(file)]) wrong("uses " used[i] " of " to)
+            else if (layer_of(to) != layer_of(file)) down++
+        }
+        for (file in good) {
+            if (file ~ /\.c$/ && !(file in objects)) wrong("is not built, or nm says nothing of it")
+            passed += good[file]
+        }
+        for (i = 1; i <= n; i++) check(files[name[i]], "nothing is in " name[i])
+        check(down >= 100, "only " down + 0 " uses of lower layers found")       # no more than a guard for the above
+        printf "suite layers: %d passed, %d failed, 0 skipped\n", passed, failed
+        exit failed > 0
+    }'

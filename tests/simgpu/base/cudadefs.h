@@ -1,0 +1,229 @@
+/* cudadefs.h - the part of the CUDA driver's binary interface that this library
+   speaks: values and layouts, from their documentation, under their public names.
+   Handles are void pointers, CUdeviceptr and CUdevice are what they are in C. */
+#ifndef SIM_CUDADEFS_H
+#define SIM_CUDADEFS_H
+#include <stddef.h>
+#include <stdint.h>
+
+/* Name, value, text of cuGetErrorString. */
+#define SIM_ERRORS(X) \
+    X(SUCCESS, 0, "no error") \
+    X(ERROR_INVALID_VALUE, 1, "invalid argument") \
+    X(ERROR_OUT_OF_MEMORY, 2, "out of memory") \
+    X(ERROR_NOT_INITIALIZED, 3, "initialization error") \
+    X(ERROR_DEINITIALIZED, 4, "driver shutting down") \
+    X(ERROR_PROFILER_DISABLED, 5, "profiler disabled while using external profiling tool") \
+    X(ERROR_PROFILER_NOT_INITIALIZED, 6, "profiler not initialized: call cudaProfilerInitialize()") \
+    X(ERROR_PROFILER_ALREADY_STARTED, 7, "profiler already started") \
+    X(ERROR_PROFILER_ALREADY_STOPPED, 8, "profiler already stopped") \
+    X(ERROR_STUB_LIBRARY, 34, "CUDA driver is a stub library") \
+    X(ERROR_CALL_REQUIRES_NEWER_DRIVER, 36, "API call is not supported in the installed CUDA driver") \
+    X(ERROR_DEVICE_UNAVAILABLE, 46, "CUDA-capable device(s) is/are busy or unavailable") \
+    X(ERROR_NO_DEVICE, 100, "no CUDA-capable device is detected") \
+    X(ERROR_INVALID_DEVICE, 101, "invalid device ordinal") \
+    X(ERROR_DEVICE_NOT_LICENSED, 102, "device doesn't have valid Grid license") \
+    X(ERROR_INVALID_IMAGE, 200, "device kernel image is invalid") \
+    X(ERROR_INVALID_CONTEXT, 201, "invalid device context") \
+    X(ERROR_CONTEXT_ALREADY_CURRENT, 202, "context already current") \
+    X(ERROR_MAP_FAILED, 205, "mapping of buffer object failed") \
+    X(ERROR_UNMAP_FAILED, 206, "unmapping of buffer object failed") \
+    X(ERROR_ARRAY_IS_MAPPED, 207, "array is mapped") \
+    X(ERROR_ALREADY_MAPPED, 208, "resource already mapped") \
+    X(ERROR_NO_BINARY_FOR_GPU, 209, "no kernel image is available for execution on the device") \
+    X(ERROR_ALREADY_ACQUIRED, 210, "resource already acquired") \
+    X(ERROR_NOT_MAPPED, 211, "resource not mapped") \
+    X(ERROR_NOT_MAPPED_AS_ARRAY, 212, "resource not mapped as array") \
+    X(ERROR_NOT_MAPPED_AS_POINTER, 213, "resource not mapped as pointer") \
+    X(ERROR_ECC_UNCORRECTABLE, 214, "uncorrectable ECC error encountered") \
+    X(ERROR_UNSUPPORTED_LIMIT, 215, "limit is not supported on this architecture") \
+    X(ERROR_CONTEXT_ALREADY_IN_USE, 216, "exclusive-thread device already in use by a different thread") \
+    X(ERROR_PEER_ACCESS_UNSUPPORTED, 217, "peer access is not supported between these two devices") \
+    X(ERROR_INVALID_PTX, 218, "a PTX JIT compilation failed") \
+    X(ERROR_INVALID_GRAPHICS_CONTEXT, 219, "invalid OpenGL or DirectX context") \
+    X(ERROR_NVLINK_UNCORRECTABLE, 220, "uncorrectable NVLink error detected during the execution") \
+    X(ERROR_JIT_COMPILER_NOT_FOUND, 221, "PTX JIT compiler library not found") \
+    X(ERROR_UNSUPPORTED_PTX_VERSION, 222, "the provided PTX was compiled with an unsupported toolchain.") \
+    X(ERROR_JIT_COMPILATION_DISABLED, 223, "PTX JIT compilation was disabled") \
+    X(ERROR_UNSUPPORTED_EXEC_AFFINITY, 224, "the provided execution affinity is not supported") \
+    X(ERROR_UNSUPPORTED_DEVSIDE_SYNC, 225, "the provided PTX contains unsupported call to cudaDeviceSynchronize") \
+    X(ERROR_CONTAINED, 226, "Invalid access of peer GPU memory over nvlink or a hardware error") \
+    X(ERROR_INVALID_SOURCE, 300, "device kernel image is invalid") \
+    X(ERROR_FILE_NOT_FOUND, 301, "file not found") \
+    X(ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, 302, "shared object symbol not found") \
+    X(ERROR_SHARED_OBJECT_INIT_FAILED, 303, "shared object initialization failed") \
+    X(ERROR_OPERATING_SYSTEM, 304, "OS call failed or operation not supported on this OS") \
+    X(ERROR_INVALID_HANDLE, 400, "invalid resource handle") \
+    X(ERROR_ILLEGAL_STATE, 401, "the operation cannot be performed in the present state") \
+    X(ERROR_LOSSY_QUERY, 402, "attempted introspection would be semantically lossy") \
+    X(ERROR_NOT_FOUND, 500, "named symbol not found") \
+    X(ERROR_NOT_READY, 600, "device not ready") \
+    X(ERROR_ILLEGAL_ADDRESS, 700, "an illegal memory access was encountered") \
+    X(ERROR_LAUNCH_OUT_OF_RESOURCES, 701, "too many resources requested for launch") \
+    X(ERROR_LAUNCH_TIMEOUT, 702, "the launch timed out and was terminated") \
+    X(ERROR_LAUNCH_INCOMPATIBLE_TEXTURING, 703, "launch uses incompatible texturing mode") \
+    X(ERROR_PEER_ACCESS_ALREADY_ENABLED, 704, "peer access is already enabled") \
+    X(ERROR_PEER_ACCESS_NOT_ENABLED, 705, "peer access has not been enabled") \
+    X(ERROR_PRIMARY_CONTEXT_ACTIVE, 708, "cannot set while device is active in this process") \
+    X(ERROR_CONTEXT_IS_DESTROYED, 709, "context is destroyed") \
+    X(ERROR_ASSERT, 710, "device-side assert triggered") \
+    X(ERROR_TOO_MANY_PEERS, 711, "peer mapping resources exhausted") \
+    X(ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712, "part or all of the requested memory range is already mapped") \
+    X(ERROR_HOST_MEMORY_NOT_REGISTERED, 713, "pointer does not correspond to a registered memory region") \
+    X(ERROR_HARDWARE_STACK_ERROR, 714, "hardware stack error") \
+    X(ERROR_ILLEGAL_INSTRUCTION, 715, "an illegal instruction was encountered") \
+    X(ERROR_MISALIGNED_ADDRESS, 716, "misaligned address") \
+    X(ERROR_INVALID_ADDRESS_SPACE, 717, "operation not supported on global/shared address space") \
+    X(ERROR_INVALID_PC, 718, "invalid program counter") \
+    X(ERROR_LAUNCH_FAILED, 719, "unspecified launch failure") \
+    X(ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720, "too many blocks in cooperative launch") \
+    X(ERROR_TENSOR_MEMORY_LEAK, 721, "tensor memory not completely freed") \
+    X(ERROR_NOT_PERMITTED, 800, "operation not permitted") \
+    X(ERROR_NOT_SUPPORTED, 801, "operation not supported") \
+    X(ERROR_SYSTEM_NOT_READY, 802, "system not yet initialized") \
+    X(ERROR_SYSTEM_DRIVER_MISMATCH, 803, "system has unsupported display driver / cuda driver combination") \
+    X(ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804, "forward compatibility was attempted on non supported HW") \
+    X(ERROR_MPS_CONNECTION_FAILED, 805, "MPS client failed to connect to the MPS control daemon or the MPS server") \
+    X(ERROR_MPS_RPC_FAILURE, 806, "the remote procedural call between the MPS server and the MPS client failed") \
+    X(ERROR_MPS_SERVER_NOT_READY, 807, "MPS server is not ready to accept new MPS client requests") \
+    X(ERROR_MPS_MAX_CLIENTS_REACHED, 808, "the hardware resources required to create MPS client have been exhausted") \
+    X(ERROR_MPS_MAX_CONNECTIONS_REACHED, 809, \
+      "the hardware resources required to support device connections have been exhausted") \
+    X(ERROR_MPS_CLIENT_TERMINATED, 810, "the MPS client has been terminated by the server") \
+    X(ERROR_CDP_NOT_SUPPORTED, 811, \
+      "is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it") \
+    X(ERROR_CDP_VERSION_MISMATCH, 812, \
+      "unsupported interaction between different versions of CUDA Dynamic Parallelism") \
+    X(ERROR_STREAM_CAPTURE_UNSUPPORTED, 900, "operation not permitted when stream is capturing") \
+    X(ERROR_STREAM_CAPTURE_INVALIDATED, 901, "operation failed due to a previous error during capture") \
+    X(ERROR_STREAM_CAPTURE_MERGE, 902, "operation would result in a merge of separate capture sequences") \
+    X(ERROR_STREAM_CAPTURE_UNMATCHED, 903, "capture was not ended in the same stream as it began") \
+    X(ERROR_STREAM_CAPTURE_UNJOINED, 904, "capturing stream has unjoined work") \
+    X(ERROR_STREAM_CAPTURE_ISOLATION, 905, "dependency created on uncaptured work in another stream") \
+    X(ERROR_STREAM_CAPTURE_IMPLICIT, 906, \
+      "operation would make the legacy stream depend on a capturing blocking stream") \
+    X(ERROR_CAPTURED_EVENT, 907, "operation not permitted on an event last recorded in a capturing stream") \
+    X(ERROR_STREAM_CAPTURE_WRONG_THREAD, 908, \
+      "attempt to terminate a thread-local capture sequence from another thread") \
+    X(ERROR_TIMEOUT, 909, "wait operation timed out") \
+    X(ERROR_GRAPH_EXEC_UPDATE_FAILURE, 910, \
+      "the graph update was not performed because it included changes which violated constraints specific to " \
+      "instantiated graph update") \
+    X(ERROR_EXTERNAL_DEVICE, 911, "an async error has occured in external entity outside of CUDA") \
+    X(ERROR_INVALID_CLUSTER_SIZE, 912, "a kernel launch error has occurred due to cluster misconfiguration") \
+    X(ERROR_FUNCTION_NOT_LOADED, 913, \
+      "the function handle is not loaded when calling an API that requires a loaded function") \
+    X(ERROR_INVALID_RESOURCE_TYPE, 914, \
+      "one or more resources passed in are not valid resource types for the operation") \
+    X(ERROR_INVALID_RESOURCE_CONFIGURATION, 915, \
+      "one or more resources are insufficient or non-applicable for the operation") \
+    X(ERROR_KEY_ROTATION, 916, "an error happened during the key rotation sequence") \
+    X(ERROR_UNKNOWN, 999, "unknown error")
+
+enum {
+#define X(name, value, text) CUDA_##name = value,
+    SIM_ERRORS(X)
+#undef X
+    SIM_ERRORS_END
+};
+
+typedef unsigned long long CUdeviceptr;
+typedef int CUdevice;
+typedef struct { char bytes[16]; } CUuuid;
+
+enum { CU_CTX_SCHED_MASK = 7, CU_CTX_FLAGS_MASK = 0xff, CU_CTX_MAP_HOST = 8, CU_CTX_SYNC_MEMOPS = 0x80 };
+enum { CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_STREAM_WAIT_VALUE_GEQ, CU_STREAM_WAIT_VALUE_EQ, CU_STREAM_WAIT_VALUE_AND, CU_STREAM_WAIT_VALUE_NOR,
+       CU_STREAM_WAIT_VALUE_FLUSH = 1 << 30 };
+enum { CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2, CU_EVENT_INTERPROCESS = 4,
+       CU_EVENT_RECORD_EXTERNAL = 1 };
+enum { CU_MEMHOSTALLOC_ALL = 7, CU_MEMHOSTREGISTER_ALL = 15, CU_MEMHOSTREGISTER_IOMEMORY = 4,
+       CU_MEMHOSTREGISTER_READ_ONLY = 8 };
+enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_UNIFIED };
+enum { CU_LIMIT_STACK_SIZE, CU_LIMIT_PRINTF_FIFO_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
+       CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, CU_LIMIT_MAX_L2_FETCH_GRANULARITY,
+       CU_LIMIT_PERSISTING_L2_CACHE_SIZE };
+enum { CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2,
+       CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2 };
+enum { CU_MODULE_EAGER_LOADING = 1, CU_FUNCTION_LOADING_STATE_LOADED = 1 };
+
+enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+       CU_POINTER_ATTRIBUTE_HOST_POINTER, CU_POINTER_ATTRIBUTE_P2P_TOKENS, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+       CU_POINTER_ATTRIBUTE_BUFFER_ID, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+       CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_MAPPED,
+       CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
+       CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, CU_POINTER_ATTRIBUTE_MAPPING_SIZE,
+       CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID,
+       CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE };
+
+enum { CU_MEMPOOL_ATTR_REUSE_FIRST = 1, CU_MEMPOOL_ATTR_REUSE_LAST = 3, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+       CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+       CU_MEMPOOL_ATTR_USED_MEM_HIGH };
+
+enum { CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+       CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_PTX_VERSION,
+       CU_FUNC_ATTRIBUTE_BINARY_VERSION, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA,
+       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+       CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+       CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+       CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE };
+
+enum { CU_JIT_MAX_REGISTERS, CU_JIT_THREADS_PER_BLOCK, CU_JIT_WALL_TIME, CU_JIT_INFO_LOG_BUFFER,
+       CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+       CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_TARGET_FROM_CUCONTEXT, CU_JIT_TARGET, CU_JIT_FALLBACK_STRATEGY,
+       CU_JIT_LOG_VERBOSE = 12, CU_JIT_NEW_SM3X_OPT = 15, CU_JIT_GLOBAL_SYMBOL_NAMES = 17,
+       CU_JIT_GLOBAL_SYMBOL_COUNT = 19, CU_JIT_REFERENCED_KERNEL_NAMES = 25, CU_JIT_REFERENCED_VARIABLE_NAMES = 27,
+       CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES = 29, CU_JIT_NUM_OPTIONS = 35 };
+enum { CU_JIT_INPUT_CUBIN, CU_JIT_INPUT_PTX, CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT, CU_JIT_INPUT_LIBRARY,
+       CU_JIT_INPUT_NVVM, CU_JIT_NUM_INPUT_TYPES };
+
+typedef struct {
+    void *function;
+    unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    void *hStream, **kernelParams;
+} CUDA_LAUNCH_PARAMS;
+enum { CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC = 1, CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC = 2 };
+
+enum { CU_LAUNCH_PARAM_END, CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE };
+enum { CU_LAUNCH_ATTRIBUTE_IGNORE, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+       CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+       CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+       CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, CU_LAUNCH_ATTRIBUTE_PRIORITY, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+       CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+       CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+       CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16 };
+
+typedef struct {
+    unsigned id; char pad[4];
+    union { char size[64]; int cooperative; unsigned number, cluster[3]; int priority; void *pointer; } value;
+} CUlaunchAttribute;
+typedef struct {
+    unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    void *hStream;
+    CUlaunchAttribute *attrs; unsigned numAttrs;
+} CUlaunchConfig;
+
+typedef struct {
+    size_t srcXInBytes, srcY;
+    unsigned srcMemoryType;
+    const void *srcHost;
+    CUdeviceptr srcDevice;
+    void *srcArray;
+    size_t srcPitch;
+    size_t dstXInBytes, dstY;
+    unsigned dstMemoryType;
+    void *dstHost;
+    CUdeviceptr dstDevice;
+    void *dstArray;
+    size_t dstPitch;
+    size_t WidthInBytes, Height;
+} CUDA_MEMCPY2D;
+
+typedef struct {
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], sharedMemPerBlock, totalConstantMemory, SIMDWidth,
+        memPitch, regsPerBlock, clockRate, textureAlign;
+} CUdevprop;
+typedef struct { void *execAffinityParams; int numExecAffinityParams; void *cigParams; } CUctxCreateParams;
+
+#endif

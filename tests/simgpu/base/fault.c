@@ -1,0 +1,91 @@
+/* fault.c - what stopped a kernel, and where: the first fault of a grid, in words. Whoever executes a part of a kernel
+   may meet one, so nothing here calls another file. */
+#include "code.h"
+#include <stdarg.h>
+
+static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void sim_grid_fault(struct sim_grid *g, int fault, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&fault_lock);
+    if (!__atomic_load_n(&g->fault, __ATOMIC_RELAXED)) {
+        vsnprintf(g->fault_text, sizeof g->fault_text, format, args);
+        __atomic_store_n(&g->fault, fault, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&fault_lock);
+    va_end(args);
+}
+
+static void thread_of(const struct sim_block *b, const struct sim_warp *w, int lane, uint32_t out[3])
+{
+    const uint32_t t = 32 * w->index + (uint32_t)lane, *n = b->grid->block;
+    out[0] = t % n[0];
+    out[1] = t / n[0] % n[1];
+    out[2] = t / n[0] / n[1];
+}
+
+void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
+{
+    struct sim_block *b = w->block;
+    char text[200];
+    uint32_t t[3];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    thread_of(b, w, lane, t);
+    sim_grid_fault(b->grid, fault, "%s at line %u of kernel %.80s, block (%u,%u,%u) thread (%u,%u,%u)", text, i->line,
+                   b->grid->kernel_name ? b->grid->kernel_name : "?", b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0], t[1],
+                   t[2]);
+    b->faulted = true;
+    sim_warp_moved(w);
+}
+
+/* Who is where, a few groups of lanes at the same instruction. */
+static const char *whereabouts(const struct sim_block *b, char *text, size_t size)
+{
+    int n = 0, groups = 0;
+    text[0] = 0;
+    for (unsigned k = 0; k < b->nwarps && groups < 3; k++) {
+        const struct sim_warp *w = &b->warps[k];
+        for (uint32_t rest = w->alive, same; rest && groups < 3; rest &= ~same, groups++) {
+            const int l = __builtin_ctz(rest);
+            uint32_t t[3];
+            same = 0;
+            for (int j = 0; j < 32; j++) if (rest >> j & 1 && w->pc[j] == w->pc[l]) same |= 1u << j;
+            thread_of(b, w, l, t);
+            n += snprintf(text + n, size - (size_t)n, "%s%d thread%s of warp %u from (%u,%u,%u) on %s at line %u",
+                          n ? "; " : "", __builtin_popcount(same), __builtin_popcount(same) == 1 ? "" : "s", k, t[0],
+                          t[1], t[2],
+                          w->barred >> l & 1 ? "wait for the block" :
+                          w->parked >> l & 1 ? "wait for lanes of their warp" :
+                                               "run",
+                          b->code->insns[w->pc[l]].line);
+            if (n >= (int)size) n = (int)size - 1;
+        }
+    }
+    return text;
+}
+
+void sim_block_deadlock(struct sim_block *b)
+{
+    char text[300];
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1],
+                   b->ctaid[2], b->grid->kernel_name ? b->grid->kernel_name : "?", whereabouts(b, text, sizeof text));
+    b->faulted = true;
+}
+
+void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun)
+{
+    const struct sim_grid *g = b->grid;
+    char text[200], unborn[80] = "";
+    if (begun < g->nblocks)
+        snprintf(unborn, sizeof unborn, ", %llu of its %llu blocks not begun", (unsigned long long)(g->nblocks - begun),
+                 (unsigned long long)g->nblocks);
+    sim_grid_fault(b->grid, SIM_F_TIMEOUT,
+                   "kernel %.40s still ran after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
+                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, unborn, b->ctaid[0], b->ctaid[1],
+                   b->ctaid[2], whereabouts(b, text, sizeof text));
+}

@@ -1,0 +1,302 @@
+/* memory.c - device address windows and their backing, pinned
+   and registered host memory, and the one table of live ranges.
+
+   A device's window is reserved without access rights; the backing lies at a constant distance
+   (delta). An allocation has 512-byte alignment, exact bounds in the table, and a gap behind it.
+   Backing memory has access rights in granules of 64 KiB that a live allocation touches. Addresses
+   are not reused before the window has been walked through, so that stale pointers fault. Lock order:
+   nothing is called from here with a lock held; table_lock and use_lock are never held together. */
+#include "base.h"
+#include "cudadefs.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GRANULE (64u << 10)
+#define ALIGNMENT 512u
+#define POISON 0xCD                               /* every byte of fresh memory, ... */
+#define POISON_MOST (64u << 20)                   /* ... as far as this; zeros behind
+                                                     (touching more would cost real memory) */
+#define FIRST_WINDOW 0x200000000000ull            /* only a hint to the system, as is the
+                                                     distance to the next device's */
+#define WINDOW_STRIDE (8ull << 40)
+#define WINDOW_LEAST (16ull << 30)
+
+struct range {
+    struct sim_range r;
+    bool fresh;                                   /* being poisoned: nobody finds it yet */
+    bool freeing;                                 /* a stream-ordered free is queued */
+};
+struct sim_heap {
+    uint64_t base, size;                          /* the window */
+    ptrdiff_t delta;
+    uint64_t cursor;                              /* where the next allocation is tried */
+    uint32_t *granules;                           /* live allocations per granule */
+    struct range *ranges; size_t count, cap;      /* sorted by address */
+    uint64_t used, pool, pool_high;
+};
+static struct sim_heap heaps[SIM_MAX_DEVICES];
+static struct sim_heap host;                      /* pinned and registered memory; only its ranges are used */
+static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_rwlock_t use_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static uint64_t next_id = 1;
+uint64_t sim_mem_generation = 1;
+
+void sim_mem_use(void) { pthread_rwlock_rdlock(&use_lock); }
+void sim_mem_unuse(void) { pthread_rwlock_unlock(&use_lock); }
+
+/* ---- the table ---- */
+
+/* Index of the first range whose end is above address. */
+static size_t position(const struct sim_heap *heap, uint64_t address) {
+    size_t lo = 0, hi = heap->count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (heap->ranges[mid].r.hi <= address) lo = mid + 1; else hi = mid;
+    }
+    return lo;
+}
+
+static struct range *lookup(struct sim_heap *heap, uint64_t address) {
+    size_t i = position(heap, address);
+    return i < heap->count && heap->ranges[i].r.lo <= address && !heap->ranges[i].fresh ? &heap->ranges[i] : NULL;
+}
+
+static bool insert(struct sim_heap *heap, const struct sim_range *r, bool fresh) {
+    if (heap->count == heap->cap) {
+        size_t cap = heap->cap ? heap->cap * 2 : 64;
+        struct range *more = realloc(heap->ranges, cap * sizeof *more);
+        if (!more) return false;
+        heap->ranges = more; heap->cap = cap;
+    }
+    size_t i = position(heap, r->lo);
+    memmove(heap->ranges + i + 1, heap->ranges + i, (heap->count - i) * sizeof *heap->ranges);
+    heap->ranges[i] = (struct range) { .r = *r, .fresh = fresh };
+    heap->count++;
+    return true;
+}
+
+static void take_out(struct sim_heap *heap, struct range *range) {
+    size_t i = (size_t)(range - heap->ranges);
+    memmove(heap->ranges + i, heap->ranges + i + 1, (heap->count - i - 1) * sizeof *heap->ranges);
+    heap->count--;
+    __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
+}
+
+static struct sim_heap *heap_of(uint64_t address) {
+    for (int i = 0; i < SIM_MAX_DEVICES; i++)
+        if (address - heaps[i].base < heaps[i].size) return &heaps[i];
+    return &host;
+}
+
+bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
+
+static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
+    if (!viewer || !r->device || r->device == viewer) return true;
+    return r->kind != SIM_MEM_POOL && (__atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1);
+}
+
+bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out) {
+    pthread_rwlock_rdlock(&table_lock);
+    const struct range *range = lookup(heap_of(address), address);
+    bool found = range && bytes <= range->r.hi - address && visible(viewer, &range->r);
+    if (found) {
+        *out = range->r;
+        out->generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return found;
+}
+
+bool sim_mem_mark_freeing(uint64_t address) {
+    pthread_rwlock_wrlock(&table_lock);
+    struct range *range = lookup(heap_of(address), address);
+    bool ok = range && range->r.lo == address && !range->freeing
+              && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
+    if (ok) range->freeing = true;
+    pthread_rwlock_unlock(&table_lock);
+    return ok;
+}
+
+/* ---- bytes ---- */
+
+static void *reserve(uint64_t hint, uint64_t size) {
+    void *p = mmap((void *)(uintptr_t)hint, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED && (uint64_t)(uintptr_t)p + size > SIM_WINDOW_SHARED) { munmap(p, size); return MAP_FAILED; }
+    return p;
+}
+
+/* Much larger than the memory, so that addresses come round late; smaller where address space is short (valgrind). */
+bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
+    struct sim_heap *heap = &heaps[device->ordinal];
+    uint64_t size = (bytes * 4 > WINDOW_LEAST ? bytes * 4 : WINDOW_LEAST) / GRANULE * GRANULE;
+    for (; size >= bytes * 2; size = size / 2 / GRANULE * GRANULE) {
+        void *window = reserve(FIRST_WINDOW + (uint64_t)device->ordinal * WINDOW_STRIDE, size);
+        void *backing = window == MAP_FAILED ? MAP_FAILED : reserve(0, size);
+        uint32_t *granules = backing == MAP_FAILED ? NULL : calloc(size / GRANULE, sizeof *granules);
+        if (granules) {
+            heap->base = heap->cursor = (uint64_t)(uintptr_t)window;
+            heap->delta = (char *)backing - (char *)window;
+            heap->granules = granules;
+            heap->size = size;
+            device->heap = heap;
+            return true;
+        }
+        if (window != MAP_FAILED) munmap(window, size);
+        if (backing != MAP_FAILED) munmap(backing, size);
+    }
+    return false;
+}
+
+static char *bytes_at(const struct sim_heap *heap, uint64_t address) {
+    return (char *)(uintptr_t)address + heap->delta;
+}
+
+/* Gives or takes the access rights of the granules that [lo, hi) touches. Returns false when the system refuses. */
+static bool open_granules(struct sim_heap *heap, uint64_t lo, uint64_t hi, bool open) {
+    uint64_t first = (lo - heap->base) / GRANULE, last = (hi - 1 - heap->base) / GRANULE, i, run;
+    for (i = first; i <= last; i = run) {
+        bool change = open ? heap->granules[i] == 0 : heap->granules[i] == 1;
+        for (run = i; run <= last && (open ? heap->granules[run] == 0 : heap->granules[run] == 1) == change; run++)
+            heap->granules[run] += open ? 1 : -1u;
+        if (!change) continue;
+        char *p = bytes_at(heap, heap->base + i * GRANULE);
+        size_t n = (size_t)(run - i) * GRANULE;
+        if (!open) madvise(p, n, MADV_DONTNEED);
+        if (mprotect(p, n, open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0) continue;
+        if (!open) continue;                      /* still accessible to us, no longer in the table: harmless */
+        for (uint64_t k = first; k < run; k++) heap->granules[k]--;
+        return false;
+    }
+    return true;
+}
+
+/* Finds room at the cursor, or from the start of the window once the cursor has reached its end. */
+static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
+    uint64_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;      /* with the gap behind */
+    if (bytes > heap->size / 2) return 0;
+    for (int round = 0; round < 2; round++, heap->cursor = heap->base) {
+        uint64_t at = heap->cursor;
+        if (bytes >= GRANULE) at = (at + GRANULE - 1) / GRANULE * GRANULE;
+        for (size_t i = position(heap, at); ; i++) {
+            uint64_t end = i < heap->count ? heap->ranges[i].r.lo : heap->base + heap->size;
+            if (end >= at && end - at >= room) { heap->cursor = at + room; return at; }
+            if (i >= heap->count) break;
+            at = (heap->ranges[i].r.hi + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            if (bytes >= GRANULE) at = (at + GRANULE - 1) / GRANULE * GRANULE;
+        }
+    }
+    return 0;
+}
+
+int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
+                  uint64_t *address) {
+    struct sim_heap *heap = device->heap;
+    int result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!bytes || bytes > device->memory) return result;
+    uint64_t cost = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    pthread_rwlock_wrlock(&table_lock);
+    uint64_t at = heap->used + cost <= device->memory ? place(heap, bytes) : 0;
+    if (at && open_granules(heap, at, at + bytes, true)) {
+        struct sim_range r = { .lo = at, .hi = at + bytes, .delta = heap->delta, .kind = kind, .device = device,
+                               .context = kind == SIM_MEM_POOL ? NULL : context, .id = next_id++ };
+        if (insert(heap, &r, true)) {
+            heap->used += cost;
+            if (kind == SIM_MEM_POOL && (heap->pool += cost) > heap->pool_high) heap->pool_high = heap->pool;
+            *address = at;
+            result = CUDA_SUCCESS;
+        } else open_granules(heap, at, at + bytes, false);
+    }
+    pthread_rwlock_unlock(&table_lock);
+    if (result) return result;
+    memset(bytes_at(heap, at), POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
+    pthread_rwlock_wrlock(&table_lock);
+    heap->ranges[position(heap, at)].fresh = false;
+    pthread_rwlock_unlock(&table_lock);
+    return result;
+}
+
+int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum sim_mem_kind kind, unsigned flags) {
+    uint64_t lo = (uintptr_t)p;
+    struct sim_range r = { .lo = lo, .hi = lo + bytes, .kind = kind, .context = context, .flags = flags };
+    pthread_rwlock_wrlock(&table_lock);
+    size_t i = position(&host, r.lo);
+    int result = CUDA_SUCCESS;
+    r.id = next_id++;
+    if (i < host.count && host.ranges[i].r.lo < r.hi)              /* as measured: what the driver made
+                                                                      itself is no memory to register */
+        result = host.ranges[i].r.kind == SIM_MEM_PINNED ? CUDA_ERROR_INVALID_VALUE :
+                                                           CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    else if (!insert(&host, &r, false)) result = CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_rwlock_unlock(&table_lock);
+    return result;
+}
+
+void *sim_mem_pages(uint64_t bytes) {
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void sim_mem_drop_pages(void *pages, uint64_t bytes) { munmap(pages, bytes); }
+
+/* Waits for every quantum and slice that may still know a range that has left the table. */
+static void settle(void) {
+    pthread_rwlock_wrlock(&use_lock);
+    pthread_rwlock_unlock(&use_lock);
+}
+
+static void give_back(const struct sim_range *r) {
+    if (r->kind == SIM_MEM_PINNED) munmap((void *)(uintptr_t)r->lo, r->hi - r->lo);
+    if (!r->device) return;
+    struct sim_heap *heap = r->device->heap;
+    uint64_t cost = (r->hi - r->lo + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    pthread_rwlock_wrlock(&table_lock);
+    open_granules(heap, r->lo, r->hi, false);
+    heap->used -= cost;
+    if (r->kind == SIM_MEM_POOL) heap->pool -= cost;
+    pthread_rwlock_unlock(&table_lock);
+}
+
+bool sim_mem_remove(uint64_t address) {
+    struct sim_range gone;
+    pthread_rwlock_wrlock(&table_lock);
+    struct sim_heap *heap = heap_of(address);
+    struct range *range = lookup(heap, address);
+    bool found = range && range->r.lo == address;
+    if (found) { gone = range->r; take_out(heap, range); }
+    pthread_rwlock_unlock(&table_lock);
+    if (found) { settle(); give_back(&gone); }
+    return found;
+}
+
+/* In batches, so that many ranges wait for the running quanta once. */
+void sim_mem_remove_context(struct sim_context *context) {
+    struct sim_range gone[64];
+    for (int i = -1; i < SIM_MAX_DEVICES; i++) {
+        struct sim_heap *heap = i < 0 ? &host : &heaps[i];
+        unsigned n;
+        do {
+            n = 0;
+            pthread_rwlock_wrlock(&table_lock);
+            for (size_t k = heap->count; k-- > 0 && n < 64; ) {
+                if (heap->ranges[k].r.context != context || heap->ranges[k].fresh) continue;
+                gone[n++] = heap->ranges[k].r;
+                take_out(heap, &heap->ranges[k]);
+            }
+            pthread_rwlock_unlock(&table_lock);
+            if (n) settle();
+            for (unsigned k = 0; k < n; k++) give_back(&gone[k]);
+        } while (n == 64);
+    }
+}
+
+void sim_mem_usage(struct sim_device *device, uint64_t *used, uint64_t *pool, uint64_t *pool_high) {
+    pthread_rwlock_rdlock(&table_lock);
+    *used = device->heap->used; *pool = device->heap->pool; *pool_high = device->heap->pool_high;
+    pthread_rwlock_unlock(&table_lock);
+}
+
+void sim_mem_reset_pool_high(struct sim_device *device) {
+    pthread_rwlock_wrlock(&table_lock);
+    device->heap->pool_high = device->heap->pool;
+    pthread_rwlock_unlock(&table_lock);
+}

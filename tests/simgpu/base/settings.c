@@ -1,0 +1,27 @@
+/* settings.c - what the environment says of how the whole device works; README.md lists the variables. Those of one
+   file are read there: device.c, entry.c. */
+#include "base.h"
+#include <unistd.h>
+
+struct sim_settings sim_settings = { .driver_version = 13000, .threads = 1 };
+
+static bool env_on(const char *name) { const char *v = getenv(name); return v && *v && strcmp(v, "0"); }
+
+void sim_settings_read(void) {
+    const char *v = getenv("SIMGPU_DRIVER_VERSION"), *t = getenv("SIMGPU_THREADS"), *limit = getenv("SIMGPU_TIMEOUT");
+    const char *peers = getenv("SIMGPU_PEERS"), *seed = getenv("SIMGPU_SCHEDULE"), *lazy = getenv("SIMGPU_LAZY");
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    if (v && atoi(v) >= 1000) sim_settings.driver_version = atoi(v);
+    if (t && atoi(t) > 0) cpus = atoi(t);
+    sim_settings.threads = cpus < 1 ? 1 : cpus > 64 ? 64 : (int)cpus;
+    sim_settings.trace = env_on("SIMGPU_TRACE");
+    sim_settings.verbose = env_on("SIMGPU_VERBOSE");
+    sim_settings.count = env_on("SIMGPU_COUNT");
+    if (seed) sim_settings.schedule = strtoull(seed, NULL, 0);
+    if (lazy && atoi(lazy) > 0) sim_settings.lazy_ns = (uint64_t)(atoi(lazy) > 1 ? atoi(lazy) : 100) * 1000000u;
+    if (limit) sim_settings.timeout_ns = (uint64_t)(atof(limit) * 1e9);
+    if (peers && !strcmp(peers, "none")) sim_settings.peers = SIM_PEERS_NONE;
+    else if (peers && !strcmp(peers, "pairs")) sim_settings.peers = SIM_PEERS_PAIRS;
+    else if (peers && *peers && strcmp(peers, "all"))
+        fprintf(stderr, "simgpu: SIMGPU_PEERS=%s is not all, none or pairs; using all\n", peers);
+}

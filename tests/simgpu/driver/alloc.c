@@ -1,0 +1,313 @@
+/* alloc.c - the entry points that make, free and describe memory. The bytes and the table are memory.c's. */
+#include "driver.h"
+#include "../base/cudadefs.h"
+
+#define PITCH_ALIGNMENT 512
+
+/* Without sim_lock, as poisoning takes time; the context may be destroyed meanwhile. */
+static int device_alloc(CUdeviceptr *out, uint64_t bytes) {
+    struct sim_context *c = sim_self.context;
+    const void *handle = SIM_HANDLE(c->handle);
+    uint64_t address;
+    if (!out || !bytes) return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_unlock(&sim_lock);
+    int result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
+    pthread_mutex_lock(&sim_lock);
+    if (result) return result;
+    if (sim_context_at(handle) != c) { sim_mem_remove(address); return CUDA_ERROR_CONTEXT_IS_DESTROYED; }
+    *out = address;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemAlloc_v2, (CUdeviceptr *out, size_t bytes), (out, bytes), SIM_CTX) { return device_alloc(out, bytes); }
+
+SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element),
+        (out, pitch, width, height, element), SIM_CTX) {
+    if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
+    size_t row = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    if (row < width || height > SIZE_MAX / row) return CUDA_ERROR_INVALID_VALUE;
+    int result = device_alloc(out, row * height);
+    if (!result) *pitch = row;
+    return result;
+}
+
+SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (out, bytes, flags), SIM_CTX) {
+    (void)bytes; (void)flags;
+    return out ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For memory of a pool a GPU
+   need not, and lazy streams don't. */
+SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY) {
+    struct sim_range r;
+    if (!address)
+        return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
+    if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || !sim_mem_mark_freeing(address))
+        return CUDA_ERROR_INVALID_VALUE;
+    int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.device);
+    if (result) return result;                    /* a kernel failed meanwhile: others may still use it */
+    pthread_mutex_unlock(&sim_lock);
+    sim_mem_remove(address);
+    pthread_mutex_lock(&sim_lock);
+    return result;
+}
+
+SIM_API(cuMemGetInfo_v2, (size_t *available, size_t *total), (available, total), SIM_CTX) {
+    struct sim_device *d = sim_self.context->device;
+    uint64_t used, pool, high;
+    sim_mem_usage(d, &used, &pool, &high);
+    if (available) *available = d->memory - used;
+    if (total) *total = d->memory;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr address), (base, bytes, address),
+        SIM_CTX) {
+    struct sim_range r;
+    if (!sim_mem_find(NULL, address, 1, &r) || !sim_context_reaches(sim_self.context, &r)) return CUDA_ERROR_NOT_FOUND;
+    if (base) *base = r.lo;
+    if (bytes) *bytes = r.hi - r.lo;
+    return CUDA_SUCCESS;
+}
+
+/* ---- host memory: with unified addressing all of it is portable and mapped, and its
+   device address is its host address. As measured, its flags tell the second unasked,
+   the first only of registered memory, and never that it is read only. ---- */
+
+enum { PORTABLE = 1, MAPPED = 2 };
+
+static int host_alloc(void **out, size_t bytes, unsigned flags) {
+    if (!out || flags & ~(unsigned)CU_MEMHOSTALLOC_ALL) return CUDA_ERROR_INVALID_VALUE;
+    if (!bytes) { *out = NULL; return CUDA_SUCCESS; }
+    void *p = sim_mem_pages(bytes);
+    if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
+    int result = sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_PINNED, (flags & ~(unsigned)PORTABLE) | MAPPED);
+    if (result) { sim_mem_drop_pages(p, bytes); return CUDA_ERROR_OUT_OF_MEMORY; }
+    *out = p;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuMemAllocHost_v2, (void **out, size_t bytes), (out, bytes), SIM_CTX) { return host_alloc(out, bytes, 0); }
+SIM_API(cuMemHostAlloc, (void **out, size_t bytes, unsigned flags), (out, bytes, flags), SIM_CTX) {
+    return host_alloc(out, bytes, flags);
+}
+
+static bool host_range(const void *p, struct sim_range *r) {
+    return !sim_mem_in_window((uintptr_t)p) && sim_mem_find(NULL, (uintptr_t)p, 1, r);
+}
+
+static int host_remove(void *p, enum sim_mem_kind kind, int unknown) {
+    struct sim_range r;
+    if (!host_range(p, &r)) return unknown;
+    if (r.lo != (uintptr_t)p || r.kind != kind) return CUDA_ERROR_INVALID_VALUE;
+    int result = sim_drain(NULL, r.context->device);
+    if (result) return result;
+    pthread_mutex_unlock(&sim_lock);
+    sim_mem_remove((uintptr_t)p);
+    pthread_mutex_lock(&sim_lock);
+    return result;
+}
+SIM_API(cuMemFreeHost, (void *p), (p), SIM_HEALTHY) {
+    return p ? host_remove(p, SIM_MEM_PINNED, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
+}
+SIM_API(cuMemHostUnregister, (void *p), (p), SIM_HEALTHY) {
+    if (!p || sim_mem_in_window((uintptr_t)p)) return CUDA_ERROR_INVALID_VALUE;
+    return host_remove(p, SIM_MEM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+}
+
+/* Whether all of it may be read, and written unless it is to be read only: by the system's list of mappings, in the
+   order of their addresses. */
+static bool accessible(uint64_t lo, uint64_t hi, bool read_only) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096], rights[5];
+    unsigned long long from, to;
+    if (!maps) return true;                       /* nobody can tell */
+    while (lo < hi && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%llx %4s", &from, &to, rights) == 3 && from <= lo && lo < to) {
+            if (rights[0] != 'r' || (rights[1] != 'w' && !read_only)) break;
+            lo = to;
+        }
+    fclose(maps);
+    return lo >= hi;
+}
+
+SIM_API(cuMemHostRegister_v2, (void *p, size_t bytes, unsigned flags), (p, bytes, flags), SIM_CTX) {
+    if (!p || !bytes || flags & ~(unsigned)CU_MEMHOSTREGISTER_ALL || (uintptr_t)p + bytes < bytes
+        || sim_mem_in_window((uintptr_t)p))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!accessible((uintptr_t)p, (uintptr_t)p + bytes, flags & CU_MEMHOSTREGISTER_READ_ONLY))
+        return CUDA_ERROR_INVALID_VALUE;
+    return sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_REGISTERED,
+                            (flags & ~(unsigned)CU_MEMHOSTREGISTER_READ_ONLY) | MAPPED);
+}
+
+SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr *out, void *p, unsigned flags), (out, p, flags), SIM_CTX) {
+    struct sim_range r;
+    if (!out || flags || !host_range(p, &r)) return CUDA_ERROR_INVALID_VALUE;
+    *out = (uintptr_t)p;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
+    struct sim_range r;
+    if (!flags || !host_range(p, &r)) return CUDA_ERROR_INVALID_VALUE;
+    *flags = r.flags;
+    return CUDA_SUCCESS;
+}
+
+/* ---- stream-ordered memory: taken at the call, given back when
+   the free's turn comes, nothing is kept in the pool ---- */
+
+static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device, struct sim_stream *s) {
+    struct sim_device *d = device ? device : s->context->device;
+    uint64_t address = 0;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (bytes) {
+        int result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
+        if (result && s->last && !s->last->done && bytes <= d->memory) {          /* queued frees may make room */
+            sim_op_wait(s->last);
+            result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
+        }
+        if (result) return result;
+    }
+    *out = address;                               /* 0 bytes are not an error, as measured */
+    return CUDA_SUCCESS;
+}
+
+SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *stream), (out, bytes, stream),
+               SIM_HEALTHY) {
+    struct sim_stream *s;
+    int result = sim_stream_find(stream, &s);
+    return result ? result : pool_alloc(out, bytes, NULL, s);
+}
+
+SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *pool, void *stream),
+               (out, bytes, pool, stream), SIM_HEALTHY) {
+    struct sim_stream *s;
+    struct sim_device *d = sim_get(SIM_H_POOL, pool);
+    int result = sim_stream_find(stream, &s);
+    if (result) return result;
+    return d ? pool_alloc(out, bytes, d, s) : CUDA_ERROR_INVALID_VALUE;
+}
+
+static void free_now(void *address, int error) {
+    (void)error;
+    sim_mem_remove((uintptr_t)address);
+}
+
+SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream), SIM_HEALTHY) {
+    struct sim_stream *s;
+    int result = sim_stream_find(stream, &s);
+    if (result) return result;
+    struct sim_op *op = sim_op_new(SIM_OP_CALL);
+    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!address || !sim_mem_mark_freeing(address)) { sim_op_unref(op); return CUDA_ERROR_INVALID_VALUE; }
+    op->function = free_now; op->data = SIM_HANDLE(address);
+    sim_stream_submit(s, op);
+    return CUDA_SUCCESS;
+}
+
+/* nothing is kept that could be trimmed */
+SIM_API(cuMemPoolTrimTo, (void *pool, size_t keep), (pool, keep), SIM_HEALTHY) {
+    (void)keep;
+    return sim_get(SIM_H_POOL, pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static bool is_reuse(int attribute) {
+    return attribute >= CU_MEMPOOL_ATTR_REUSE_FIRST && attribute <= CU_MEMPOOL_ATTR_REUSE_LAST;
+}
+
+SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value), SIM_HEALTHY) {
+    struct sim_device *d = sim_get(SIM_H_POOL, pool);
+    if (!d || !value) return CUDA_ERROR_INVALID_VALUE;
+    if (is_reuse(attribute)) d->pool_reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST] = *(int *)value;
+    else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) d->pool_threshold = *(uint64_t *)value;
+    else if ((attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+             && !*(uint64_t *)value)
+        sim_mem_reset_pool_high(d);
+    else return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemPoolGetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value), SIM_HEALTHY) {
+    struct sim_device *d = sim_get(SIM_H_POOL, pool);
+    uint64_t used, now, high;
+    if (!d || !value) return CUDA_ERROR_INVALID_VALUE;
+    sim_mem_usage(d, &used, &now, &high);
+    if (is_reuse(attribute)) *(int *)value = d->pool_reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST];
+    else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) *(uint64_t *)value = d->pool_threshold;
+    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT || attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+        *(uint64_t *)value = now;
+    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+        *(uint64_t *)value = high;
+    else return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is this pointer ---- */
+
+/* r is NULL for memory that is not ours: then every answer is 0, but that it is the host's own, as measured. */
+static int describe(void *out, int attribute, CUdeviceptr address, const struct sim_range *r) {
+    bool device = r && r->device;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(void **)out = r && r->context ? SIM_HANDLE(r->context->handle) : NULL; break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)out = !r ? 0 : device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {                      /* as the current context may access it */
+        struct sim_context *current = sim_context_current();
+        *(CUdeviceptr *)out = r && current && sim_context_reaches(current, r) ? address : 0;
+        break;
+    }
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        *(void **)out = !device ? SIM_HANDLE(address) : NULL;
+        if (device) return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:                           /* nobody has given out any */
+        if (!device) return CUDA_ERROR_INVALID_VALUE;
+        memset(out, 0, 16);
+        break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(int *)out = device; break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *(int *)out = !r ? -2 : device ? r->device->ordinal : r->context->device->ordinal; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)out = r ? r->hi - r->lo : 0; break;
+    case CU_POINTER_ATTRIBUTE_MAPPED: *(int *)out = r != NULL; break;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(uint64_t *)out = 0; break;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = r ? 3 : 0; break;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        *(void **)out = r && r->kind == SIM_MEM_POOL ? SIM_HANDLE(r->device->pool_handle) : NULL; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address), (out, attribute, address),
+        SIM_HEALTHY) {
+    struct sim_range r;
+    if (!out || !sim_mem_find(NULL, address, 1, &r)) return CUDA_ERROR_INVALID_VALUE;
+    /* only here, as measured */
+    int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need() : CUDA_SUCCESS;
+    return result ? result : describe(out, attribute, address, &r);
+}
+
+SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CUdeviceptr address),
+        (count, attributes, out, address), SIM_HEALTHY) {
+    struct sim_range r;
+    if (!count || !attributes || !out) return CUDA_ERROR_INVALID_VALUE;
+    bool known = sim_mem_find(NULL, address, 1, &r);
+    for (unsigned i = 0; i < count; i++) if (!out[i]) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        int result = describe(out[i], attributes[i], address, known ? &r : NULL);
+        if (result && attributes[i] != CU_POINTER_ATTRIBUTE_HOST_POINTER) return result;
+    }
+    return CUDA_SUCCESS;
+}

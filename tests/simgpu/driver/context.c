@@ -1,0 +1,436 @@
+/* context.c - contexts: made ones and each device's primary one, the stack of every host thread, limits, peer access.
+
+   A stack holds handles, not objects, so that a context that was destroyed elsewhere stays current and answers 709. The
+   primary context is one object per device for the whole process, active or not, with one handle, as measured: its
+   handle is dead while it is inactive and lives again after the next retain. The record of another context stays when
+   it is destroyed: who has it current may go on asking for its device and its flags. */
+#include "driver.h"
+#include "../base/cudadefs.h"
+#include <sched.h>
+
+static uint64_t next_id = 1;
+struct sim_link sim_contexts = { &sim_contexts, &sim_contexts };
+
+struct sim_context *sim_context_at(const void *handle) {              /* any that can be used now */
+    struct sim_context *c = sim_get(SIM_H_CONTEXT, handle);
+    return c && c->active ? c : NULL;
+}
+
+static struct sim_device *device_at(CUdevice ordinal) {
+    return ordinal >= 0 && ordinal < sim_device_count ? &sim_devices[ordinal] : NULL;
+}
+
+static struct sim_context *current_or_dead(void) {
+    return sim_self.depth ? sim_get(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
+}
+
+struct sim_context *sim_context_current(void) {
+    struct sim_context *c = current_or_dead();
+    return c && c->active ? c : NULL;
+}
+
+int sim_context_need(void) {
+    sim_self.context = sim_context_current();
+    return sim_self.context ? CUDA_SUCCESS :
+           sim_self.depth   ? CUDA_ERROR_CONTEXT_IS_DESTROYED :
+                              CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static int dead_or_none(const void *handle) {
+    return sim_get(SIM_H_CONTEXT, handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+bool sim_flags_bad(unsigned flags) {
+    unsigned how = flags & CU_CTX_SCHED_MASK;
+    return flags & ~(unsigned)CU_CTX_FLAGS_MASK || (how & (how - 1));
+}
+
+static void activate(struct sim_context *c, unsigned flags) {
+    static const uint64_t limits[8] = { 1024, 0x840000, 8 << 20, 0, 2048, 64, 0, SIM_BLOCK_SHARED_OPTIN };
+    memcpy(c->limits, limits, sizeof limits);
+    c->id = next_id++;
+    c->flags = c->is_primary ? flags | CU_CTX_MAP_HOST : flags;
+    c->active = true;
+    c->count = 1;
+    c->api_version = 3020;
+    c->npeers = 0;
+    c->has_printed = false;
+    c->cache_config = c->shared_config = 0;
+    sim_link_add(&sim_contexts, &c->link);
+    sim_link_init(&c->streams); sim_link_init(&c->events); sim_link_init(&c->modules);
+    c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
+}
+
+/* A primary context is made inactive. */
+struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags) {
+    struct sim_context *c = calloc(1, sizeof *c);
+    if (!c || !(c->handle = sim_handle_new(SIM_H_CONTEXT, c))) { free(c); return NULL; }
+    c->device = device; c->is_primary = primary;
+    if (!primary) activate(c, flags);
+    return c;
+}
+
+static unsigned *peer_of(struct sim_context *me, const struct sim_context *other) {
+    for (unsigned i = 0; i < me->npeers; i++) if (me->peers[i] == other->id) return &me->peers[i];
+    return NULL;
+}
+
+bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
+    return !r->device || r->device == c->device || (r->context && peer_of(c, r->context));
+}
+
+/* What a kernel of a device may reach is what any of its contexts enabled. */
+static void update_peers(struct sim_device *device) {
+    unsigned peers = 0;
+    SIM_EACH(sim_context, c, &sim_contexts)
+        if (c->device == device)
+            SIM_EACH(sim_context, other, &sim_contexts)
+                if (peer_of(c, other)) peers |= 1u << other->device->ordinal;
+    __atomic_store_n(&device->peers, peers, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
+}
+
+/* Not usable from the first moment on; its objects go when its work is done. sim_lock is free in between. */
+void sim_context_kill(struct sim_context *c) {
+    c->active = false;
+    c->dying = true;
+    sim_drain_to_end(c);
+    while (c->loading) {                          /* they find out that it is gone */
+        pthread_mutex_unlock(&sim_lock);
+        sched_yield();
+        pthread_mutex_lock(&sim_lock);
+    }
+    while (c->streams.next != &c->streams) sim_stream_free(SIM_OWNER(sim_stream, c->streams.next));
+    while (c->events.next != &c->events) sim_event_free(SIM_OWNER(sim_event, c->events.next));
+    while (c->modules.next != &c->modules) sim_module_free(SIM_OWNER(sim_module, c->modules.next));
+    for (int i = 0; i < 2; i++) { sim_op_unref(c->orphans[i]); c->orphans[i] = NULL; }
+    sim_op_unref(c->legacy.last);
+    c->legacy.last = NULL;
+    sim_workspaces_free(c);
+    sim_mem_remove_context(c);
+    sim_link_remove(&c->link);
+    update_peers(c->device);
+    free(c->peers);
+    c->peers = NULL;
+    c->dying = false;
+}
+
+/* ---- the stack ---- */
+
+static pthread_key_t stack_key;                   /* frees a thread's stack when it ends */
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+static void make_stack_key(void) { pthread_key_create(&stack_key, free); }
+
+static int push(uint64_t handle) {
+    if (sim_self.depth == sim_self.cap) {
+        unsigned cap = sim_self.cap ? sim_self.cap * 2 : 8;
+        uint64_t *more = realloc(sim_self.stack, cap * sizeof *more);
+        if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
+        sim_self.stack = more; sim_self.cap = cap;
+        pthread_once(&stack_once, make_stack_key);
+        pthread_setspecific(stack_key, more);
+    }
+    sim_self.stack[sim_self.depth++] = handle;
+    return CUDA_SUCCESS;
+}
+
+static int create(void **out, unsigned flags, CUdevice ordinal) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (!out || sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_context *c = sim_context_new(device, false, flags);
+    if (!c || push(c->handle)) {
+        if (c) sim_context_kill(c);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *out = SIM_HANDLE(c->handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxCreate_v2, (void **out, unsigned flags, CUdevice device), (out, flags, device), SIM_HEALTHY) {
+    return create(out, flags, device);
+}
+
+SIM_API(cuCtxCreate_v3, (void **out, void *affinity, int count, unsigned flags, CUdevice device),
+        (out, affinity, count, flags, device), SIM_HEALTHY) {
+    if (affinity || count) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    return create(out, flags, device);
+}
+
+SIM_API(cuCtxCreate_v4, (void **out, CUctxCreateParams *params, unsigned flags, CUdevice device),
+        (out, params, flags, device), SIM_HEALTHY) {
+    if (params && (params->execAffinityParams || params->numExecAffinityParams))
+        return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
+    return create(out, flags, device);
+}
+
+static void destroy(struct sim_context *c) {
+    if (sim_self.depth && sim_self.stack[sim_self.depth - 1] == c->handle) sim_self.depth--;
+    sim_context_kill(c);
+}
+
+SIM_API(cuCtxDestroy_v2, (void *handle), (handle), SIM_INIT) {
+    struct sim_context *c = sim_context_at(handle);
+    if (!handle) return CUDA_ERROR_INVALID_VALUE;
+    if (!c || c->is_primary) return CUDA_ERROR_INVALID_CONTEXT;
+    destroy(c);
+    return __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
+}
+
+SIM_API(cuCtxAttach, (void **out, unsigned flags), (out, flags), SIM_CTX) {
+    if (!out || flags) return CUDA_ERROR_INVALID_VALUE;
+    sim_self.context->count++;
+    *out = SIM_HANDLE(sim_self.context->handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxDetach, (void *handle), (handle), SIM_INIT) {
+    struct sim_context *c = sim_context_at(handle);
+    if (!c || c != sim_context_current()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!c->is_primary && --c->count == 0) destroy(c);           /* a primary one: accepted, as measured */
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxPushCurrent_v2, (void *handle), (handle), SIM_INIT) {
+    if (!handle) return CUDA_ERROR_INVALID_VALUE;
+    return sim_context_at(handle) ? push((uint64_t)(uintptr_t)handle) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+SIM_API(cuCtxPopCurrent_v2, (void **out), (out), SIM_INIT) {
+    if (!sim_self.depth) return CUDA_ERROR_INVALID_CONTEXT;
+    uint64_t handle = sim_self.stack[--sim_self.depth];
+    if (out) *out = SIM_HANDLE(handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxSetCurrent, (void *handle), (handle), SIM_INIT) {
+    if (!handle) { sim_self.depth -= sim_self.depth > 0; return CUDA_SUCCESS; }
+    if (!sim_context_at(handle)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!sim_self.depth) return push((uint64_t)(uintptr_t)handle);
+    sim_self.stack[sim_self.depth - 1] = (uint64_t)(uintptr_t)handle;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetCurrent, (void **out), (out), SIM_INIT) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = sim_self.depth ? SIM_HANDLE(sim_self.stack[sim_self.depth - 1]) : NULL;
+    return CUDA_SUCCESS;
+}
+
+/* ---- questions to a context; NULL is the current one ---- */
+
+static int given_or_current(const void *handle, struct sim_context **out) {
+    *out = handle ? sim_context_at(handle) : sim_context_current();
+    return *out                      ? CUDA_SUCCESS :
+           handle || !sim_self.depth ? CUDA_ERROR_INVALID_CONTEXT :
+                                       CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+/* These two ask of a destroyed one as well. */
+static int get_device(CUdevice *out, const struct sim_context *c) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!c) return CUDA_ERROR_INVALID_CONTEXT;
+    *out = c->device->ordinal;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuCtxGetDevice, (CUdevice *out), (out), SIM_INIT) { return get_device(out, current_or_dead()); }
+SIM_API(cuCtxGetDevice_v2, (CUdevice *out, void *handle), (out, handle), SIM_INIT) {
+    return get_device(out, handle ? sim_context_at(handle) : current_or_dead());
+}
+
+SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_HEALTHY) {
+    const struct sim_context *c = current_or_dead();
+    if (!flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!c) return CUDA_ERROR_INVALID_CONTEXT;
+    *flags = c->flags;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxSynchronize, (void), (), SIM_CTX) { return sim_drain(sim_self.context, NULL); }
+
+SIM_API(cuCtxSynchronize_v2, (void *handle), (handle), SIM_INIT) {
+    struct sim_context *c;
+    int result = given_or_current(handle, &c);
+    return result ? result : sim_drain(c, NULL);
+}
+
+SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
+    if (sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
+    sim_self.context->flags = sim_self.context->is_primary ? flags | CU_CTX_MAP_HOST : flags;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetId, (void *handle, unsigned long long *id), (handle, id), SIM_INIT) {
+    struct sim_context *c;
+    int result = given_or_current(handle, &c);
+    if (result) return handle ? dead_or_none(handle) : result;
+    if (!id) return CUDA_ERROR_INVALID_VALUE;
+    *id = c->id;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetApiVersion, (void *handle, unsigned *version), (handle, version), SIM_INIT) {
+    struct sim_context *c;
+    int result = given_or_current(handle, &c);
+    if (result) return result;
+    if (!version) return CUDA_ERROR_INVALID_VALUE;
+    *version = c->api_version;
+    return CUDA_SUCCESS;
+}
+
+/* As measured on an H200: the depth of synchronisation on the device went with compute capability 9.0, two can only be
+   asked for. Limit 8 is whether graphics and compute share the context. */
+enum { LIMIT_SHMEM = CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 1, LIMIT_CIG, LIMIT_CIG_FALLBACK };
+
+static int check_limit(int limit) {
+    if (limit < 0 || limit > LIMIT_CIG_FALLBACK) return CUDA_ERROR_INVALID_VALUE;
+    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit == LIMIT_CIG_FALLBACK ? CUDA_ERROR_UNSUPPORTED_LIMIT :
+                                                                                     CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
+    int result = value ? check_limit(limit) : CUDA_ERROR_INVALID_VALUE;
+    if (!result) *value = limit == LIMIT_CIG ? 0 : sim_self.context->limits[limit];
+    return result;
+}
+
+/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept, rounded up as on a GPU, and
+   have no other effect. As documented, the buffer's size can no longer be set once a kernel that prints has been
+   launched, nor the heap's. */
+SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
+    static const uint64_t least[] = { 0, 512 << 10, 4 << 20, 0, 32, 0, 0 };
+    int result = check_limit(limit);
+    if (result) return result;
+    if (limit >= LIMIT_SHMEM) return CUDA_ERROR_NOT_PERMITTED;
+    if (limit == CU_LIMIT_STACK_SIZE && value >= 512 << 10) return CUDA_ERROR_INVALID_VALUE;
+    if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128) return CUDA_ERROR_INVALID_VALUE;
+    if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) && sim_self.context->has_printed)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (limit == CU_LIMIT_STACK_SIZE) value = (value + 15) / 16 * 16;
+    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && value > 2u << 30) value = 2u << 30;
+    sim_self.context->limits[limit] = value < least[limit] ? least[limit] : value;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuCtxGetStreamPriorityRange, (int *least, int *greatest), (least, greatest), SIM_CTX) {
+    if (least) *least = 0;
+    if (greatest) *greatest = SIM_PRIORITY_GREATEST;
+    return CUDA_SUCCESS;
+}
+
+static int get_config(unsigned *out, unsigned value) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = value;
+    return CUDA_SUCCESS;
+}
+static int set_config(unsigned *to, unsigned value, unsigned most) {
+    if (value > most) return CUDA_ERROR_INVALID_VALUE;
+    *to = value;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuCtxGetCacheConfig, (unsigned *config), (config), SIM_CTX) {
+    return get_config(config, sim_self.context->cache_config);
+}
+SIM_API(cuCtxSetCacheConfig, (unsigned config), (config), SIM_CTX) {
+    return set_config(&sim_self.context->cache_config, config, 3);
+}
+SIM_API(cuCtxGetSharedMemConfig, (unsigned *config), (config), SIM_CTX) {
+    return get_config(config, sim_self.context->shared_config);
+}
+SIM_API(cuCtxSetSharedMemConfig, (unsigned config), (config), SIM_CTX) {
+    return set_config(&sim_self.context->shared_config, config, 2);
+}
+/* there is none, so none persists */
+SIM_API(cuCtxResetPersistingL2Cache, (void), (), SIM_CTX) { return CUDA_SUCCESS; }
+
+/* ---- peer access ---- */
+
+static int peer(const void *handle, bool enable, unsigned flags) {
+    struct sim_context *me = sim_self.context, *other = sim_context_at(handle);
+    if (!other) return dead_or_none(handle);
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    if (enable && !sim_peers(me->device, other->device)) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    unsigned *known = peer_of(me, other);
+    if (enable) {
+        if (known) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+        unsigned *more = realloc(me->peers, (me->npeers + 1) * sizeof *more);
+        if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
+        me->peers = more;
+        me->peers[me->npeers++] = other->id;
+    } else {
+        if (!known) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+        *known = me->peers[--me->npeers];
+    }
+    update_peers(me->device);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuCtxEnablePeerAccess, (void *other, unsigned flags), (other, flags), SIM_CTX) {
+    return peer(other, true, flags);
+}
+SIM_API(cuCtxDisablePeerAccess, (void *other), (other), SIM_CTX) { return peer(other, false, 0); }
+
+/* ---- primary contexts ---- */
+
+SIM_API(cuDevicePrimaryCtxRetain, (void **out, CUdevice ordinal), (out, ordinal), SIM_HEALTHY) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    while (device->primary->dying) {              /* another thread is taking it down */
+        pthread_mutex_unlock(&sim_lock);
+        sched_yield();
+        pthread_mutex_lock(&sim_lock);
+    }
+    if (!device->primary->active) activate(device->primary, device->primary_flags);
+    device->primary_count++;
+    *out = SIM_HANDLE(device->primary->handle);
+    return CUDA_SUCCESS;
+}
+
+static int release(CUdevice ordinal) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (!device->primary_count) return CUDA_ERROR_INVALID_CONTEXT;
+    if (--device->primary_count == 0 && device->primary->active) {
+        sim_context_kill(device->primary);
+        device->primary_flags = 0;
+    }
+    return CUDA_SUCCESS;
+}
+SIM_API(cuDevicePrimaryCtxRelease, (CUdevice device), (device), SIM_INIT) { return release(device); }
+SIM_API(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device), SIM_INIT) { return release(device); }
+
+static int reset(CUdevice ordinal) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (device->primary->active) sim_context_kill(device->primary);
+    device->primary_flags = 0;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuDevicePrimaryCtxReset, (CUdevice device), (device), SIM_INIT) { return reset(device); }
+SIM_API(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), SIM_INIT) { return reset(device); }
+
+SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *active), (ordinal, flags, active),
+        SIM_INIT) {
+    struct sim_device *device = device_at(ordinal);
+    if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    *active = device->primary->active;
+    *flags = device->primary->active ? device->primary->flags & ~(unsigned)CU_CTX_MAP_HOST : device->primary_flags;
+    return CUDA_SUCCESS;
+}
+
+static int set_flags(CUdevice ordinal, unsigned flags) {
+    struct sim_device *device = device_at(ordinal);
+    if (!device) return CUDA_ERROR_INVALID_DEVICE;
+    if (sim_flags_bad(flags) || flags & CU_CTX_MAP_HOST) return CUDA_ERROR_INVALID_VALUE;
+    device->primary_flags = flags;
+    if (device->primary->active) device->primary->flags = flags | CU_CTX_MAP_HOST;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuDevicePrimaryCtxSetFlags, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) {
+    return set_flags(device, flags);
+}
+SIM_API(cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) {
+    return set_flags(device, flags);
+}

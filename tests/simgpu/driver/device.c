@@ -1,0 +1,213 @@
+/* device.c - the devices: how many, how large, what they answer about themselves. Everything here is invented; the
+   shape is that of compute capability 9.0, so that PTX for sm_90 and below loads. */
+#include "driver.h"
+#include "../base/cudadefs.h"
+
+struct sim_device sim_devices[SIM_MAX_DEVICES];
+int sim_device_count;
+
+static uint64_t memory_setting(void) {
+    const char *text = getenv("SIMGPU_MEMORY");
+    char *end;
+    if (!text || !*text) return 2ull << 30;
+    uint64_t n = strtoull(text, &end, 10);
+    switch (*end) {
+    case 'G': case 'g': n <<= 10; /* fall through */
+    case 'M': case 'm': n <<= 10; /* fall through */
+    case 'K': case 'k': n <<= 10; end++; break;
+    }
+    if (*end == 0 && n >= 1 << 20 && n <= 1ull << 40) return n;
+    fprintf(stderr, "simgpu: SIMGPU_MEMORY=%s is not 1M to 1024G; using 2G\n", text);
+    return 2ull << 30;
+}
+
+/* SIMGPU_DEVICE_1="name=another model;16=3": how device 1 answers
+   otherwise than the rest, for tests of what needs identical devices. */
+static void device_setting(struct sim_device *d) {
+    char variable[32], *end;
+    int n = 0;
+    snprintf(d->name, sizeof d->name, "simgpu CPU device (not a GPU)");
+    snprintf(variable, sizeof variable, "SIMGPU_DEVICE_%d", d->ordinal);
+    for (const char *text = getenv(variable); text && *text; text += strcspn(text, ";"), text += *text == ';') {
+        if (strncmp(text, "name=", 5) == 0) {
+            snprintf(d->name, sizeof d->name, "%.*s", (int)strcspn(text + 5, ";"), text + 5);
+            continue;
+        }
+        long number = strtol(text, &end, 10), value = *end == '=' ? strtol(end + 1, &end, 10) : 0;
+        if (number > 0 && (*end == 0 || *end == ';') && n < 8) {
+            d->answers[n].number = (int)number;
+            d->answers[n++].value = (int)value;
+        } else
+            fprintf(stderr, "simgpu: %s: \"%.*s\" is neither name=TEXT nor ATTRIBUTE=NUMBER, or the ninth\n", variable,
+                    (int)strcspn(text, ";"), text);
+    }
+}
+
+int sim_start(void) {
+    const char *text = getenv("SIMGPU_DEVICES");
+    int count = text && *text ? atoi(text) : 1;
+    uint64_t memory = memory_setting();
+    if (count < 1 || count > SIM_MAX_DEVICES) {
+        fprintf(stderr, "simgpu: SIMGPU_DEVICES=%s is not 1 to %d; using 1\n", text, SIM_MAX_DEVICES);
+        count = 1;
+    }
+    for (int i = sim_device_count; i < count; i++) {
+        struct sim_device *d = &sim_devices[i];
+        *d = (struct sim_device) { .ordinal = i, .memory = memory, .pool_reuse = { 1, 1, 1 } };
+        device_setting(d);
+        if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
+        d->primary = sim_context_new(d, true, 0);
+        d->pool_handle = sim_handle_new(SIM_H_POOL, d);
+        if (!d->primary || !d->pool_handle) return CUDA_ERROR_OUT_OF_MEMORY;
+        sim_device_count = i + 1;
+    }
+    return CUDA_SUCCESS;
+}
+
+static struct sim_device *device_at(CUdevice ordinal) {
+    return ordinal >= 0 && ordinal < sim_device_count ? &sim_devices[ordinal] : NULL;
+}
+
+SIM_API(cuDeviceGet, (CUdevice *device, int ordinal), (device, ordinal), SIM_INIT) {
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+    *device = ordinal;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDeviceGetCount, (int *count), (count), SIM_INIT) {
+    if (!count) return CUDA_ERROR_INVALID_VALUE;
+    *count = sim_device_count;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDeviceGetName, (char *name, int length, CUdevice device), (name, length, device), SIM_INIT) {
+    if (!name || length <= 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    snprintf(name, (size_t)length, "%s", sim_devices[device].name);
+    return CUDA_SUCCESS;
+}
+
+static int uuid(CUuuid *out, CUdevice device) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    memcpy(out->bytes, "simgpu-device-\0", 16);
+    out->bytes[15] = (char)device;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuDeviceGetUuid, (CUuuid *out, CUdevice device), (out, device), SIM_INIT) { return uuid(out, device); }
+SIM_API(cuDeviceGetUuid_v2, (CUuuid *out, CUdevice device), (out, device), SIM_INIT) { return uuid(out, device); }
+
+SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device), SIM_INIT) {
+    if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *bytes = sim_devices[device].memory;
+    return CUDA_SUCCESS;
+}
+
+/* ---- attributes ----
+
+   By number, as CUdevice_attribute. An attribute that stands for something this library does not do is 0, and every
+   number up to the last one of CUDA 13.0 that is not listed is 0 as well: textures, surfaces, arrays, managed memory,
+   clusters, virtual memory. */
+
+enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
+
+int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
+    static const struct { unsigned char number; int value; } known[] = {
+        { 1, SIM_BLOCK_THREADS }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, /* threads and dimensions of a block */
+        { 5, 0x7fffffff }, { 6, 65535 }, { 7, 65535 }, /* dimensions of a grid */
+        { 8, SIM_BLOCK_SHARED }, { 9, 65536 }, { 10, 32 }, { 11, 0x7fffffff }, /* shared, constant, warp, pitch */
+        { 12, SIM_SM_REGS }, { 13, 1000000 },                   /* registers, kHz */
+        { 14, 512 }, { 15, 1 }, { 16, SIM_SMS },                /* texture alignment, overlap, SMs */
+        { 19, 1 }, { 30, 512 }, { 31, 1 }, /* mapped host memory, alignment, concurrent kernels */
+        { 36, 1000000 }, { 37, 64 }, { 38, 1 << 20 }, /* memory kHz, bus width, L2 bytes */
+        { 39, SIM_SM_THREADS }, { 40, 2 }, { 41, 1 }, /* threads per SM, copy engines, unified addressing */
+        { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, /* pitch, capability */
+        { 78, 1 }, { 79, 1 }, { 80, 1 },                        /* priorities, L1 */
+        { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS },             /* per SM */
+        { 86, 1 }, { 87, 2 },                                   /* atomics on host memory; float:double */
+        { 90, 1 }, { 91, 1 },                                   /* preemption, registered pointers */
+        { 95, 1 }, { 96, 1 },                                   /* cooperative, also on several devices */
+        { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
+        { 113, 1 }, { 115, 1 }, { 122, 1 }, { 123, 1 },         /* read-only registering, pools, waits for values */
+        { 126, 1 }, { 134, -1 }                                 /* one domain, no NUMA */
+    };
+    if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
+    *value = attribute == PCI_BUS ? device->ordinal + 1 : 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) if (known[i].number == attribute) *value = known[i].value;
+    for (int i = 0; i < 8 && device->answers[i].number; i++)
+        if (device->answers[i].number == attribute) *value = device->answers[i].value;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDeviceGetAttribute, (int *value, int attribute, CUdevice device), (value, attribute, device), SIM_INIT) {
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    return sim_device_attribute(&sim_devices[device], attribute, value);
+}
+
+SIM_API(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device), (major, minor, device), SIM_INIT) {
+    if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *major = SIM_CC_MAJOR; *minor = SIM_CC_MINOR;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDeviceGetProperties, (CUdevprop *out, CUdevice device), (out, device), SIM_INIT) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *out = (CUdevprop) { SIM_BLOCK_THREADS, { 1024, 1024, 64 }, { 0x7fffffff, 65535, 65535 }, SIM_BLOCK_SHARED, 65536,
+                         32, 0x7fffffff, SIM_SM_REGS, 1000000, 512 };
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDeviceGetPCIBusId, (char *text, int length, CUdevice device), (text, length, device), SIM_INIT) {
+    if (!text || length <= 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    return snprintf(text, (size_t)length, "0000:%02x:00.0", device + 1) < length ? CUDA_SUCCESS :
+                                                                                   CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API(cuDeviceGetByPCIBusId, (CUdevice *device, const char *text), (device, text), SIM_INIT) {
+    unsigned domain = 0, bus, slot, function = 0;
+    if (!device || !text) return CUDA_ERROR_INVALID_VALUE;
+    if (sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3) {
+        domain = 0;
+        if (sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2) return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (domain || slot || function || !bus || bus > (unsigned)sim_device_count) return CUDA_ERROR_INVALID_DEVICE;
+    *device = (int)bus - 1;
+    return CUDA_SUCCESS;
+}
+
+bool sim_peers(const struct sim_device *a, const struct sim_device *b) {
+    if (a == b || sim_settings.peers == SIM_PEERS_NONE) return false;
+    return sim_settings.peers == SIM_PEERS_ALL || a->ordinal / 2 == b->ordinal / 2;
+}
+
+SIM_API(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer), (can, device, peer), SIM_INIT) {
+    if (!can) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device) || !device_at(peer)) return CUDA_ERROR_INVALID_DEVICE;
+    *can = sim_peers(&sim_devices[device], &sim_devices[peer]);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevice b), (value, attribute, a, b),
+        SIM_INIT) {
+    enum { RANK = 1, ACCESS, ATOMICS, ARRAYS, PARTIAL_ATOMICS };
+    if (!device_at(a) || !device_at(b) || a == b) return CUDA_ERROR_INVALID_DEVICE;
+    if (!value || attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
+    *value = (attribute == ACCESS || attribute == ATOMICS) && sim_peers(&sim_devices[a], &sim_devices[b]);
+    return CUDA_SUCCESS;
+}
+
+/* The one memory pool of a device: it is both the default and the current one. */
+static int pool(void **out, CUdevice device) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *out = SIM_HANDLE(sim_devices[device].pool_handle);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuDeviceGetDefaultMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) { return pool(out, device); }
+SIM_API(cuDeviceGetMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) { return pool(out, device); }

@@ -1,0 +1,387 @@
+/* launch.c - occupancy of the invented multiprocessor, and kernel launches: every check is made at the call, in one
+   place, and what passes becomes one operation. Shorter parameter buffers than the kernel needs are refused (1): a GPU
+   launches with garbage. */
+#include "driver.h"
+#include "../base/cudadefs.h"
+
+/* ---- occupancy ---- */
+
+struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
+    const struct sim_code_info *info = sim_code_info(f->code);
+    /* of a warp */
+    unsigned warps = (threads + 31) / 32, registers = ((info->num_regs ? info->num_regs : 1) * 32 + 255) / 256 * 256;
+    uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) / 128 * 128;
+    unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
+    struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
+    if (!warps || threads > (unsigned)o.max_threads) return o;
+    if (SIM_SM_THREADS / 32 / warps < blocks) blocks = SIM_SM_THREADS / 32 / warps;
+    if (SIM_SM_REGS / registers / warps < blocks) blocks = SIM_SM_REGS / registers / warps;
+    if (SIM_SM_SHARED / shared < blocks) blocks = (unsigned)(SIM_SM_SHARED / shared);
+    o.blocks = (int)blocks;
+    return o;
+}
+
+/* As measured: none above what the function was opted in to, and of the size only the low 32 bits are looked at. */
+static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
+    return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 :
+                                                         sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
+}
+
+static int active_blocks(int *out, void *handle, int threads, size_t shared, unsigned flags) {
+    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
+    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out || threads <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    *out = blocks_with(f, threads, shared);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *out, void *f, int threads, size_t shared),
+        (out, f, threads, shared), SIM_CTX) {
+    return active_blocks(out, f, threads, shared, 0);
+}
+SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+        (int *out, void *f, int threads, size_t shared, unsigned flags), (out, f, threads, shared, flags), SIM_CTX) {
+    return active_blocks(out, f, threads, shared, flags);
+}
+
+/* The block size with most threads per multiprocessor, the largest
+   of equals. The user's function is called without sim_lock. */
+static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit,
+                      unsigned flags) {
+    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
+    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    if (!min_grid || !best || limit < 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_module *m = f->module;
+    int most = sim_most_threads(f), top = 0;
+    if (limit && limit < most) most = limit;
+    *best = *min_grid = 0;
+    m->refs++;
+    for (int threads = most; threads > 0; threads = (threads - 1) / 32 * 32) {
+        if (shared_of) {
+            pthread_mutex_unlock(&sim_lock);
+            shared = shared_of(threads);
+            pthread_mutex_lock(&sim_lock);
+        }
+        int blocks = blocks_with(f, threads, shared);
+        if (blocks * threads > top) { top = blocks * threads; *best = threads; *min_grid = blocks * SIM_SMS; }
+    }
+    sim_module_unref(m);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuOccupancyMaxPotentialBlockSize,
+        (int *grid, int *block, void *f, size_t (*shared_of)(int), size_t shared, int limit),
+        (grid, block, f, shared_of, shared, limit), SIM_CTX) {
+    return best_block(grid, block, f, shared_of, shared, limit, 0);
+}
+SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags,
+        (int *grid, int *block, void *f, size_t (*shared_of)(int), size_t shared, int limit, unsigned flags),
+        (grid, block, f, shared_of, shared, limit, flags), SIM_CTX) {
+    return best_block(grid, block, f, shared_of, shared, limit, flags);
+}
+
+SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int blocks, int threads),
+        (out, handle, blocks, threads), SIM_CTX) {
+    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
+    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
+    size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0,
+           most = (size_t)f->max_dynamic;
+    *out = left < most ? left : most;
+    return CUDA_SUCCESS;
+}
+
+/* ---- workspaces of cooperative grids: what %envreg1 and %envreg2 point to, { size, barrier } and zeros ---- */
+
+enum { WORKSPACE_BYTES = 512, WORKSPACE_SIZE_WORD = 8 };
+
+struct sim_workspace { struct sim_workspace *next; uint64_t address; struct sim_context *context; bool busy; };
+
+static struct sim_workspace *take_workspace(struct sim_context *c) {
+    struct sim_workspace *w = c->workspaces;
+    struct sim_range r;
+    while (w && w->busy) w = w->next;
+    if (!w) {
+        if (!(w = calloc(1, sizeof *w))) return NULL;
+        if (sim_mem_alloc(c->device, c, WORKSPACE_BYTES, SIM_MEM_MODULE, &w->address)) { free(w); return NULL; }
+        w->context = c;
+        w->next = c->workspaces;
+        c->workspaces = w;
+    }
+    if (!sim_mem_find(NULL, w->address, WORKSPACE_BYTES, &r)) return NULL;
+    uint32_t *words = (uint32_t *)(void *)((char *)(uintptr_t)w->address + r.delta);
+    memset(words, 0, WORKSPACE_BYTES);
+    words[0] = WORKSPACE_SIZE_WORD;
+    w->busy = true;
+    return w;
+}
+
+static void give_workspace(struct sim_workspace *w) {
+    w->busy = false;
+    if (!w->context) free(w);                     /* its context is gone, and its memory with it */
+}
+
+/* The heap of kernels that call malloc lives as long as the context. */
+static int find_heap(struct sim_context *c, uint64_t *heap) {
+    uint64_t bytes = c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] < 4096 ? 4096 : c->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
+    struct sim_range r;
+    if (!c->heap) {
+        if (sim_mem_alloc(c->device, c, bytes, SIM_MEM_MODULE, &c->heap)) {
+            c->heap = 0;
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        if (!sim_mem_find(NULL, c->heap, bytes, &r)) return CUDA_ERROR_OUT_OF_MEMORY;
+        sim_heap_start((char *)(uintptr_t)c->heap + r.delta, bytes);
+    }
+    *heap = c->heap;
+    return CUDA_SUCCESS;
+}
+
+void sim_workspaces_free(struct sim_context *c) {
+    if (c->heap) sim_mem_remove(c->heap);
+    c->heap = 0;
+    for (struct sim_workspace *w = c->workspaces, *next; w; w = next) {
+        next = w->next;
+        sim_mem_remove(w->address);
+        w->context = NULL;
+        if (!w->busy) free(w);
+    }
+    c->workspaces = NULL;
+}
+
+/* ---- launches ---- */
+
+struct launch {
+    void *function, *stream;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    bool cooperative, has_priority;
+    int priority;
+};
+
+static uint64_t next_grid = 1;
+
+static uint64_t product(const uint32_t n[3]) { return (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1); }
+
+static int check_shape(const struct launch *l, const struct sim_function *f) {
+    static const unsigned grid_most[3] = { 0x7fffffff, 65535, 65535 }, block_most[3] = { 1024, 1024, 64 };
+    for (int i = 0; i < 3; i++)
+        if (!l->grid[i] || l->grid[i] > grid_most[i] || !l->block[i] || l->block[i] > block_most[i])
+            return CUDA_ERROR_INVALID_VALUE;
+    uint64_t threads = product(l->block);
+    if (threads > SIM_BLOCK_THREADS) return CUDA_ERROR_INVALID_VALUE;
+    if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; f->func->reqntid[0] && i < 3; i++)
+        if (l->block[i] != (f->func->reqntid[i] ? f->func->reqntid[i] : 1)) return CUDA_ERROR_INVALID_VALUE;
+    return l->shared > (unsigned)f->max_dynamic && !l->cooperative ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* After the parameters, as measured. */
+static int check_room(const struct launch *l, const struct sim_function *f) {
+    struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
+    if (l->cooperative && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > (uint64_t)o.blocks * SIM_SMS))
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+}
+
+/* The kernel's parameter area from either form. */
+static int pack(const struct launch *l, const struct sim_func *f, unsigned char *to) {
+    if (l->params && l->extra) return CUDA_ERROR_INVALID_VALUE;
+    if (l->params) {
+        for (unsigned i = 0; i < f->nparams; i++) {
+            if (!l->params[i]) return CUDA_ERROR_INVALID_VALUE;
+            memcpy(to + f->params[i].address, l->params[i], f->params[i].size);
+        }
+        return CUDA_SUCCESS;
+    }
+    const void *buffer = NULL;
+    size_t bytes = 0;
+    for (void **e = l->extra; e && (uintptr_t)*e != CU_LAUNCH_PARAM_END; e += 2) {
+        if ((uintptr_t)*e == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = e[1];
+        else if ((uintptr_t)*e == CU_LAUNCH_PARAM_BUFFER_SIZE && e[1]) bytes = *(size_t *)e[1];
+        else return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (bytes > f->param_bytes) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (bytes < f->param_bytes || (bytes && !buffer)) return CUDA_ERROR_INVALID_VALUE;
+    if (bytes) memcpy(to, buffer, bytes);
+    return CUDA_SUCCESS;
+}
+
+static void release(struct sim_op *op) {
+    if (op->workspace) give_workspace(op->workspace);
+    sim_module_unref(op->module);
+}
+
+/* Fills the operation; what it allocated goes with the operation when something fails. */
+static int make_grid(const struct launch *l, struct sim_function *f, struct sim_context *c, struct sim_op *op) {
+    struct sim_grid *g = op->grid = calloc(1, sizeof *g);
+    if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
+    int result = pack(l, f->func, g->params);
+    if (result || (result = check_room(l, f))) return result;
+    g->code = f->code; g->device = c->device; g->kernel_name = f->func->name; g->op = op;
+    memcpy(g->grid, l->grid, sizeof g->grid);
+    memcpy(g->block, l->block, sizeof g->block);
+    g->dynamic_shared = l->shared; g->cooperative = l->cooperative; g->id = next_grid++;
+    g->nblocks = product(l->grid);
+    g->max_resident = (uint64_t)sim_occupancy(f, (unsigned)product(l->block), l->shared).blocks * SIM_SMS;
+    if (sim_code_info(f->code)->uses_heap && (result = find_heap(c, &g->heap))) return result;
+    if (f->no_effect) { op->kind = SIM_OP_MARKER; return CUDA_SUCCESS; }
+    op->live_tasks = (unsigned)(g->nblocks < g->max_resident ? g->nblocks : g->max_resident);
+    if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!l->cooperative) return CUDA_SUCCESS;
+    struct sim_workspace *w = op->workspace = take_workspace(c);
+    if (!w) return CUDA_ERROR_OUT_OF_MEMORY;
+    g->workspace = w->address;
+    return CUDA_SUCCESS;
+}
+
+static int find_both(const struct launch *l, struct sim_stream **s, struct sim_function **f) {
+    int result = sim_stream_find(l->stream, s);
+    if (result) return result;
+    *f = sim_get(SIM_H_FUNCTION, l->function);
+    return *f && (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* The checks and the operation, not yet submitted. */
+static int prepare(const struct launch *l, struct sim_stream **stream, struct sim_op **out) {
+    struct sim_stream *s;
+    struct sim_function *f;
+    int result = find_both(l, &s, &f);
+    if (result || (result = check_shape(l, f))) return result;
+    struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
+    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
+    if ((result = make_grid(l, f, s->context, op))) { sim_op_unref(op); return result; }
+    if (l->has_priority && l->priority < 0)
+        op->priority = l->priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->priority;
+    if (f->module->prints) s->context->has_printed = true;
+    op->release = release;
+    op->module = f->module;
+    f->module->refs++;
+    *stream = s;
+    *out = op;
+    return CUDA_SUCCESS;
+}
+
+static int launch(const struct launch *l) {
+    struct sim_stream *s;
+    struct sim_op *op;
+    int result = prepare(l, &s, &op);
+    if (!result) sim_stream_submit(s, op);
+    return result;
+}
+
+#define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
+
+SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params, void **extra),
+               (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), SIM_HEALTHY) {
+    return launch(
+        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, false, false, 0 });
+}
+
+SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params),
+               (f, gx, gy, gz, bx, by, bz, shared, stream, params), SIM_HEALTHY) {
+    return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, true, false, 0 });
+}
+
+/* One cooperative grid per device: all of them, or none. Launch synchronisation is edges: each grid comes after all
+   that stands on any of the streams, and behind each grid its stream gets a marker that comes after all grids. All
+   their blocks have tasks, and so all progress. */
+static void undo(struct sim_op *op) {
+    if (op) release(op);
+    sim_op_unref(op);
+}
+
+SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags), (list, n, flags),
+        SIM_HEALTHY) {
+    struct sim_stream *streams[SIM_MAX_DEVICES];
+    struct sim_op *grids[SIM_MAX_DEVICES] = { NULL }, *after[SIM_MAX_DEVICES] = { NULL };
+    bool pre = !(flags & CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC), post = !(flags & CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC);
+    unsigned used = 0, made = 0;
+    int result = CUDA_SUCCESS;
+    if (!list || !n || n > (unsigned)sim_device_count || flags & ~3u) return CUDA_ERROR_INVALID_VALUE;
+    for (; made < n && !result; made++) {         /* each is looked at in all ways before the next one, as measured */
+        const CUDA_LAUNCH_PARAMS *p = &list[made];
+        struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ },
+                            { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, NULL,
+                            true, false, 0 };
+        /* the NULL stream and its like are none */
+        const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);
+        /* to sharedMemBytes */
+        if (memcmp(&p->gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) result = CUDA_ERROR_INVALID_VALUE;
+        else if (!s || s->thread) result = CUDA_ERROR_INVALID_HANDLE;
+        else result = prepare(&l, &streams[made], &grids[made]);
+        if (!result && used & 1u << s->context->device->ordinal) result = CUDA_ERROR_INVALID_DEVICE;
+        if (!result && post && !(after[made] = sim_op_new(SIM_OP_MARKER))) result = CUDA_ERROR_OUT_OF_MEMORY;
+        if (s) used |= 1u << s->context->device->ordinal;
+    }
+    if (result) {
+        for (unsigned i = 0; i < n; i++) { undo(grids[i]); sim_op_unref(after[i]); }
+        return result;
+    }
+    for (unsigned i = 0; i < n && pre; i++) for (unsigned k = 0; k < n; k++) sim_stream_after(streams[k], grids[i]);
+    for (unsigned i = 0; i < n; i++) { sim_op_ref(grids[i]); sim_stream_submit(streams[i], grids[i]); }
+    for (unsigned i = 0; i < n && post; i++) {
+        for (unsigned k = 0; k < n; k++) sim_op_after(after[i], grids[k]);
+        sim_stream_submit(streams[i], after[i]);
+    }
+    for (unsigned i = 0; i < n; i++) sim_op_unref(grids[i]);
+    return CUDA_SUCCESS;
+}
+
+/* More than one block per cluster: a GPU refuses what does not divide the grid, or is
+   more than 8 without the opt-in, with 912. The rest it does and this device does not,
+   which it says on stderr, too: a kernel of clusters cannot tell that it ran without. */
+static int check_cluster(const struct launch *l, const unsigned n[3]) {
+    uint64_t blocks = 1;
+    if (!n[0] && !n[1] && !n[2]) return CUDA_SUCCESS;              /* none wanted */
+    for (int i = 0; i < 3; i++) {
+        blocks *= n[i];
+        if (!blocks || l->grid[i] % n[i] || blocks > 8) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    }
+    if (blocks == 1) return CUDA_SUCCESS;
+    fprintf(stderr, "simgpu: a launch in clusters of %u x %u x %u blocks: this device has none (attribute 120 is 0)\n",
+            n[0], n[1], n[2]);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* Attributes that are hints, or that allow what never happens here
+   (the overlap of programmatic serialisation), are accepted. */
+SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
+               (c, f, params, extra), SIM_HEALTHY) {
+    struct sim_stream *s;
+    struct sim_function *function;
+    if (!c) return CUDA_ERROR_INVALID_VALUE;
+    struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
+                        { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, params, extra, false, false,
+                        0 };
+    int result = find_both(&l, &s, &function);
+    if (!result && c->numAttrs && !c->attrs) result = CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < c->numAttrs && !result; i++) {
+        const CUlaunchAttribute *a = &c->attrs[i];
+        switch (a->id) {
+        case CU_LAUNCH_ATTRIBUTE_IGNORE: case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: break;
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: if (a->value.number > 1) result = CUDA_ERROR_INVALID_VALUE; break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+            if (a->value.number > 2) result = CUDA_ERROR_INVALID_VALUE;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l.cooperative = a->value.cooperative != 0; break;
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY: l.has_priority = true; l.priority = a->value.priority; break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: result = check_cluster(&l, a->value.cluster); break;
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+            if (a->value.number > 100) result = CUDA_ERROR_INVALID_VALUE;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+            if (a->value.cluster[0] > 1 || a->value.cluster[1] > 1 || a->value.cluster[2] > 1)
+                result = CUDA_ERROR_NOT_SUPPORTED;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+            result = sim_get(SIM_H_EVENT, a->value.pointer) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: result = CUDA_ERROR_NOT_SUPPORTED; break;
+        default: result = CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    return result ? result : launch(&l);
+}

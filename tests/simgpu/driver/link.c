@@ -1,0 +1,276 @@
+/* link.c - cuLink: PTX texts linked to an image. What cuLinkComplete
+   gives is this device's own container, plain bytes that may be saved:
+
+     "SIMLINK2"   u64 bytes in all   u64 inputs   u64 CU_JIT_TARGET or 0
+     and for each input: its name, NUL, its PTX text, NUL
+
+   Loading it parses the texts and resolves their symbols again; so has each call before, to say what does not fit, when
+   a GPU's driver says it. */
+#include "driver.h"
+#include "../base/cudadefs.h"
+
+struct state {
+    uint64_t handle, ns;
+    struct sim_jit_options options;               /* point into the caller's arrays, which live as long as this */
+    struct sim_log errors, infos;                 /* of all calls */
+    int failed;                                   /* what cuLinkComplete will answer: inputs contradict each other */
+    char *texts; size_t len; uint64_t inputs;     /* the container's third part */
+    char *image;
+};
+
+static const char magic[8] = { 'S', 'I', 'M', 'L', 'I', 'N', 'K', '2' };
+enum { HEAD = 32 };
+
+bool sim_is_linked(const void *image) {
+    const char *p = image;
+    unsigned i = 0;
+    while (i < sizeof magic && p[i] == magic[i]) i++;                    /* byte by byte, as a text may end earlier */
+    return i == sizeof magic;
+}
+
+/* Links `count` inputs that stand in `left` bytes, each as a name and a text; *whole: they do stand there. */
+static int link_texts(const char *at, size_t left, uint64_t count, bool more, bool *whole, struct sim_log *errors,
+                      struct sim_image **out) {
+    struct sim_input *inputs = calloc((size_t)count + 1, sizeof *inputs);
+    int result = CUDA_ERROR_INVALID_IMAGE;
+    *out = NULL;
+    if (!inputs) return CUDA_ERROR_OUT_OF_MEMORY;
+    *whole = true;
+    for (uint64_t i = 0; *whole && i < 2 * count; i++) {
+        const char *end = left ? memchr(at, 0, left) : NULL;
+        if (!(*whole = end != NULL)) break;
+        *(i & 1 ? &inputs[i / 2].text : &inputs[i / 2].name) = at;
+        left -= (size_t)(end + 1 - at);
+        at = end + 1;
+    }
+    if (*whole)
+        result = sim_image_link(inputs, (unsigned)count, more, (unsigned)sim_max_ptx(),
+                                SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, out);
+    free(inputs);
+    return result;
+}
+
+int sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out) {
+    uint64_t head[3] = { 0, 0, 0 };
+    int result = CUDA_ERROR_INVALID_IMAGE;
+    *out = NULL;
+    if (limit >= HEAD) memcpy(head, (const char *)image + sizeof magic, sizeof head);
+    bool whole = head[0] >= HEAD && head[0] <= limit && head[1] <= head[0] / 2 && head[1] < UINT32_MAX;
+    if (whole && !sim_jit_is_for_us((int)head[2])) {
+        sim_log_add(errors, "simgpu: this image was linked for another target, CU_JIT_TARGET %llu\n",
+                    (unsigned long long)head[2]);
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    if (whole)
+        result = link_texts((const char *)image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, errors, out);
+    if (!whole) sim_log_add(errors, "simgpu: this linked image is not whole\n");
+    return result;
+}
+
+/* The log goes on from call to call. Line by line, as what is added at a time has a limit. */
+static void append_log(struct sim_log *to, const struct sim_log *log) {
+    for (const char *line = log->text, *end; line && *line && (end = strchr(line, '\n')); line = end + 1)
+        sim_log_add(to, "%.*s\n", (int)(end - line), line);
+}
+
+/* What a call has to say goes to the caller's buffers and, if asked for, to stderr. */
+static int say(struct state *s, struct sim_log *log, uint64_t start, int result) {
+    if (result && log->len && sim_settings.verbose) fprintf(stderr, "simgpu: %.*s", (int)log->len, log->text);
+    if (s) {
+        append_log(&s->errors, log);
+        s->ns += sim_now_ns() - start;
+        sim_jit_write_log(&s->options.error, &s->errors);
+        sim_jit_write_log(&s->options.info, &s->infos);
+        sim_jit_write_wall(&s->options, s->ns);
+    }
+    sim_log_free(log);
+    return result;
+}
+
+/* Some of what a GPU's compiler says of input `from`, or its linker of all (from 0), with CU_JIT_LOG_VERBOSE. */
+static void tell(struct state *s, const struct sim_image *image, unsigned from, const char *who) {
+    if (!s->options.verbose) return;
+    sim_tell_globals(&s->infos, image, from, who);
+    for (unsigned i = 0; i < image->nfuncs; i++) {
+        const struct sim_func *f = image->funcs[i];
+        if (!f->is_entry || f->input < from) continue;
+        if (*who)
+            sim_log_add(&s->infos, "%sinfo    : Compiling entry function '%s' for 'sm_%da'\n", who, f->name,
+                        SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
+        else sim_log_add(&s->infos, "info    : Function properties for '%s':\n", f->name);
+    }
+}
+
+SIM_API(cuLinkCreate_v2, (unsigned n, int *options, void **values, void **out), (n, options, values, out), SIM_CTX) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    struct state *s = calloc(1, sizeof *s);
+    if (!s) return CUDA_ERROR_OUT_OF_MEMORY;
+    int result = sim_jit_read(&s->options, n, options, values);
+    for (unsigned i = 0; !result && i < n; i++)
+        if (options[i] == CU_JIT_FALLBACK_STRATEGY) result = CUDA_ERROR_INVALID_VALUE;
+    if (!result && !(s->handle = sim_handle_new(SIM_H_LINK, s))) result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (result) free(s); else *out = SIM_HANDLE(s->handle);
+    return result;
+}
+
+/* As measured, the answer to what cannot be linked depends on the last text of the
+   process that did not compile: 300 if there was none, 999 after one with an error
+   (218), and after a too new one (222), where symbols are missing, 0 and an image. */
+static int last_failure;
+void sim_link_remember(int result) {
+    if (result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) last_failure = result;
+}
+static int answer_to(int result) {
+    if (result != CUDA_ERROR_UNKNOWN && result != CUDA_ERROR_INVALID_SOURCE) return result;
+    if (last_failure == CUDA_ERROR_INVALID_PTX) return CUDA_ERROR_UNKNOWN;
+    return last_failure && result == CUDA_ERROR_UNKNOWN ? CUDA_SUCCESS : CUDA_ERROR_INVALID_SOURCE;
+}
+
+enum { TAIL = 24 };                               /* zeros behind what was given: it may be looked at as a header */
+
+/* Takes over `text`, which ends with TAIL zeros. It is linked with what is there already, for what contradicts that,
+   and the result thrown away. */
+static int add(void *handle, int type, char *text, const char *given, unsigned n, const int *options, void **values) {
+    struct state *s = sim_get(SIM_H_LINK, handle);
+    struct sim_jit_options unused = { .wall = NULL };
+    struct sim_log log = { NULL, 0, 0 };
+    struct sim_image *image = NULL;
+    uint64_t start = sim_now_ns(), inputs = s->inputs;
+    char name[512], *texts = NULL;
+    int result = sim_jit_read(&unused, n, options, values);
+    if (s->image || type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) result = CUDA_ERROR_INVALID_VALUE;
+    if (!result && s->failed == CUDA_ERROR_INVALID_IMAGE) result = s->failed;
+    /* accepted, as measured */
+    if (type == CU_JIT_INPUT_FATBINARY && !sim_is_binary(text)) type = CU_JIT_INPUT_PTX;
+    for (unsigned i = 0; !result && i < n; i++)   /* those of the state only */
+        if ((options[i] >= CU_JIT_WALL_TIME && options[i] <= CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+            || options[i] == CU_JIT_TARGET_FROM_CUCONTEXT || options[i] == CU_JIT_TARGET
+            || options[i] == CU_JIT_FALLBACK_STRATEGY
+            || (options[i] >= CU_JIT_GLOBAL_SYMBOL_NAMES && options[i] <= CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES))
+            result = CUDA_ERROR_INVALID_VALUE;
+    if (result) { free(text); return result; }
+    if (given) snprintf(name, sizeof name, "%s", given);
+    else snprintf(name, sizeof name, "input %llu", (unsigned long long)inputs + 1);
+    const size_t named = strlen(name) + 1, len = s->len + named + strlen(text) + 1;
+    if (type == CU_JIT_INPUT_PTX ? sim_is_binary(text) || sim_is_linked(text) :
+                                   type == CU_JIT_INPUT_CUBIN && (!sim_is_binary(text) || sim_is_host_elf(text))) {
+        result = CUDA_ERROR_INVALID_IMAGE;
+        if (type == CU_JIT_INPUT_PTX) sim_log_add(&log, SIM_NO_FORMAT);
+        else s->failed = result;
+    } else if ((type == CU_JIT_INPUT_OBJECT && !sim_is_binary(text))
+               || (type == CU_JIT_INPUT_LIBRARY && strncmp(text, "!<arch>\n", 8))) {
+        result = CUDA_ERROR_UNKNOWN;
+    } else if (type != CU_JIT_INPUT_PTX) {
+        static const char *const kinds[] = { "a cubin", "", "a fatbin", "an object", "a library", "NVVM code" };
+        result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+        sim_log_add(&log, "simgpu links PTX text only; input '%s' is %s\n", name, kinds[type]);
+    } else if (!(texts = malloc(len))) result = CUDA_ERROR_OUT_OF_MEMORY;
+    else {
+        if (s->len) memcpy(texts, s->texts, s->len);
+        memcpy(texts + s->len, name, named);
+        memcpy(texts + s->len + named, text, len - s->len - named);
+        bool whole;
+        pthread_mutex_unlock(&sim_lock);
+        pthread_mutex_lock(&sim_load_lock);
+        result = link_texts(texts, len, inputs + 1, true, &whole, &log, &image);
+        pthread_mutex_unlock(&sim_load_lock);
+        pthread_mutex_lock(&sim_lock);
+        s = sim_get(SIM_H_LINK, handle);          /* another thread may have destroyed it, or been faster */
+        if (!result)
+            result = !s                              ? CUDA_ERROR_INVALID_HANDLE :
+                     s->image || s->inputs != inputs ? CUDA_ERROR_INVALID_VALUE :
+                                                       CUDA_SUCCESS;
+        sim_link_remember(result);
+        if (s && result == CUDA_ERROR_INVALID_SOURCE) s->failed = result = answer_to(result);
+        if (!result) {
+            tell(s, image, (unsigned)inputs, "ptxas ");
+            free(s->texts);
+            s->texts = texts; s->len = len; s->inputs++;
+            texts = NULL;
+        }
+        sim_image_free(image);
+    }
+    free(texts);
+    free(text);
+    return say(s, &log, start, result);
+}
+
+SIM_API(cuLinkAddData_v2,
+        (void *handle, int type, void *data, size_t size, const char *name, unsigned n, int *options, void **values),
+        (handle, type, data, size, name, n, options, values), SIM_HEALTHY) {
+    if (!sim_get(SIM_H_LINK, handle)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!data || !size || size > SIZE_MAX - TAIL) return CUDA_ERROR_INVALID_VALUE;
+    char *text = malloc(size + TAIL);
+    if (!text) return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(text, data, size);
+    memset(text + size, 0, TAIL);
+    return add(handle, type, text, name, n, options, values);
+}
+
+SIM_API(cuLinkAddFile_v2, (void *handle, int type, const char *path, unsigned n, int *options, void **values),
+        (handle, type, path, n, options, values), SIM_HEALTHY) {
+    if (!sim_get(SIM_H_LINK, handle)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!path) return CUDA_ERROR_INVALID_VALUE;
+    FILE *file = fopen(path, "rb");
+    if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+    char *text = NULL;
+    size_t len = 0, got = 0;
+    bool ok;
+    do {
+        char *more = realloc(text, len + 65536 + TAIL);
+        if (!(ok = more != NULL)) break;
+        text = more;
+        len += got = fread(text + len, 1, 65536, file);
+    } while (got);
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (!ok || failed) { free(text); return ok ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_OUT_OF_MEMORY; }
+    memset(text + len, 0, TAIL);
+    return add(handle, type, text, path, n, options, values);
+}
+
+/* Once only, as measured. */
+SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, size), SIM_HEALTHY) {
+    struct state *s = sim_get(SIM_H_LINK, handle);
+    if (!s || s->image) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (s->failed) return s->failed;
+    struct sim_log log = { NULL, 0, 0 };
+    struct sim_image *parsed = NULL;
+    uint64_t start = sim_now_ns(), head[3] = { HEAD + s->len, s->inputs, (unsigned)s->options.target };
+    char *image = malloc(HEAD + s->len);
+    if (!image) return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(image, magic, sizeof magic);
+    memcpy(image + sizeof magic, head, sizeof head);
+    if (s->len) memcpy(image + HEAD, s->texts, s->len);
+    pthread_mutex_unlock(&sim_lock);
+    pthread_mutex_lock(&sim_load_lock);
+    bool whole;
+    int result = link_texts(image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, &log, &parsed);
+    pthread_mutex_unlock(&sim_load_lock);
+    pthread_mutex_lock(&sim_lock);
+    s = sim_get(SIM_H_LINK, handle);
+    result = answer_to(result);
+    /* another thread destroyed it, or was faster */
+    if (!result && (!s || s->image)) result = CUDA_ERROR_INVALID_HANDLE;
+    if (!result) {
+        s->image = image;
+        *out = image;
+        if (size) *size = (size_t)head[0];
+        if (parsed) tell(s, parsed, 0, "");
+    } else free(image);
+    sim_image_free(parsed);
+    return say(s, &log, start, result);
+}
+
+SIM_API(cuLinkDestroy, (void *handle), (handle), SIM_INIT) {
+    struct state *s = sim_get(SIM_H_LINK, handle);
+    if (!s) return CUDA_ERROR_INVALID_HANDLE;
+    sim_handle_drop(s->handle);
+    sim_log_free(&s->errors);
+    sim_log_free(&s->infos);
+    free(s->texts);
+    free(s->image);
+    free(s);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,243 @@
+/* stream.c - streams, and their order as edges between operations.
+
+   A stream remembers its last operation; a new one comes after it. An operation on the legacy stream also comes after
+   the last ones of all blocking streams of its context, and operations of blocking streams come after the legacy
+   stream's last. What a destroyed stream still runs is remembered by its context (orphans). */
+#include "driver.h"
+#include "../base/cudadefs.h"
+
+static uint64_t next_id = 1, next_thread = 1;
+
+static struct sim_stream *stream_new(struct sim_context *context, unsigned flags, int priority) {
+    struct sim_stream *s = calloc(1, sizeof *s);
+    if (!s || !(s->handle = sim_handle_new(SIM_H_STREAM, s))) { free(s); return NULL; }
+    s->context = context; s->flags = flags; s->id = 1000 + next_id++;
+    s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
+    s->priority = priority > 0 ? 0 : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST : priority;
+    sim_link_add(&context->streams, &s->link);
+    return s;
+}
+
+int sim_stream_find(const void *handle, struct sim_stream **out) {
+    uintptr_t h = (uintptr_t)handle;
+    if (h > 2) {
+        *out = sim_get(SIM_H_STREAM, handle);
+        return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    }
+    int result = sim_in_host_function ? CUDA_ERROR_NOT_PERMITTED : sim_context_need();
+    if (result) return result;
+    struct sim_context *c = sim_self.context;
+    *out = &c->legacy;
+    if (h == 1 || (h == 0 && !sim_self.per_thread_default)) return CUDA_SUCCESS;
+    if (!sim_self.id) sim_self.id = next_thread++;
+    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == sim_self.id) { *out = s; return CUDA_SUCCESS; }
+    if (!(*out = stream_new(c, 0, 0))) return CUDA_ERROR_OUT_OF_MEMORY;
+    (*out)->thread = sim_self.id;
+    return CUDA_SUCCESS;
+}
+
+static bool pending(const struct sim_op *op) { return op && !op->done; }
+
+/* The same, asked by the program. */
+static bool still_pending(struct sim_stream *stream) {
+    struct sim_context *c = stream->context;
+    bool yes = sim_op_pending(stream->last);
+    if (stream != &c->legacy) return yes;
+    SIM_EACH(sim_stream, s, &c->streams) yes |= s->blocking && sim_op_pending(s->last);
+    return sim_op_pending(c->orphans[1]) || yes;
+}
+
+bool sim_stream_idle(struct sim_stream *stream) {
+    struct sim_context *c = stream->context;
+    if (pending(stream->last)) return false;
+    if (stream != &c->legacy) return !stream->blocking || !pending(c->legacy.last);
+    SIM_EACH(sim_stream, s, &c->streams) if (s->blocking && pending(s->last)) return false;
+    return !pending(c->orphans[1]);
+}
+
+void sim_stream_after(struct sim_stream *stream, struct sim_op *op) {
+    struct sim_context *c = stream->context;
+    sim_op_after(op, stream->last);
+    if (stream == &c->legacy) {
+        SIM_EACH(sim_stream, s, &c->streams) if (s->blocking) sim_op_after(op, s->last);
+        sim_op_after(op, c->orphans[1]);
+    } else if (stream->blocking) sim_op_after(op, c->legacy.last);
+}
+
+void sim_stream_submit(struct sim_stream *stream, struct sim_op *op) {
+    sim_stream_after(stream, op);
+    if (op->priority == 0) op->priority = -stream->priority;
+    sim_op_submit(op);
+    sim_op_unref(stream->last);
+    stream->last = op;
+    if (op->done) { sim_op_unref(op); stream->last = NULL; }
+}
+
+int sim_stream_run(struct sim_stream *stream, struct sim_op *op) {
+    op->by_caller = op->kind == SIM_OP_COPY || op->kind == SIM_OP_FILL;
+    sim_op_ref(op);
+    sim_stream_submit(stream, op);
+    int result = sim_op_wait(op);
+    sim_op_unref(op);
+    return result;
+}
+
+int sim_stream_wait(struct sim_stream *s) {
+    if (s == &s->context->legacy) {               /* as an operation on it would: after all blocking streams */
+        struct sim_op *op = sim_op_new(SIM_OP_MARKER);
+        return op ? sim_stream_run(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    sim_has_waited = true;
+    return s->last ? sim_op_wait(s->last) : CUDA_SUCCESS;
+}
+
+static void after_context(struct sim_op *op, struct sim_context *c) {
+    sim_op_after(op, c->legacy.last);
+    SIM_EACH(sim_stream, s, &c->streams) sim_op_after(op, s->last);
+    for (int i = 0; i < 2; i++) sim_op_after(op, c->orphans[i]);
+}
+
+static int drain(struct sim_context *context, struct sim_device *device, bool to_end) {
+    struct sim_op *all = sim_op_new(SIM_OP_MARKER);
+    int result = CUDA_SUCCESS;
+    if (!all) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (context) after_context(all, context);
+    if (device) SIM_EACH(sim_context, c, &sim_contexts) if (c->device == device) after_context(all, c);
+    sim_op_submit(all);
+    if (to_end) sim_op_wait_to_end(all); else result = sim_op_wait(all);
+    sim_op_unref(all);
+    return result;
+}
+int sim_drain(struct sim_context *context, struct sim_device *device) { return drain(context, device, false); }
+void sim_drain_to_end(struct sim_context *context) { drain(context, NULL, true); }
+
+void sim_stream_free(struct sim_stream *s) {
+    struct sim_op **orphan = &s->context->orphans[s->blocking], *both;
+    if (pending(s->last) && pending(*orphan) && (both = sim_op_new(SIM_OP_MARKER))) {
+        sim_op_after(both, *orphan);
+        sim_op_after(both, s->last);
+        sim_op_submit(both);
+        sim_op_unref(*orphan);
+        sim_op_unref(s->last);
+        *orphan = both;
+    } else if (pending(s->last)) {
+        sim_op_unref(*orphan);
+        *orphan = s->last;
+    } else sim_op_unref(s->last);
+    sim_link_remove(&s->link);
+    sim_handle_drop(s->handle);
+    free(s);
+}
+
+/* ---- entry points ---- */
+
+static int create(void **out, unsigned flags, int priority) {
+    if (!out || flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+    int result = sim_context_need();
+    if (result) return result;
+    struct sim_stream *s = stream_new(sim_self.context, flags, priority);
+    if (!s) return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = SIM_HANDLE(s->handle);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuStreamCreate, (void **out, unsigned flags), (out, flags), SIM_HEALTHY) { return create(out, flags, 0); }
+SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority), (out, flags, priority), SIM_HEALTHY) {
+    return create(out, flags, priority);
+}
+
+SIM_API(cuStreamDestroy_v2, (void *handle), (handle), SIM_HEALTHY) {
+    struct sim_stream *s = sim_get(SIM_H_STREAM, handle);
+    if (!s || s->thread) return CUDA_ERROR_INVALID_HANDLE;
+    sim_stream_free(s);
+    return CUDA_SUCCESS;
+}
+
+SIM_API_STREAM(cuStreamSynchronize, _ptsz, (void *handle), (handle), SIM_EASY) {
+    struct sim_stream *s;
+    int result = sim_stream_find(handle, &s);
+    return result ? result : sim_stream_wait(s);
+}
+
+SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
+    struct sim_stream *s;
+    int result = sim_stream_find(handle, &s);
+    if (result) return result;
+    return still_pending(s) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags),
+               SIM_EASY) {
+    struct sim_stream *s;
+    struct sim_event *e = sim_get(SIM_H_EVENT, event);
+    int result = sim_stream_find(handle, &s);
+    if (result) return result;
+    if (flags & ~1u) return CUDA_ERROR_INVALID_VALUE;
+    if (!e) return sim_not_there(event);
+    if (flags) return CUDA_ERROR_ILLEGAL_STATE;                    /* CU_EVENT_WAIT_EXTERNAL: only in a capture */
+    if (!pending(e->op)) return CUDA_SUCCESS;
+    struct sim_op *op = sim_op_new(SIM_OP_MARKER);
+    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
+    sim_op_after(op, e->op);
+    sim_stream_submit(s, op);
+    return CUDA_SUCCESS;
+}
+
+/* Questions to a stream: each finds it, refuses a NULL answer, and tells one member. */
+#define QUESTION(symbol, type, answer) \
+    SIM_API_STREAM(symbol, _ptsz, (void *handle, type *out), (handle, out), SIM_EASY) { \
+        struct sim_stream *s; \
+        int result = sim_stream_find(handle, &s); \
+        if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE; \
+        *out = answer; \
+        return CUDA_SUCCESS; \
+    }
+QUESTION(cuStreamGetFlags, unsigned, s->flags)
+QUESTION(cuStreamGetPriority, int, s->priority)
+QUESTION(cuStreamGetId, unsigned long long, s->id)
+QUESTION(cuStreamGetDevice, CUdevice, s->context->device->ordinal)
+QUESTION(cuStreamGetCtx, void *, SIM_HANDLE(s->context->handle))
+QUESTION(cuStreamIsCapturing, int, 0)
+
+SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green), (handle, out, green), SIM_HEALTHY) {
+    struct sim_stream *s;
+    int result = sim_stream_find(handle, &s);
+    if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
+    *out = SIM_HANDLE(s->context->handle);
+    if (green) *green = NULL;
+    return CUDA_SUCCESS;
+}
+
+/* ---- host functions ---- */
+
+struct call { void (*function)(void *); void (*callback)(void *, int, void *); void *stream, *data; };
+
+static void make_call(void *data, int error) {
+    struct call *call = data;
+    if (call->callback) call->callback(call->stream, error, call->data); else call->function(call->data);
+}
+
+static int enqueue_call(void *handle, struct call call) {
+    struct sim_stream *s;
+    int result = sim_stream_find(handle, &s);
+    if (result) return result;
+    struct sim_op *op = sim_op_new(SIM_OP_HOST);
+    if (op && !(op->staged = malloc(sizeof call))) { sim_op_unref(op); op = NULL; }
+    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(op->staged, &call, sizeof call);
+    op->function = make_call; op->data = op->staged;
+    op->always = call.callback != NULL;
+    sim_stream_submit(s, op);
+    return CUDA_SUCCESS;
+}
+
+SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *), void *data),
+               (handle, function, data), SIM_EASY) {
+    return function ? enqueue_call(handle, (struct call) { function, NULL, NULL, data }) : CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API_STREAM(cuStreamAddCallback, _ptsz,
+               (void *handle, void (*callback)(void *, int, void *), void *data, unsigned flags),
+               (handle, callback, data, flags), SIM_EASY) {
+    return callback && !flags ? enqueue_call(handle, (struct call) { NULL, callback, handle, data }) :
+                                CUDA_ERROR_INVALID_VALUE;
+}

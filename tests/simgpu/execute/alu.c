@@ -1,0 +1,452 @@
+/* alu.c - integer and logic operations, moves, predicates' logic. Lane operations: see lanes.h.
+
+   Names carry the operand width where the sign does not matter (add_32), the type where it does (min_s32). 16-bit
+   values stand zero-extended in 32-bit lanes, so each 16-bit result is cut to u16. */
+#include "../base/lanes.h"
+#include "execute.h"
+
+/* -- arithmetic whose low bits do not depend on the sign */
+
+SIM_H2(add_16, u32, u32, u32, (u16)(x + y))
+SIM_H2(add_32, u32, u32, u32, x + y)
+SIM_H2(add_64, u64, u64, u64, x + y)
+SIM_H2(sub_16, u32, u32, u32, (u16)(x - y))
+SIM_H2(sub_32, u32, u32, u32, x - y)
+SIM_H2(sub_64, u64, u64, u64, x - y)
+SIM_H2(mul_lo_16, u32, u32, u32, (u16)(x * y))
+SIM_H2(mul_lo_32, u32, u32, u32, x * y)
+SIM_H2(mul_lo_64, u64, u64, u64, x * y)
+SIM_H3(mad_lo_16, u32, u32, u32, u32, (u16)(x * y + z))
+SIM_H3(mad_lo_32, u32, u32, u32, u32, x * y + z)
+SIM_H3(mad_lo_64, u64, u64, u64, u64, x * y + z)
+SIM_H1(neg_16, u32, u32, (u16)-x)
+SIM_H1(neg_32, u32, u32, -x)
+SIM_H1(neg_64, u64, u64, -x)
+SIM_H1(abs_16, u32, u32, (u16)((s16)x < 0 ? -x : x))
+SIM_H1(abs_32, u32, u32, (s32)x < 0 ? -x : x)
+SIM_H1(abs_64, u64, u64, (s64)x < 0 ? -x : x)
+
+/* -- typed arithmetic */
+
+SIM_H2(mul_hi_u16, u32, u32, u32, (u32)((u16)x * (u32)(u16)y) >> 16)
+SIM_H2(mul_hi_s16, u32, u32, u32, (u16)(((s32)(s16)x * (s16)y) >> 16))
+SIM_H2(mul_hi_u32, u32, u32, u32, (u64)x * y >> 32)
+SIM_H2(mul_hi_s32, s32, s32, s32, (s64)x * y >> 32)
+SIM_S2(mul_hi_u64, u64, u64, u64, (u128)x * y >> 64)
+SIM_S2(mul_hi_s64, s64, s64, s64, (s128)x * y >> 64)
+SIM_H2(mul_wide_u16, u32, u32, u32, (u32)(u16)x * (u16)y)
+SIM_H2(mul_wide_s16, u32, u32, u32, (s32)(s16)x * (s16)y)
+SIM_H2(mul_wide_u32, u64, u32, u32, (u64)x * y)
+SIM_H2(mul_wide_s32, s64, s32, s32, (s64)x * y)
+SIM_H3(mad_hi_u16, u32, u32, u32, u32, (u16)(((u32)(u16)x * (u16)y >> 16) + z))
+SIM_H3(mad_hi_s16, u32, u32, u32, u32, (u16)((u32)((s32)(s16)x * (s16)y >> 16) + z))
+SIM_H3(mad_hi_u32, u32, u32, u32, u32, (u32)((u64)x * y >> 32) + z)
+SIM_H3(mad_hi_s32, u32, s32, s32, u32, (u32)((s64)x * y >> 32) + z)
+SIM_S3(mad_hi_u64, u64, u64, u64, u64, (u64)((u128)x * y >> 64) + z)
+SIM_S3(mad_hi_s64, u64, s64, s64, u64, (u64)((s128)x * y >> 64) + z)
+SIM_H3(mad_wide_u16, u32, u32, u32, u32, (u32)(u16)x * (u16)y + z)
+SIM_H3(mad_wide_s16, u32, u32, u32, u32, (u32)((s32)(s16)x * (s16)y) + z)
+SIM_H3(mad_wide_u32, u64, u32, u32, u64, (u64)x * y + z)
+SIM_H3(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)x * y) + z)
+
+static inline s32 clamp32(s64 v) { return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (s32)v; }
+SIM_H2(add_sat_s32, s32, s32, s32, clamp32((s64)x + y))
+SIM_H2(sub_sat_s32, s32, s32, s32, clamp32((s64)x - y))
+SIM_H3(mad_hi_sat_s32, s32, s32, s32, s32, clamp32(((s64)x * y >> 32) + z))
+
+#define U24(v) ((u64)((v) & 0xffffff))
+#define S24(v) ((s64)(s32)((v) << 8) >> 8)
+SIM_H2(mul24_lo_u32, u32, u32, u32, U24(x) * U24(y))
+SIM_H2(mul24_lo_s32, u32, u32, u32, S24(x) * S24(y))
+SIM_H2(mul24_hi_u32, u32, u32, u32, U24(x) * U24(y) >> 16)
+SIM_H2(mul24_hi_s32, u32, u32, u32, S24(x) * S24(y) >> 16)
+SIM_H3(mad24_lo_u32, u32, u32, u32, u32, U24(x) * U24(y) + z)
+SIM_H3(mad24_lo_s32, u32, u32, u32, u32, (u64)(S24(x) * S24(y)) + z)
+SIM_H3(mad24_hi_u32, u32, u32, u32, u32, (U24(x) * U24(y) >> 16) + z)
+SIM_H3(mad24_hi_s32, u32, u32, u32, u32, (u64)(S24(x) * S24(y) >> 16) + z)
+SIM_H3(mad24_hi_sat_s32, u32, u32, u32, s32, clamp32((S24(x) * S24(y) >> 16) + z))
+
+/* A GPU divides in software; by zero that gives all ones, quotient and remainder. The smallest number by -1 is itself,
+   remainder 0. */
+#define DIV_U(T, x, y) ((y) ? (T)((x) / (y)) : (T)-1)
+#define REM_U(T, x, y) ((y) ? (T)((x) % (y)) : (T)-1)
+#define DIV_S(T, U, x, y) ((y) == 0 ? (T)-1 : (y) == -1 ? (T)(0 - (U)(x)) : (T)((x) / (y)))
+#define REM_S(T, x, y) ((y) == 0 ? (T)-1 : (y) == -1 ? (T)0 : (T)((x) % (y)))
+SIM_S2(div_u16, u32, u32, u32, DIV_U(u16, (u16)x, (u16)y))
+SIM_S2(div_s16, u32, u32, u32, (u16)DIV_S(s16, u16, (s16)x, (s16)y))
+SIM_S2(div_u32, u32, u32, u32, DIV_U(u32, x, y))
+SIM_S2(div_s32, s32, s32, s32, DIV_S(s32, u32, x, y))
+SIM_S2(div_u64, u64, u64, u64, DIV_U(u64, x, y))
+SIM_S2(div_s64, s64, s64, s64, DIV_S(s64, u64, x, y))
+SIM_S2(rem_u16, u32, u32, u32, REM_U(u16, (u16)x, (u16)y))
+SIM_S2(rem_s16, u32, u32, u32, (u16)REM_S(s16, (s16)x, (s16)y))
+SIM_S2(rem_u32, u32, u32, u32, REM_U(u32, x, y))
+SIM_S2(rem_s32, s32, s32, s32, REM_S(s32, x, y))
+SIM_S2(rem_u64, u64, u64, u64, REM_U(u64, x, y))
+SIM_S2(rem_s64, s64, s64, s64, REM_S(s64, x, y))
+
+#define MIN(x, y) ((x) < (y) ? (x) : (y))
+#define MAX(x, y) ((x) > (y) ? (x) : (y))
+SIM_H2(min_u16, u32, u32, u32, MIN((u16)x, (u16)y))
+SIM_H2(min_s16, u32, u32, u32, (u16)MIN((s16)x, (s16)y))
+SIM_H2(min_u32, u32, u32, u32, MIN(x, y))
+SIM_H2(min_s32, s32, s32, s32, MIN(x, y))
+SIM_H2(min_u64, u64, u64, u64, MIN(x, y))
+SIM_H2(min_s64, s64, s64, s64, MIN(x, y))
+SIM_H2(max_u16, u32, u32, u32, MAX((u16)x, (u16)y))
+SIM_H2(max_s16, u32, u32, u32, (u16)MAX((s16)x, (s16)y))
+SIM_H2(max_u32, u32, u32, u32, MAX(x, y))
+SIM_H2(max_s32, s32, s32, s32, MAX(x, y))
+SIM_H2(max_u64, u64, u64, u64, MAX(x, y))
+SIM_H2(max_s64, s64, s64, s64, MAX(x, y))
+SIM_H2(min_relu_s32, s32, s32, s32, MAX(MIN(x, y), 0))
+SIM_H2(max_relu_s32, s32, s32, s32, MAX(MAX(x, y), 0))
+
+/* two 16-bit values in 32 bits */
+#define LO16(x) ((x) & 0xffff)
+#define X2(F, T, x, y) ((u32)(u16)F((T)(x), (T)(y)) | (u32)(u16)F((T)((x) >> 16), (T)((y) >> 16)) << 16)
+#define ADD(x, y) ((x) + (y))
+#define MIN_RELU(x, y) MAX(MIN(x, y), 0)
+#define MAX_RELU(x, y) MAX(MAX(x, y), 0)
+SIM_H2(add_16x2, u32, u32, u32, X2(ADD, u16, x, y))
+SIM_H2(min_u16x2, u32, u32, u32, X2(MIN, u16, x, y))
+SIM_H2(min_s16x2, u32, u32, u32, X2(MIN, s16, x, y))
+SIM_H2(max_u16x2, u32, u32, u32, X2(MAX, u16, x, y))
+SIM_H2(max_s16x2, u32, u32, u32, X2(MAX, s16, x, y))
+SIM_H2(min_relu_s16x2, u32, u32, u32, X2(MIN_RELU, s16, x, y))
+SIM_H2(max_relu_s16x2, u32, u32, u32, X2(MAX_RELU, s16, x, y))
+
+SIM_H3(sad_u16, u32, u32, u32, u32, (u16)(z + ((u16)x > (u16)y ? x - y : y - x)))
+SIM_H3(sad_s16, u32, u32, u32, u32, (u16)(z + ((s16)x > (s16)y ? x - y : y - x)))
+SIM_H3(sad_u32, u32, u32, u32, u32, z + (x > y ? x - y : y - x))
+SIM_H3(sad_s32, u32, u32, u32, u32, z + ((s32)x > (s32)y ? x - y : y - x))
+SIM_H3(sad_u64, u64, u64, u64, u64, z + (x > y ? x - y : y - x))
+SIM_H3(sad_s64, u64, u64, u64, u64, z + ((s64)x > (s64)y ? x - y : y - x))
+
+/* dp4a, dp2a: names give the types of a, then b */
+#define BYTE(T, x, k) ((s32)(T)((x) >> (8 * (k))))
+#define HALF(T, x, k) ((s32)(T)((x) >> (16 * (k))))
+#define DP4(TA, TB) z + (u32)(BYTE(TA, x, 0) * BYTE(TB, y, 0) + BYTE(TA, x, 1) * BYTE(TB, y, 1) + \
+    BYTE(TA, x, 2) * BYTE(TB, y, 2) + BYTE(TA, x, 3) * BYTE(TB, y, 3))
+#define DP2(HA, TB, k) z + (u32)(HALF(HA, x, 0) * BYTE(TB, y, k)) + (u32)(HALF(HA, x, 1) * BYTE(TB, y, (k) + 1))
+SIM_H3(dp4a_u32_u32, u32, u32, u32, u32, DP4(u8, u8))
+SIM_H3(dp4a_u32_s32, u32, u32, u32, u32, DP4(u8, s8))
+SIM_H3(dp4a_s32_u32, u32, u32, u32, u32, DP4(s8, u8))
+SIM_H3(dp4a_s32_s32, u32, u32, u32, u32, DP4(s8, s8))
+SIM_H3(dp2a_lo_u32_u32, u32, u32, u32, u32, DP2(u16, u8, 0))
+SIM_H3(dp2a_lo_u32_s32, u32, u32, u32, u32, DP2(u16, s8, 0))
+SIM_H3(dp2a_lo_s32_u32, u32, u32, u32, u32, DP2(s16, u8, 0))
+SIM_H3(dp2a_lo_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 0))
+SIM_H3(dp2a_hi_u32_u32, u32, u32, u32, u32, DP2(u16, u8, 2))
+SIM_H3(dp2a_hi_u32_s32, u32, u32, u32, u32, DP2(u16, s8, 2))
+SIM_H3(dp2a_hi_s32_u32, u32, u32, u32, u32, DP2(s16, u8, 2))
+SIM_H3(dp2a_hi_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 2))
+
+/* vabsdiff: differences of n elements, side by side or added up */
+static inline u32 differences(u32 x, u32 y, int n, bool is_signed, bool add)
+{
+    const int bits = 32 / n;
+    u32 r = 0;
+    for (int k = 0; k < n; k++) {
+        const u32 a = x >> bits * k << (32 - bits), b = y >> bits * k << (32 - bits);
+        const u32 v = (is_signed ? (s32)a > (s32)b : a > b) ? (a - b) >> (32 - bits) : (b - a) >> (32 - bits);
+        r += add ? v : v << bits * k;
+    }
+    return r;
+}
+#define VABSDIFF(n) \
+    SIM_H3(vabsdiff##n##_u32, u32, u32, u32, u32, differences(x, y, n, false, false) + 0 * z) \
+    SIM_H3(vabsdiff##n##_s32, u32, u32, u32, u32, differences(x, y, n, true, false) + 0 * z) \
+    SIM_H3(vabsdiff##n##_u32_add, u32, u32, u32, u32, differences(x, y, n, false, true) + z) \
+    SIM_H3(vabsdiff##n##_s32_add, u32, u32, u32, u32, differences(x, y, n, true, true) + z)
+VABSDIFF(2)
+VABSDIFF(4)
+
+/* -- carry chain: w->cc has a bit for each lane. SIM_I_SECOND: write it. As on a GPU, a difference is the sum with
+      the complement and 1, so the carry of sub is set when nothing was borrowed: nvcc's 128-bit division reads it by
+      addc. */
+
+#define CARRY(NAME, T, WIDE, E) SIM_HANDLER(NAME) { \
+    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b), *c = SIM_AT(T, i->c); \
+    uint32_t in = w->cc, out = 0; \
+    for (int l = 0; l < 32; l++) { \
+        const T x = a[l], y = b[l], z = c[l]; const WIDE k = in >> l & 1; const WIDE r = (E); (void)z; (void)k; \
+        out |= (uint32_t)(r >> (8 * sizeof(T)) & 1) << l; \
+        d[l] = SIM_ON(m) ? (T)r : d[l]; \
+    } \
+    if (i->flags & SIM_I_SECOND) w->cc = (w->cc & ~m) | (out & m); }
+CARRY(add_cc_32, u32, u64, (u64)x + y)
+CARRY(add_cc_64, u64, u128, (u128)x + y)
+CARRY(addc_32, u32, u64, (u64)x + y + k)
+CARRY(addc_64, u64, u128, (u128)x + y + k)
+CARRY(sub_cc_32, u32, u64, (u64)x + (u32)~y + 1)
+CARRY(sub_cc_64, u64, u128, (u128)x + (u64)~y + 1)
+CARRY(subc_32, u32, u64, (u64)x + (u32)~y + k)
+CARRY(subc_64, u64, u128, (u128)x + (u64)~y + k)
+CARRY(mad_lo_cc_32, u32, u64, (u64)(x * y) + z)
+CARRY(mad_lo_cc_64, u64, u128, (u128)(x * y) + z)
+CARRY(mad_hi_cc_u32, u32, u64, ((u64)x * y >> 32) + z)
+CARRY(mad_hi_cc_s32, u32, u64, (u64)(u32)((s64)(s32)x * (s32)y >> 32) + z)
+CARRY(mad_hi_cc_u64, u64, u128, ((u128)x * y >> 64) + z)
+CARRY(mad_hi_cc_s64, u64, u128, (u128)(u64)((s128)(s64)x * (s64)y >> 64) + z)
+CARRY(madc_lo_32, u32, u64, (u64)(x * y) + z + k)
+CARRY(madc_lo_64, u64, u128, (u128)(x * y) + z + k)
+CARRY(madc_hi_u32, u32, u64, ((u64)x * y >> 32) + z + k)
+CARRY(madc_hi_s32, u32, u64, (u64)(u32)((s64)(s32)x * (s32)y >> 32) + z + k)
+CARRY(madc_hi_u64, u64, u128, ((u128)x * y >> 64) + z + k)
+CARRY(madc_hi_s64, u64, u128, (u128)(u64)((s128)(s64)x * (s64)y >> 64) + z + k)
+
+/* -- bits */
+
+SIM_H2(and_32, u32, u32, u32, x & y)
+SIM_H2(and_64, u64, u64, u64, x & y)
+SIM_H2(or_32, u32, u32, u32, x | y)
+SIM_H2(or_64, u64, u64, u64, x | y)
+SIM_H2(xor_32, u32, u32, u32, x ^ y)
+SIM_H2(xor_64, u64, u64, u64, x ^ y)
+SIM_H1(not_16, u32, u32, (u16)~x)
+SIM_H1(not_32, u32, u32, ~x)
+SIM_H1(not_64, u64, u64, ~x)
+SIM_H1(cnot_16, u32, u32, (u16)x == 0)
+SIM_H1(cnot_32, u32, u32, x == 0)
+SIM_H1(cnot_64, u64, u64, x == 0)
+/* shift counts are unsigned 32-bit and clamp */
+SIM_H2(shl_16, u32, u32, u32, y > 15 ? 0 : (u16)(x << (y & 15)))
+SIM_H2(shl_32, u32, u32, u32, y > 31 ? 0 : x << (y & 31))
+SIM_H2(shl_64, u64, u64, u32, y > 63 ? 0 : x << (y & 63))
+SIM_H2(shr_u16, u32, u32, u32, y > 15 ? 0 : (u32)(u16)x >> (y & 15))
+SIM_H2(shr_s16, u32, u32, u32, (u16)((s32)(s16)x >> (y > 15 ? 15 : y)))
+SIM_H2(shr_u32, u32, u32, u32, y > 31 ? 0 : x >> (y & 31))
+SIM_H2(shr_s32, s32, s32, u32, x >> (y > 31 ? 31 : y))
+SIM_H2(shr_u64, u64, u64, u32, y > 63 ? 0 : x >> (y & 63))
+SIM_H2(shr_s64, s64, s64, u32, x >> (y > 63 ? 63 : y))
+#define FUNNEL(x, y) ((u64)(y) << 32 | (x))
+SIM_H3(shf_l_wrap, u32, u32, u32, u32, FUNNEL(x, y) << (z & 31) >> 32)
+SIM_H3(shf_l_clamp, u32, u32, u32, u32, z > 31 ? x : FUNNEL(x, y) << (z & 31) >> 32)
+SIM_H3(shf_r_wrap, u32, u32, u32, u32, FUNNEL(x, y) >> (z & 31))
+SIM_H3(shf_r_clamp, u32, u32, u32, u32, z > 31 ? y : FUNNEL(x, y) >> (z & 31))
+
+SIM_HANDLER(lop3_32)
+{
+    u32 *d = SIM_AT(u32, i->d); const u32 *a = SIM_AT(u32, i->a), *b = SIM_AT(u32, i->b), *c = SIM_AT(u32, i->c);
+    u32 lut[8];
+    for (int k = 0; k < 8; k++) lut[k] = i->imm >> k & 1 ? ~0u : 0;
+#define MUX(s, on, off) (((s) & (on)) | (~(s) & (off)))
+    SIM_LANES {
+        const u32 x = a[l], y = b[l], z = c[l];
+        u32 r = MUX(x, MUX(y, MUX(z, lut[7], lut[6]), MUX(z, lut[5], lut[4])),
+            MUX(y, MUX(z, lut[3], lut[2]), MUX(z, lut[1], lut[0])));
+        d[l] = SIM_ON(m) ? r : d[l];
+    }
+}
+
+SIM_H1(popc_32, u32, u32, __builtin_popcount(x))
+SIM_H1(popc_64, u32, u64, __builtin_popcountll(x))
+SIM_S1(clz_32, u32, u32, x ? __builtin_clz(x) : 32)
+SIM_S1(clz_64, u32, u64, x ? __builtin_clzll(x) : 64)
+#define TOP32(x) ((x) ? 31 - (u32)__builtin_clz(x) : ~0u)
+#define TOP64(x) ((x) ? 63 - (u32)__builtin_clzll(x) : ~0u)
+#define MAG(T, x) ((T)(x) < 0 ? ~(x) : (x))
+#define SHIFTAMT(top, n) ((top) == ~0u ? ~0u : (n) - (top))
+SIM_S1(bfind_u32, u32, u32, TOP32(x))
+SIM_S1(bfind_s32, u32, u32, TOP32(MAG(s32, x)))
+SIM_S1(bfind_u64, u32, u64, TOP64(x))
+SIM_S1(bfind_s64, u32, u64, TOP64(MAG(s64, x)))
+SIM_S1(bfind_shiftamt_u32, u32, u32, SHIFTAMT(TOP32(x), 31))
+SIM_S1(bfind_shiftamt_s32, u32, u32, SHIFTAMT(TOP32(MAG(s32, x)), 31))
+SIM_S1(bfind_shiftamt_u64, u32, u64, SHIFTAMT(TOP64(x), 63))
+SIM_S1(bfind_shiftamt_s64, u32, u64, SHIFTAMT(TOP64(MAG(s64, x)), 63))
+
+static inline u32 reverse32(u32 x)
+{
+    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(x);
+}
+SIM_H1(brev_32, u32, u32, reverse32(x))
+SIM_H1(brev_64, u64, u64, (u64)reverse32((u32)x) << 32 | reverse32((u32)(x >> 32)))
+
+static inline u32 find_nth_set(u32 mask, u32 base, s32 offset)
+{
+    if (base > 31) return ~0u;
+    if (offset == 0) return mask >> base & 1 ? base : ~0u;
+    const s32 step = offset > 0 ? 1 : -1;
+    u32 count = offset > 0 ? (u32)offset : 0 - (u32)offset;
+    for (s32 p = (s32)base; p >= 0 && p <= 31; p += step) if (mask >> p & 1 && --count == 0) return (u32)p;
+    return ~0u;
+}
+SIM_S3(fns_b32, u32, u32, u32, s32, find_nth_set(x, y, z))
+
+/* bfe: a field of `z` bits from bit `y` on; signed: the bits beyond the field or the word are its sign. Of y and z the
+   low 8 bits count; with 64-bit operands, where a GPU has shifts instead of an instruction, all of them */
+static inline u32 bfe_u(u32 x, u32 p, u32 n)
+{
+    p &= 255; n &= 255;
+    u32 v = p > 31 ? 0 : x >> p;
+    return n > 31 ? v : v & ((1u << n) - 1);
+}
+static inline u32 bfe_s(u32 x, u32 p, u32 n)
+{
+    p &= 255; n &= 255;
+    if (n == 0) return 0;
+    u32 top = p + n - 1 < 31 ? p + n - 1 : 31, sign = x >> top & 1 ? ~0u : 0;
+    u32 v = p > 31 ? sign : (u32)((s64)(s32)x >> p);
+    return n > 31 ? (p > 31 ? sign : v) : (v & ((1u << n) - 1)) | (sign & ~((1u << n) - 1));
+}
+static inline u64 bfe_ul(u64 x, u32 p, u32 n)
+{
+    u64 v = p > 63 ? 0 : x >> p;
+    return n > 63 ? v : v & ((1ull << n) - 1);
+}
+static inline u64 bfe_sl(u64 x, u32 p, u32 n)
+{
+    if (n == 0) return 0;
+    u32 top = p < 64 && n <= 64 - p ? p + n - 1 : 63; u64 sign = x >> top & 1 ? ~0ull : 0;
+    u64 v = p > 63 ? sign : (u64)((s64)x >> p);
+    return n > 63 ? (p > 63 ? sign : v) : (v & ((1ull << n) - 1)) | (sign & ~((1ull << n) - 1));
+}
+SIM_H3(bfe_u32, u32, u32, u32, u32, bfe_u(x, y, z))
+SIM_H3(bfe_s32, u32, u32, u32, u32, bfe_s(x, y, z))
+SIM_H3(bfe_u64, u64, u64, u32, u32, bfe_ul(x, y, z))
+SIM_H3(bfe_s64, u64, u64, u32, u32, bfe_sl(x, y, z))
+
+/* bfi d, a, b, position, length: four sources, the last in e */
+#define BFI(NAME, T, BITS, MASK) SIM_HANDLER(NAME) { \
+    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
+        const u32 *c = SIM_AT(u32, i->c), *e = SIM_AT(u32, i->e); \
+    SIM_LANES { \
+        const u32 p = c[l] & MASK, n = e[l] & MASK; \
+        const T ones = n > BITS - 1 ? (T)-1 : ((T)1 << (n & (BITS - 1))) - 1; \
+        const T field = p > BITS - 1 ? 0 : ones << (p & (BITS - 1)); \
+        const T r = (b[l] & ~field) | ((p > BITS - 1 ? 0 : a[l] << (p & (BITS - 1))) & field); \
+        d[l] = SIM_ON(m) ? r : d[l]; \
+    } }
+BFI(bfi_32, u32, 32, 255)
+BFI(bfi_64, u64, 64, ~0u)
+
+static inline u32 bmsk(u32 p, u32 n, bool wrap)
+{
+    if (wrap) { p &= 31; n &= 31; }
+    u32 ones = n > 31 ? ~0u : (1u << n) - 1;
+    return p > 31 ? 0 : ones << p;
+}
+SIM_H2(bmsk_clamp, u32, u32, u32, bmsk(x, y, false))
+SIM_H2(bmsk_wrap, u32, u32, u32, bmsk(x, y, true))
+static inline u32 szext(u32 x, u32 n, bool wrap, bool sign)
+{
+    if (wrap) n &= 31;
+    if (n > 31) return x;
+    if (n == 0) return 0;
+    u32 v = x & ((1u << n) - 1);
+    return sign && v >> (n - 1) ? v | ~((1u << n) - 1) : v;
+}
+SIM_H2(szext_clamp_u32, u32, u32, u32, szext(x, y, false, false))
+SIM_H2(szext_clamp_s32, u32, u32, u32, szext(x, y, false, true))
+SIM_H2(szext_wrap_u32, u32, u32, u32, szext(x, y, true, false))
+SIM_H2(szext_wrap_s32, u32, u32, u32, szext(x, y, true, true))
+
+static inline u32 permute(u32 x, u32 y, u32 selector)
+{
+    u64 bytes = FUNNEL(x, y);
+    u32 r = 0;
+    for (int k = 0; k < 4; k++) {
+        u32 s = selector >> (4 * k), v = (u32)(bytes >> (8 * (s & 7))) & 255;
+        if (s & 8) v = v & 128 ? 255 : 0;
+        r |= v << (8 * k);
+    }
+    return r;
+}
+/* the modes as selectors of the plain form, by the two low bits of c */
+static const u32 prmt_modes[6][4] = {
+    { 0x3210, 0x4321, 0x5432, 0x6543 }, { 0x5670, 0x6701, 0x7012, 0x0123 }, { 0x0000, 0x1111, 0x2222, 0x3333 },
+    { 0x3210, 0x3211, 0x3222, 0x3333 }, { 0x0000, 0x1110, 0x2210, 0x3210 }, { 0x1010, 0x3232, 0x1010, 0x3232 } };
+SIM_H3(prmt, u32, u32, u32, u32, permute(x, y, z))
+SIM_H3(prmt_f4e, u32, u32, u32, u32, permute(x, y, prmt_modes[0][z & 3]))
+SIM_H3(prmt_b4e, u32, u32, u32, u32, permute(x, y, prmt_modes[1][z & 3]))
+SIM_H3(prmt_rc8, u32, u32, u32, u32, permute(x, y, prmt_modes[2][z & 3]))
+SIM_H3(prmt_ecl, u32, u32, u32, u32, permute(x, y, prmt_modes[3][z & 3]))
+SIM_H3(prmt_ecr, u32, u32, u32, u32, permute(x, y, prmt_modes[4][z & 3]))
+SIM_H3(prmt_rc16, u32, u32, u32, u32, permute(x, y, prmt_modes[5][z & 3]))
+
+/* -- moves: copies, widening and narrowing between slots, packing */
+
+SIM_H1(mov_32, u32, u32, x)
+SIM_H1(mov_64, u64, u64, x)
+SIM_H1(zext_64_8, u64, u32, (u8)x)
+SIM_H1(zext_64_16, u64, u32, (u16)x)
+SIM_H1(zext_64_32, u64, u32, x)
+SIM_H1(sext_64_8, s64, u32, (s8)x)
+SIM_H1(sext_64_16, s64, u32, (s16)x)
+SIM_H1(sext_64_32, s64, s32, x)
+SIM_H1(trunc_32, u32, u64, x)
+SIM_H1(trunc_16, u32, u32, (u16)x)
+SIM_H1(trunc_8, u32, u32, (u8)x)
+SIM_H1(sext_32_8, u32, u32, (s8)x)
+SIM_H1(sext_32_16, u32, u32, (s16)x)
+SIM_H2(pack_64, u64, u32, u32, (u64)y << 32 | x)
+SIM_H2(pack_32, u32, u32, u32, (x & 0xffff) | y << 16)
+SIM_H2(pack_16, u32, u32, u32, (x & 0xff) | (y & 0xff) << 8)
+SIM_H1(high_64, u32, u64, x >> 32)
+SIM_H1(high_32, u32, u32, x >> 16)
+SIM_H1(high_16, u32, u32, x >> 8 & 0xff)
+
+/* -- predicates: masks */
+
+#define PRED(NAME, E) SIM_HANDLER(NAME) { \
+    const uint32_t x = *SIM_AT(u32, i->a), y = *SIM_AT(u32, i->b); \
+    uint32_t *d = SIM_AT(uint32_t, i->d); \
+    (void)x; (void)y; \
+    *d = (*d & ~m) | ((E) & m); }
+PRED(and_pred, x & y)
+PRED(or_pred, x | y)
+PRED(xor_pred, x ^ y)
+PRED(not_pred, ~x)
+PRED(mov_pred, x)
+
+#define SELP(NAME, T) SIM_HANDLER(NAME) { \
+    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
+    const uint32_t p = *SIM_AT(uint32_t, i->c); \
+    if (m == ~0u) SIM_LANES d[l] = SIM_ON(p) ? a[l] : b[l]; \
+    else SIM_LANES { const T r = SIM_ON(p) ? a[l] : b[l]; d[l] = SIM_ON(m) ? r : d[l]; } }
+SELP(selp_32, u32)
+SELP(selp_64, u64)
+SIM_H3(slct_32_s32, u32, u32, u32, s32, z >= 0 ? x : y)
+SIM_H3(slct_64_s32, u64, u64, u64, s32, z >= 0 ? x : y)
+SIM_H3(slct_32_f32, u32, u32, u32, f32, z >= 0 ? x : y)
+SIM_H3(slct_64_f32, u64, u64, u64, f32, z >= 0 ? x : y)
+/* .ftz: a negative subnormal is -0, which is not below 0 */
+SIM_H3(slct_32_ftz_f32, u32, u32, u32, f32, z > -0x1p-126f ? x : y)
+SIM_H3(slct_64_ftz_f32, u64, u64, u64, f32, z > -0x1p-126f ? x : y)
+
+#define E(n) SIM_E(n)
+#define E3(n) E(n##_16), E(n##_32), E(n##_64)
+#define ET(n) E(n##_u16), E(n##_s16), E(n##_u32), E(n##_s32), E(n##_u64), E(n##_s64)
+const struct sim_entry SIM_ISA(sim_alu_table)[] = {
+    E3(add), E3(sub), E3(mul_lo), E3(mad_lo), E3(neg), E3(abs), ET(mul_hi), ET(mad_hi), E(mul_wide_u16),
+    E(mul_wide_s16), E(mul_wide_u32), E(mul_wide_s32), E(mad_wide_u16), E(mad_wide_s16), E(mad_wide_u32),
+    E(mad_wide_s32), E(add_sat_s32), E(sub_sat_s32), E(mad_hi_sat_s32), E(mul24_lo_u32), E(mul24_lo_s32),
+    E(mul24_hi_u32), E(mul24_hi_s32), E(mad24_lo_u32), E(mad24_lo_s32), E(mad24_hi_u32), E(mad24_hi_s32),
+    E(mad24_hi_sat_s32), ET(div), ET(rem), ET(min), ET(max), E(min_relu_s32), E(max_relu_s32), E(add_16x2),
+    E(min_u16x2), E(min_s16x2), E(max_u16x2), E(max_s16x2), E(min_relu_s16x2), E(max_relu_s16x2), ET(sad),
+    E(dp4a_u32_u32), E(dp4a_u32_s32), E(dp4a_s32_u32), E(dp4a_s32_s32), E(dp2a_lo_u32_u32), E(dp2a_lo_u32_s32),
+    E(dp2a_lo_s32_u32), E(dp2a_lo_s32_s32), E(dp2a_hi_u32_u32), E(dp2a_hi_u32_s32), E(dp2a_hi_s32_u32),
+    E(dp2a_hi_s32_s32),
+#define EV(n) E(vabsdiff##n##_u32), E(vabsdiff##n##_s32), E(vabsdiff##n##_u32_add), E(vabsdiff##n##_s32_add)
+    EV(2), EV(4),
+    E(add_cc_32), E(add_cc_64), E(addc_32), E(addc_64), E(sub_cc_32), E(sub_cc_64), E(subc_32), E(subc_64),
+    E(mad_lo_cc_32), E(mad_lo_cc_64), E(mad_hi_cc_u32), E(mad_hi_cc_s32), E(mad_hi_cc_u64), E(mad_hi_cc_s64),
+    E(madc_lo_32), E(madc_lo_64), E(madc_hi_u32), E(madc_hi_s32), E(madc_hi_u64), E(madc_hi_s64), E(and_32), E(and_64),
+    E(or_32), E(or_64), E(xor_32), E(xor_64), E3(not), E3(cnot), E3(shl), ET(shr), E(shf_l_wrap), E(shf_l_clamp),
+    E(shf_r_wrap), E(shf_r_clamp), E(lop3_32), E(popc_32), E(popc_64), E(clz_32), E(clz_64), E(bfind_u32), E(bfind_s32),
+    E(bfind_u64), E(bfind_s64), E(bfind_shiftamt_u32), E(bfind_shiftamt_s32), E(bfind_shiftamt_u64),
+    E(bfind_shiftamt_s64), E(brev_32), E(brev_64), E(fns_b32), E(bfe_u32), E(bfe_s32), E(bfe_u64), E(bfe_s64),
+    E(bfi_32), E(bfi_64), E(bmsk_clamp), E(bmsk_wrap), E(szext_clamp_u32), E(szext_clamp_s32), E(szext_wrap_u32),
+    E(szext_wrap_s32), E(prmt), E(prmt_f4e), E(prmt_b4e), E(prmt_rc8), E(prmt_ecl), E(prmt_ecr), E(prmt_rc16),
+    E(mov_32), E(mov_64), E(zext_64_8), E(zext_64_16), E(zext_64_32), E(sext_64_8), E(sext_64_16), E(sext_64_32),
+    E(trunc_32), E(trunc_16), E(trunc_8), E(sext_32_8), E(sext_32_16), E(pack_64), E(pack_32), E(pack_16), E(high_64),
+    E(high_32), E(high_16), E(and_pred), E(or_pred), E(xor_pred), E(not_pred), E(mov_pred), E(selp_32), E(selp_64),
+    E(slct_32_s32), E(slct_64_s32), E(slct_32_f32), E(slct_64_f32), E(slct_32_ftz_f32), E(slct_64_ftz_f32),
+    { NULL, NULL }
+};
+#undef E

@@ -1,0 +1,184 @@
+/* atom.c - atom, red, and mbarriers.
+
+   Global memory through host atomics, since other workers run other blocks; shared memory plainly, since a block runs
+   on one worker at a time. Lanes go in order; those that meet at one address go as one atomic of the host, which only
+   reads if they change nothing: so the cache line can stay with both workers. An atomic that changes nothing marks the
+   loop around it as a spin. */
+#include "access.h"
+#include "../base/floats.h"
+
+#define SPACE_OF(i) ((enum sim_space)(i)->width)
+
+/* NAME: destination and operand lanes D, memory type T, V the new
+   value from old, y, z; ADDS: that is old + y, which the host can */
+#define ATOM(NAME, D, T, V) ATOM_(NAME, D, T, V, 0)
+#define ATOM_(NAME, D, T, V, ADDS) SIM_HANDLER(NAME) { \
+    u64 addr[32]; struct span s = { 0 }; \
+    addresses(w, i, m, addr); \
+    const bool fast = locate(w, i, SPACE_OF(i), addr, sizeof(T), &s); \
+    D *d = SIM_AT(D, i->d); const D *b = SIM_AT(D, i->b), *c = SIM_AT(D, i->c); \
+    const bool sink = i->flags & SIM_I_SINK; \
+    const unsigned char *shared = w->block->shared; const uint32_t shared_bytes = w->block->shared_bytes; \
+    bool changed = false; \
+    if (fast && !s.stride && pattern64(addr, sizeof(T)) == SAME && addr[0] == addr[16]) { \
+        T *p = (T *)(void *)(s.host + addr[0]), before = __atomic_load_n(p, __ATOMIC_RELAXED), old, next, found[32]; \
+        const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; (void)near; \
+        do { \
+            old = before; \
+            changed = false; \
+            SIM_EACH_LANE(m) { \
+                const T y = (T)b[l], z = (T)c[l]; (void)y; (void)z; \
+                next = (T)(V); changed |= next != old; \
+                found[l] = old; old = next; \
+            } \
+        } while (changed && !__atomic_compare_exchange_n(p, &before, old, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+        if (!sink) SIM_EACH_LANE(m) d[l] = (D)found[l]; \
+    } else SIM_EACH_LANE(m) { \
+        T *p = fast ? (T *)(void *)(s.host + addr[l] + l * s.stride) : \
+            (T *)sim_at(w, i, (int)l, SPACE_OF(i), addr[l], sizeof(T), "atomic"); \
+        if (!p) return; \
+        const T y = (T)b[l], z = (T)c[l]; T old, next; (void)y; (void)z; \
+        const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; \
+        if (near) { old = *p; next = (T)(V); *p = next; } \
+        else if (ADDS) { old = __atomic_fetch_add(p, y, __ATOMIC_SEQ_CST); next = (T)(V); } \
+        else { \
+            old = __atomic_load_n(p, __ATOMIC_RELAXED); \
+            do next = (T)(V); \
+            while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+        } \
+        changed |= next != old; \
+        if (!sink) d[l] = (D)old; \
+    } \
+    if (changed) w->progress = true; else w->spin = true; }
+
+#define INT_ATOMS(N, U, S) \
+    ATOM_(atom_add_##N, U, U, old + y, 1) ATOM(atom_and_##N, U, U, old & y) ATOM(atom_or_##N, U, U, old | y) \
+        ATOM(atom_xor_##N, U, U, old ^ y) \
+    ATOM(atom_exch_##N, U, U, y) ATOM(atom_cas_##N, U, U, old == y ? z : old) \
+    ATOM(atom_min_u##N, U, U, old < y ? old : y) ATOM(atom_max_u##N, U, U, old > y ? old : y) \
+    ATOM(atom_min_s##N, U, U, (S)old < (S)y ? old : y) ATOM(atom_max_s##N, U, U, (S)old > (S)y ? old : y)
+INT_ATOMS(32, u32, s32)
+INT_ATOMS(64, u64, s64)
+ATOM(atom_cas_16, u32, u16, old == y ? z : old)
+ATOM(atom_inc_u32, u32, u32, old >= y ? 0 : old + 1)
+ATOM(atom_dec_u32, u32, u32, old == 0 || old > y ? y : old - 1)
+/* f32 sums flush subnormals in global memory, not in shared */
+static inline u32 sum32(u32 x, u32 y, bool near)
+{
+    return near ? canon32(float_of(x) + float_of(y)) :
+                  flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
+}
+/* what adds in global memory leaves a NaN's payload as it is, signalling ones, too */
+static inline u64 sum64(u64 x, u64 y, bool near)
+{
+    f64 a = double_of(x), b = double_of(y);
+    return near || (a == a && b == b) ? canon64(a + b, b, a, 0) : b == b ? x : y;
+}
+static inline u32 hsum(u32 x, u32 y) { return half_of(half_value(x & 0xffff) + half_value(y & 0xffff)); }
+static inline u32 bsum(u32 x, u32 y)
+{
+    return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0);
+}
+ATOM(atom_add_f32, u32, u32, sum32(old, y, near))
+ATOM(atom_add_f64, u64, u64, sum64(old, y, near))
+ATOM(atom_add_f16, u32, u16, hsum(old, y))
+ATOM(atom_add_f16x2, u32, u32, hsum(old, y) | hsum(old >> 16, y >> 16) << 16)
+ATOM(atom_add_bf16, u32, u16, bsum(old, y))
+ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
+
+/* -- mbarrier: one 64-bit word in shared memory: arrivals that a phase expects (20 bits), that are missing (20), bytes
+      that are missing (23, biased), the phase's parity (1). The state that arrive returns is the word before. */
+
+#define EXPECTED(v) ((uint32_t)(v) & 0xfffff)
+#define PENDING(v) ((uint32_t)((v) >> 20) & 0xfffff)
+#define BYTES(v) ((uint32_t)((v) >> 40 & 0x7fffff) - 0x400000u)
+#define PHASE(v) ((uint32_t)((v) >> 63))
+static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes, uint32_t phase)
+{
+    expected &= 0xfffff;
+    pending &= 0xfffff;
+    const uint64_t biased = (bytes + 0x400000u) & 0x7fffff,
+                   v = expected | (uint64_t)pending << 20 | biased << 40 | (uint64_t)phase << 63;
+    return pending || biased != 0x400000 ?
+               v :
+               expected | (uint64_t)expected << 20 | 0x400000ull << 40 | (uint64_t)(phase ^ 1) << 63;
+}
+
+/* d: state or sink, a: address, b: count or bytes; what to do in the user bits */
+SIM_HANDLER(mbarrier)
+{
+    SIM_EACH_LANE(m) {
+        uint64_t a = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
+        u64 *p = sim_at(w, i, (int)l, SPACE_OF(i), a, 8, "mbarrier");
+        if (!p) return;
+        const uint32_t n = SIM_AT(u32, i->b)[l];
+        const uint64_t v = *p;
+        switch (i->flags >> SIM_I_USER) {
+        case MB_INIT: *p = n | (uint64_t)n << 20 | 0x400000ull << 40; break;
+        case MB_INVAL: *p = 0; break;
+        case MB_ARRIVE: *p = barrier_word(EXPECTED(v), PENDING(v) - n, BYTES(v), PHASE(v)); break;
+        case MB_DROP: *p = barrier_word(EXPECTED(v) - n, PENDING(v) - n, BYTES(v), PHASE(v)); break;
+        case MB_EXPECT: *p = barrier_word(EXPECTED(v), PENDING(v), BYTES(v) + n, PHASE(v)); break;
+        case MB_COMPLETE: *p = barrier_word(EXPECTED(v), PENDING(v), BYTES(v) - n, PHASE(v)); break;
+        case MB_ARRIVE_EXPECT: *p = barrier_word(EXPECTED(v), PENDING(v) - 1, BYTES(v) + n, PHASE(v)); break;
+        }
+        if (!(i->flags & SIM_I_SINK)) SIM_AT(u64, i->d)[l] = v;
+    }
+    w->progress = true;
+}
+
+/* cp.async.bulk to a, from b, size, mbarrier or none: done at once, in units of 16 bytes, which it is made of */
+static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, enum sim_space to, enum sim_space from)
+{
+    const uint64_t a = SIM_AT(u64, i->d)[l], b = SIM_AT(u64, i->a)[l], size = SIM_AT(u32, i->b)[l];
+    if (size % 16) {
+        sim_fault_at(w, i, l, SIM_F_MISALIGNED, "cp.async.bulk of %u bytes, not a multiple of 16", (unsigned)size);
+        return false;
+    }
+    for (uint64_t k = 0; k < size; k += 16) {
+        void *p = sim_at(w, i, l, to, a + k, 16, "cp.async.bulk"),
+             *q = p ? sim_at(w, i, l, from, b + k, 16, "cp.async.bulk") : NULL;
+        if (!q) return false;
+        memcpy(p, q, 16);
+    }
+    return true;
+}
+SIM_HANDLER(cp_bulk_load)
+{
+    SIM_EACH_LANE(m) {
+        if (!copy_units(w, i, (int)l, SIM_SHARED, SIM_GLOBAL)) return;
+        u64 *p = sim_at(w, i, (int)l, SIM_SHARED, SIM_AT(u64, i->c)[l], 8, "mbarrier");
+        if (!p) return;
+        *p = barrier_word(EXPECTED(*p), PENDING(*p), BYTES(*p) - SIM_AT(u32, i->b)[l], PHASE(*p));
+    }
+    w->progress = true;
+}
+SIM_HANDLER(cp_bulk_store) { SIM_EACH_LANE(m) if (!copy_units(w, i, (int)l, SIM_GLOBAL, SIM_SHARED)) return; }
+
+/* d: predicate, a: address, b: state (64 bits), or a parity (32 bits) with SIM_I_COUNT */
+SIM_HANDLER(mbarrier_test)
+{
+    uint32_t done = 0;
+    SIM_EACH_LANE(m) {
+        uint64_t a = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
+        u64 *p = sim_at(w, i, (int)l, SPACE_OF(i), a, 8, "mbarrier");
+        if (!p) return;
+        uint32_t of = i->flags & SIM_I_COUNT ? SIM_AT(u32, i->b)[l] & 1 : PHASE(SIM_AT(u64, i->b)[l]);
+        if (PHASE(*p) != of) done |= 1u << l;
+    }
+    uint32_t *d = SIM_AT(uint32_t, i->d);
+    *d = (*d & ~m) | done;
+    if (done) w->progress = true; else w->spin = true;
+}
+SIM_H1(mbarrier_pending, u32, u64, PENDING(x))
+
+#define E(n) SIM_E(n)
+#define EIA(n) E(atom_add_##n), E(atom_and_##n), E(atom_or_##n), E(atom_xor_##n), E(atom_exch_##n), E(atom_cas_##n), \
+    E(atom_min_u##n), \
+    E(atom_max_u##n), E(atom_min_s##n), E(atom_max_s##n)
+const struct sim_entry SIM_ISA(sim_atom_table)[] = {
+    EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64),
+    E(atom_add_f16), E(atom_add_f16x2), E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test),
+    E(mbarrier_pending), E(cp_bulk_load), E(cp_bulk_store), { NULL, NULL }
+};
+#undef E

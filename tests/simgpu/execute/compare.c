@@ -1,0 +1,82 @@
+/* compare.c - setp and testp. The result is a mask; booleans of
+   setp combine masks. `set` is setp and a select: see select.c. */
+#include "../base/floats.h"
+#include "execute.h"
+
+static inline uint32_t combined(uint32_t flags, uint32_t r, uint32_t c)
+{
+    return (flags & SIM_I_BOOL) == SIM_I_AND ? r & c :
+           (flags & SIM_I_BOOL) == SIM_I_OR  ? r | c :
+           (flags & SIM_I_BOOL)              ? r ^ c :
+                                               r;
+}
+
+static inline void store_result(struct sim_warp *w, const struct sim_insn *i, uint32_t m, uint32_t r)
+{
+    uint32_t *d = SIM_AT(uint32_t, i->d), p = r;
+    if (i->flags & (SIM_I_BOOL | SIM_I_SECOND)) {
+        uint32_t c = *SIM_AT(uint32_t, i->c);
+        p = combined(i->flags, r, c);
+        if (i->flags & SIM_I_SECOND) {
+            uint32_t *q = SIM_AT(uint32_t, i->e);
+            *q = (*q & ~m) | (combined(i->flags, ~r, c) & m);
+        }
+    }
+    *d = (*d & ~m) | (p & m);
+}
+
+#define SETP(NAME, S, T, E) SIM_HANDLER(NAME) { \
+    const S *a = SIM_AT(S, i->a), *b = SIM_AT(S, i->b); uint32_t r = 0; \
+    for (int l = 0; l < 32; l++) { const T x = (T)(a[l]), y = (T)(b[l]); r |= (E) ? sim_lane_bit[l] : 0; } \
+    store_result(w, i, m, r); }
+#define SETP_INT(TN, S, T) \
+    SETP(setp_eq_##TN, S, T, x == y) SETP(setp_ne_##TN, S, T, x != y) SETP(setp_lt_##TN, S, T, x < y) \
+    SETP(setp_le_##TN, S, T, x <= y) SETP(setp_gt_##TN, S, T, x > y) SETP(setp_ge_##TN, S, T, x >= y)
+SETP_INT(u16, u32, u16)
+SETP_INT(s16, u32, s16)
+SETP_INT(u32, u32, u32)
+SETP_INT(s32, u32, s32)
+SETP_INT(u64, u64, u64)
+SETP_INT(s64, u64, s64)
+
+/* the u forms are true for NaN */
+#define SETP_FLOAT(TN, S, V) \
+    SETP(setp_eq_##TN, S, S, V(x) == V(y)) SETP(setp_ne_##TN, S, S, V(x) < V(y) || V(x) > V(y)) \
+    SETP(setp_lt_##TN, S, S, V(x) < V(y)) SETP(setp_le_##TN, S, S, V(x) <= V(y)) \
+    SETP(setp_gt_##TN, S, S, V(x) > V(y)) SETP(setp_ge_##TN, S, S, V(x) >= V(y)) \
+    SETP(setp_equ_##TN, S, S, !(V(x) < V(y) || V(x) > V(y))) SETP(setp_neu_##TN, S, S, !(V(x) == V(y))) \
+    SETP(setp_ltu_##TN, S, S, !(V(x) >= V(y))) SETP(setp_leu_##TN, S, S, !(V(x) > V(y))) \
+    SETP(setp_gtu_##TN, S, S, !(V(x) <= V(y))) SETP(setp_geu_##TN, S, S, !(V(x) < V(y))) \
+    SETP(setp_num_##TN, S, S, V(x) == V(x) && V(y) == V(y)) SETP(setp_nan_##TN, S, S, V(x) != V(x) || V(y) != V(y))
+#define SAME(x) (x)
+#define FLUSHED_HALF(x) half_value(((x) & 0x7c00) == 0 ? (x) & 0x8000 : (x))
+SETP_FLOAT(f32, f32, SAME)
+SETP_FLOAT(ftz_f32, f32, flush)
+SETP_FLOAT(f64, f64, SAME)
+SETP_FLOAT(f16, u32, half_value)
+SETP_FLOAT(ftz_f16, u32, FLUSHED_HALF)
+SETP_FLOAT(bf16, u32, bhalf_value)
+
+#define TESTP(NAME, S, E) SIM_HANDLER(NAME) { \
+    const S *a = SIM_AT(S, i->a); uint32_t r = 0; \
+    for (int l = 0; l < 32; l++) { const S x = a[l]; r |= (E) ? sim_lane_bit[l] : 0; } \
+    store_result(w, i, m, r); }
+#define TESTP_ALL(TN, S, MINIMUM) \
+    TESTP(testp_finite_##TN, S, x - x == 0) TESTP(testp_infinite_##TN, S, x == x && x - x != 0) \
+    TESTP(testp_number_##TN, S, x == x) TESTP(testp_notanumber_##TN, S, x != x) \
+    TESTP(testp_normal_##TN, S, x - x == 0 && (x >= MINIMUM || x <= -MINIMUM || x == 0)) \
+    TESTP(testp_subnormal_##TN, S, x != 0 && x < MINIMUM && x > -MINIMUM)
+TESTP_ALL(f32, f32, 0x1p-126f)
+TESTP_ALL(f64, f64, 0x1p-1022)
+
+#define E(n) SIM_E(n)
+#define EI(t) E(setp_eq_##t), E(setp_ne_##t), E(setp_lt_##t), E(setp_le_##t), E(setp_gt_##t), E(setp_ge_##t)
+#define EF(t) EI(t), E(setp_equ_##t), E(setp_neu_##t), E(setp_ltu_##t), E(setp_leu_##t), E(setp_gtu_##t), \
+    E(setp_geu_##t), E(setp_num_##t), E(setp_nan_##t)
+#define EP(t) E(testp_finite_##t), E(testp_infinite_##t), E(testp_number_##t), E(testp_notanumber_##t), \
+    E(testp_normal_##t), E(testp_subnormal_##t)
+const struct sim_entry SIM_ISA(sim_compare_table)[] = {
+    EI(u16), EI(s16), EI(u32), EI(s32), EI(u64), EI(s64), EF(f32), EF(ftz_f32), EF(f64), EF(f16), EF(ftz_f16), EF(bf16),
+    EP(f32), EP(f64), { NULL, NULL }
+};
+#undef E

@@ -1,0 +1,116 @@
+/* half.c - f16 and bf16 arithmetic, single and packed. Lane operations: see lanes.h.
+
+   add, sub and mul of f16 are computed in f32, where rounding twice does no harm; of bf16, whose exponents reach as far
+   as f32's, in double; fma in double, rounded to odd first. Packed forms do both halves. */
+#include "../base/floats.h"
+#include "execute.h"
+
+#define H_FTZ(x) ((i->flags & SIM_I_FTZ) && ((x) & 0x7c00) == 0 ? (x) & 0x8000 : (x))
+static inline u32 h_finish(u32 h, uint32_t flags)
+{
+    if (flags & SIM_I_FTZ && (h & 0x7c00) == 0) h &= 0x8000;
+    bool nan = (h & 0x7fff) > 0x7c00;
+    if (flags & SIM_I_SAT) return nan || h >> 15 ? 0 : h > 0x3c00 ? 0x3c00 : h;
+    return (flags & SIM_I_RELU) && !nan && h >> 15 ? 0 : h;
+}
+static inline u32 b_finish(u32 h, uint32_t flags)
+{
+    bool nan = (h & 0x7fff) > 0x7f80;
+    if (flags & SIM_I_SAT) return nan || h >> 15 ? 0 : h > 0x3f80 ? 0x3f80 : h;
+    return (flags & SIM_I_RELU) && !nan && h >> 15 ? 0 : h;
+}
+
+static inline u32 h_add(u32 x, u32 y) { return half_of(half_value(x) + half_value(y)); }
+static inline u32 h_sub(u32 x, u32 y) { return half_of(half_value(x) - half_value(y)); }
+static inline u32 h_mul(u32 x, u32 y) { return half_of(half_value(x) * half_value(y)); }
+static inline u32 h_fma(u32 x, u32 y, u32 z)
+{
+    return half_round(fma_odd(half_value(x), half_value(y), half_value(z)), 0);
+}
+static inline u32 b_add(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x), 1.0, bhalf_value(y)), 0); }
+static inline u32 b_sub(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x), 1.0, -bhalf_value(y)), 0); }
+static inline u32 b_mul(u32 x, u32 y) { return bhalf_round((f64)bhalf_value(x) * bhalf_value(y), 0); }
+static inline u32 b_fma(u32 x, u32 y, u32 z)
+{
+    return bhalf_round(fma_odd(bhalf_value(x), bhalf_value(y), bhalf_value(z)), 0);
+}
+
+/* min, max on bits: ordered as sign-magnitude integers; the formats differ in where NaNs begin */
+static inline s32 order(u32 h) { return h & 0x8000 ? -(s32)(h & 0x7fff) - 1 : (s32)h; }
+static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
+{
+    u32 sign = flags & SIM_I_XORSIGN ? (x ^ y) & 0x8000 : 0;
+    if (flags & SIM_I_XORSIGN) { x &= 0x7fff; y &= 0x7fff; }
+    bool nx = (x & 0x7fff) > inf, ny = (y & 0x7fff) > inf;
+    if ((nx && ny) || ((flags & SIM_I_NAN) && (nx || ny))) return 0x7fff;
+    if (nx || ny) return (nx ? y : x) | sign;
+    return ((order(x) < order(y)) != is_max ? x : y) | sign;
+}
+
+/* Each operation F of 16-bit operands gives a single and a packed handler; `i` is in scope for the flags. */
+#define TWICE1(F, x) ((F((x) & 0xffff)) | (F((x) >> 16)) << 16)
+#define TWICE2(F, x, y) ((F((x) & 0xffff, (y) & 0xffff)) | (F((x) >> 16, (y) >> 16)) << 16)
+#define TWICE3(F, x, y, z) ((F((x) & 0xffff, (y) & 0xffff, (z) & 0xffff)) | (F((x) >> 16, (y) >> 16, (z) >> 16)) << 16)
+#define OP1(NAME, F) SIM_S1(NAME, u32, u32, F((u16)x)) SIM_S1(NAME##x2, u32, u32, TWICE1(F, x))
+#define OP2(NAME, F) SIM_S2(NAME, u32, u32, u32, F((u16)x, (u16)y)) SIM_S2(NAME##x2, u32, u32, u32, TWICE2(F, x, y))
+#define OP3(NAME, F) SIM_S3(NAME, u32, u32, u32, u32, F((u16)x, (u16)y, (u16)z)) \
+    SIM_S3(NAME##x2, u32, u32, u32, u32, TWICE3(F, x, y, z))
+
+#define HF2(OP, x, y) h_finish(OP(H_FTZ(x), H_FTZ(y)), i->flags)
+/* .ftz: what is too small before it is rounded among the subnormals
+   is flushed, though it may round up to the smallest normal number */
+static inline u32 h_tiny(u32 h, f64 exact, uint32_t flags)
+{
+    return flags & SIM_I_FTZ && exact > -(0x1p-14 - 0x1p-26) && exact < 0x1p-14 - 0x1p-26 ? h & 0x8000 : h;
+}
+#define HADD(x, y) HF2(h_add, x, y)
+#define HSUB(x, y) HF2(h_sub, x, y)
+#define HMUL(x, y) \
+    h_finish(h_tiny(h_mul(H_FTZ(x), H_FTZ(y)), (f64)half_value(H_FTZ(x)) * half_value(H_FTZ(y)), i->flags), i->flags)
+#define HFMA(x, y, z) h_finish(h_tiny(h_fma(H_FTZ(x), H_FTZ(y), H_FTZ(z)), \
+    fma_odd(half_value(H_FTZ(x)), half_value(H_FTZ(y)), half_value(H_FTZ(z))), i->flags), i->flags)
+#define HMIN(x, y) extreme(H_FTZ(x), H_FTZ(y), i->flags, false, 0x7c00)
+#define HMAX(x, y) extreme(H_FTZ(x), H_FTZ(y), i->flags, true, 0x7c00)
+#define HNEG(x) (((x) & 0x7fff) > 0x7c00 ? 0x7fff : H_FTZ(x) ^ 0x8000)
+#define HABS(x) (((x) & 0x7fff) > 0x7c00 ? 0x7fff : H_FTZ(x) & 0x7fff)
+#define HEX2(x) h_finish(half_of(exp2f(half_value(H_FTZ(x)))), i->flags)
+#define HTANH(x) half_of(tanhf(half_value(x)))
+OP2(add_f16, HADD)
+OP2(sub_f16, HSUB)
+OP2(mul_f16, HMUL)
+OP3(fma_f16, HFMA)
+OP2(min_f16, HMIN)
+OP2(max_f16, HMAX)
+OP1(neg_f16, HNEG)
+OP1(abs_f16, HABS)
+OP1(ex2_approx_f16, HEX2)
+OP1(tanh_approx_f16, HTANH)
+
+#define BADD(x, y) b_finish(b_add(x, y), i->flags)
+#define BSUB(x, y) b_finish(b_sub(x, y), i->flags)
+#define BMUL(x, y) b_finish(b_mul(x, y), i->flags)
+#define BFMA(x, y, z) b_finish(b_fma(x, y, z), i->flags)
+#define BMIN(x, y) extreme(x, y, i->flags, false, 0x7f80)
+#define BMAX(x, y) extreme(x, y, i->flags, true, 0x7f80)
+#define BNEG(x) (((x) & 0x7fff) > 0x7f80 ? 0x7fff : (x) ^ 0x8000)
+#define BABS(x) (((x) & 0x7fff) > 0x7f80 ? 0x7fff : (x) & 0x7fff)
+#define BEX2(x) bhalf_of(exp2f(flush(bhalf_value(x))))
+#define BTANH(x) bhalf_of(tanhf(bhalf_value(x)))
+OP2(add_bf16, BADD)
+OP2(sub_bf16, BSUB)
+OP2(mul_bf16, BMUL)
+OP3(fma_bf16, BFMA)
+OP2(min_bf16, BMIN)
+OP2(max_bf16, BMAX)
+OP1(neg_bf16, BNEG)
+OP1(abs_bf16, BABS)
+OP1(ex2_approx_bf16, BEX2)
+OP1(tanh_approx_bf16, BTANH)
+
+#define E(n) SIM_E(n), SIM_E(n##x2)
+const struct sim_entry SIM_ISA(sim_half_table)[] = {
+    E(add_f16), E(sub_f16), E(mul_f16), E(fma_f16), E(min_f16), E(max_f16), E(neg_f16), E(abs_f16), E(ex2_approx_f16),
+    E(tanh_approx_f16), E(add_bf16), E(sub_bf16), E(mul_bf16), E(fma_bf16), E(min_bf16), E(max_bf16), E(neg_bf16),
+    E(abs_bf16), E(ex2_approx_bf16), E(tanh_approx_bf16), { NULL, NULL }
+};
+#undef E

@@ -1,0 +1,132 @@
+/* shuffle.c - operations of several lanes of a warp: shfl, vote,
+   match, redux, bar.warp, elect. Lane operations: see lanes.h.
+
+   A .sync operation executes when every live lane of its member mask has come to it. Lanes that come early are parked
+   at the instruction; the last group to come executes it for all and takes them along. An exit unparks all lanes of the
+   warp: they execute the instruction again, and perhaps park again. */
+#include "../base/lanes.h"
+#include "execute.h"
+
+typedef void warp_operation(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members);
+
+static uint32_t parked_alike(struct sim_warp *w, const struct sim_insn *i, uint32_t members, bool anywhere)
+{
+    const struct sim_insn *insns = w->block->code->insns;
+    uint32_t found = 0;
+    SIM_EACH_LANE(w->parked) {
+        const struct sim_insn *at = &insns[w->pc[l]];
+        if ((at == i || (anywhere && at->run == i->run)) && SIM_AT(u32, at->e)[l] == members) found |= 1u << l;
+    }
+    return found;
+}
+
+static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, bool anywhere, warp_operation *run)
+{
+    const u32 *mask = SIM_AT(u32, i->e);
+    const uint32_t here = sim_pc(w, i);
+    if (SIM_IS_CONST(i->e) && !(mask[0] & w->alive & ~m)) {    /* all are here: as a rule */
+        if (run) run(w, i, m, mask[0]);
+        return;
+    }
+    uint32_t early = 0, joined = 0;
+    for (uint32_t rest = m, same; rest; rest &= ~same) {
+        const uint32_t members = mask[__builtin_ctz(rest)], need = members & w->alive;
+        same = rest;
+        for (int l = 0; l < 32; l++) same &= mask[l] == members ? ~0u : ~sim_lane_bit[l];
+        uint32_t have = same;
+        if (need & ~have) have |= parked_alike(w, i, members, anywhere);
+        if (need & ~have) { early |= same; continue; }
+        if (run) run(w, i, have, members);
+        joined |= have & ~same;
+        w->parked &= ~have;
+    }
+    if (!(early | joined)) return;
+    SIM_EACH_LANE(joined) w->pc[l]++;
+    sim_warp_place(w, w->group & ~early, here + 1);
+    sim_warp_place(w, early, here);
+    w->parked |= early;
+    sim_warp_moved(w);
+}
+
+/* shfl: a value, b lane or distance, c clamp and segment mask; second destination, a predicate, in imm */
+#define SHFL(NAME, J, IN) \
+    static void do_shfl_##NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
+        const u32 *a = SIM_AT(u32, i->a); const s32 *b = SIM_AT(s32, i->b), *c = SIM_AT(s32, i->c); \
+        u32 *d = SIM_AT(u32, i->d), from[32], valid = 0; s32 lane[32]; \
+        (void)members; \
+        memcpy(from, a, sizeof from); \
+        SIM_LANES { \
+            const s32 by = b[l] & 31, segment = c[l] >> 8 & 31, top = (l & segment) | (c[l] & 31 & ~segment), j = (J); \
+            lane[l] = (IN) ? j : l; \
+            valid |= (IN) ? sim_lane_bit[l] : 0; \
+        } \
+        for (int l = 0; l < 32; l++) d[l] = SIM_ON(lanes) ? from[lane[l]] : d[l]; \
+        if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, valid); } \
+    SIM_HANDLER(shfl_##NAME) { together(w, i, m, false, do_shfl_##NAME); }
+SHFL(up, l - by, j >= top)
+SHFL(down, l + by, j <= top)
+SHFL(bfly, l ^ by, j <= top)
+SHFL(idx, (l & segment) | (by & ~segment), j <= top)
+
+enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+static void do_vote(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members)
+{
+    const uint32_t mode = i->flags >> SIM_I_USER, voters = lanes & members, yes = *SIM_AT(uint32_t, i->a) & voters;
+    if (mode == VOTE_BALLOT) {
+        u32 *d = SIM_AT(u32, i->d);
+        SIM_LANES d[l] = SIM_ON(lanes) ? yes : d[l];
+    } else sim_write_pred(w, i->d, lanes, (mode == VOTE_ALL ? yes == voters : mode == VOTE_ANY ? yes != 0 : yes == 0 ||
+        yes == voters) ? ~0u : 0);
+}
+SIM_HANDLER(vote_sync) { together(w, i, m, false, do_vote); }
+
+#define MATCH(BITS) \
+    static void do_match_any_##BITS(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
+        const u##BITS *a = SIM_AT(u##BITS, i->a); u32 out[32] = { 0 }; \
+        SIM_EACH_LANE(lanes) { const u##BITS v = a[l]; \
+            for (int k = 0; k < 32; k++) if ((lanes & members) >> k & 1 && a[k] == v) out[l] |= 1u << k; } \
+        u32 *d = SIM_AT(u32, i->d); SIM_EACH_LANE(lanes) d[l] = out[l]; } \
+    static void do_match_all_##BITS(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
+        const u##BITS *a = SIM_AT(u##BITS, i->a), v = a[__builtin_ctz(lanes)]; bool all = true; \
+        SIM_EACH_LANE(lanes & members) all &= a[l] == v; \
+        u32 *d = SIM_AT(u32, i->d); SIM_EACH_LANE(lanes) d[l] = all ? lanes & members : 0; \
+        if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, all ? ~0u : 0); } \
+    SIM_HANDLER(match_any_##BITS) { together(w, i, m, false, do_match_any_##BITS); } \
+    SIM_HANDLER(match_all_##BITS) { together(w, i, m, false, do_match_all_##BITS); }
+MATCH(32)
+MATCH(64)
+
+#define REDUX(NAME, T, E) \
+    static void do_redux_##NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
+        const u32 *a = SIM_AT(u32, i->a); const uint32_t voters = lanes & members ? lanes & members : lanes; \
+        T x = (T)a[__builtin_ctz(voters)]; \
+        SIM_EACH_LANE(voters & (voters - 1)) { const T y = (T)a[l]; x = (T)(E); } \
+        u32 *d = SIM_AT(u32, i->d); SIM_LANES d[l] = SIM_ON(lanes) ? (u32)x : d[l]; } \
+    SIM_HANDLER(redux_##NAME) { together(w, i, m, false, do_redux_##NAME); }
+REDUX(add, u32, x + y)
+REDUX(and, u32, x & y)
+REDUX(or, u32, x | y)
+REDUX(xor, u32, x ^ y)
+REDUX(min_u32, u32, x < y ? x : y)
+REDUX(max_u32, u32, x > y ? x : y)
+REDUX(min_s32, s32, x < y ? x : y)
+REDUX(max_s32, s32, x > y ? x : y)
+
+/* d: the leader's lane, or sink; b: predicate true in the leader */
+static void do_elect(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members)
+{
+    const uint32_t voters = lanes & members ? lanes & members : lanes, leader = (uint32_t)__builtin_ctz(voters);
+    if (!(i->flags & SIM_I_SINK)) { u32 *d = SIM_AT(u32, i->d); SIM_LANES d[l] = SIM_ON(lanes) ? leader : d[l]; }
+    sim_write_pred(w, i->b, lanes, 1u << leader);
+}
+SIM_HANDLER(elect_sync) { together(w, i, m, false, do_elect); }
+SIM_HANDLER(bar_warp_sync) { together(w, i, m, true, NULL); }
+
+#define E(n) SIM_E(n)
+const struct sim_entry SIM_ISA(sim_shuffle_table)[] = {
+    E(shfl_up), E(shfl_down), E(shfl_bfly), E(shfl_idx), E(vote_sync), E(match_any_32), E(match_any_64),
+    E(match_all_32), E(match_all_64), E(redux_add), E(redux_and), E(redux_or), E(redux_xor), E(redux_min_u32),
+    E(redux_max_u32), E(redux_min_s32), E(redux_max_s32), E(elect_sync), E(bar_warp_sync),
+    { NULL, NULL }
+};
+#undef E

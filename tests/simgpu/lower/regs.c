@@ -1,0 +1,233 @@
+/* regs.c - registers of a function that are never alive at the same time share a place in the register file.
+
+   PTX has a register for every value, hundreds of them; a warp's file should fit the host's cache. So: liveness over
+   basic blocks, one interval per register from the first instruction where it is alive to the last, and places given
+   out along the way. Lanes do not disturb each other, however they diverge, since an instruction writes only the lanes
+   that execute it. A destination never takes the place of a source of the same instruction: an instruction may become
+   several. A guarded write does not end what was alive before it. */
+#include "decode.h"
+
+struct block { uint32_t first, end; uint32_t next[2]; const struct sim_operand *targets; };
+
+struct liveness {
+    const struct sim_func *f;
+    struct block *blocks; uint32_t nblocks;
+    uint32_t words;
+    /* per block; a block's live-out is made of its successors' live-in */
+    uint64_t *in, *use, *def;
+    uint32_t *lo, *hi;                                            /* interval of each register, in instructions */
+};
+
+static bool named(const char *op, const char *const *list)
+{
+    for (; *list; list++) if (!strcmp(op, *list)) return true;
+    return false;
+}
+
+static bool writes_first(const struct sim_instr *in)
+{
+    static const char *const none[] = { "st", "red", "bra", "brx", "membar", "fence", "ret", "exit", "trap", "brkpt",
+        "nanosleep", "cp", "call", "prefetch", "prefetchu", NULL }, *const barriers[] = { "bar", "barrier", NULL };
+    if (!in->n || named(in->op, none)) return false;
+    if (!named(in->op, barriers)) return in->opd[0].kind != SIM_O_MEM;
+    for (unsigned k = 0; k < in->nmods; k++) if (!strcmp(in->mods[k], "red")) return true;
+    return false;
+}
+
+typedef void visitor(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure);
+
+static void visit(struct liveness *v, uint32_t at, const struct sim_operand *o, bool written, bool sure, visitor *see)
+{
+    if ((o->kind == SIM_O_REG || o->kind == SIM_O_MEM) && o->reg >= 0)
+        see(v, at, (uint32_t)o->reg, written && o->kind == SIM_O_REG, sure);
+    if (o->kind != SIM_O_TARGETS) for (unsigned k = 0; k < o->n; k++) visit(v, at, &o->list[k], written, sure, see);
+}
+
+/* Shows what instruction `at` reads, or what it writes. */
+static void visit_instr(struct liveness *v, uint32_t at, bool writes, visitor *see)
+{
+    const struct sim_instr *in = &v->f->instrs[at];
+    const bool sure = in->pred < 0, call = !strcmp(in->op, "call");
+    for (unsigned k = 0; k < in->n; k++) {
+        const bool written = call ? k == 0 && in->opd[0].kind == SIM_O_LIST : k == 0 && writes_first(in);
+        if (written == writes) visit(v, at, &in->opd[k], written, sure, see);
+    }
+    if (in->pred >= 0 && !writes) see(v, at, (uint32_t)in->pred, false, true);
+}
+
+static void span(struct liveness *v, uint32_t reg, uint32_t at)
+{
+    if (at < v->lo[reg]) v->lo[reg] = at;
+    if (at + 1 > v->hi[reg]) v->hi[reg] = at + 1;
+}
+
+static uint32_t block_of(const struct liveness *v, uint32_t at)
+{
+    uint32_t a = 0, b = v->nblocks;
+    while (b - a > 1) { uint32_t c = (a + b) / 2; if (v->blocks[c].first <= at) a = c; else b = c; }
+    return a;
+}
+
+static void see_local(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure)
+{
+    const uint32_t b = block_of(v, at);
+    uint64_t *use = v->use + (size_t)b * v->words, *def = v->def + (size_t)b * v->words, bit = 1ull << (reg % 64);
+    span(v, reg, at);
+    if (!written && !(def[reg / 64] & bit)) use[reg / 64] |= bit;
+    if (written && sure && v->f->regs[reg].vec <= 1) def[reg / 64] |= bit;
+}
+
+/* Block boundaries: behind branches and before their targets. */
+static bool find_blocks(struct liveness *v)
+{
+    const struct sim_func *f = v->f;
+    unsigned char *leader = calloc(f->ninstrs + 2, 1);
+    if (!leader) return false;
+    leader[0] = 1;
+    for (uint32_t k = 0; k < f->ninstrs; k++) {
+        const struct sim_instr *in = &f->instrs[k];
+        const bool bra = !strcmp(in->op, "bra"), brx = !strcmp(in->op, "brx");
+        if (bra) leader[in->opd[0].target] = 1;
+        if (brx) for (unsigned j = 0; j < in->opd[1].n; j++) leader[in->opd[1].list[j].target] = 1;
+        if (bra || brx || !strcmp(in->op, "ret") || !strcmp(in->op, "exit")) leader[k + 1] = 1;
+    }
+    for (uint32_t k = 0; k < f->ninstrs; k++) v->nblocks += leader[k];
+    v->blocks = calloc(v->nblocks + 1, sizeof *v->blocks);
+    if (!v->blocks) { free(leader); return false; }
+    uint32_t b = 0;
+    for (uint32_t k = 0; k < f->ninstrs; k++) if (leader[k]) v->blocks[b++].first = k;
+    free(leader);
+    for (b = 0; b < v->nblocks; b++) v->blocks[b].end = b + 1 < v->nblocks ? v->blocks[b + 1].first : f->ninstrs;
+    for (b = 0; b < v->nblocks; b++) {
+        struct block *k = &v->blocks[b];
+        const struct sim_instr *in = &f->instrs[k->end - 1];
+        const bool sure = in->pred < 0;
+        k->next[0] = k->next[1] = v->nblocks;                     /* none */
+        const bool stops =
+            !strcmp(in->op, "ret") || !strcmp(in->op, "exit") || !strcmp(in->op, "bra") || !strcmp(in->op, "brx");
+        if (!(stops && sure)) k->next[0] = b + 1;
+        if (!strcmp(in->op, "bra"))
+            k->next[1] = in->opd[0].target < f->ninstrs ? block_of(v, in->opd[0].target) : v->nblocks;
+        if (!strcmp(in->op, "brx")) k->targets = &in->opd[1];
+    }
+    return true;
+}
+
+static void add_successor(const struct liveness *v, uint32_t b, uint64_t *out)
+{
+    if (b < v->nblocks) for (uint32_t w = 0; w < v->words; w++) out[w] |= v->in[(size_t)b * v->words + w];
+}
+
+static void live_out(const struct liveness *v, uint32_t b, uint64_t *out)
+{
+    const struct block *k = &v->blocks[b];
+    memset(out, 0, v->words * sizeof *out);
+    add_successor(v, k->next[0], out);
+    add_successor(v, k->next[1], out);
+    for (unsigned j = 0; k->targets && j < k->targets->n; j++)
+        if (k->targets->list[j].target < v->f->ninstrs) add_successor(v, block_of(v, k->targets->list[j].target), out);
+}
+
+static bool analyse(struct liveness *v)
+{
+    const struct sim_func *f = v->f;
+    if (!f->ninstrs || !find_blocks(v)) return false;
+    v->words = (f->nregs + 63) / 64;
+    const size_t n = (size_t)v->nblocks * v->words;
+    if (n > 16u << 20) return false;                              /* too large to be worth it */
+    v->in = calloc(3 * n + v->words, sizeof *v->in);
+    if (!v->in) return false;
+    v->use = v->in + n;
+    v->def = v->use + n;
+    uint64_t *out = v->def + n;
+    for (uint32_t k = 0; k < f->ninstrs; k++) {
+        visit_instr(v, k, false, see_local);
+        visit_instr(v, k, true, see_local);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = v->nblocks; b-- > 0;) {
+            live_out(v, b, out);
+            for (uint32_t w = 0; w < v->words; w++) {
+                const size_t at = (size_t)b * v->words + w;
+                const uint64_t in = v->use[at] | (out[w] & ~v->def[at]);
+                changed |= in != v->in[at];
+                v->in[at] = in;
+            }
+        }
+    }
+    for (uint32_t b = 0; b < v->nblocks; b++) {
+        live_out(v, b, out);
+        for (uint32_t w = 0; w < v->words; w++) {
+            for (uint64_t r = v->in[(size_t)b * v->words + w]; r; r &= r - 1)
+                span(v, 64 * w + (uint32_t)__builtin_ctzll(r), v->blocks[b].first);
+            for (uint64_t r = out[w]; r; r &= r - 1)
+                span(v, 64 * w + (uint32_t)__builtin_ctzll(r), v->blocks[b].end - 1);
+        }
+    }
+    for (unsigned k = 0; k < f->nparams; k++)
+        if (f->params[k].space == SIM_REG) {
+            v->lo[f->params[k].address] = 0;
+            v->hi[f->params[k].address] = f->ninstrs;
+        }
+    for (unsigned k = 0; k < f->nrets; k++)
+        if (f->rets[k].space == SIM_REG) { v->lo[f->rets[k].address] = 0; v->hi[f->rets[k].address] = f->ninstrs; }
+    return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static unsigned class_of(const struct sim_reg *r)
+{
+    const unsigned size = dec_reg_size(r->type);
+    return size == 0 ? 0 : size == 4 ? 1 : 2;
+}
+
+/* Along the starts: places whose register has ended are free again. */
+static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint32_t *until)
+{
+    const struct sim_func *f = v->f;
+    /* until[class * stride + place]: first instruction where it is free */
+    const uint32_t stride = f->nregs + 1;
+    for (uint32_t k = 0; k < f->nregs; k++) order[k] = (uint64_t)v->lo[k] << 32 | k;
+    qsort(order, f->nregs, sizeof *order, by_start);
+    for (uint32_t k = 0; k < f->nregs; k++) {
+        const uint32_t r = (uint32_t)order[k];
+        const unsigned c = class_of(&f->regs[r]), vec = f->regs[r].vec ? f->regs[r].vec : 1;
+        if (v->hi[r] == 0 || vec > 1) continue;
+        uint32_t place = 0;
+        while (place < count[c] && until[c * stride + place] > v->lo[r]) place++;
+        if (place == count[c]) count[c]++;
+        until[c * stride + place] = v->hi[r];
+        number[r] = place;
+    }
+}
+
+void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3])
+{
+    struct liveness v = { .f = f };
+    v.lo = malloc((f->nregs + 1) * sizeof *v.lo);
+    v.hi = calloc(f->nregs + 1, sizeof *v.hi);
+    uint64_t *order = malloc((f->nregs + 1) * sizeof *order);
+    uint32_t *until = calloc(3 * ((size_t)f->nregs + 1), sizeof *until);
+    for (unsigned k = 0; v.lo && k < f->nregs; k++) v.lo[k] = ~0u;
+    const bool shared = v.lo && v.hi && order && until && analyse(&v);
+    if (shared) share(&v, order, number, count, until);
+    for (unsigned k = 0; k < f->nregs; k++) {                     /* what does not share: vectors;
+                                                                     everything, if that failed */
+        const unsigned c = class_of(&f->regs[k]), vec = f->regs[k].vec ? f->regs[k].vec : 1;
+        if (shared && vec == 1) continue;
+        number[k] = count[c];
+        count[c] += vec;
+    }
+    free(v.blocks);
+    free(v.in);
+    free(v.lo);
+    free(v.hi);
+    free(order);
+    free(until);
+}

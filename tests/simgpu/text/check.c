@@ -1,0 +1,663 @@
+/* check.c - whether an instruction is one that ptxas accepts, and its words when not. The tables are in forms.h; what
+   they cannot say (addresses, calls, values of constants, .target and .version) is code here.
+
+   The check reads and never changes an instruction. An instruction
+   that passes may still be one that the decoder does not run. */
+#include "forms.h"
+
+/* ---- the table, compiled once: modifier names become numbers ---- */
+
+#define MAX_MODS 700
+#define MAX_IDS  9000
+
+struct modifier { const char *text; unsigned char len, type /* 1 + enum sim_type; 0: not a type */; };
+struct group { short first, count; bool optional; };
+struct compiled { unsigned short first_group, ngroups, first_type, ntypes; bool wild; };
+
+static struct modifier modifiers[MAX_MODS];
+static short modifier_hash[2048], ids[MAX_IDS];
+static struct group groups[4000];
+static struct compiled compiled[sizeof forms / sizeof *forms];
+static unsigned nmodifiers = 1, nids, ngroups;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static unsigned hash_of(const char *text, size_t n)
+{
+    unsigned h = 2166136261u;
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 16777619u;
+    return (h ^ h >> 15) & 2047;
+}
+
+static short find_modifier(const char *text, size_t n, bool add)
+{
+    unsigned h = hash_of(text, n);
+    for (; modifier_hash[h]; h = (h + 1) & 2047) {
+        struct modifier *m = &modifiers[modifier_hash[h]];
+        if (m->len == n && !memcmp(m->text, text, n)) return modifier_hash[h];
+    }
+    if (!add || nmodifiers == MAX_MODS) return 0;
+    modifiers[nmodifiers] = (struct modifier){ text, (unsigned char)n, 0 };
+    return modifier_hash[h] = (short)nmodifiers++;
+}
+
+/* "a|b? c" from text: one group per word */
+static unsigned compile_groups(const char *text, unsigned short *first, bool *wild)
+{
+    *first = (unsigned short)ngroups;
+    while (*text) {
+        while (*text == ' ') text++;
+        if (!*text) break;
+        if (*text == '*') { *wild = true; text++; continue; }
+        struct group *g = &groups[ngroups++];
+        g->first = (short)nids;
+        do {
+            size_t n = strcspn(text, "|? ");
+            ids[nids++] = find_modifier(text, n, true);
+            text += n;
+        } while (*text == '|' && text++);
+        g->count = (short)(nids - (unsigned)g->first);
+        if (*text == '?') { g->optional = true; text++; }
+    }
+    return ngroups - *first;
+}
+
+static void compile(void)
+{
+    for (unsigned t = SIM_PRED; t <= SIM_B128; t++) {
+        const char *name = px_type_name((enum sim_type)t);
+        modifiers[find_modifier(name, strlen(name), true)].type = (unsigned char)(1 + t);
+    }
+    for (size_t i = 0; i < sizeof other_types / sizeof *other_types; i++)
+        for (const char *c = other_types[i].names; *c; c += *c == '|') {
+            size_t n = strcspn(c, "|");
+            modifiers[find_modifier(c, n, true)].type = (unsigned char)(1 + other_types[i].held);
+            c += n;
+        }
+    for (const char *c = other_modifiers; *c; c += *c == '|') {
+        size_t n = strcspn(c, "|");
+        find_modifier(c, n, true);
+        c += n;
+    }
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct compiled *f = &compiled[i];
+        f->ngroups = (unsigned short)compile_groups(forms[i].mods, &f->first_group, &f->wild);
+        f->ntypes = (unsigned short)compile_groups(forms[i].types, &f->first_type, &f->wild);
+    }
+}
+
+static bool in_group(const struct group *g, short id)
+{
+    for (short i = 0; i < g->count; i++) if (ids[g->first + i] == id) return true;
+    return false;
+}
+
+static bool group_has(const struct group *g, const char *text)
+{
+    return in_group(g, find_modifier(text, strlen(text), false));
+}
+
+int px_special(struct px_name *name)
+{
+    if (name->sreg) return name->sreg;
+    name->sreg = -1;
+    if (name->text[0] != '%') return -1;
+    for (size_t i = 1; i < SPECIAL_ENVREG; i++) if (!strcmp(specials[i].name, name->text)) return name->sreg = (short)i;
+    char *end = NULL;
+    if (!strncmp(name->text, "%envreg", 7) && name->text[7] >= '0' && name->text[7] <= '9') {
+        unsigned long n = strtoul(name->text + 7, &end, 10);
+        if (n < 32 && !*end) name->sreg = (short)SPECIAL_ENVREG;
+    } else if (!strncmp(name->text, "%pm", 3) && name->text[3] >= '0' && name->text[3] <= '7') {
+        if (!name->text[4]) name->sreg = (short)SPECIAL_ENVREG + 1;
+        else if (!strcmp(name->text + 4, "_64")) name->sreg = (short)SPECIAL_ENVREG + 2;
+    }
+    return name->sreg;
+}
+
+/* ---- operands ---- */
+
+struct checked {                                  /* one instruction under check */
+    struct px *px;
+    const struct sim_instr *in;
+    char *name;                                   /* 160 bytes, empty until name_of fills them */
+    short mods[SIM_MAX_MODS], types[SIM_MAX_MODS]; unsigned nmods, ntypes;
+    enum sim_type type[4];                        /* SIM_B32 where there is none */
+    unsigned vec;
+    bool has_policy;                              /* .L2::cache_hint stands */
+};
+
+enum class { C_NONE, C_PRED, C_BITS, C_INT, C_FLOAT };
+
+static enum class class_of(enum sim_type t)
+{
+    switch (t) {
+    case SIM_NOTYPE: return C_NONE;
+    case SIM_PRED: return C_PRED;
+    case SIM_B8: case SIM_B16: case SIM_B32: case SIM_B64: case SIM_B128: return C_BITS;
+    case SIM_F16: case SIM_BF16: case SIM_F32: case SIM_F64: case SIM_F16X2: case SIM_BF16X2: return C_FLOAT;
+    default: return C_INT;
+    }
+}
+
+static bool fits(enum sim_type want, enum sim_type have, bool wider)
+{
+    enum class w = class_of(want), h = class_of(have);
+    unsigned ws = sim_type_size(want), hs = sim_type_size(have);
+    if (w == C_NONE) return true;
+    if (w == C_PRED || h == C_PRED) return w == h;
+    if (have == SIM_F16X2 && w == C_INT) h = C_BITS;       /* ptxas takes the packed pair for an integer */
+    if (wider && w == C_FLOAT && h == C_BITS) return hs >= ws;
+    if (hs != ws && !(wider && hs > ws && w != C_FLOAT)) return false;
+    if (w == C_BITS || h == C_BITS) return h != C_FLOAT || hs == ws;
+    return w == h && (w != C_FLOAT || want == have);
+}
+
+static bool fits_constant(enum sim_type want, const struct sim_operand *o)
+{
+    enum class w = class_of(want);
+    if (w == C_NONE) return true;
+    if (w == C_FLOAT) return o->fbits && (want == SIM_F32 || want == SIM_F64);
+    if (w == C_BITS) return !o->fbits || o->fbits == sim_type_size(want) * 8;
+    return !o->fbits;
+}
+
+static const struct sim_reg *reg_of(const struct px *px, const struct sim_operand *o)
+{
+    return (const struct sim_reg *)px->regs.data + o->reg;
+}
+
+static enum sim_type register_type(const struct checked *c, const struct sim_operand *o)
+{
+    return reg_of(c->px, o)->type;
+}
+
+static bool scalar_register(const struct checked *c, const struct sim_operand *o)
+{
+    const unsigned n = o->kind == SIM_O_REG ? reg_of(c->px, o)->vec : 0;
+    return n == 1 ? !o->component : o->component && o->component <= n;
+}
+
+static bool is_target(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider)
+{
+    return scalar_register(c, o) && !o->negated && fits(t, register_type(c, o), wider);
+}
+
+static bool is_source(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider)
+{
+    if (o->kind == SIM_O_IMM) return fits_constant(t, o);
+    return scalar_register(c, o) && fits(t, register_type(c, o), wider) && (!o->negated || t == SIM_PRED);
+}
+
+/* ld and st of bits move bytes into any register that is large enough; in a vector only the size counts at all. */
+static bool fits_memory(enum sim_type want, enum sim_type have, bool in_vector)
+{
+    if (class_of(have) == C_PRED || class_of(want) == C_PRED) return want == have;
+    if (in_vector || class_of(want) == C_BITS) return sim_type_size(have) >= sim_type_size(want);
+    return fits(want, have, true);
+}
+
+static bool is_memory_register(const struct checked *c, const struct sim_operand *o)
+{
+    return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o), c->vec != 0);
+}
+
+static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target)
+{
+    enum sim_type t = c->type[0];
+    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec)
+        return fits_memory(t, register_type(c, o), true);
+    if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
+    for (unsigned i = 0; i < o->n; i++)
+        if (!is_memory_register(c, &o->list[i])
+            && !(target ? o->list[i].kind == SIM_O_SINK : is_source(c, &o->list[i], t, true)))
+            return false;
+    return true;
+}
+
+static bool is_predicate(const struct checked *c, const struct sim_operand *o)
+{
+    return o->kind == SIM_O_SINK || is_target(c, o, SIM_PRED, false);
+}
+
+static bool is_pair(const struct checked *c, const struct sim_operand *o, enum sim_type first)
+{
+    if (o->kind != SIM_O_PAIR || !is_predicate(c, &o->list[1])) return false;
+    return o->list[0].kind == SIM_O_SINK || is_target(c, &o->list[0], first, false);
+}
+
+static bool holds_address(enum sim_type t) { return sim_type_size(t) >= 4 && class_of(t) != C_FLOAT; }
+
+static enum sim_type doubled(enum sim_type t)
+{
+    switch (t) {
+    case SIM_U16: return SIM_U32;
+    case SIM_S16: return SIM_S32;
+    case SIM_U32: return SIM_U64;
+    default: return SIM_S64;
+    }
+}
+
+static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o)
+{
+    enum sim_type t0 = c->type[0], t1 = c->type[1];
+    switch (letter) {
+    case 'd': return is_target(c, o, t0, false);
+    case 'D': return is_target(c, o, t0, true);
+    case 'a': return is_source(c, o, t0, false);
+    case 'b': return is_source(c, o, t1, false);
+    case 'B': return is_source(c, o, t1, true);
+    case 'w': return is_target(c, o, doubled(t0), false);
+    case 'W': return is_source(c, o, doubled(t0), false);
+    case 'V': return c->vec ? is_vector(c, o, true) : o->kind == SIM_O_SINK || is_memory_register(c, o);
+    case 'S': return c->vec ? is_vector(c, o, false) : is_memory_register(c, o) || is_source(c, o, t0, true);
+    case 'o': return is_predicate(c, o) || is_pair(c, o, SIM_PRED);
+    case 'O': return o->kind == SIM_O_SINK || is_target(c, o, t0, false) || is_pair(c, o, t0);
+    case 't': return is_pair(c, o, SIM_B32);
+    case 'q': return is_predicate(c, o);
+    case 'p': return is_source(c, o, SIM_PRED, false);
+    case 'r': return is_target(c, o, SIM_B32, false);
+    case 'u': return is_source(c, o, SIM_U32, false);
+    case 'k': return c->has_policy && is_target(c, o, SIM_B64, false);
+    case 'n': return o->kind == SIM_O_IMM && !o->fbits;
+    case 'm': return o->kind == SIM_O_MEM;
+    case 'g': if (o->kind == SIM_O_IMM || (o->kind == SIM_O_SYM && o->var)) return true;
+              return scalar_register(c, o) && holds_address(register_type(c, o));
+    case 'L': return o->kind == SIM_O_LABEL;
+    case 'T': return o->kind == SIM_O_TARGETS;
+    default: return true;
+    }
+}
+
+static bool operands_fit(const struct checked *c, const char *args)
+{
+    bool optional = false;
+    unsigned i = 0;
+    for (; *args; args++) {
+        if (*args == '.') { optional = true; continue; }
+        if (i == c->in->n) return optional && !(c->has_policy && strchr(args, 'k'));
+        if (!operand_fits(c, *args, &c->in->opd[i++])) return false;
+    }
+    return i == c->in->n;
+}
+
+/* mov has forms that no letter says: addresses, special registers, packing into and out of vectors. */
+static bool mov_fits(const struct checked *c)
+{
+    if (c->in->n != 2) return false;
+    const struct sim_operand *d = &c->in->opd[0], *s = &c->in->opd[1];
+    enum sim_type t = c->type[0];
+    if (c->vec) {
+        if (s->kind == SIM_O_SREG) return is_vector(c, d, true);
+        return is_vector(c, d, true) && is_vector(c, s, false);
+    }
+    if (d->kind == SIM_O_VEC || s->kind == SIM_O_VEC) {
+        const struct sim_operand *v = d->kind == SIM_O_VEC ? d : s, *w = d->kind == SIM_O_VEC ? s : d;
+        unsigned size = sim_type_size(t), part = v->n ? size / v->n : 0;
+        if (class_of(t) != C_BITS || (v->n != 2 && v->n != 4) || !part) return false;
+        for (unsigned i = 0; i < v->n; i++) {
+            const struct sim_operand *e = &v->list[i];
+            if (e->kind == SIM_O_SINK && v == d) continue;
+            if (e->kind == SIM_O_IMM && v == s) continue;
+            if (!scalar_register(c, e) || sim_type_size(register_type(c, e)) != part) return false;
+        }
+        return w == d ? is_target(c, w, t, false) : is_source(c, w, t, false);
+    }
+    if (!is_target(c, d, t, false)) return false;
+    if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && class_of(t) != C_FLOAT && sim_type_size(t) >= 4;
+    if (s->kind == SIM_O_SREG) {
+        struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
+        char kind = specials[px_special(name)].kind;
+        unsigned size = sim_type_size(t);
+        if (kind == 'p') return t == SIM_PRED;
+        if (kind == 'v' && !s->component) return false;
+        return (kind == 'l' ? size == 8 : kind == 'q' ? size >= 4 : size == 4) && class_of(t) != C_FLOAT;
+    }
+    return is_source(c, s, t, false);
+}
+
+/* ---- what the forms cannot say ---- */
+
+/* Whether a word is one of a list such as "ld|st|atom". */
+static bool listed(const char *word, size_t n, const char *list)
+{
+    for (;; list++) {
+        size_t len = strcspn(list, "|");
+        if (len == n && !memcmp(list, word, n)) return true;
+        list += len;
+        if (!*list) return false;
+    }
+}
+
+static bool is(const struct checked *c, const char *ops) { return listed(c->in->op, strlen(c->in->op), ops); }
+
+static bool has(const struct checked *c, const char *words)          /* one of these modifiers or types stands */
+{
+    for (unsigned i = 0; i < c->in->nmods; i++) if (listed(c->in->mods[i], strlen(c->in->mods[i]), words)) return true;
+    return false;
+}
+
+/* The name that ptxas gives an instruction in its messages, "mad.lo": some modifiers are part of it. */
+static const char *name_of(const struct checked *c)
+{
+    static const struct { const char *op, *parts; } parted[] = {
+        {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"},
+        {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
+        {"cp", "async|wait_all|wait_group|commit_group|mbarrier|bulk"},
+        {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|expect_tx|complete_tx"} };
+    const struct sim_instr *in = c->in;
+    const size_t size = 160;
+    if (c->name[0]) return c->name;
+    size_t at = (size_t)snprintf(c->name, size, "%.100s", in->op);
+    for (size_t i = 0; i < sizeof parted / sizeof *parted; i++)
+        for (unsigned m = 0; m < in->nmods && is(c, parted[i].op); m++) {
+            size_t n = strlen(in->mods[m]);
+            if (listed(in->mods[m], n, parted[i].parts) && at + n + 2 < size)
+                at += (size_t)snprintf(c->name + at, size - at, ".%s", in->mods[m]);
+        }
+    return c->name;
+}
+
+static void say(const struct checked *c, const char *what)
+{
+    px_error(c->px, c->in->line, "%s instruction '%s'", what, name_of(c));
+}
+
+static void require(const struct checked *c, unsigned sm, unsigned version, const char *kind, const char *name)
+{
+    const struct sim_image *m = c->px->image;
+    if (m->sm < sm) px_error(c->px, c->in->line, "%s '%s' requires .target sm_%u or higher", kind, name, sm);
+    if (m->version < version)
+        px_error(c->px, c->in->line, "%s '%s' requires PTX ISA .version %u.%u or later", kind, name, version / 10,
+                 version % 10);
+}
+
+static void check_features(const struct checked *c)
+{
+    const struct sim_image *m = c->px->image;
+    if (is(c, "ld|st") && c->vec * sim_type_size(c->type[0]) > 16)
+        require(c, 100, 88, "Feature", "256 bit wide load/store");
+    if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
+    if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
+    if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
+    if (m->sm >= 100 && m->version >= 86) return;                    /* newer than every row */
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        const struct feature *f = &features[i];
+        if (m->sm >= f->sm && m->version >= f->version) continue;
+        if ((f->op[0] != '*' && strcmp(f->op, c->in->op)) || (f->word && !has(c, f->word))) continue;
+        require(c, f->sm, f->version, f->kind, f->name ? f->name : name_of(c));
+        return;
+    }
+}
+
+/* Values of constants, modifiers that depend on each other or on the type. */
+static void check_details(const struct checked *c)
+{
+    struct px *px = c->px;
+    const struct sim_instr *in = c->in;
+    if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
+        unsigned first = has(c, "red");                              /* where the barrier's number stands */
+        const struct sim_operand *number = in->n > first ? &in->opd[first] : NULL;
+        const struct sim_operand *threads = in->n > 2 * first + 1 ? &in->opd[first + 1] : NULL;
+        if (number && number->kind == SIM_O_IMM && number->imm > 15)
+            px_error(px, in->line, "Barrier number '%llu' out of range, expected to be in range [0..15]",
+                (unsigned long long)number->imm);
+        if (threads && threads->kind == SIM_O_IMM && threads->imm % 32)
+            px_error(px, in->line, "Number of threads participating in barrier must be in multiple of warp size");
+    }
+    if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs"))
+        px_error(px, in->line, "Modifier '.xorsign' requires modifier '.abs'");
+    if (is(c, "min|max") && has(c, "abs") && !has(c, "xorsign"))
+        px_error(px, in->line, "Modifier '.abs' requires modifier '.xorsign'");
+    if (is(c, "set|setp")) {
+        enum sim_type t = c->type[c->ntypes > 1];
+        bool is_signed = t == SIM_S16 || t == SIM_S32 || t == SIM_S64;
+        if ((class_of(t) == C_BITS && !has(c, "eq|ne")) || (is_signed && has(c, "lo|ls|hi|hs")))
+            px_error(px, in->line, "Mismatch between instruction type and comparison qualifier");
+    }
+    if (is(c, "cp") && has(c, "ca|cg") && in->n >= 3 && in->opd[2].kind == SIM_O_IMM) {
+        uint64_t v = in->opd[2].imm;
+        if (v != 16 && (has(c, "cg") || (v != 4 && v != 8)))
+            px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s",
+                     name_of(c), (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");
+    }
+}
+
+static void check_address(const struct checked *c, const struct sim_operand *o)
+{
+    static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
+        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
+        {"param|param::entry|param::func", SIM_PARAM} };
+    struct px *px = c->px;
+    const struct sim_func *f = px->func;
+    const struct sim_var *v = o->var;
+    enum sim_space space = SIM_GENERIC;
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (has(c, spaces[i].words)) {
+            space = spaces[i].space;
+            break;
+        }
+    if (o->reg >= 0) {
+        const struct sim_reg *r = reg_of(px, o);
+        if (!holds_address(r->type))
+            px_error(px, c->in->line,
+                     "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", r->name,
+                     px_type_name(r->type));
+        else if (sim_type_size(r->type) == 4 && (space == SIM_GENERIC || space == SIM_GLOBAL)
+                 && is(c, "ld|st|atom|red"))
+            px_fatal(px, 218, 0, "Program uses 32-bit address on line '%u' which is conflicting with .address_size 64",
+                c->in->line);
+    } else if (!v) {
+        if (!o->name && space != SIM_LOCAL)
+            px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
+    } else if (is(c, "ld|st|atom|red")) {
+        bool written = is(c, "atom|red") && (v->space == SIM_CONST || v->space == SIM_PARAM);
+        if (space == SIM_GENERIC ? written : space != v->space)
+            say(c, "State space mismatch between instruction and address in");
+        if (is(c, "st") && f->nparams && v >= f->params && v < f->params + f->nparams)
+            px_error(px, c->in->line, "Illegal to write to function input parameter '%s'", v->name);
+        if (is(c, "ld") && f->nrets && v >= f->rets && v < f->rets + f->nrets)
+            px_error(px, c->in->line, "Illegal to read function return parameter '%s'", v->name);
+    }
+}
+
+static void check_call_list(struct px *px, unsigned line, const struct sim_operand *list, const struct sim_var *formal,
+    unsigned n)
+{
+    if ((list ? list->n : 0) != n) { px_error(px, line, "Call has wrong number of parameters"); return; }
+    for (unsigned i = 0; i < n; i++) {
+        const struct sim_operand *o = &list->list[i];
+        uint64_t size, align;
+        if (o->kind == SIM_O_REG) size = align = sim_type_size(reg_of(px, o)->type);
+        else if (o->kind == SIM_O_SYM && o->var) { size = o->var->size; align = o->var->align; }
+        else continue;
+        if (formal[i].is_unsized) continue;
+        if (size != formal[i].size)
+            px_error(px, line, "Type of argument does not match formal parameter '%s'", formal[i].name);
+        if (align < formal[i].align)
+            px_error(px, line, "Alignment of argument does not match formal parameter '%s'", formal[i].name);
+    }
+}
+
+static void check_call(const struct checked *c)
+{
+    struct px *px = c->px;
+    const struct sim_instr *in = c->in;
+    unsigned i = 0;
+    const struct sim_operand *rets = NULL, *args = NULL, *target, *proto = NULL;
+    if (in->n && in->opd[0].kind == SIM_O_LIST) rets = &in->opd[i++];
+    if (i >= in->n) { say(c, "Arguments mismatch for"); return; }
+    target = &in->opd[i++];
+    if (i < in->n && in->opd[i].kind == SIM_O_LIST) args = &in->opd[i++];
+    if (i < in->n) proto = &in->opd[i++];
+    const struct sim_func *f = target->kind == SIM_O_SYM ? target->func : NULL;
+    if (f && !f->is_entry) {
+        check_call_list(px, in->line, rets, f->rets, f->nrets);
+        check_call_list(px, in->line, args, f->params, f->nparams);
+    } else if (target->kind == SIM_O_REG && proto && proto->kind == SIM_O_PROTO) {
+        check_call_list(px, in->line, rets, proto->proto->rets, proto->proto->nrets);
+        check_call_list(px, in->line, args, proto->proto->params, proto->proto->nparams);
+    } else if (target->kind == SIM_O_REG || target->kind == SIM_O_LABEL)
+        px_error(px, in->line, "Call to '%s' requires call prototype",
+            target->kind == SIM_O_REG ? reg_of(px, target)->name : target->name);
+    else px_error(px, in->line, "Illegal call target, device function expected");
+}
+
+/* ---- an instruction ---- */
+
+/* How far a form gets: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 fits. `odd` is the
+   modifier that the form does not take, or `missing` the group that it lacks. */
+static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing)
+{
+    const struct compiled *f = &compiled[form];
+    *odd = 0; *missing = NULL;
+    if (!f->wild) {
+        if (c->ntypes != f->ntypes) return 1;
+        for (unsigned i = 0; i < c->ntypes; i++) if (!in_group(&groups[f->first_type + i], c->types[i])) return 1;
+    }
+    uint32_t taken = 0;
+    for (unsigned m = 0; m < c->nmods; m++) {
+        bool found = false;
+        for (unsigned g = 0; g < f->ngroups && !found; g++)
+            if (!(taken >> g & 1) && in_group(&groups[f->first_group + g], c->mods[m])) {
+                taken |= 1u << g;
+                found = true;
+            }
+        for (unsigned k = 0; k < m && !found; k++) found = c->mods[k] == c->mods[m];       /* said twice */
+        if (!found && !f->wild) { *odd = c->mods[m]; break; }
+    }
+    for (unsigned g = 0; g < f->ngroups && !*missing; g++)
+        if (!(taken >> g & 1) && !groups[f->first_group + g].optional) *missing = &groups[f->first_group + g];
+    if (*odd || *missing) return 2;
+    bool fit = !strcmp(c->in->op, "mov") ? mov_fits(c) : operands_fit(c, forms[form].args);
+    return fit ? 4 : 3;
+}
+
+static void odd_modifier(const struct checked *c, const struct modifier *m)
+{
+    const char *word = m->text;
+    size_t n = m->len;
+    unsigned line = c->in->line;
+    bool space = listed(word, n, "global|local|const|param|shared|shared::cta|shared::cluster");
+    if (space && is(c, "ld|st|ldu|atom|red|cvta|isspacep|prefetch"))
+        say(c, "Unexpected number of state spaces specified in");
+    else if (space) say(c, "No state space qualifier expected for");
+    else if (is(c, "mul|mad") && listed(word, n, "lo|hi|wide"))
+        px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
+    else if (is(c, "atom|red") && listed(word, n, "add|min|max|inc|dec|and|or|xor|exch|cas"))
+        px_error(c->px, line, "Operation .%.*s requires another type for instruction '%s'", (int)n, word, name_of(c));
+    else if (listed(word, n, "rn|rz|rm|rp|rni|rzi|rmi|rpi|rna|rs")) say(c, "Illegal rounding modifier for");
+    else if (listed(word, n, FCMP "|lo|ls|hi|hs")) say(c, "Comparison qualifier is not allowed for");
+    else if (listed(word, n, "v2|v4|v8")) say(c, "Vector qualifier is not allowed for");
+    else if (listed(word, n, "wide|idx|wait_group|wait_all|commit_group"))
+        px_error(c->px, line, "Unknown modifier '.%.*s'", (int)n, word);
+    else px_error(c->px, line, "Illegal modifier '.%.*s' for instruction '%s'", (int)n, word, name_of(c));
+}
+
+static void missing_modifier(const struct checked *c, const struct group *missing)
+{
+    const struct modifier *m = &modifiers[ids[missing->first]];
+    unsigned line = c->in->line;
+    bool rounding = group_has(missing, "rn") || group_has(missing, "rni"), approx = group_has(missing, "approx");
+    if (is(c, "mul24|mad24|madc|mbarrier|brx") || (is(c, "cp") && !has(c, "async")))
+        px_error(c->px, line, "Not a name of any known instruction: '%s'", c->in->op);
+    else if (is(c, "shfl|vote") && !has(c, "sync"))
+        px_error(c->px, line,
+                 "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from PTX ISA "
+                 "version 6.4",
+                 name_of(c));
+    else if (is(c, "dp2a")) say(c, "'.hi/.lo' modifier required for");
+    else if (is(c, "shfl")) say(c, "Shuffle modifier required for");
+    else if (is(c, "membar")) say(c, "Membar level required for");
+    else if (is(c, "atom|red")) say(c, "Reduction operation is required for");
+    else if (is(c, "bar|barrier") && !strcmp(name_of(c), c->in->op)) say(c, "Barrier modifier required for");
+    else if (group_has(missing, "eq")) say(c, "Comparison modifier required for");
+    else if (is(c, "div|sqrt|rcp") && (rounding || approx))
+        say(c, "Rounding modifier or '.approx' modifier required for");
+    else if (rounding) say(c, "Rounding modifier required for");
+    else if (approx) say(c, ".approx modifier required for");
+    else if (is(c, "mul|mad")) px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
+    else px_error(c->px, line, "'.%.*s' modifier required for instruction '%s'", m->len, m->text, name_of(c));
+}
+
+static void wrong_operands(const struct checked *c, const char *args)
+{
+    const struct sim_instr *in = c->in;
+    bool computes = strchr("dDwr", args[0]) != NULL, right_count = strlen(args) == in->n;
+    if (is(c, "mov") && in->n && in->opd[0].kind == SIM_O_SREG) {
+        px_error(c->px, in->line, "Read-only special register cannot be destination argument");
+        return;
+    }
+    for (unsigned i = 0; i < in->n && computes; i++) {
+        const struct sim_operand *o = &in->opd[i];
+        if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
+        else if (o->kind == SIM_O_VEC) say(c, "Vector operand is not allowed for");
+        else if (right_count && (o->kind == SIM_O_MEM || (o->kind == SIM_O_SYM && o->var)))
+            px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i, name_of(c));
+        else if (right_count && !i && (o->kind == SIM_O_IMM || o->kind == SIM_O_SYM))
+            say(c, "Result register required for");
+        else continue;
+        return;
+    }
+    const struct sim_operand *vector = c->vec && is(c, "ld|st") && in->n == 2 ? &in->opd[is(c, "st")] : NULL;
+    if (vector && (vector->kind != SIM_O_VEC || vector->n != c->vec)) say(c, "Argument vector size mismatch for");
+    else say(c, "Arguments mismatch for");
+}
+
+/* Sorts the modifiers into types and others; false if ptxas knows one of them not at all. */
+static bool sort_modifiers(struct checked *c, struct px_name *const *names)
+{
+    bool known = true;
+    for (unsigned i = 0; i < c->in->nmods; i++) {
+        if (!names[i]->mod && !(names[i]->mod = find_modifier(names[i]->text, names[i]->len, false)))
+            names[i]->mod = -1;
+        short id = names[i]->mod;
+        const struct modifier *m = &modifiers[id > 0 ? id : 0];
+        if (id < 0) {
+            px_error(c->px, c->in->line, "Unknown modifier '.%s'", c->in->mods[i]);
+            known = false;
+        } else if (m->type) {
+            if (c->ntypes < sizeof c->type / sizeof *c->type) c->type[c->ntypes] = (enum sim_type)(m->type - 1);
+            c->types[c->ntypes++] = id;
+        } else {
+            c->mods[c->nmods++] = id;
+            if (listed(m->text, m->len, "L2::cache_hint")) c->has_policy = true;
+            if (listed(m->text, m->len, "v2|v4|v8")) c->vec = (unsigned)(m->text[1] - '0');
+        }
+    }
+    if (!c->ntypes) c->type[0] = SIM_B32;
+    return known;
+}
+
+void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *names)
+{
+    enum { nforms = sizeof forms / sizeof *forms };
+    char name[160] = "";
+    struct checked c = { .px = px, .in = in, .name = name };
+    int best = 0;
+    short odd = 0;
+    const struct group *missing = NULL;
+
+    pthread_once(&once, compile);
+    if (!op->op) {
+        op->op = -1;
+        for (size_t i = 0; i < nforms && op->op < 0; i++) if (!strcmp(forms[i].op, op->text)) op->op = (short)(i + 1);
+    }
+    if (op->op < 0) { px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op); return; }
+    bool known = sort_modifiers(&c, names);
+    size_t first = (size_t)op->op - 1;
+    for (size_t i = first; i < nforms && best < 4 && (i == first || !strcmp(forms[i].op, op->text)); i++) {
+        short o;
+        const struct group *m;
+        int got = try_form(&c, i, &o, &m);
+        if (got > best || (got == best && got == 2 && odd && !o)) { best = got; odd = o; missing = m; }
+    }
+    if (best == 1) px_error(px, in->line, "Unexpected instruction types specified for '%s'", name_of(&c));
+    if (best == 1 || (best < 4 && !known)) return;
+    if (best == 2 && odd) odd_modifier(&c, &modifiers[odd]);
+    if (best == 2 && !odd) missing_modifier(&c, missing);
+    if (best == 3) wrong_operands(&c, forms[first].args);
+    if (best < 4) return;
+    check_features(&c);
+    check_details(&c);
+    if (is(&c, "call")) check_call(&c);
+    for (unsigned i = 0; i < in->n; i++) if (in->opd[i].kind == SIM_O_MEM) check_address(&c, &in->opd[i]);
+}

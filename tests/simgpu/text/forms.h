@@ -1,0 +1,274 @@
+/* forms.h - the tables of the instruction check; check.c alone includes it.
+
+   A form is an opcode (all forms of one stand together), groups of modifiers (`a|b` one of them must stand, `a|b?`
+   may), the types in their order, and one letter per operand. Modifiers may stand in any order, as ptxas has it. Behind
+   "*" any further modifier and type may stand: of what is not looked into here, the decoder decides what can run.
+
+   Operand letters:                                   T0, T1: the first, second type of the instruction
+     d     destination of T0                          a b   source of T0, T1: register or constant
+     D     destination of T0 or a wider register      B     source of T1 or a wider register
+     w     destination twice as wide as T0            W     source twice as wide
+     V S   destination, source of T0, or a vector of them when .v2 .v4 .v8 stands
+     o     predicate, or a pair of them               O     T0, or the pair T0|predicate; both may be _
+     t     the pair 32-bit|predicate                  q p   predicate destination, predicate source (perhaps !negated)
+     r     32-bit destination                         u     32-bit integer source
+     k     cache policy, if .L2::cache_hint stands    n     integer constant
+     m     address in brackets                        g     generic address: register, variable
+     L T   label, list of labels                      x     anything
+     .     all that follow are optional */
+#include "ptx.h"
+
+struct form { const char *op, *mods, *types, *args; };
+
+#define RND   "rn|rz|rm|rp"
+#define INTS  "u16|s16|u32|s32|u64|s64"
+#define WIDE  "u32|s32|u64|s64"
+#define ANY8  "b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64"
+#define ANY16 "b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64"
+#define ICMP  "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
+#define FCMP  "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
+#define BOOL  "and|or|xor"
+#define SCOPE "cta|gpu|sys|cluster"
+#define SHARED "shared|shared::cta|shared::cluster"
+#define SPACE "global|local|const|param|param::entry|param::func|" SHARED
+#define EVICT "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate? " \
+              "L2::evict_last|L2::evict_normal|L2::evict_first? L2::cache_hint? L2::64B|L2::128B|L2::256B?"
+#define VEC   "v2|v4|v8?"
+#define INT8  "u8|s8|u16|s16|u32|s32|u64|s64"
+
+static const struct form forms[] = {
+    {"add", "", INTS, "daa"}, {"add", "sat?", "s32", "daa"}, {"add", "cc", WIDE, "daa"},
+    {"add", RND "? ftz? sat?", "f32", "daa"}, {"add", RND "?", "f64", "daa"},
+    {"add", "rn? ftz? sat?", "f16|f16x2", "daa"}, {"add", "rn?", "bf16|bf16x2", "daa"},
+    {"add", "", "u16x2|s16x2", "daa"}, {"add", RND "? sat?", "f32 f16|bf16", "dba"},
+    {"add", RND "? ftz?", "f32x2", "daa"}, {"sub", "", INTS, "daa"}, {"sub", "sat?", "s32", "daa"},
+    {"sub", "cc", WIDE, "daa"}, {"sub", RND "? ftz? sat?", "f32", "daa"}, {"sub", RND "?", "f64", "daa"},
+    {"sub", "rn? ftz? sat?", "f16|f16x2", "daa"}, {"sub", "rn?", "bf16|bf16x2", "daa"},
+    {"sub", RND "? sat?", "f32 f16|bf16", "dba"}, {"sub", RND "? ftz?", "f32x2", "daa"}, {"addc", "cc?", WIDE, "daa"},
+    {"subc", "cc?", WIDE, "daa"}, {"mul", "lo|hi", INTS, "daa"}, {"mul", "wide", "u16|s16|u32|s32", "waa"},
+    {"mul", RND "? ftz? sat?", "f32", "daa"}, {"mul", RND "?", "f64", "daa"},
+    {"mul", "rn? ftz? sat?", "f16|f16x2", "daa"}, {"mul", "rn?", "bf16|bf16x2", "daa"},
+    {"mul", RND "? ftz?", "f32x2", "daa"}, {"mul24", "lo|hi", "u32|s32", "daa"}, {"mad24", "lo|hi", "u32|s32", "daaa"},
+    {"mad24", "hi sat", "s32", "daaa"}, {"mad", "lo|hi", INTS, "daaa"}, {"mad", "hi sat", "s32", "daaa"},
+    {"mad", "lo|hi cc", WIDE, "daaa"}, {"mad", "wide", "u16|s16|u32|s32", "waaW"},
+    {"mad", RND " ftz? sat?", "f32", "daaa"}, {"mad", RND, "f64", "daaa"}, {"madc", "lo|hi cc?", WIDE, "daaa"},
+    {"fma", RND " ftz? sat?", "f32", "daaa"}, {"fma", RND, "f64", "daaa"},
+    {"fma", "rn ftz? sat|relu?", "f16|f16x2", "daaa"}, {"fma", "rn relu?", "bf16|bf16x2", "daaa"},
+    {"fma", "rn oob relu?", "f16|f16x2|bf16|bf16x2", "daaa"}, {"fma", RND " sat?", "f32 f16|bf16", "dbba"},
+    {"fma", RND " ftz?", "f32x2", "daaa"}, {"sad", "", INTS, "daaa"}, {"rem", "", INTS, "daa"},
+    {"div", "", INTS, "daa"}, {"div", "approx|full ftz?", "f32", "daa"}, {"div", RND " ftz?", "f32", "daa"},
+    {"div", RND, "f64", "daa"}, {"abs", "", "s16|s32|s64|f64|bf16|bf16x2", "da"},
+    {"abs", "ftz?", "f32|f16|f16x2", "da"}, {"neg", "", "s16|s32|s64|f64|bf16|bf16x2", "da"},
+    {"neg", "ftz?", "f32|f16|f16x2", "da"}, {"min", "", INTS "|f64|u16x2", "daa"}, {"min", "relu?", "s32|s16x2", "daa"},
+    {"min", "ftz? NaN? xorsign? abs?", "f32", "daa.a"}, {"min", "ftz? NaN? xorsign? abs?", "f16|f16x2", "daa"},
+    {"min", "NaN? xorsign? abs?", "bf16|bf16x2", "daa"}, {"max", "", INTS "|f64|u16x2", "daa"},
+    {"max", "relu?", "s32|s16x2", "daa"}, {"max", "ftz? NaN? xorsign? abs?", "f32", "daa.a"},
+    {"max", "ftz? NaN? xorsign? abs?", "f16|f16x2", "daa"}, {"max", "NaN? xorsign? abs?", "bf16|bf16x2", "daa"},
+    {"popc", "", "b32|b64", "ra"}, {"clz", "", "b32|b64", "ra"}, {"bfind", "shiftamt?", WIDE, "ra"},
+    {"brev", "", "b32|b64", "da"}, {"bfe", "", WIDE, "dauu"}, {"bfi", "", "b32|b64", "daauu"},
+    {"bmsk", "clamp|wrap", "b32", "duu"}, {"szext", "clamp|wrap", "u32|s32", "dau"}, {"fns", "", "b32", "duuu"},
+    {"dp4a", "", "u32|s32 u32|s32", "duuu"}, {"dp2a", "lo|hi", "u32|s32 u32|s32", "duuu"},
+    {"prmt", "f4e|b4e|rc8|ecl|ecr|rc16?", "b32", "daau"}, {"and", "", "pred|b16|b32|b64", "daa"},
+    {"or", "", "pred|b16|b32|b64", "daa"}, {"xor", "", "pred|b16|b32|b64", "daa"},
+    {"not", "", "pred|b16|b32|b64", "da"}, {"cnot", "", "b16|b32|b64", "da"}, {"lop3", "", "b32", "daaan"},
+    {"lop3", "or|and", "b32", "taaanp"}, {"shl", "", "b16|b32|b64", "dau"}, {"shr", "", "b16|b32|b64|" INTS, "dau"},
+    {"shf", "l|r clamp|wrap", "b32", "daau"}, {"set", ICMP, "u32|s32|f32 b16|b32|b64|" INTS, "dbb"},
+    {"set", ICMP " " BOOL, "u32|s32|f32 b16|b32|b64|" INTS, "dbbp"},
+    {"set", FCMP " ftz?", "u32|s32|f32 f32|f64", "dbb"}, {"set", FCMP " ftz? " BOOL, "u32|s32|f32 f32|f64", "dbbp"},
+    {"set", FCMP " ftz?", "u16|s16|u32|s32|f16|bf16 f16|bf16", "dbb"},
+    {"set", FCMP " ftz? " BOOL, "u16|s16|u32|s32|f16|bf16 f16|bf16", "dbbp"},
+    {"set", FCMP " ftz?", "f16x2 f16x2", "dbb"}, {"set", FCMP " ftz? " BOOL, "f16x2 f16x2", "dbbp"},
+    {"set", FCMP, "bf16x2 bf16x2", "rbb"}, {"set", FCMP " " BOOL, "bf16x2 bf16x2", "rbbp"},
+    {"setp", ICMP, "b16|b32|b64|" INTS, "oaa"}, {"setp", ICMP " " BOOL, "b16|b32|b64|" INTS, "oaap"},
+    {"setp", FCMP " ftz?", "f32|f64|f16|f16x2|bf16|bf16x2", "oaa"},
+    {"setp", FCMP " ftz? " BOOL, "f32|f64|f16|f16x2|bf16|bf16x2", "oaap"}, {"selp", "", ANY16, "daap"},
+    {"slct", "ftz?", ANY16 " s32|f32", "daab"},
+    {"testp", "finite|infinite|number|notanumber|normal|subnormal?", "f32|f64", "qa"},
+    {"copysign", "", "f32|f64", "daa"}, {"rcp", "approx ftz?", "f32", "da"}, {"rcp", "approx ftz", "f64", "da"},
+    {"rcp", RND " ftz?", "f32", "da"}, {"rcp", RND, "f64", "da"}, {"sqrt", "approx ftz?", "f32", "da"},
+    {"sqrt", RND " ftz?", "f32", "da"}, {"sqrt", RND, "f64", "da"}, {"rsqrt", "approx ftz?", "f32|f64", "da"},
+    {"sin", "approx ftz?", "f32", "da"}, {"cos", "approx ftz?", "f32", "da"}, {"lg2", "approx ftz?", "f32", "da"},
+    {"ex2", "approx ftz?", "f32", "da"}, {"ex2", "approx ftz", "bf16|bf16x2", "da"},
+    {"ex2", "approx", "f16|f16x2", "da"}, {"tanh", "approx", "f32|f16|f16x2|bf16|bf16x2", "da"},
+
+    {"mov", "v2|v4?", "pred|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64|b128|f16x2", "xx"},
+    {"cvt", "sat?", INT8 " " INT8, "DB"}, {"cvt", "rni|rzi|rmi|rpi ftz? sat?", INT8 " f16|bf16|f32|f64", "DB"},
+    {"cvt", RND " sat? ftz?", "f16|bf16|f32|f64 " INT8, "DB"}, {"cvt", "ftz? sat?", "f32 f16|bf16|f32", "DB"},
+    {"cvt", "ftz? sat?", "f64 f16|bf16|f32|f64", "DB"}, {"cvt", RND " ftz? sat?", "f32 f64", "DB"},
+    {"cvt", RND " ftz? sat? relu? satfinite?", "f16|bf16 f32", "DB"},
+    {"cvt", RND " ftz? sat?", "f16|bf16 f16|bf16|f64", "DB"}, {"cvt", "sat? ftz?", "f16 f16", "DB"},
+    {"cvt", "rni|rzi|rmi|rpi ftz? sat?", "f32 f32", "DB"}, {"cvt", "rni|rzi|rmi|rpi sat?", "f64 f64", "DB"},
+    {"cvt", "rni|rzi|rmi|rpi ftz? sat?", "f16 f16", "DB"},
+    {"cvt", "rn|rz|rs relu? satfinite?", "f16x2|bf16x2 f32", "dbb.u"},
+    {"cvt", "rna|rn|rz relu? satfinite?", "tf32 f32", "rb"},
+    {"cvt", "rn satfinite relu?", "e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2 f32", "xbb"},
+    {"cvt", "rn satfinite relu?", "e4m3x2|e5m2x2 f16x2", "xb"},
+    {"cvt", "rn relu?", "f16x2 e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2", "dx"},
+    {"cvt", "rs satfinite relu?", "e4m3x4|e5m2x4|e2m1x4|e2m3x4|e3m2x4 f32", "xxx"},
+    {"cvt", "rz|rp satfinite?", "ue8m0x2 f32", "xbb"}, {"cvt", "rz|rp satfinite?", "ue8m0x2 bf16x2", "xb"},
+    {"cvt", "rn", "bf16x2 ue8m0x2", "dx"}, {"cvt", "pack sat", "u16|s16 s32", "rbb"},
+    {"cvt", "pack sat", "u8|s8|u4|s4|u2|s2 s32 b32", "rbbu"},
+    {"cvta", "to? global|local|const|param|param::entry|" SHARED, "u32|u64", "dg"},
+    {"isspacep", "global|local|const|param|param::entry|" SHARED, "", "qg"},
+
+    {"ld", "weak? " SPACE "? ca|cg|cs|lu|cv? nc? unified? " EVICT " " VEC, ANY8 "|b128", "Vm.k"},
+    {"ld", "volatile " SPACE "? L2::64B|L2::128B|L2::256B? " VEC, ANY8 "|b128", "Vm"},
+    {"ld", "relaxed|acquire " SCOPE " " SPACE "? " EVICT " " VEC, ANY8 "|b128", "Vm.k"},
+    {"ld", "mmio relaxed sys global?", ANY8 "|b128", "Vm"}, {"ldu", "global? v2|v4?", ANY8 "|b128", "Vm"},
+    {"st", "weak? " SPACE "? wb|cg|cs|wt? " EVICT " " VEC, ANY8 "|b128", "mS.k"},
+    {"st", "volatile " SPACE "? " VEC, ANY8 "|b128", "mS"},
+    {"st", "relaxed|release " SCOPE " " SPACE "? " EVICT " " VEC, ANY8 "|b128", "mS.k"},
+    {"st", "mmio relaxed sys global?", ANY8 "|b128", "mS"}, {"st", "async * ", "", "xxx"}, {"st", "bulk *", "", "xxx"},
+
+#define SEM "relaxed|acquire|release|acq_rel? " SCOPE "? global|" SHARED "? L2::cache_hint?"
+    {"atom", "add " SEM, "u32|s32|u64|f32|f64", "dma.k"}, {"atom", "add noftz " SEM, "f16|f16x2|bf16|bf16x2", "dma.k"},
+    {"atom", "min|max " SEM, WIDE, "dma.k"}, {"atom", "inc|dec " SEM, "u32", "dma.k"},
+    {"atom", BOOL " " SEM, "b32|b64", "dma.k"}, {"atom", "exch " SEM, "b32|b64|b128", "dma.k"},
+    {"atom", "cas " SEM, "b16|b32|b64|b128", "dmaa.k"},
+    {"atom", "add|min|max noftz? v2|v4|v8 " SEM, "f16|f16x2|bf16|bf16x2|f32", "xmx.k"},
+    {"red", "add " SEM, "u32|s32|u64|f32|f64", "ma.k"}, {"red", "add noftz " SEM, "f16|f16x2|bf16|bf16x2", "ma.k"},
+    {"red", "min|max " SEM, WIDE, "ma.k"}, {"red", "inc|dec " SEM, "u32", "ma.k"},
+    {"red", BOOL " " SEM, "b32|b64", "ma.k"},
+    {"red", "add|min|max noftz? v2|v4|v8 " SEM, "f16|f16x2|bf16|bf16x2|f32", "mx.k"}, {"red", "async *", "", "xxx"},
+
+    {"shfl", "sync up|down|bfly|idx", "b32", "Oauuu"}, {"vote", "sync all|any|uni", "pred", "qpu"},
+    {"vote", "sync ballot", "b32", "dpu"}, {"match", "any sync", "b32|b64", "rau"},
+    {"match", "all sync", "b32|b64", "tau"}, {"redux", "sync add|min|max", "u32|s32", "dau"},
+    {"redux", "sync " BOOL, "b32", "dau"}, {"redux", "sync min|max abs? NaN?", "f32", "dau"},
+    {"activemask", "", "b32", "d"}, {"elect", "sync", "", "tu"}, {"bar", "sync cta?", "", "u.u"},
+    {"bar", "arrive", "", "uu"}, {"bar", "red popc", "u32", "dup"}, {"bar", "red popc", "u32", "duup"},
+    {"bar", "red and|or", "pred", "qup"}, {"bar", "red and|or", "pred", "quup"}, {"bar", "warp sync", "", "u"},
+    {"barrier", "sync aligned? cta?", "", "u.u"}, {"barrier", "arrive aligned?", "", "uu"},
+    {"barrier", "red popc aligned?", "u32", "dup"}, {"barrier", "red popc aligned?", "u32", "duup"},
+    {"barrier", "red and|or aligned?", "pred", "qup"}, {"barrier", "red and|or aligned?", "pred", "quup"},
+    {"barrier", "cluster arrive release|relaxed? aligned?", "", ""},
+    {"barrier", "cluster wait acquire? aligned?", "", ""}, {"membar", "gl|cta|sys", "", ""},
+    {"membar", "proxy *", "", ""}, {"fence", "sc|acq_rel|acquire|release? " SCOPE, "", ""},
+    {"fence", "sc|acq_rel|acquire|release? sync_restrict::shared::cta|sync_restrict::shared::cluster cluster", "", ""},
+    {"fence", "mbarrier_init release cluster", "", ""}, {"fence", "proxy *", "", ".xx"},
+
+    {"bra", "uni?", "", "L"}, {"brx", "idx uni?", "", "uT"}, {"ret", "uni?", "", ""}, {"exit", "", "", ""},
+    {"trap", "", "", ""}, {"brkpt", "", "", ""}, {"call", "uni?", "", ".xxxx"}, {"nanosleep", "", "u32", "u"},
+    {"pmevent", "mask?", "", "n"}, {"setmaxnreg", "inc|dec sync aligned", "u32", "n"},
+    {"griddepcontrol", "launch_dependents|wait", "", ""}, {"mapa", SHARED "?", "u32|u64", "dxu"},
+    {"getctarank", SHARED "?", "u32|u64", "rx"},
+    {"prefetch", "global|local? L1|L2|L2::evict_last|L2::evict_normal", "", "m"},
+    {"prefetch", "const|param|generic? tensormap", "", "m"}, {"prefetchu", "L1", "", "m"},
+    {"applypriority", "global? L2::evict_normal", "", "mn"}, {"discard", "global? L2", "", "mn"},
+    {"createpolicy", "*", "", "x.xxxx"},
+    {"cp", "async ca|cg " SHARED " global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmn.uk"},
+    {"cp", "async ca|cg " SHARED " global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmnp.k"},
+    {"cp", "async ca|cg " SHARED " global L2::cache_hint L2::64B|L2::128B|L2::256B?", "", "mmnk"},
+    {"cp", "async commit_group", "", ""}, {"cp", "async wait_group", "", "n"}, {"cp", "async wait_all", "", ""},
+    {"cp", "async mbarrier arrive noinc? " SHARED "?", "b64", "m"}, {"cp", "async bulk *", "", ".xxxxxxxx"},
+    {"cp", "reduce async bulk *", "", "x.xxxxxxx"}, {"mbarrier", "init " SHARED "?", "b64", "mu"},
+    {"mbarrier", "inval " SHARED "?", "b64", "m"}, {"mbarrier", "arrive|arrive_drop *", "", "x.xx"},
+    {"mbarrier", "expect_tx|complete_tx *", "", "mu"}, {"mbarrier", "test_wait|try_wait *", "", "xmx.x"},
+    {"mbarrier", "pending_count", "b64", "ra"}, {"alloca", "", "u32|u64", "dx.n"}, {"stacksave", "", "u32|u64", "d"},
+    {"stackrestore", "", "u32|u64", "a"},
+
+    /* known, and not looked into */
+#define FREE(op) {op, "*", "", ".xxxxxxxxxxxx"}
+    FREE("tex"), FREE("tld4"), FREE("txq"), FREE("suq"), FREE("suld"), FREE("sust"), FREE("sured"), FREE("istypep"),
+    FREE("wmma"), FREE("mma"), FREE("_mma"), FREE("ldmatrix"), FREE("stmatrix"), FREE("movmatrix"), FREE("wgmma"),
+    FREE("tcgen05"), FREE("multimem"), FREE("tensormap"), FREE("clusterlaunchcontrol"), FREE("vadd"), FREE("vsub"),
+    FREE("vabsdiff"), FREE("vmin"), FREE("vmax"), FREE("vshl"), FREE("vshr"), FREE("vmad"), FREE("vset"), FREE("vadd2"),
+    FREE("vsub2"), FREE("vavrg2"), FREE("vabsdiff2"), FREE("vmin2"), FREE("vmax2"), FREE("vset2"), FREE("vadd4"),
+    FREE("vsub4"), FREE("vavrg4"), FREE("vabsdiff4"), FREE("vmin4"), FREE("vmax4"), FREE("vset4"),
+};
+
+/* Types that only certain instructions know, with the registers that hold them. */
+static const struct { const char *names; enum sim_type held; } other_types[] = {
+    {"e2m1x2|e2m1|e2m3|e3m2|e4m3|e5m2|ue8m0|ue4m3|u4|s4|u2|s2|b1|texref|samplerref|surfref", SIM_NOTYPE},
+    {"e4m3x2|e5m2x2|e2m3x2|e3m2x2|ue8m0x2|e2m1x4", SIM_B16}, {"u16x2|s16x2|tf32|e4m3x4|e5m2x4|e2m3x4|e3m2x4", SIM_B32},
+    {"f32x2", SIM_B64},
+};
+
+/* Modifiers of the instructions that are not looked into; with those of the table, all that ptxas knows. */
+static const char other_modifiers[] =
+    "1d|2d|3d|a1d|a2d|cube|acube|2dms|a2dms|base|level|grad|tile|im2col|im2col::w|im2col::w::128|im2col_no_offs|"
+    "tile::gather4|tile::scatter4|v1|a|b|d|ab|row|col|load|store|mma|sync|aligned|sp|sp::ordered_metadata|sparse|trans|"
+    "x1|x2|x4|x8|x16|x32|x64|x128|num|satfinite|popc|xor|and|or|m8n8k4|m8n8k16|m8n8k32|m8n8k128|m16n8k4|m16n8k8|"
+    "m16n8k16|m16n8k32|m16n8k64|m16n8k128|m16n8k256|m16n16k16|m32n8k16|m8n32k16|m16n16k8|m8n8|m16n16|m8n16|m16n8|zero|"
+    "trap|clamp|p|h0|h1|unified|width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|"
+    "num_mipmap_levels|num_samples|memory_layout|ld_reduce|red|st|commit_group|wait_group|wait|fence|mma_async|arrive|"
+    "expect_tx|tensor|prefetch|cp|alloc|dealloc|relinquish_alloc_permit|commit|shift|cta_group::1|cta_group::2|"
+    "mbarrier::complete_tx::bytes|mbarrier::arrive::one|mbarrier::arrive::one::b64|bulk_group|bulk|read|"
+    "multicast::cluster|cluster|noComplete|parity|tensormap|replace|cp_fenceproxy|async|alias|async::generic|"
+    "tensormap::generic|global_address|rank|box_dim|global_dim|global_stride|element_stride|elemtype|interleave_layout|"
+    "swizzle_mode|swizzle_atomicity|fill_mode|fractional|range|cvt|L2::evict_unchanged|L2::evict_first|generic|"
+    "shared::cta|async.global|async.shared::cta|async.shared::cluster|from|to|unidirectional|try_cancel|query_cancel|"
+    "is_canceled|get_first_ctaid|get_first_ctaid::x|get_first_ctaid::y|get_first_ctaid::z|kind::f16|kind::tf32|"
+    "kind::i8|kind::f8f6f4|kind::mxf8f6f4|kind::mxf4|kind::mxf4nvf4|block_scale|scale_vec::1X|scale_vec::2X|"
+    "scale_vec::4X|samplerref|texref|add|min|max|inc|dec|exch|cas|geom|r|g|pack::16b|unpack::16b|32x32b|16x64b|16x128b|"
+    "16x256b|16x32bx2|ws|wait::ld|wait::st|before_thread_sync|after_thread_sync|fence::before_thread_sync|"
+    "fence::after_thread_sync|b0|b1|b2|b3|s4|cpmask|exclusive|override|mode|b8x16.b6x16_p32|b6x16_p32|b4x16_p64|b8x16|"
+    "16x16|shared::cluster::cta|acc::f16|acc::f32";
+
+/* Special registers. w: 32 bits, l: 64, q: either, v: vector
+   of 32, p: predicate. %envreg0..31 and %pm0..7 come last. */
+static const struct { const char *name; char kind; } specials[] = {
+    {"", 0}, {"%tid", 'v'}, {"%ntid", 'v'}, {"%ctaid", 'v'}, {"%nctaid", 'v'}, {"%laneid", 'w'}, {"%warpid", 'w'},
+    {"%nwarpid", 'w'}, {"%smid", 'w'}, {"%nsmid", 'w'}, {"%gridid", 'q'}, {"%clock", 'w'}, {"%clock_hi", 'w'},
+    {"%clock64", 'l'}, {"%globaltimer", 'l'}, {"%globaltimer_lo", 'w'}, {"%globaltimer_hi", 'w'}, {"%lanemask_lt", 'w'},
+    {"%lanemask_eq", 'w'}, {"%lanemask_le", 'w'}, {"%lanemask_gt", 'w'}, {"%lanemask_ge", 'w'},
+    {"%dynamic_smem_size", 'w'}, {"%total_smem_size", 'w'}, {"%aggr_smem_size", 'w'}, {"%is_explicit_cluster", 'p'},
+    {"%clusterid", 'v'}, {"%nclusterid", 'v'}, {"%cluster_ctaid", 'v'}, {"%cluster_nctaid", 'v'},
+    {"%cluster_ctarank", 'w'}, {"%cluster_nctarank", 'w'}, {"%reserved_smem_offset_begin", 'w'},
+    {"%reserved_smem_offset_end", 'w'}, {"%reserved_smem_offset_cap", 'w'}, {"%reserved_smem_offset_0", 'w'},
+    {"%reserved_smem_offset_1", 'w'}, {"%current_graph_exec", 'l'}, {"%envreg", 'w'}, {"%pm", 'w'}, {"%pm_64", 'l'},
+};
+#define SPECIAL_ENVREG (sizeof specials / sizeof *specials - 3)
+
+/* What needs a newer .target or .version than the text may have.
+   `word`: modifiers or types; name NULL: the instruction's. */
+static const struct feature {
+    const char *op, *word;
+    unsigned char sm, version;
+    const char *kind, *name;
+} features[] = {
+    {"redux", NULL, 80, 70, "Feature", NULL}, {"cp", "async", 80, 70, "Feature", NULL},
+    {"mbarrier", "try_wait", 90, 78, "Feature", NULL}, {"mbarrier", NULL, 80, 70, "Feature", NULL},
+    {"discard", NULL, 80, 74, "Feature", NULL}, {"applypriority", NULL, 80, 74, "Feature", NULL},
+    {"createpolicy", NULL, 80, 74, "Feature", NULL}, {"alloca", NULL, 52, 73, "Feature", NULL},
+    {"stacksave", NULL, 52, 73, "Feature", NULL}, {"stackrestore", NULL, 52, 73, "Feature", NULL},
+    {"elect", NULL, 90, 80, "Feature", NULL}, {"griddepcontrol", NULL, 90, 78, "Instruction", NULL},
+    {"mapa", NULL, 90, 78, "Feature", NULL}, {"getctarank", NULL, 90, 78, "Feature", NULL},
+    {"barrier", "cluster", 90, 78, "Feature", NULL}, {"match", NULL, 70, 60, "Instruction", NULL},
+    {"nanosleep", NULL, 70, 62, "Instruction", NULL}, {"activemask", NULL, 0, 62, "Feature", NULL},
+    {"fence", NULL, 70, 60, "Feature", "fence instruction"}, {"bmsk", NULL, 70, 76, "Instruction", NULL},
+    {"szext", NULL, 70, 76, "Instruction", NULL}, {"tanh", NULL, 75, 70, "Feature", NULL},
+    {"ex2", "f16|f16x2", 75, 70, "Feature", "ex2.f16/f16x2"},
+    {"min", "f16|f16x2", 80, 70, "Feature", "min.f16 or min.f16x2"},
+    {"max", "f16|f16x2", 80, 70, "Feature", "max.f16 or max.f16x2"},
+    {"abs", "f16|f16x2", 0, 65, "Feature", "abs.f16 or abs.f16x2"}, {"dp4a", NULL, 61, 50, "Instruction", NULL},
+    {"dp2a", NULL, 61, 50, "Instruction", NULL}, {"lop3", "or|and", 70, 82, "Feature", "lop3.<BoolOp>"},
+    {"ldmatrix", NULL, 75, 65, "Feature", NULL}, {"add", "bf16", 90, 78, "Feature", "add.bf16"},
+    {"sub", "bf16", 90, 78, "Feature", "sub.bf16"}, {"mul", "bf16", 90, 78, "Feature", "mul.bf16"},
+    {"add", "bf16x2", 90, 78, "Feature", "add.bf16x2"}, {"sub", "bf16x2", 90, 78, "Feature", "sub.bf16x2"},
+    {"mul", "bf16x2", 90, 78, "Feature", "mul.bf16x2"}, {"set", "bf16", 90, 78, "Feature", "set.bf16"},
+    {"setp", "bf16", 90, 78, "Feature", "setp.bf16"}, {"set", "bf16x2", 90, 78, "Feature", "set.bf16x2"},
+    {"setp", "bf16x2", 90, 78, "Feature", "setp.bf16x2"}, {"ex2", "bf16|bf16x2", 90, 78, "Feature", "ex2.bf16"},
+    {"atom", "bf16|bf16x2", 90, 78, "Instruction", "atom.add.bf16.global"},
+    {"atom", "f16", 70, 63, "Instruction", "atom.add.f16.global"},
+    {"atom", "b16", 70, 63, "Instruction", "atom.cas.b16.global"},
+    {"atom", "b128", 90, 83, "Instruction", "atom.exch.b128.global"},
+    {"atom", "v2|v4|v8", 90, 81, "Feature", "atom instruction with vector types"},
+    {"add", "u16x2|s16x2", 90, 80, "Feature", "add.u16x2"}, {"min", "u16x2|s16x2", 90, 80, "Feature", "min.u16x2"},
+    {"max", "u16x2|s16x2", 90, 80, "Feature", "max.u16x2"}, {"*", "f32x2", 100, 86, "Feature", ".f32x2"},
+    {"*", "e4m3x2|e5m2x2", 89, 78, "Feature", "cvt with .e4m3x2/.e5m2x2"},
+    {"cvt", "s2|u2|s4|u4", 75, 65, "Feature", ".s2"}, {"*", "bf16", 80, 70, "Feature", ".bf16"},
+    {"*", "bf16x2", 80, 70, "Feature", ".bf16x2"}, {"*", "tf32", 80, 70, "Feature", ".tf32"},
+    {"cvta", "param", 70, 77, "Feature", "cvta/isspacep with .param state space"},
+    {"*", "shared::cluster", 90, 78, "Feature", "::cluster"}, {"*", "shared::cta", 0, 78, "Feature", "::cta"},
+    {"*", "param::entry", 0, 83, "Feature", "::entry"}, {"atom", "cluster", 90, 78, "Feature", ".cluster scope"},
+    {"red", "cluster", 90, 78, "Feature", ".cluster scope"}, {"ld", "cluster", 90, 78, "Feature", ".cluster scope"},
+    {"st", "cluster", 90, 78, "Feature", ".cluster scope"}, {"fence", "cluster", 90, 78, "Feature", ".cluster scope"},
+    {"*", "relu", 80, 70, "Modifier", ".relu"}, {"*", "NaN", 80, 70, "Modifier", ".NaN"},
+    {"*", "xorsign", 86, 72, "Modifier", ".xorsign"}, {"*", "oob", 90, 81, "Modifier", ".oob"},
+    {"*", "L2::cache_hint", 80, 74, "Modifier", ".L2::cache_hint"}, {"*", "mmio", 70, 82, "Feature", ".mmio"},
+    {"ld", "L2::64B|L2::128B|L2::256B", 75, 74, "Feature", "cache prefetching"},
+    {"*", "relaxed", 70, 60, "Feature", ".relaxed"}, {"*", "acquire", 70, 60, "Feature", ".acquire"},
+    {"*", "release", 70, 60, "Feature", ".release"}, {"barrier", "cta", 0, 78, "Feature", "barrier.cta"},
+    {"setmaxnreg", NULL, 90, 80, "Feature", NULL},
+};

@@ -1,0 +1,163 @@
+/* ptx.h - private to text/: what its files share while a text is parsed.
+
+   One `struct px` is one parse. All memory of the image comes from the store, which the image keeps, and nothing is
+   freed singly. A syntax error or a lack of memory leaves by longjmp from px_fatal; any other error is a line in the
+   log, and parsing goes on. */
+#ifndef SIM_PTX_H
+#define SIM_PTX_H
+
+#include "text.h"
+#include <setjmp.h>
+
+#define PX_MAX_DEPTH 200                          /* nested scopes, parentheses, initialiser braces: bounds recursion */
+
+enum px_token_kind { T_EOF, T_IDENT, T_DOT /* .name, with :: parts */, T_NUMBER, T_STRING, T_PUNCT };
+
+/* Two-character operators; a one-character one is its own code. */
+enum { P_SHL = 256, P_SHR, P_LE, P_GE, P_EQ, P_NE, P_AND, P_OR };
+
+enum px_symbol_kind { PX_REG, PX_FAMILY /* %r<10> */, PX_VAR, PX_FUNC, PX_LABEL };
+
+struct px_symbol {
+    enum px_symbol_kind kind;
+    unsigned depth;                               /* of the scope that declared it; 0 is the module */
+    struct px_name *name;
+    struct px_symbol *shadowed, *next;            /* the outer meaning of the name; the next symbol of the same scope */
+    unsigned reg;                                 /* PX_REG: index in func->regs. PX_LABEL: instruction index */
+    uint64_t count; enum sim_type type; unsigned char vec;  /* PX_FAMILY: registers are made at their first use */
+    struct px_symbol *family;                     /* PX_REG that came from one */
+    struct sim_var *var; struct sim_func *func;
+    struct sim_proto *proto; struct sim_operand *targets; unsigned ntargets;   /* PX_LABEL of a directive */
+};
+
+struct px_name {                                  /* one per different identifier, directive or modifier of the text */
+    const char *text; unsigned len, hash;
+    struct px_name *next;
+    struct px_symbol *sym, *label;                /* innermost meanings now; labels are a namespace of their own */
+    struct px_symbol *family; unsigned family_epoch;   /* family that covers this name, valid while the epoch stands */
+    short mod, op, sreg;                          /* index in check.c's tables: 0 not asked yet, -1 none */
+};
+
+struct px_token {
+    enum px_token_kind kind;
+    unsigned line;
+    const char *text; unsigned len;               /* as written; a T_DOT's without the dot,
+                                                     a T_STRING's without the quotes */
+    int punct;
+    struct px_name *name;                         /* T_IDENT, T_DOT */
+    uint64_t value; unsigned char fbits; bool is_unsigned;     /* T_NUMBER; fbits as in sim_operand */
+};
+
+struct px_block { struct px_block *next; size_t used, cap; };
+struct px_store {                                 /* image->arena */
+    struct px_block *blocks;
+    struct px_name **table; unsigned mask, count; /* kept for sim_image_func and sim_image_var */
+};
+
+struct px_vec { void *data; size_t n, cap; };     /* scratch; freed when the parse ends */
+
+struct px_operand {
+    struct sim_operand o;
+    unsigned line;
+    struct px_name *name;                         /* of a symbol still to be found */
+    const char *label_for;                        /* the instruction, where only a label can stand */
+    bool was_symbol;                              /* there the name of a register or variable stands */
+    bool minus, indexed;                          /* -%r, which no instruction takes; g[3] */
+    bool bad_address, beyond;                     /* [what is no address]; [more than an address] */
+};
+
+struct px_pending {                               /* a use of a name that has no meaning yet:
+                                                     a label further down, or unknown */
+    struct sim_operand *operand; struct px_name *name; unsigned line;
+    const char *label_for; bool was_symbol;
+};
+
+struct px_scope { struct px_symbol *symbols, *labels; size_t pending; uint32_t param_bytes; bool has_family; };
+
+struct px {
+    struct px_store *store;
+    struct sim_image *image;
+    struct sim_log *log;
+    unsigned errors, max_version, device_sm;
+    const struct sim_input *inputs; unsigned ninputs, input;    /* `input` is the one that is parsed */
+    bool debug, has_debug;                        /* .target debug; there is debug information */
+    bool more;                                    /* inputs may still come: what is missing is no error yet */
+    int result;
+    jmp_buf bail;
+
+    const char *cur; unsigned line;               /* lexer */
+    struct px_token t;                            /* the current token */
+
+    struct sim_func *func;                        /* the function whose body is parsed, or NULL */
+    struct px_scope scope[PX_MAX_DEPTH + 1]; unsigned depth, epoch;
+    uint32_t local_bytes, param_bytes, param_align;    /* of func's frame */
+    struct px_vec vars, funcs, instrs, regs, fvars, params, relocs, pending, stack /* px_operand */;
+};
+
+/* lex.c */
+struct px_store *px_store_new(void);
+void  px_store_free(struct px_store *store);
+void *px_alloc(struct px *px, size_t bytes);                          /* zeroed; leaves by px_fatal
+                                                                         when there is no memory */
+char *px_strndup(struct px *px, const char *text, size_t n);
+void *px_push(struct px *px, struct px_vec *v, size_t size);          /* a zeroed new element at the end */
+void *px_keep(struct px *px, const void *data, size_t n, size_t size);/* a copy that lives as long as the image */
+struct px_name *px_intern(struct px *px, const char *text, size_t n);
+struct px_name *px_find_name(const struct px_store *store, const char *text, size_t n);
+void  px_next(struct px *px);                                         /* reads the next token into px->t */
+void  px_relex_number(struct px *px);                                 /* the current T_DOT is `.5`:
+                                                                         make it a T_NUMBER */
+void  px_error(struct px *px, unsigned line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void  px_fatal(struct px *px, int result, unsigned line, const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
+void  px_no_memory(struct px *px) __attribute__((noreturn));
+void  px_syntax(struct px *px) __attribute__((noreturn));             /* Parsing error near the current token */
+
+static inline bool px_is(const struct px *px, int punct) { return px->t.kind == T_PUNCT && px->t.punct == punct; }
+static inline bool px_accept(struct px *px, int punct)
+{
+    if (!px_is(px, punct)) return false;
+    px_next(px);
+    return true;
+}
+static inline void px_expect(struct px *px, int punct) { if (!px_is(px, punct)) px_syntax(px); px_next(px); }
+static inline bool px_dot(const struct px *px, const char *name)
+{
+    return px->t.kind == T_DOT && px->t.len == strlen(name) && memcmp(px->t.text, name, px->t.len) == 0;
+}
+static inline bool px_accept_dot(struct px *px, const char *name)
+{
+    if (!px_dot(px, name)) return false;
+    px_next(px);
+    return true;
+}
+
+/* parse.c */
+void px_parse_module(struct px *px);
+struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or
+                                                                         function; NULL if none */
+struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth);
+void px_forget_module(struct px *px);                                 /* the names of one input are
+                                                                         not those of the next */
+
+/* operand.c */
+struct px_value { bool is_float, is_unsigned; unsigned char fbits; uint64_t bits; };
+struct px_value px_expression(struct px *px);
+uint64_t px_integer(struct px *px);
+void px_instruction(struct px *px, int pred, bool pred_negated);
+void px_push_operand(struct px *px);
+void px_push_label(struct px *px);
+struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n);       /* pops the stack down to base */
+
+/* image.c */
+const char *px_type_name(enum sim_type t);
+bool px_is_system(const char *name);                                  /* a function that the executor provides */
+
+/* merge.c */
+void px_merge(struct px *px);
+
+/* check.c */
+int  px_special(struct px_name *name);                                /* > 0: a special register */
+void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
+
+#endif

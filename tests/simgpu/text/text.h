@@ -1,0 +1,157 @@
+/* text.h - the map of text/: PTX text to an image, a checked module. It calls nothing but itself.
+
+     lex.c      characters to tokens, names, errors; the store that owns an image's memory
+     parse.c    the grammar of modules, functions and declarations; the meaning of names
+     operand.c  expressions, operands, instructions
+     check.c    whether ptxas takes an instruction, by the tables in forms.h
+     merge.c    several inputs become one
+     image.c    the entry points below
+
+   ptx.h is private to these files.
+
+   Nothing here knows devices; an image is plain data, made once per module load. parse.c makes variables, functions and
+   instructions and resolves every name: registers to indices of the function, labels to instruction indices, symbols to
+   variables or functions. What ptxas rejects is rejected here, in its words. */
+#ifndef SIM_TEXT_H
+#define SIM_TEXT_H
+
+#include "../base/base.h"
+
+enum sim_type {                                   /* PTX fundamental types, with their size in sim_type_size() */
+    SIM_NOTYPE, SIM_PRED,
+    SIM_B8, SIM_U8, SIM_S8, SIM_B16, SIM_U16, SIM_S16, SIM_F16, SIM_BF16,
+    SIM_B32, SIM_U32, SIM_S32, SIM_F32, SIM_F16X2, SIM_BF16X2,
+    SIM_B64, SIM_U64, SIM_S64, SIM_F64, SIM_B128
+};
+unsigned sim_type_size(enum sim_type t);          /* bytes; 0 for SIM_NOTYPE and SIM_PRED */
+enum sim_type sim_type_named(const char *name);   /* "u32" -> SIM_U32; SIM_NOTYPE if it is no type */
+
+struct sim_reloc {                                /* an address inside an initialiser:
+                                                     `generic(g)+8`, `g`, a function */
+    uint64_t offset; uint32_t size;               /* where in the variable, and how many
+                                                     bytes (8, or 4, or 1 with a mask) */
+    unsigned shift;                               /* 0xFF00(g) and its like: the address is
+                                                     shifted right by this before storing */
+    struct sim_var *var; struct sim_func *func;   /* exactly one is set */
+    int64_t addend;
+};
+
+struct sim_var {                                  /* a .global .const .shared .local .param
+                                                     variable, of module or function */
+    char *name;
+    enum sim_space space;
+    enum sim_type type;                           /* of one element */
+    uint32_t align;                               /* bytes; the declared one, or the type's */
+    uint64_t size;                                /* bytes in all; 0 for `.extern .shared x[]` */
+    bool is_extern, is_weak, is_visible;
+    bool is_unsized;                              /* declared [] : dynamic shared memory when space is SIM_SHARED */
+    unsigned char *init; uint64_t init_size;      /* initial bytes, or NULL for zero; the rest up to size is zero */
+    struct sim_reloc *relocs; unsigned nrelocs;
+    uint64_t address;                             /* global and const: device address, set by the module loader.
+                                                     param: byte offset in the function's parameter area, a kernel's
+                                                     from SIM_PARAM_BASE.
+                                                     local and call-sequence param: byte offset in the function's frame.
+                                                     reg (a .reg parameter): index in func->regs.
+                                                     shared: set per entry by decode.c, not here */
+    unsigned id;                                  /* index in image->vars (module scope)
+                                                     or func->vars (function scope) */
+    unsigned input;                               /* the text it stands in, where several are linked */
+    struct sim_func *owner;                       /* NULL at module scope */
+};
+
+enum sim_operand_kind {
+    SIM_O_REG,        /* reg                                             %r1   !%p1 (negated)   */
+    SIM_O_IMM,        /* imm; fbits says how it was written              7  -3  0f3F800000  0d...  1.5  true */
+    SIM_O_SREG,       /* name, imm = 0..3 for .x .y .z .w                %tid.x  %laneid        */
+    SIM_O_SYM,        /* var or func, imm = byte offset                  g   g+4   vprintf      */
+    SIM_O_MEM,        /* [base+imm]: base is reg (>= 0) or var, or neither (absolute)           */
+    SIM_O_VEC,        /* {a, b, c, d}: elements in list                                         */
+    SIM_O_LIST,       /* (a, b): a call's return or argument list                               */
+    SIM_O_PAIR,       /* d|p : list[0], list[1]                                                 */
+    SIM_O_LABEL,      /* target = instruction index                                             */
+    SIM_O_TARGETS,    /* label of a .branchtargets list (brx.idx): list of SIM_O_LABEL          */
+    SIM_O_PROTO,      /* label of a .callprototype (indirect call): proto                       */
+    SIM_O_SINK        /* _                                                                      */
+};
+
+struct sim_operand {
+    unsigned char kind;
+    bool negated;                                 /* !p, or a unary minus that stood before a register */
+    unsigned char fbits;                          /* SIM_O_IMM: 0 integer, 32: 0f hex, 64: 0d hex
+                                                     or decimal float (imm holds the bits) */
+    unsigned char component;                      /* SIM_O_REG: 1..4 for %v.x .. of a vector register (0: none) */
+    int reg;                                      /* index into func->regs, or -1 */
+    uint64_t imm;
+    const char *name;                             /* SIM_O_SREG: without the component, with the % */
+    struct sim_var *var; struct sim_func *func;
+    unsigned target;
+    struct sim_operand *list; unsigned n;
+    struct sim_proto *proto;
+};
+
+#define SIM_MAX_MODS 14
+struct sim_instr {
+    const char *op;                               /* "ld", "mad", "bar" ... interned: same text, same pointer */
+    const char *mods[SIM_MAX_MODS]; unsigned nmods; /* "global", "v2", "u32" ... without the dot, in order, interned;
+                                                       `::` parts stay one: "L1::evict_last" */
+    int pred; bool pred_negated;                  /* guard: register index or -1 */
+    struct sim_operand *opd; unsigned n;          /* as written, destination first */
+    unsigned line;                                /* of the text, for logs and for faults */
+};
+
+struct sim_proto { struct sim_var *params; unsigned nparams; struct sim_var *rets; unsigned nrets; };
+
+struct sim_reg { char *name; enum sim_type type; unsigned char vec; /* 1, 2 or 4 elements */ };
+
+struct sim_func {
+    char *name;
+    struct sim_image *image;
+    unsigned id, input;                           /* index in image->funcs; the text it
+                                                     stands in, where several are linked */
+    bool is_entry, is_extern, is_weak, is_visible, has_body;
+    struct sim_var *params; unsigned nparams;     /* space SIM_PARAM, address = offset with PTX alignment */
+    struct sim_var *rets; unsigned nrets;         /* likewise, in an area of their own */
+    uint32_t param_bytes;                         /* end of the last parameter, no tail padding */
+    struct sim_reg *regs; unsigned nregs;
+    struct sim_var **vars; unsigned nvars;        /* function-scope variables of any space,
+                                                     call-sequence params among them */
+    uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
+    struct sim_instr *instrs; unsigned ninstrs;
+    uint32_t maxntid[3], reqntid[3];              /* 0 when not given */
+    uint32_t minnctapersm;
+};
+
+struct sim_image {
+    unsigned version;                             /* .version 7.4 is 74 */
+    unsigned sm;                                  /* .target sm_75 is 75 */
+    bool sm_suffix_a;                             /* sm_90a */
+    unsigned address_size;
+    struct sim_var **vars; unsigned nvars;        /* module scope */
+    struct sim_func **funcs; unsigned nfuncs;
+    void *arena;                                  /* owns every string and array above; image.c */
+};
+
+struct sim_log { char *text; size_t len, cap; };  /* grows; the driver copies what fits into the user's buffer */
+void sim_log_add(struct sim_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sim_log_free(struct sim_log *log);
+
+/* Parses `text` (NUL-terminated). Returns 0 and *out, or the CUresult that a driver gives: 218
+   (syntax, unknown target, unknown name), 222 (.version above max_version, e.g. 90), 200 (not
+   PTX at all). device_sm: PTX whose .target is above it is 218. Errors go to `errors` as ptxas
+   words them ("ptxas application ptx input, line 5; error   : ..."). An unsupported feature is 218
+   with its name and line. Unresolved externs other than the system functions are an error. */
+int  sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors,
+                     struct sim_image **out);
+
+/* Several texts as one image, each with a name for the log. Externs of one are resolved by the .visible and .weak
+   definitions of the others: what is there twice or does not match is 300, what is missing 999, in nvlink's words. With
+   `more` nothing is missing yet, as the next input may bring it; the image then only shows what there is. */
+#define SIM_NO_FORMAT "error   : Binary format for key='0', ident='' is not recognized\n"
+struct sim_input { const char *name, *text; };
+int  sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version, unsigned device_sm,
+                    struct sim_log *errors, struct sim_image **out);
+void sim_image_free(struct sim_image *image);
+struct sim_func *sim_image_func(const struct sim_image *image, const char *name);
+struct sim_var  *sim_image_var(const struct sim_image *image, const char *name);
+
+#endif
