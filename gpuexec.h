@@ -1179,7 +1179,8 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_b
 /* Makes a broken barrier as new. No kernel that uses it may be running. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier);
 
-/* Waits for work on its devices and frees it. */
+/* Waits for work on its devices and frees it. GPUEXEC_BARRIER_BROKEN if it is broken and no call has returned that yet, as gpuexec_context_close
+   and gpuexec_shutdown return it, too; it is freed nevertheless. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1888,7 +1889,8 @@ typedef struct gxi_state {
     /* What sections below add to calls above them, each set with the first object that needs it: */
     void              (*add_launches)(gxi_text *t);                  /* to the text of an asynchronous error: who may have failed */
     void              (*add_barriers)(gxi_text *t);                  /* ... and who waits for that */
-    void              (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context);       /* after a wait in that context */
+    /* after a wait in that context: fails if a barrier of it is broken, or, with `news`, if no call has returned that yet */
+    gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);                      /* before its objects end */
 } gxi_state;
 static gxi_state gxi;
@@ -3484,7 +3486,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, 
 /* The end of a call that waits: its own failure, or else the latched one, and nothing stays latched. */
 static gpuexec_result gxi_waited(gxi_call *call, const gxi_slot *slot, const char *what) {
     if (call->cu) gxi_fail_cu(call, NULL, "waiting for %s failed", what);
-    else if (GXI_LOAD(&gxi.barriers)) gxi.look_at_barriers(call, slot->cu_context);
+    else if (GXI_LOAD(&gxi.barriers)) gxi.look_at_barriers(call, slot->cu_context, 0);
     return gxi_take();
 }
 
@@ -5435,6 +5437,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     /* the driver's synchronous calls may return before the device is done (device to device, small pageable sources) */
     if (context && call->cu == 0 && x->kind != GXI_COPY_OUT) GXI_TRY(cuStreamSynchronize, (s));
     gxi_leave(&scope);
+    if (call->cu == 0 && context && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers)) return gxi.look_at_barriers(call, slot->cu_context, 1);
     if (call->cu == 0) return GPUEXEC_OK;
     return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: copy_in writes the device, copy_out reads it", NULL);
 }
@@ -6930,13 +6933,14 @@ static int gxi_barrier_has(const gxi_barrier *b, const struct CUctx_st *context)
     for (i = 0; i < b->count; i++) if (b->cu_contexts[i] == context) return 1;
     return 0;
 }
-/* For the calls that have waited in this context: fails if a barrier of it is broken. */
-static GXI_COLD void gxi_look_at_barriers(gxi_call *call, const struct CUctx_st *context) {
+static GXI_COLD gpuexec_result gxi_look_at_barriers(gxi_call *call, const struct CUctx_st *context, int news) {
+    gpuexec_result result = GPUEXEC_OK;
     gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
-    for (b = gxi_barriers; b; b = b->next)
-        if (gxi_barrier_has(b, context) && !gxi_barrier_gone(call, b) && gxi_barrier_broken(call, b)) break;
+    for (b = gxi_barriers; b && !result; b = b->next)
+        if (gxi_barrier_has(b, context) && !(news && GXI_LOAD(&b->told)) && !gxi_barrier_gone(call, b)) result = gxi_barrier_broken(call, b);
     gxi_unlock(&gxi_barriers_mutex);
+    return result;
 }
 /* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. They do so at once, if they still can: all
    but one of them are waited for once the first has spoken, and the first for a tenth of a second. */

@@ -351,6 +351,34 @@ TEST_MULTI(barrier_wrong_use) {
     CHECK_OK(gpuexec_barrier_destroy((gpuexec_barrier){ 0 }));
 }
 
+/* That a barrier is broken is returned once at least, whoever waits or cleans up next. */
+static gpuexec_context broken_in[2];
+static gpuexec_barrier broken_one;
+static gpuexec_result copies_out(void)  { int word; return gpuexec_copy_out_now(broken_in[0], &word, gpuexec_alloc(broken_in[0], 4), 4); }
+static gpuexec_result destroys(void)    { return gpuexec_barrier_destroy(broken_one); }
+static gpuexec_result closes(void)      { return gpuexec_context_close(broken_in[1]); }
+static gpuexec_result shuts_down(void)  { return gpuexec_shutdown(); }
+TEST_MULTI(a_broken_barrier_is_not_lost) {
+    static gpuexec_result (*const next[])(void) = { copies_out, destroys, closes, shuts_down };
+    size_t i, told;
+    NEEDS(2);
+    for (i = 0; i < sizeof next / sizeof *next; i++) for (told = 0; told < 2; told++) {
+        broken_in[0] = gpuexec_context_open(0, NULL);
+        broken_in[1] = gpuexec_context_open(1, NULL);
+        broken_one = gpuexec_barrier_create(broken_in, 2, NULL);
+        CHECK_OK(gpuexec_barrier_abort(broken_one));
+        if (told) {
+            CHECK_RESULT(gpuexec_context_sync(broken_in[0]), GPUEXEC_BARRIER_BROKEN);
+            CHECK_OK(next[i]());
+        } else {
+            CHECK_RESULT(next[i](), GPUEXEC_BARRIER_BROKEN);
+            CHECK_TEXT(gpuexec_error_text(), "is broken: gpuexec_barrier_abort was called at tests/unit/multi.c:");
+        }
+        gpuexec_take_error();
+        gpuexec_shutdown();
+    }
+}
+
 /* One barrier for grids of all shapes in turn, also for blocks of fewer threads than there are devices. */
 static void barrier_for_all_shapes(int host_memory) {
     static const gpuexec_dims shapes[] = { { 1, 1, 1, 1, 1, 1, 0 }, { 4, 1, 1, 1, 1, 1, 0 }, { 1, 1, 1, 33, 1, 1, 0 }, { 2, 3, 1, 3, 2, 2, 0 },
