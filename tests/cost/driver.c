@@ -15,6 +15,11 @@ static int parameter(void *function, size_t index, size_t *offset, size_t *size)
     *size = sizes[index];
     return 0;
 }
+static int address(unsigned long long *p) {      /* in no order, and never the same one */
+    static unsigned long long n;
+    *p = 0x200000000ull + ((n++ * 0x9E3779B1ull) & 0xFFFFFF) * 256;
+    return 0;
+}
 static int large(int *value) { *value = 1 << 20; return 0; }
 static int function_attribute(int *value, int which) { *value = which < 10 ? 1 << 20 : 0 /* no clusters */; return 0; }
 
@@ -26,6 +31,7 @@ static int find(const char *name, void **out) {
         { "cuDriverGetVersion", (entry)version }, { "cuDevicePrimaryCtxRetain", (entry)handle }, { "cuModuleLoadDataEx", (entry)handle },
         { "cuModuleGetFunction", (entry)handle }, { "cuStreamCreateWithPriority", (entry)handle }, { "cuFuncGetParamInfo", (entry)parameter },
         { "cuDeviceGetAttribute", (entry)large }, { "cuFuncGetAttribute", (entry)function_attribute }, { "cuDeviceGetCount", (entry)large },
+        { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
     };
     union { entry function; void *pointer; } u = { nothing };
     size_t i;

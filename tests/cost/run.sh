@@ -1,7 +1,7 @@
 #!/bin/sh
 # How many instructions gpuexec adds to a launch with four arguments, counted by callgrind over a driver that does nothing: at most 160 for
 # gpuexec_launch with gpuexec_grid_for, at most 40 for gpuexec_launch_prepared. clang takes more for the first, half of it on the caller's side: 185.
-# And how many millions the compiler needs for a file that includes gpuexec.h, more than for an empty one. compile.sh measures both in time.
+# What a million allocations and ten thousand objects take. And how many millions the compiler needs for a file that includes gpuexec.h, more than for an empty one. compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
@@ -27,6 +27,16 @@ check() { # WHAT INSTRUCTIONS LIMIT
 if ${CC:-cc} --version | grep -q clang; then set -- 185 40; else set -- 160 40; fi
 check "gpuexec_launch" $((plain - raw)) "$1"
 check "gpuexec_launch_prepared" $((prepared - raw)) "$2"
+
+# Many objects: each must take a time that does not grow with how many there are.
+${CC:-cc} -std=c99 -O2 objects.c -o "$out/objects" -ldl -lpthread || fail "objects.c does not compile"
+set -- $("$out/objects")
+for what in "freed: $2" "closed: $3"; do
+    echo "a million allocations ${what%:*} in ${what#*: } ms, at most 2000 (made in $1)"
+    if [ "${what#*: }" -le 2000 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+done
+echo "a module loaded and unloaded beside 10000 objects: $4 % of the time beside 10, at most 120"
+if [ "$4" -le 120 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 
 compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on standard input
     file=$out/file.$1; shift
