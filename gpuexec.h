@@ -1846,13 +1846,16 @@ static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, when there
 enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 
-typedef struct gxi_range {                       /* an allocation of ours; a node of two things: see >>object, "the table of allocations" */
+typedef struct gxi_range {                       /* an allocation of ours */
     uint64_t            lo, bytes, context;      /* context: handle id */
     const char         *where;
     gpuexec_memory_kind kind;
-    struct gxi_range   *below, *above;           /* in the tree of all, by address */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
+typedef struct gxi_leaf {                        /* of the table of allocations: see >>object */
+    unsigned count;
+    struct { uint64_t lo; gxi_range *range; } at[256];
+} gxi_leaf;
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 
 struct gxi_slot;
@@ -1884,7 +1887,9 @@ typedef struct gxi_state {
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
     uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
-    gxi_range          *ranges;                  /* the root */
+    gxi_leaf          **leaves;                  /* sorted by address, none empty */
+    uint64_t           *firsts;                  /* where each begins: close together, for the search */
+    size_t              nleaves, leaves_cap;
     uint32_t            first[16];               /* by kind: lists of the objects that belong to no other */
     /* What sections below add to calls above them, each set with the first object that needs it: */
     void              (*add_launches)(gxi_text *t);                  /* to the text of an asynchronous error: who may have failed */
@@ -2228,40 +2233,25 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     return result;
 }
 
-/* The allocations are a treap: a search tree by address, and a heap by a hash of it, so that it is as deep as if they had come in random order, whatever
-   the order. Seidel and Aragon, Randomized search trees, Algorithmica 16 (1996). */
-static uint64_t gxi_mix(uint64_t x) { return (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u; }      /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
-static gxi_range *gxi_ranges_join(gxi_range *a, gxi_range *b) {      /* all of a are below all of b */
-    gxi_range *root = NULL, **at = &root;
-    while (a && b) {
-        if (gxi_mix(a->lo) > gxi_mix(b->lo)) {
-            *at = a;
-            at = &a->above;
-            a = *at;
-        } else {
-            *at = b;
-            at = &b->below;
-            b = *at;
-        }
-    }
-    *at = a ? a : b;
-    return root;
-}
-
 /* Gives everything back that failures and tables hold, with the allocator that it came from; other threads' records and latches become past. */
 static void gxi_forget(void) {
     gxi_thread_record *record;
-    gxi_range *range;
+    size_t at;
     unsigned i;
     for (i = 0; i < GXI_FAILED_KEPT; i++) { gxi_text_free(&gxi.failed[i].detail.text); gxi.failed[i].id = 0; }
     gxi_text_free(&gxi.start_failure.text);
     memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
-    while ((range = gxi.ranges) != NULL) {
-        gxi.ranges = gxi_ranges_join(range->below, range->above);
-        gxi_free(range);
+    for (at = 0; at < gxi.nleaves; at++) {
+        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->at[i].range);
+        gxi_free(gxi.leaves[at]);
     }
+    gxi_free(gxi.leaves);
+    gxi_free(gxi.firsts);
+    gxi.leaves = NULL;
+    gxi.firsts = NULL;
+    gxi.nleaves = gxi.leaves_cap = 0;
     if (gxi.have_key) gxi_key_free(gxi.key);
     gxi.have_key = 0;
     while ((record = gxi.records) != NULL) {
@@ -2412,7 +2402,7 @@ static void gxi_in_forked_child(void) {
     memset(gxi.chunks, 0, sizeof gxi.chunks);
     memset(gxi.first, 0, sizeof gxi.first);
     gxi.slots = gxi.free_slot = 0;
-    gxi.ranges = NULL;
+    gxi.nleaves = 0;
     gxi.forked = 1;
     gxi.started = 0;
 }
@@ -2575,7 +2565,8 @@ static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.conte
 
 static uint64_t gxi_tag(void) {                  /* differs between copies in one process: it is made of this copy's address */
     uint64_t x = (uint64_t)(uintptr_t)&gxi;
-    return ((gxi_mix(x) >> 48) | 1) << 48;
+    x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
+    return ((x >> 48) | 1) << 48;
 }
 static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
 static unsigned gxi_index_of(uint64_t id) { return (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
@@ -2849,58 +2840,120 @@ static void gxi_add_last_launches(gxi_text *t) {
     gxi_unlock(&gxi_tables);
 }
 
-/* --- the table of allocations: a treap by address, and for each context a list of what lies in it ---------------------- */
+/* --- the table of allocations: by address in leaves of up to 256, so that a search meets few cache lines; and for each
+   context a list of what lies in it --- */
 
-/* The last one that begins at or below the address; gxi_tables is held. */
-static gxi_range *gxi_range_below(uint64_t address) {
-    gxi_range *r = gxi.ranges, *found = NULL;
-    while (r) {
-        if (r->lo <= address) found = r;
-        r = r->lo <= address ? r->above : r->below;
+enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->at / sizeof ((gxi_leaf *)0)->at[0] };
+
+/* How many leaves, or entries of a leaf, begin at or below the address; gxi_tables is held. */
+static size_t gxi_leaves_below(uint64_t address) {
+    size_t a = 0, b = gxi.nleaves;
+    while (a < b) {
+        const size_t m = a + (b - a) / 2;
+        if (gxi.firsts[m] <= address) a = m + 1;
+        else b = m;
     }
-    return found;
+    return a;
+}
+static unsigned gxi_entries_below(const gxi_leaf *leaf, uint64_t address) {
+    unsigned a = 0, b = leaf->count;
+    while (a < b) {
+        const unsigned m = a + (b - a) / 2;
+        if (leaf->at[m].lo <= address) a = m + 1;
+        else b = m;
+    }
+    return a;
+}
+/* The last range that begins at or below the address; gxi_tables is held. */
+static gxi_range *gxi_range_below(uint64_t address) {
+    const size_t leaves = gxi_leaves_below(address);
+    const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
+    return leaf ? leaf->at[gxi_entries_below(leaf, address) - 1].range : NULL;
+}
+/* A new leaf at that place, which takes the upper half of the one before; NULL: no memory. */
+static gxi_leaf *gxi_leaf_new(size_t place) {
+    gxi_leaf *leaf, *before;
+    if (gxi.nleaves == gxi.leaves_cap) {
+        const size_t cap = gxi.leaves_cap ? gxi.leaves_cap * 2 : 16;
+        gxi_leaf **leaves = (gxi_leaf **)gxi_realloc(gxi.leaves, cap * sizeof *leaves);
+        uint64_t *firsts = leaves ? (uint64_t *)gxi_realloc(gxi.firsts, cap * sizeof *firsts) : NULL;
+        if (leaves) gxi.leaves = leaves;
+        if (!firsts) return NULL;
+        gxi.firsts = firsts;
+        gxi.leaves_cap = cap;
+    }
+    if ((leaf = (gxi_leaf *)gxi_realloc(NULL, sizeof *leaf)) == NULL) return NULL;
+    leaf->count = 0;
+    memmove(gxi.leaves + place + 1, gxi.leaves + place, (gxi.nleaves - place) * sizeof *gxi.leaves);
+    memmove(gxi.firsts + place + 1, gxi.firsts + place, (gxi.nleaves - place) * sizeof *gxi.firsts);
+    gxi.nleaves++;
+    gxi.leaves[place] = leaf;
+    if (place == 0) return leaf;
+    before = gxi.leaves[place - 1];
+    leaf->count = before->count - before->count / 2;
+    before->count /= 2;
+    memcpy(leaf->at, before->at + before->count, leaf->count * sizeof *leaf->at);
+    gxi.firsts[place] = leaf->at[0].lo;
+    return leaf;
 }
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {    /* 0: no memory */
-    gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r), **at = &gxi.ranges, **below, **above, *rest;
+    gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
     const gxi_slot *owner;
-    if (!r) return 0;
-    memset(r, 0, sizeof *r);
-    r->lo = lo; r->bytes = bytes; r->context = context; r->where = where; r->kind = kind;
+    size_t place;
+    int ok = r != NULL;
     gxi_lock(&gxi_tables);
-    while (*at && gxi_mix((*at)->lo) > gxi_mix(lo)) at = (*at)->lo < lo ? &(*at)->above : &(*at)->below;
-    rest = *at;                                  /* splits into what is below the new one and what is above */
-    *at = r;
-    below = &r->below;
-    above = &r->above;
-    while (rest) {
-        if (rest->lo < lo) {
-            *below = rest;
-            below = &rest->above;
-            rest = *below;
-        } else {
-            *above = rest;
-            above = &rest->below;
-            rest = *above;
+    place = gxi_leaves_below(lo);
+    place -= place > 0;
+    if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0) != NULL;
+    if (ok && gxi.leaves[place]->count == GXI_LEAF) {
+        ok = gxi_leaf_new(place + 1) != NULL;
+        place += ok && gxi.firsts[place + 1] <= lo;
+    }
+    if (ok) {
+        gxi_leaf *leaf = gxi.leaves[place];
+        const unsigned i = gxi_entries_below(leaf, lo);
+        memmove(leaf->at + i + 1, leaf->at + i, (leaf->count - i) * sizeof *leaf->at);
+        leaf->at[i].lo = lo;
+        leaf->at[i].range = r;
+        leaf->count++;
+        gxi.firsts[place] = leaf->at[0].lo;
+        memset(r, 0, sizeof *r);
+        r->lo = lo;
+        r->bytes = bytes;
+        r->context = context;
+        r->where = where;
+        r->kind = kind;
+        if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
+            r->from = &gxi_context_of(owner)->ranges;
+            r->next = *r->from;
+            if (r->next) r->next->from = &r->next;
+            *r->from = r;
         }
     }
-    *below = *above = NULL;
-    if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
-        r->from = &gxi_context_of(owner)->ranges;
-        r->next = *r->from;
-        if (r->next) r->next->from = &r->next;
-        *r->from = r;
-    }
     gxi_unlock(&gxi_tables);
-    return 1;
+    if (!ok) gxi_free(r);
+    return ok;
 }
-/* Takes it out of the tree and its list, and frees the node; gxi_tables is held. */
-static void gxi_range_drop(gxi_range *r) {
-    gxi_range **at = &gxi.ranges;
-    while (*at != r) at = (*at)->lo < r->lo ? &(*at)->above : &(*at)->below;
-    *at = gxi_ranges_join(r->below, r->above);
+/* Takes the one that begins there out of table and list; NULL if there is none. gxi_tables is held. */
+static gxi_range *gxi_range_out(uint64_t lo) {
+    const size_t place = gxi_leaves_below(lo) - 1;
+    gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
+    const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
+    gxi_range *r;
+    if (!leaf || leaf->at[i].lo != lo) return NULL;
+    r = leaf->at[i].range;
+    leaf->count--;
+    memmove(leaf->at + i, leaf->at + i + 1, (leaf->count - i) * sizeof *leaf->at);
+    if (leaf->count) gxi.firsts[place] = leaf->at[0].lo;
+    else {
+        gxi.nleaves--;
+        memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
+        memmove(gxi.firsts + place, gxi.firsts + place + 1, (gxi.nleaves - place) * sizeof *gxi.firsts);
+        gxi_free(leaf);
+    }
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
-    gxi_free(r);
+    return r;
 }
 /* A range that has bytes in common with these, the last if there are several. */
 static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) {
@@ -2915,29 +2968,24 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
 }
 /* The range that holds the address, if there is one. */
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
-static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind) {
+/* 0 if somebody else has removed it. */
+static int gxi_range_remove(uint64_t lo) {
     gxi_range *r;
-    int found;
     gxi_lock(&gxi_tables);
-    r = gxi_range_below(lo);
-    found = r && r->lo == lo && r->kind == kind;
-    if (found) gxi_range_drop(r);
+    r = gxi_range_out(lo);
     gxi_unlock(&gxi_tables);
-    return found;
+    gxi_free(r);
+    return r != NULL;
 }
 /* Removes one that lies in that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out) {
     gxi_range *r;
-    int found;
     gxi_lock(&gxi_tables);
     r = gxi_context_of(context)->ranges;
-    found = r != NULL;
-    if (r) {
-        *out = *r;
-        gxi_range_drop(r);
-    }
+    if (r) *out = *gxi_range_out(r->lo);
     gxi_unlock(&gxi_tables);
-    return found;
+    gxi_free(r);
+    return r != NULL;
 }
 
 /* --- working in an object's context ------------------------------------------------------------------------------- */
@@ -3571,18 +3619,10 @@ GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_c
     return gxi_context_close(call, slot);
 }
 
-static void gxi_report_ranges(const gxi_range *r) {
-    char line[512];
-    if (!r) return;
-    gxi_report_ranges(r->below);
-    snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
-             gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?");
-    gxi_log(GPUEXEC_LOG_WARNING, line);
-    gxi_report_ranges(r->above);
-}
 static void gxi_report_leaks(void) {
-    unsigned index, kind;
+    unsigned index, kind, i;
     char line[512];
+    size_t at;
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
@@ -3590,7 +3630,12 @@ static void gxi_report_leaks(void) {
         snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, slot->where ? slot->where : "?");
         gxi_log(GPUEXEC_LOG_WARNING, line);
     }
-    gxi_report_ranges(gxi.ranges);
+    for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
+        const gxi_range *r = gxi.leaves[at]->at[i].range;
+        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
+                 gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?");
+        gxi_log(GPUEXEC_LOG_WARNING, line);
+    }
 }
 
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
@@ -5112,7 +5157,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         range.where ? range.where : "?");
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) || gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();   /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
-    if (!gxi_range_remove(address, kind)) {
+    if (!gxi_range_remove(address)) {
         gxi_leave(&scope);
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);

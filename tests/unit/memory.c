@@ -961,3 +961,35 @@ TEST_ALONE(freeing_after_a_failure) {
     CHECK(gpuexec_free(p) != GPUEXEC_OK);
     CHECK_OK(gpuexec_free(p));
 }
+
+/* The table of allocations against an array that says the same: splits and ends of leaves, neighbours, gaps. */
+TEST(the_table_of_allocations) {
+    enum { PLACES = 5000, STEPS = 200000 };
+    static unsigned char size[PLACES];               /* of the one that begins at that 256th byte; 0: none */
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    const uint64_t base = 0x7000000000000000u;
+    uint32_t random = 5, step, wrong = 0, live = 0;
+    gxi_range r;
+    memset(size, 0, sizeof size);
+    for (step = 0; step < STEPS && !wrong; step++) {
+        const uint32_t at = test_random(&random) % PLACES, by = test_random(&random) % 256;
+        const int phase = step / 40000 % 2;          /* grows to nearly all, shrinks to nearly none */
+        if (size[at] && (phase || by < 32)) {
+            wrong += !gxi_range_remove(base + 256 * at);
+            size[at] = 0;
+            live--;
+        } else if (!size[at] && (!phase || by < 32)) {
+            size[at] = (unsigned char)(1 + by % 255);
+            wrong += !gxi_range_add(base + 256 * at, size[at], ctx.id, NULL, GPUEXEC_MEMORY_DEVICE);
+            live++;
+        }
+        wrong += !size[at] != !gxi_range_find(base + 256 * at, &r);
+        wrong += (by < size[at]) != gxi_range_find(base + 256 * at + by, &r);
+        if (by < size[at]) wrong += r.lo != base + 256 * at || r.bytes != size[at];
+        if (!size[at]) wrong += gxi_range_remove(base + 256 * at);
+    }
+    CHECK_EQ(wrong, 0);
+    while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r)) live--;
+    CHECK_EQ(live, 0);
+    CHECK_EQ(gxi.nleaves, 0);
+}
