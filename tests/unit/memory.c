@@ -975,18 +975,18 @@ TEST(the_table_of_allocations) {
         const uint32_t at = test_random(&random) % PLACES, by = test_random(&random) % 256;
         const int phase = step / 40000 % 2;          /* grows to nearly all, shrinks to nearly none */
         if (size[at] && (phase || by < 32)) {
-            wrong += !gxi_range_remove(base + 256 * at);
+            if (!gxi_range_remove(base + 256 * at)) wrong++;
             size[at] = 0;
             live--;
         } else if (!size[at] && (!phase || by < 32)) {
             size[at] = (unsigned char)(1 + by % 255);
-            wrong += !gxi_range_add(base + 256 * at, size[at], ctx.id, NULL, GPUEXEC_MEMORY_DEVICE);
+            if (!gxi_range_add(base + 256 * at, size[at], ctx.id, NULL, GPUEXEC_MEMORY_DEVICE)) wrong++;
             live++;
         }
-        wrong += !size[at] != !gxi_range_find(base + 256 * at, &r);
-        wrong += (by < size[at]) != gxi_range_find(base + 256 * at + by, &r);
-        if (by < size[at]) wrong += r.lo != base + 256 * at || r.bytes != size[at];
-        if (!size[at]) wrong += gxi_range_remove(base + 256 * at);
+        if (!size[at] != !gxi_range_find(base + 256 * at, &r)) wrong++;
+        if ((by < size[at]) != gxi_range_find(base + 256 * at + by, &r)) wrong++;
+        if (by < size[at] && (r.lo != base + 256 * at || r.bytes != size[at])) wrong++;
+        if (!size[at] && gxi_range_remove(base + 256 * at)) wrong++;
     }
     CHECK_EQ(wrong, 0);
     while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r)) live--;
