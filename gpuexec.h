@@ -3588,8 +3588,9 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
         if (*p == ')' || *p == ',') {
             if (size) {
                 if (!alignment) alignment = size;
+                if (alignment > 0xFFFF) return -1;
                 at = (at + alignment - 1) / alignment * alignment;
-                if (n == max || size * count > 0xFFFF || at > 0xFFFF) return -1;
+                if (n == max || size > 0xFFFF || count > 0xFFFF || size * count > 0xFFFF || at > 0xFFFF) return -1;
                 offsets[n] = (unsigned short)at;
                 sizes[n++] = (unsigned short)(size * count);
                 at += size * count;
@@ -3653,6 +3654,8 @@ static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little
     while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
     return x;
 }
+/* Lengths in headers may be anything: a sum that does not fit is the largest number, never a small one. */
+static uint64_t gxi_sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
 /* The first values are gpuexec_input_type's. */
 typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_LIBRARY, GXI_LTO, GXI_HOST_ELF } gxi_image_kind;
@@ -3682,7 +3685,7 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
         if (gxi_le(p + 4, 4) == 0x100001 && left <= (uint64_t)(end - part))      /* version 1, and 16 bytes of header */
             for (; left >= 16; left -= bytes, part += bytes) {
                 found |= gxi_le(part, 2) == 8 ? 2 : 1;
-                bytes = gxi_le(part + 4, 4) + gxi_le(part + 8, 8);
+                bytes = gxi_sum(gxi_le(part + 4, 4), gxi_le(part + 8, 8));
                 if (bytes < 16 || bytes > left) break;
             }
         p += 4;
@@ -3690,15 +3693,26 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
     return found;
 }
 
-/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. */
+/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. More than memory can hold
+   is GXI_NO_LENGTH. */
+#define GXI_NO_LENGTH (SIZE_MAX / 2)
 static size_t gxi_image_bytes(const void *image) {
     const unsigned char *p = (const unsigned char *)image;
     uint64_t segments, sections;
-    if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) return (size_t)(gxi_le(p + 6, 2) + gxi_le(p + 8, 8));
-    if (p[4] != 2) return 52;                    /* a 32-bit cubin, of long ago */
-    segments = gxi_le(p + 32, 8) + gxi_le(p + 54, 2) * gxi_le(p + 56, 2);
-    sections = gxi_le(p + 40, 8) + gxi_le(p + 58, 2) * gxi_le(p + 60, 2);
-    return (size_t)(segments > sections ? segments : sections);
+    if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) segments = sections = gxi_sum(gxi_le(p + 6, 2), gxi_le(p + 8, 8));
+    else if (p[4] != 2) return 52;               /* a 32-bit cubin, of long ago */
+    else {
+        segments = gxi_sum(gxi_le(p + 32, 8), gxi_le(p + 54, 2) * gxi_le(p + 56, 2));
+        sections = gxi_sum(gxi_le(p + 40, 8), gxi_le(p + 58, 2) * gxi_le(p + 60, 2));
+    }
+    if (segments < sections) segments = sections;
+    return segments < GXI_NO_LENGTH ? (size_t)segments : GXI_NO_LENGTH;
+}
+/* Before anything is read: a length that no memory holds, as of a negative number. */
+static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t n) {
+    if (n < GXI_NO_LENGTH) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length in bytes; is it a negative number, or that of a file that could not be read?",
+                    "the length of %s is %lu, but at most %lu bytes can be in memory", name, (unsigned long)n, (unsigned long)GXI_NO_LENGTH - 1);
 }
 /* What an image is, by its content. Text is only recognised as such. n is its length, 0 if not known. */
 static gxi_image_kind gxi_image_is(const void *image, size_t n) {
@@ -3711,7 +3725,10 @@ static gxi_image_kind gxi_image_is(const void *image, size_t n) {
         return parts == 0 ? GXI_HOST_ELF : parts == 2 ? GXI_LTO : GXI_OBJECT;
     }
     if (gxi_starts(p, n, "!<arch>\n")) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_LIBRARY;
-    if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) return gxi_fatbin_parts(p, n ? end : p + gxi_image_bytes(p)) == 2 ? GXI_LTO : GXI_FATBIN;
+    if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) {
+        if (!n && gxi_image_bytes(p) < GXI_NO_LENGTH) end = p + gxi_image_bytes(p);
+        return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_FATBIN;
+    }
     if (gxi_starts(p, n, GXI_FATBIN_WRAPPER_MAGIC)) return GXI_FATBIN;
     if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;      /* NVVM container, LLVM bitcode */
     return GXI_TEXT;
@@ -3747,6 +3764,10 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     if (kind == GXI_TEXT) return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
     if (kind != GXI_CUBIN && kind != GXI_FATBIN) return GPUEXEC_OK;
     says = *n && *n < (kind == GXI_CUBIN ? 64 : 16) ? 64 : gxi_image_bytes(image);
+    if (!*n && says == GXI_NO_LENGTH)
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was it read whole, and unchanged? give its length to be told more",
+                        "%s is %s with a damaged header: it says that it has %lu bytes or more, which no memory holds", name, gxi_image_kinds[kind],
+                        (unsigned long)says);
     if (!*n) *n = says;
     if (*n >= says) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was the file copied whole, and is the length right?",
@@ -4086,6 +4107,7 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (!(context = gxi_get(call, context_id, GXI_CONTEXT, "the context"))) goto failed;
     if (desc->name) name = desc->name;
     if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
+    if (gxi_check_length(call, name, bytes)) goto failed;
     kind = gxi_image_is(image, bytes);
     if (gxi_check_image(call, name, image, &bytes, kind)) goto failed;
     if (kind == GXI_OBJECT || kind == GXI_LIBRARY) {
@@ -4759,12 +4781,14 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_link
     GXI_CALL(gpuexec_linker_add, GXI_MAKES);
     if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
     if (!data) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", name ? name : "the input");
+    if (gxi_check_length(call, name ? name : "the input", bytes)) return GPUEXEC_BAD_ARGUMENT;
     data = gxi_unwrap(data, &bytes);
     kind = gxi_image_is(data, bytes);
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length", "%s is %s, which does not say its length itself", name ? name : "the input",
                         kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
-    if (!bytes) bytes = kind == GXI_TEXT ? strlen((const char *)data) : gxi_image_bytes(data);
+    if (!bytes && kind != GXI_TEXT && gxi_check_image(call, name ? name : "the input", data, &bytes, kind)) return gxi_failed_with();
+    if (!bytes) bytes = strlen((const char *)data);
     copy = (char *)gxi_realloc(NULL, bytes + 1);
     if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %lu bytes of input", (unsigned long)bytes);
     memcpy(copy, data, bytes);
