@@ -1564,12 +1564,17 @@ static int  gxi_privileged(void) { return 0; }
 static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 #  define gxi_getcwd _getcwd
+static const char *gxi_not_a_file(const char *path) {
+    const DWORD attributes = GetFileAttributesA(path);
+    return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY ? "a directory" : NULL;
+}
 static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #  define GXI_CPU_DEVICE_IS_FOR " (of Linux, so under WSL)"
 #else
 #  include <dlfcn.h>
 #  include <poll.h>
 #  include <pthread.h>
+#  include <sys/stat.h>
 #  include <unistd.h>
 #  if defined(__linux__)
 #    include <sys/auxv.h>
@@ -1602,6 +1607,11 @@ static int  gxi_privileged(void) {
 static long gxi_pid(void) { return (long)getpid(); }
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 #  define gxi_getcwd getcwd
+static const char *gxi_not_a_file(const char *path) {                /* what it is instead: opening a FIFO may wait for ever, reading a device never end */
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return NULL;
+    return S_ISDIR(about.st_mode) ? "a directory" : S_ISFIFO(about.st_mode) ? "a FIFO or pipe" : S_ISCHR(about.st_mode) ? "a device" : "of another kind";
+}
 static const char *const gxi_driver_places[] = {
     "libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1" /* WSL */, "/usr/local/nvidia/lib64/libcuda.so.1" /* containers */,
     "/run/opengl-driver/lib/libcuda.so.1" /* NixOS */
@@ -3964,9 +3974,16 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
 }
 
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
-    FILE *file = fopen(path, "rb");
+    const char *other = gxi_not_a_file(path);
+    FILE *file;
     char *data = NULL;
     size_t n = 0, cap = 0;
+    if (other) {
+        gxi_fail(call, GPUEXEC_FILE_ERROR, "give a regular file; what comes out of a pipe, read yourself and give gpuexec_module_load or gpuexec_linker_add",
+                 "\"%s\" is %s, not a regular file", path, other);
+        return NULL;
+    }
+    file = fopen(path, "rb");
     if (!file) {
         char directory[1024] = "";
         int error = errno, relative = path[0] != '/' && path[0] != '\\' && !(path[0] && path[1] == ':');

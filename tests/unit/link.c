@@ -593,7 +593,7 @@ TEST(library_misuse) {
     REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED, "x.ltoir is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
     REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
     REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/file.ptx"), GPUEXEC_FILE_ERROR, "/no/such/file.ptx", "No such file");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "cannot read \"/tmp\"", "directory");
+    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "\"/tmp\" is a directory", "directory");
     REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"), GPUEXEC_BAD_IMAGE, "ELF file, but no cubin");
     REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
     REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED, "from 0 inputs", "add inputs first");

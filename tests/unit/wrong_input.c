@@ -1,5 +1,6 @@
 /* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and the cure. */
 #include "../test.h"
+#include <sys/stat.h>
 
 #define UNIT_PTX   "tests/unit/unit.ptx"
 #define FAULTS_PTX "kernels/faults.ptx"
@@ -253,6 +254,27 @@ TEST(files_that_are_not_there) {
     NOT_MADE(gpuexec_module_load_file(s.ctx, empty, NULL), GPUEXEC_BAD_IMAGE, "empty", empty);
     close(fd);
     remove(empty);
+}
+
+TEST(files_that_are_no_files) {
+    static const char *const paths[] = { "tests", "/dev/zero", NULL };
+    static const char *const are[] = { "is a directory, not a regular file", "is a device, not a regular file", "is a FIFO or pipe, not a regular file" };
+    char fifo[64];
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  linker = gpuexec_linker_create(ctx, NULL);
+    size_t i;
+    snprintf(fifo, sizeof fifo, "/tmp/gpuexec-fifo-%ld", (long)getpid());
+    if (!CHECK_EQ(mkfifo(fifo, 0600), 0)) return;
+    for (i = 0; i < 3; i++) {
+        const char *path = paths[i] ? paths[i] : fifo;
+        CHECK(!gpuexec_ok(gpuexec_module_load_file(ctx, path, NULL)));
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_module_load_file: ", path, are[i], "cure: give a regular file");
+        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
+        CHECK_RESULT(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, path), GPUEXEC_FILE_ERROR);
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_linker_add_file: ", path, are[i]);
+        gpuexec_take_error();
+    }
+    CHECK_EQ(remove(fifo), 0);
 }
 
 TEST(unknown_kernel) {
