@@ -370,7 +370,8 @@ typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr
 
 typedef struct gpuexec_error {
     gpuexec_result result;
-    int            driver_result;            /* the CUresult, 0 if the driver was not asked or not the one to refuse */
+    int            driver_result;            /* the CUresult, 0 if the driver was not asked or not the one to refuse; -1: success, but it gave
+                                                nothing, or a size that cannot be */
     const char    *driver_result_name;       /* "CUDA_ERROR_INVALID_VALUE", or NULL */
     const char    *driver_call;              /* "cuLaunchKernel", or NULL */
     const char    *function;                 /* "gpuexec_launch" */
@@ -1784,7 +1785,7 @@ enum {
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
     GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720, GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802,
-    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
+    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999, GXI_MADE_NOTHING = -1 /* ours */,
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
     GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6, GXI_JIT_OPTIMIZATION_LEVEL = 7,
@@ -1950,12 +1951,15 @@ static void gxi_log(gpuexec_log_level level, const char *text) {
 
 static const char *gxi_cu_name(int cu) {
     const char *text = NULL;
+    if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but gave NULL or a wrong size";
     if (gxi.cu.cuGetErrorName && gxi.cu.cuGetErrorName(cu, &text) == 0 && text) return text;
     return "unknown CUresult";
 }
 
 /* Calls the driver and remembers name and answer for the error text. */
 #define GXI_TRY(name, args) gxi_answered(call, #name, gxi.cu.name args)
+/* The same for what makes `out`: success that gives nothing is a failure of its own. */
+#define GXI_TRY_MAKE(out, name, args) (GXI_TRY(name, args) || (out) != 0 ? call->cu : (call->cu = GXI_MADE_NOTHING))
 /* Calls it beside: the answer is only traced and given back, what the driver said before stays. */
 #define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args)
 #define GXI_HAS(name) (gxi.cu.name != 0)
@@ -2941,6 +2945,7 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-device */
 
+enum { GXI_MOST_DEVICES = 4096 };                /* a driver that knows more knows nothing */
 static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     int count = 0;
     if (GXI_TRY(cuDeviceGet, (device, ordinal)) == 0) return GPUEXEC_OK;
@@ -2954,7 +2959,8 @@ GPUEXEC_API int gpuexec_device_count(void) {
     int count = 0;
     GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_ASKS);
     if (gxi_begin(call)) return 0;
-    if (GXI_TRY(cuDeviceGetCount, (&count))) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
+    if (GXI_TRY(cuDeviceGetCount, (&count)) == 0 && (count < 0 || count > GXI_MOST_DEVICES)) call->cu = GXI_MADE_NOTHING;
+    if (call->cu) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
     return count;
 }
 /* 0 when the driver does not know it. Another failure stays in the call, and nothing more is asked. */
@@ -2974,6 +2980,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
         GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device)) ||
         GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
         return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal);
+    info->name[sizeof info->name - 1] = info->pci_bus_id[sizeof info->pci_bus_id - 1] = 0;
     if (GXI_HAS(cuDeviceGetUuid)) GXI_TRY(cuDeviceGetUuid, (info->uuid, device));
     info->compute_capability = gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 +
                                gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
@@ -3080,7 +3087,8 @@ static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuex
         ;
     else if (origin == GXI_PRIMARY && flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (device, flags)))
         gxi_fail_cu(call, NULL, "the flags %u cannot be set on device %d's primary context", flags, ordinal);
-    else if (origin == GXI_PRIMARY ? GXI_TRY(cuDevicePrimaryCtxRetain, (&native, device)) : GXI_TRY(cuCtxCreate, (&native, flags, device))) {
+    else if (origin == GXI_PRIMARY ? GXI_TRY_MAKE(native, cuDevicePrimaryCtxRetain, (&native, device))
+                                   : GXI_TRY_MAKE(native, cuCtxCreate, (&native, flags, device))) {
         native = NULL;
         gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL,
                     origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
@@ -3137,8 +3145,8 @@ static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native
         else ok = !share || (origin = gxi_context_share(call, native, device)) != GXI_ADOPTED;
         gxi_leave(&scope);
     }
-    while (ok && GXI_TRY(cuDeviceGet, (&other, ordinal)) == 0 && other != device) ordinal++;      /* CUdevice to ordinal */
-    if (ok && call->cu) ordinal = device;
+    while (ok && ordinal < GXI_MOST_DEVICES && GXI_TRY(cuDeviceGet, (&other, ordinal)) == 0 && other != device) ordinal++;      /* CUdevice to ordinal */
+    if (ok && (call->cu || ordinal == GXI_MOST_DEVICES)) ordinal = device;
     call->cu = 0;
     return gxi_context_new(call, ok ? native : NULL, ordinal, device, origin);
 }
@@ -4059,7 +4067,7 @@ static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *des
     memset(&jit, 0, sizeof jit);
     do {
         if (gxi_jit_make(call, &jit, desc)) return GPUEXEC_OUT_OF_HOST_MEMORY;
-        GXI_TRY(cuModuleLoadDataEx, (module, image, jit.n, jit.options, jit.values));
+        GXI_TRY_MAKE(*module, cuModuleLoadDataEx, (module, image, jit.n, jit.options, jit.values));
         cut = gxi_jit_is_cut(&jit);
         if (call->cu == 0) {
             gxi_keep_longer(&m->log, jit.logs);
@@ -4074,19 +4082,21 @@ static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *des
 }
 
 /* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
+enum { GXI_MOST_KERNELS = 1 << 20 };             /* a driver that counts more in one module does not count */
 static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
     unsigned count = 0, i;
     m->nkernels = -1;
     if (GXI_HAS(cuModuleGetFunctionCount) && GXI_HAS(cuModuleEnumerateFunctions) && GXI_HAS(cuFuncGetName)) {
         struct CUfunc_st **functions;
-        if (GXI_TRY(cuModuleGetFunctionCount, (&count, module))) return;
+        if (GXI_TRY(cuModuleGetFunctionCount, (&count, module)) || count > GXI_MOST_KERNELS) return;
         functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
         m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+        if (functions) memset(functions, 0, (count + 1) * sizeof *functions);
         if (functions && m->kernels && (count == 0 || GXI_TRY(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
             m->nkernels = 0;
             for (i = 0; i < count; i++) {
                 const char *name = NULL;
-                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
+                if (!functions[i] || GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
                 m->nkernels++;
             }
             if (i < count) gxi_forget_kernels(m);
@@ -4253,7 +4263,7 @@ static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name
     gpuexec_ptr address = 0;
     *bytes = 0;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
-    if (GXI_TRY(cuModuleGetGlobal, (&address, bytes, (struct CUmod_st *)slot->native, name)) == 0) return address;
+    if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, (struct CUmod_st *)slot->native, name)) == 0) return address;
     gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
                       "and make sure that a kernel uses it",
                 "%s has no variable \"%s\"", ((gxi_module *)slot->more)->name, name);
@@ -4426,7 +4436,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_modu
     m = (gxi_module *)slot->more;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the kernel's name is NULL"); goto failed; }
     if (gxi_enter(call, slot->cu_context, &scope)) goto failed;
-    GXI_TRY(cuModuleGetFunction, (&native, (struct CUmod_st *)slot->native, name));
+    GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, (struct CUmod_st *)slot->native, name));
     if (call->cu) {
         gxi_leave(&scope);
         if (call->cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
@@ -4679,7 +4689,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         if (!slot->native) {
             if (!cut) l->jit.size = 0;           /* a new one begins small */
             if ((result = gxi_jit_make(call, &l->jit, &l->desc)) != GPUEXEC_OK) break;
-            if (GXI_TRY(cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->native))) {
+            if (GXI_TRY_MAKE(slot->native, cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->native))) {
                 char *cure = gxi_jit_cure(call, &l->desc);
                 slot->native = NULL;
                 result = gxi_fail_cu(call, cure, "the driver makes no linker");
@@ -4695,7 +4705,10 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
                 failed = input;
             else l->given++;
         }
-        if (!failed && complete && !l->image) GXI_TRY(cuLinkComplete, (slot->native, &l->image, &l->bytes));
+        if (!failed && complete && !l->image) {
+            GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->native, &l->image, &l->bytes));
+            if (call->cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH)) call->cu = GXI_MADE_NOTHING;
+        }
         if (call->cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
@@ -4971,7 +4984,12 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
         return 0;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    if (pitch ? GXI_TRY(cuMemAllocPitch, (&address, pitch, width, rows, element)) : GXI_TRY(cuMemAlloc, (&address, width))) {
+    if (pitch && GXI_TRY_MAKE(address, cuMemAllocPitch, (&address, pitch, width, rows, element)) == 0 &&
+        (*pitch < width || *pitch > ((uint64_t)1 << 60) / rows)) {
+        GXI_BESIDE(cuMemFree, (address));
+        call->cu = GXI_MADE_NOTHING;
+    }
+    if (pitch ? call->cu : GXI_TRY_MAKE(address, cuMemAlloc, (&address, width))) {
         gxi_fail_alloc(call, slot, width * rows, 0);
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
@@ -5008,7 +5026,7 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
         return NULL;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
-    if (GXI_TRY(cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
+    if (GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
         gxi_fail_alloc(call, slot, bytes, 1);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
@@ -5556,7 +5574,7 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_create, GXI_MAKES);
     if (!(desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) && (slot = gxi_begin_in(call, context, &scope)) != NULL) {
-        GXI_TRY(cuStreamCreateWithPriority, (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
+        GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
         gxi_leave(&scope);
         if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
         else handle = gxi_stream_new(call, slot, context.id, native, 0, 0);
@@ -5675,7 +5693,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || gxi_enter(call, before->cu_context, &scope))
         return gxi_failed_with();
-    if (GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, (struct CUstream_st *)before->native));
+    if (GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, (struct CUstream_st *)before->native));
     gxi_leave(&scope);
     if (call->cu == 0 && gxi_enter_stream(call, slot, &scope) == GPUEXEC_OK) {
         GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, event, 0));
@@ -5742,7 +5760,7 @@ static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, uint64_t
     const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0, blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
     struct CUevent_st *native = NULL;
     gpuexec_event handle = { 0 };
-    if (GXI_TRY(cuEventCreate, (&native, no_timing | blocking)))
+    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking)))
         gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(context)->ordinal);
     else if (!(handle = gxi_event_new(call, context, context_id, native, 0, no_timing != 0)).id) GXI_BESIDE(cuEventDestroy, (native));
     return handle.id;
@@ -6971,9 +6989,9 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
     if ((b->direct = desc->host_memory ? 0 : gxi_all_peers(call, b, slots)) < 0) goto failed;
     for (i = 0; i < count; i++) {
         if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
-        if (GXI_TRY(cuMemAlloc, (&b->memory[i], sizeof(gxi_barrier_device))) == 0 && i == 0) {
+        if (GXI_TRY_MAKE(b->memory[i], cuMemAlloc, (&b->memory[i], sizeof(gxi_barrier_device))) == 0 && i == 0) {
             void *host = NULL;
-            if (GXI_TRY(cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0) b->host = (char *)host;
+            if (GXI_TRY_MAKE(host, cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0) b->host = (char *)host;
         }
         gxi_leave(&scope);
         if (call->cu) { gxi_fail_cu(call, NULL, "no memory on device %d for its part of a barrier", b->ordinals[i]); goto failed; }
@@ -6984,7 +7002,7 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
         gpuexec_ptr host = 0;
         memset(&d, 0, sizeof d);
         if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
-        if (GXI_TRY(cuMemHostGetDevicePointer, (&host, b->host, 0)) == 0) {
+        if (GXI_TRY_MAKE(host, cuMemHostGetDevicePointer, (&host, b->host, 0)) == 0) {
             d.rank = i;
             d.count = count;
             d.through_host = !b->direct;
@@ -7236,7 +7254,7 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
         m->cu_contexts[i] = d[i].stream->cu_context;
         if (gxi_enter(call, m->cu_contexts[i], &scope)) return gxi_failed_with();
         m->count = i + 1;
-        GXI_TRY(cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
+        GXI_TRY_MAKE(m->events[i], cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
         gxi_leave(&scope);
         if (call->cu) {
             gxi_fail_cu(call, NULL, "no event on device %d for a multi-device launch", d[i].ordinal);
