@@ -1029,7 +1029,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
 /* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block (for a
-   constant or an expression, make a variable first).
+   constant or an expression, make a variable first), of at most 32764 bytes each.
    In C++: just the values. */
 #ifdef __cplusplus
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
@@ -1399,7 +1399,8 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 /* >>end-of-api ======================================================================================================= */
 
 #define GXI_ADDRESS(x) (const void *)&(x) /* <- GPUEXEC_ARGS takes variables: put a constant or an expression into one; for none: GPUEXEC_NO_ARGS */
-#define GXI_SIZE(x) sizeof(x)
+/* A larger struct is refused here, where its size would be cut to 16 bits; a kernel's parameters have at most 32764 bytes. */
+#define GXI_SIZE(x) (unsigned short)(sizeof(x) + 0 * sizeof(struct { int GPUEXEC_ARGS_takes_at_most_32764_bytes : sizeof(x) <= 32764 ? 1 : -1; }))
 #define GXI_CAT2(a, b) a##b
 #define GXI_CAT(a, b) GXI_CAT2(a, b)
 #define GXI_EACH(m, ...) GXI_CAT(GXI_EACH_, GXI_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
