@@ -4861,7 +4861,11 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
         if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
         if (input->kind == GXI_PTX && !GXI_HAS(cuFuncGetParamInfo)) gxi_add(&ptx, "%s\n", input->data);
     }
-    m->ptx = ptx.p;
+    if (ptx.failed) gxi_text_free(&ptx);         /* half a text could end in another kernel's name */
+    if (ptx.p) {                                 /* the image may be text, too, of which there is a copy by now */
+        gxi_free(m->ptx);
+        m->ptx = ptx.p;
+    }
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image, size_t *bytes) {

@@ -832,6 +832,44 @@ TEST(library_without_host_memory) {
     CHECK(failures > 10 && i < 300);
 }
 
+/* Also to a driver that does not tell parameters, for which texts are kept. */
+static int allocations_live;
+static void *counting(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (!p) allocations_live++;
+    if (bytes) return realloc(p, bytes);
+    allocations_live--;
+    free(p);
+    return NULL;
+}
+static int GXI_CUDA complete_with_text(void *state, void **image, size_t *bytes) {
+    static char text[] = HEAD ".visible .entry run(.param .u64 p) { ret; }\n";
+    (void)state;
+    *image = text;
+    *bytes = sizeof text;
+    return 0;
+}
+TEST(library_gives_all_memory_back) {
+    gpuexec_setup_desc setup = { 0 };
+    int old;
+    setup.realloc_function = counting;
+    for (old = 0; old < 3; old++) {
+        gpuexec_context ctx;
+        gpuexec_linker  l;
+        CHECK_OK(gpuexec_setup(&setup));
+        ctx = gpuexec_context_open(0, NULL);
+        if (old) gxi.cu.cuFuncGetParamInfo = NULL;
+        l = gpuexec_linker_create(ctx, NULL);
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL));
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
+        if (old == 2) gxi.cu.cuLinkComplete = complete_with_text;                 /* no driver does so, but any image may be loaded */
+        CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
+        CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
+        gpuexec_shutdown();
+        CHECK_EQ(allocations_live, 0);
+    }
+}
+
 static void check_driver_failing(const char *fail, const char *text) {
     gpuexec_context ctx;
     gpuexec_linker  l;
