@@ -2360,6 +2360,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
             gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver is exactly the rows, as function pointers */
+    if (call->cu) gxi.version = 0;
     too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
     if (call->cu == 0 && !lacks && !too_old) {
         if (GXI_TRY(cuInit, (0)) == 0) return GPUEXEC_OK;
@@ -2373,7 +2374,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
                           "\"%s\" is the CUDA toolkit's stub library, made for linking only, not a driver: it answers every call "
                           "with CUDA_ERROR_STUB_LIBRARY (34)",
                           gxi.library_path);
-    } else if (lacks || too_old) {
+    } else if (gxi.version > 0 && (lacks || too_old)) {
         result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver",
                           "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
                           gxi.version / 1000, gxi.version % 1000 / 10, missing.p ? ", and this one lacks" : "",
@@ -2383,7 +2384,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         gxi.library = NULL;                      /* stays loaded: a driver that has begun to start is never unloaded */
     } else {
         result = gxi_fail_cu(call, "look at `nvidia-smi`: it tells whether the driver works at all",
-                             "the driver \"%s\" does not tell its version", gxi.library_path);
+                             "the driver \"%s\" does not tell its version%s", gxi.library_path,
+                             call->cu ? "" : ": cuDriverGetVersion succeeds, but gives none");
     }
     gxi_text_free(&missing);
     return result;

@@ -129,8 +129,11 @@ static const char fake_driver[] =
     "#ifndef LACKS\n"
     "#define LACKS \"\"\n"
     "#endif\n"
+    "#ifndef TOLD\n"
+    "#define TOLD 0\n"
+    "#endif\n"
     "static int any(void) { return ANSWER; }\n"
-    "int cuDriverGetVersion(int *v) { *v = VERSION; return STUB ? 34 : 0; }\n"
+    "int cuDriverGetVersion(int *v) { *v = VERSION; return STUB ? 34 : TOLD; }\n"
     "int cuInit(unsigned f) { (void)f; return ANSWER; }\n"
     "#if VERSION >= 11030\n"
     "static int find(const char *name, void **p) {\n"
@@ -154,6 +157,17 @@ static void try_fake_driver(const char *options, gpuexec_result wanted, const ch
 TEST_ALONE(the_toolkits_stub) { try_fake_driver("-DANSWER=34 -DSTUB=1 -DVERSION=13000", GPUEXEC_NO_DRIVER, "stub", "libcuda.so"); }
 TEST_ALONE(driver_too_old) { try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=10020", GPUEXEC_OLD_DRIVER, "10.2", "11.4"); }
 TEST_ALONE(driver_that_lacks_a_function) { try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DLACKS='\"cuLaunchKernel\"'", GPUEXEC_OLD_DRIVER, "11.5", "cuLaunchKernel"); }
+
+static void try_driver_without_a_version(const char *options, const char *text) {
+    const char *path = make_library(fake_driver, options);
+    if (!path) SKIP("no C compiler to make a library with");
+    REFUSED_WITH_CURE(setup_with(path), GPUEXEC_DRIVER_ERROR, "does not tell its version");
+    CHECK_TEXT(gpuexec_error_text(), text);
+    CHECK(!strstr(gpuexec_error_text(), "0.0") && !strstr(gpuexec_error_text(), "lacks"));
+    remove_library(path);
+}
+TEST_ALONE(driver_that_fails_to_tell_its_version) { try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DTOLD=999", "cuDriverGetVersion answered"); }
+TEST_ALONE(driver_that_tells_no_version) { try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeds, but gives none"); }
 
 TEST_ALONE(the_real_toolkits_stub) {
     const char *path = "/usr/local/cuda/lib64/stubs/libcuda.so";
