@@ -1873,6 +1873,7 @@ typedef struct gxi_state {
     unsigned            epoch;                   /* counts shutdowns: thread records of earlier epochs are gone */
     gxi_driver          cu;
     int                 trace, no_latch, version, forked;
+    int                 begun;                   /* cuInit runs, or has succeeded in this process once */
     gpuexec_setup_desc  desc;
     void               *library;
     char                library_path[1024];
@@ -2363,7 +2364,10 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     if (call->cu) gxi.version = 0;
     too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
     if (call->cu == 0 && !lacks && !too_old) {
+        const int before = gxi.begun;
+        gxi.begun = 1;
         if (GXI_TRY(cuInit, (0)) == 0) return GPUEXEC_OK;
+        gxi.begun = before;
     }
     if (call->cu == GXI_STUB_LIBRARY) {
         memset(&gxi.cu, 0, sizeof gxi.cu);       /* the stub has no error names either */
@@ -2397,6 +2401,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
 static void gxi_in_forked_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     gxi_tables = unlocked;
+    if (!gxi.begun) return;                      /* nothing of CUDA is in the parent: the child may start it */
     memset(gxi.chunks, 0, sizeof gxi.chunks);
     gxi.slots = gxi.free_slot = 0;
     gxi.forked = 1;

@@ -593,6 +593,29 @@ TEST_ALONE(a_child_of_a_process_that_did_not_use_cuda) {
    Memory. */
 
 /* The machine's end, not the program's: the failed allocation is told at the end, the launch that would have used it never ran. */
+/* Nothing was started, so a child may: the start of this process failed. */
+static gpuexec_params parents_block;
+static void start_after_all(void) {
+    CHECK_MADE(parents_block);
+    CHECK_OK(gpuexec_params_destroy(parents_block));
+    CHECK_EQ(gpuexec_device_count(), 0);
+    CHECK_RESULT(gpuexec_error_detail()->result, GPUEXEC_NO_DRIVER);          /* until gpuexec_setup is called again, as in the parent */
+    CHECK_OK(gpuexec_setup(NULL));
+    CHECK(gpuexec_device_count() > 0);
+    CHECK_MADE(gpuexec_context_open(0, NULL));
+    gpuexec_shutdown();
+}
+static void still_forked(void) { CHECK_RESULT(gpuexec_setup(NULL), GPUEXEC_FORKED); }
+TEST_ALONE(a_child_of_a_process_whose_start_failed) {
+    CHECK_RESULT(setup_with("/no/such/libcuda.so"), GPUEXEC_NO_DRIVER);
+    parents_block = gpuexec_params_create();
+    CHECK(run_child(start_after_all));
+    CHECK_OK(gpuexec_params_destroy(parents_block));
+    CHECK_OK(gpuexec_setup(NULL));
+    gpuexec_shutdown();
+    CHECK(run_child(still_forked));                              /* the driver has no shutdown */
+}
+
 TEST(out_of_memory) {
     setting s = set_up();
     size_t  total = 0, free_bytes = 0, wanted;
