@@ -1891,6 +1891,7 @@ typedef struct gxi_state {
     gxi_failed          failed[GXI_FAILED_KEPT];
     uint64_t            failed_count;
     unsigned            generation;              /* of the slots of new chunks */
+    unsigned            tags;                    /* used up, each with all its generations */
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
     uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
@@ -2512,10 +2513,17 @@ typedef struct gxi_slot {                        /* 64 bytes */
                           borrowed : 1;          /* its context is somebody else's, who may have destroyed it: ask */
 } gxi_slot;
 
-static uint64_t gxi_tag(void) {                  /* differs between copies in one process: it is made of this copy's address */
-    uint64_t x = (uint64_t)(uintptr_t)&gxi;
+enum { GXI_LAST_GENERATION = 0x3FFFFF };
+static uint64_t gxi_tag_of(unsigned tags) {      /* differs between copies in one process: it is made of this copy's address */
+    uint64_t x = (uint64_t)(uintptr_t)&gxi + tags;
     x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
     return ((x >> 48) | 1) << 48;
+}
+static uint64_t gxi_tag(void) { return gxi_tag_of(gxi.tags); }
+static int gxi_had_tag(uint64_t id) {            /* that one now, or before all its generations were used up */
+    unsigned tags = gxi.tags + 1;
+    while (tags && gxi_tag_of(tags - 1) >> 48 != id >> 48) tags--;
+    return tags != 0;
 }
 static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
 
@@ -2588,6 +2596,10 @@ static void gxi_forget_slots(void) {
     unsigned index, most = gxi.generation;
     for (index = 0; index < gxi.slots; index++) if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
     gxi.generation = most + 1;
+    if (gxi.generation >= GXI_LAST_GENERATION) { /* used up: ids go on with another tag */
+        gxi.generation = 0;
+        gxi.tags++;
+    }
     for (index = 0; index < GXI_CHUNKS; index++) {
         gxi_free(gxi.chunks[index]);
         GXI_STORE(&gxi.chunks[index], NULL);
@@ -2611,8 +2623,10 @@ static int gxi_end(uint64_t id) {
                 if ((stream->id & 0x3F) == GXI_STREAM && GXI_LOAD(&stream->GXI_LAST_KERNEL) == (uint32_t)id) GXI_STORE(&stream->GXI_LAST_KERNEL, 0);
             }
         }
-        slot->native = (void *)(uintptr_t)gxi.free_slot;
-        gxi.free_slot = index + 1;
+        if (slot->generation < GXI_LAST_GENERATION) {               /* otherwise retired: its ids would begin again */
+            slot->native = (void *)(uintptr_t)gxi.free_slot;
+            gxi.free_slot = index + 1;
+        }
     }
     gxi_unlock(&gxi_tables);
     return slot != NULL;
@@ -2672,7 +2686,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL, "%s is no handle of this library: 0x%016llx (uninitialised memory?)", is,
                         (unsigned long long)id);
-    if (id >> 48 != gxi_tag() >> 48)
+    if (!gxi_had_tag(id))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
                         "hand native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
                         "%s is not of this copy of gpuexec: 0x%016llx was made by another library in this process, or is "

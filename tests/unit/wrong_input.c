@@ -434,6 +434,35 @@ TEST(stale_handles) {
 }
 
 /* The compiler keeps the types apart; a binding of another language may not. */
+/* A slot's ids are used up after 2^22 objects: none of them comes again. */
+static unsigned slot_of(gpuexec_params p) { return (unsigned)(p.id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
+TEST(stale_handles_stay_stale) {
+    gpuexec_params first = gpuexec_params_create(), last, next;
+    unsigned slot = slot_of(first), i;
+    CHECK_OK(gpuexec_params_destroy(first));
+    gxi_slot_at(slot)->generation = 0x3FFFFE;                    /* as if it had been made and destroyed so often */
+    last = gpuexec_params_create();
+    CHECK_MADE(last);
+    CHECK_EQ(slot_of(last), slot);
+    CHECK_OK(gpuexec_params_destroy(last));
+    for (i = 0; i < 3; i++) {
+        next = gpuexec_params_create();
+        CHECK_MADE(next);
+        CHECK(slot_of(next) != slot);
+        CHECK(!gpuexec_ok(first) && !gpuexec_ok(last));
+        CHECK_OK(gpuexec_params_destroy(next));
+    }
+    gpuexec_shutdown();                                          /* begins with fresh slots, behind the last generation of all */
+    for (i = 0; i < 3; i++) {
+        next = gpuexec_params_create();
+        CHECK_MADE(next);
+        CHECK(!gpuexec_ok(first) && !gpuexec_ok(last));
+        CHECK_OK(gpuexec_params_destroy(next));
+    }
+    CHECK_RESULT(gpuexec_params_destroy(last), GPUEXEC_STALE_HANDLE);
+    gpuexec_take_error();
+}
+
 TEST(handles_of_the_wrong_kind) {
     setting s = set_up();
     gpuexec_event   event = gpuexec_event_create(s.ctx, NULL), stream_as_event;
