@@ -2277,6 +2277,9 @@ static void *gxi_resolve(const char *name, int version) {
     return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
 }
 
+/* The CPU device of gpuexec's repository, which has entry points of its own. What it cannot do is no fault of the user's image or GPU. */
+static int gxi_is_cpu_device(void) { return gxi.library && gxi_library_symbol(gxi.library, "simgpu_thread_instructions") != NULL; }
+
 static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc *desc) {
     const char *asked = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
     gxi_text tried = { 0, 0, 0, 0 };
@@ -6106,11 +6109,15 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
                         "kernel \"%s\" can only be launched with clusters", name);
     if (!cluster[0]) return GPUEXEC_OK;
-    if (!gxi_attribute(ask, device, GXI_DEV_CLUSTER_LAUNCH))
+    if (!gxi_attribute(ask, device, GXI_DEV_CLUSTER_LAUNCH)) {
+        const int major = gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR),
+                  minor = gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
-                        "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but device %d has %d.%d", cluster[0], cluster[1],
-                        cluster[2], name, ordinal, gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR),
-                        gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR));
+                        major < 9 ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but device %d has %d.%d"
+                                  : "clusters (%u x %u x %u blocks, kernel \"%s\") cannot be launched on device %d: its compute capability is %d.%d, "
+                                    "but the driver says that it has no clusters%s",
+                        cluster[0], cluster[1], cluster[2], name, ordinal, major, minor, gxi_is_cpu_device() ? " (it is the CPU device)" : "");
+    }
     for (i = 0; i < 3; i++) {
         if (own[i] && cluster[i] != own[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "leave desc.cluster_x, _y and _z 0: the kernel's own clusters are used",

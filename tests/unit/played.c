@@ -109,10 +109,13 @@ TEST(shared_memory_that_is_not_given) {
 
 static int (GXI_CUDA *real_attribute)(int *value, int attribute, int device);
 static int (GXI_CUDA *real_function_attribute)(int *value, int attribute, struct CUfunc_st *function);
+static int capability = 9;
 static int has_clusters, must_have_clusters, own_clusters, refused_attribute;
 static int GXI_CUDA device_attribute(int *value, int which, int device) {
     int cu = real_attribute(value, which, device);
     if (which == GXI_DEV_CLUSTER_LAUNCH) *value = has_clusters;
+    if (which == GXI_DEV_COMPUTE_CAPABILITY_MAJOR) *value = capability;
+    if (which == GXI_DEV_COMPUTE_CAPABILITY_MINOR) *value = 0;
     return cu;
 }
 static int GXI_CUDA function_attribute(int *value, int which, struct CUfunc_st *function) {
@@ -154,7 +157,10 @@ TEST(kernels_that_need_clusters) {
     own_clusters = 2;
     FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(3, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 3", "the cluster's 2 blocks");
     has_clusters = 0;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED, "clusters (2 x 2 x 2 blocks", "need compute capability 9.0");
+    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED, "clusters (2 x 2 x 2 blocks", 
+          "its compute capability is 9.0, but the driver says that it has no clusters");
+    capability = 7;
+    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED, "need compute capability 9.0, but device 0 has 7.");
     refused_attribute = 999;
     FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "the clusters of kernel \"count\" cannot be asked for");
     refused_attribute = 0;
