@@ -534,6 +534,11 @@ TEST(library_names_kernels_that_need_the_device_runtime) {
         SKIP("this CPU device brings a device runtime of its own");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "__cudaCDP2GetParameterBufferV2", "libcudadevrt.a");
+    if (on_cpu_device()) {                                       /* whose log has nothing else: it is said once */
+        const char *said = strstr(gpuexec_error_text(), "Undefined reference");
+        CHECK(said != NULL && strstr(said + 1, "Undefined reference") == NULL);
+        CHECK(gpuexec_error_detail()->log == NULL);
+    }
 }
 
 /* Told much, a driver may link what is not whole. */
