@@ -249,7 +249,7 @@
 
     NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, making managed memory, 3D copies,
     inter-process handles, textures, waiting for and writing values in memory by a stream, LTO-IR and CUDA C source as
-    inputs; reach the driver's with gpuexec_driver_symbol() and the native handles.
+    inputs; on a GPU, reach the driver's with gpuexec_driver_symbol() and the native handles. The CPU device has few of them.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -370,7 +370,8 @@ typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr
 
 typedef struct gpuexec_error {
     gpuexec_result result;
-    int            driver_result;            /* the CUresult, 0 if the driver was not asked or not the one to refuse */
+    int            driver_result;            /* the CUresult, 0 if the driver was not asked or not the one to refuse; -1: success, but it gave
+                                                nothing, or a size that cannot be */
     const char    *driver_result_name;       /* "CUDA_ERROR_INVALID_VALUE", or NULL */
     const char    *driver_call;              /* "cuLaunchKernel", or NULL */
     const char    *function;                 /* "gpuexec_launch" */
@@ -453,7 +454,7 @@ GPUEXEC_API int gpuexec_driver_version(void);
 /* The path of the library that was loaded, "" if none. Starts the library. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
-/* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none. The name is the manual's, without _v2 and the like; the version is that
+/* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none (gpuexec_error_text() says why). The name is the manual's, without _v2 and the like; the version is that
    of the CUDA whose manual the prototype is from, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form of up to then is given. Copy the result into a
    function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
@@ -1028,7 +1029,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
 /* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block (for a
-   constant or an expression, make a variable first).
+   constant or an expression, make a variable first), of at most 32764 bytes each.
    In C++: just the values. */
 #ifdef __cplusplus
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
@@ -1399,7 +1400,8 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 /* >>end-of-api ======================================================================================================= */
 
 #define GXI_ADDRESS(x) (const void *)&(x) /* <- GPUEXEC_ARGS takes variables: put a constant or an expression into one; for none: GPUEXEC_NO_ARGS */
-#define GXI_SIZE(x) sizeof(x)
+/* A larger struct is refused here, where its size would be cut to 16 bits; a kernel's parameters have at most 32764 bytes. */
+#define GXI_SIZE(x) (unsigned short)(sizeof(x) + 0 * sizeof(struct { int GPUEXEC_ARGS_takes_at_most_32764_bytes : sizeof(x) <= 32764 ? 1 : -1; }))
 #define GXI_CAT2(a, b) a##b
 #define GXI_CAT(a, b) GXI_CAT2(a, b)
 #define GXI_EACH(m, ...) GXI_CAT(GXI_EACH_, GXI_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
@@ -1565,12 +1567,17 @@ static int  gxi_privileged(void) { return 0; }
 static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 #  define gxi_getcwd _getcwd
+static const char *gxi_not_a_file(const char *path) {
+    const DWORD attributes = GetFileAttributesA(path);
+    return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY ? "a directory" : NULL;
+}
 static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #  define GXI_CPU_DEVICE_IS_FOR " (of Linux, so under WSL)"
 #else
 #  include <dlfcn.h>
 #  include <poll.h>
 #  include <pthread.h>
+#  include <sys/stat.h>
 #  include <unistd.h>
 #  if defined(__linux__)
 #    include <sys/auxv.h>
@@ -1603,6 +1610,11 @@ static int  gxi_privileged(void) {
 static long gxi_pid(void) { return (long)getpid(); }
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 #  define gxi_getcwd getcwd
+static const char *gxi_not_a_file(const char *path) {                /* what it is instead: opening a FIFO may wait for ever, reading a device never end */
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return NULL;
+    return S_ISDIR(about.st_mode) ? "a directory" : S_ISFIFO(about.st_mode) ? "a FIFO or pipe" : S_ISCHR(about.st_mode) ? "a device" : "of another kind";
+}
 static const char *const gxi_driver_places[] = {
     "libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1" /* WSL */, "/usr/local/nvidia/lib64/libcuda.so.1" /* containers */,
     "/run/opengl-driver/lib/libcuda.so.1" /* NixOS */
@@ -1775,7 +1787,7 @@ enum {
     GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
     GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
     GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720, GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802,
-    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
+    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999, GXI_MADE_NOTHING = -1 /* ours */,
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
     GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6, GXI_JIT_OPTIMIZATION_LEVEL = 7,
@@ -1867,6 +1879,7 @@ typedef struct gxi_state {
     unsigned            epoch;                   /* counts shutdowns: thread records of earlier epochs are gone */
     gxi_driver          cu;
     int                 trace, no_latch, version, forked;
+    int                 begun;                   /* cuInit runs, or has succeeded in this process once */
     gpuexec_setup_desc  desc;
     void               *library;
     char                library_path[1024];
@@ -1884,6 +1897,7 @@ typedef struct gxi_state {
     gxi_failed          failed[GXI_FAILED_KEPT];
     uint64_t            failed_count;
     unsigned            generation;              /* of the slots of new chunks */
+    unsigned            tags;                    /* used up, each with all its generations */
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
     uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
@@ -1952,14 +1966,23 @@ static void gxi_log(gpuexec_log_level level, const char *text) {
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
 }
 
+/* A line of which n characters were to be written: with a very long path it is cut, and ends in its newline all the same. */
+static void gxi_log_line(gpuexec_log_level level, char *line, size_t size, int n) {
+    if (n >= (int)size) line[size - 2] = '\n';
+    gxi_log(level, line);
+}
+
 static const char *gxi_cu_name(int cu) {
     const char *text = NULL;
+    if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but gave NULL or a wrong size";
     if (gxi.cu.cuGetErrorName && gxi.cu.cuGetErrorName(cu, &text) == 0 && text) return text;
     return "unknown CUresult";
 }
 
 /* Calls the driver and remembers name and answer for the error text. */
 #define GXI_TRY(name, args) gxi_answered(call, #name, gxi.cu.name args)
+/* The same for what makes `out`: success that gives nothing is a failure of its own. */
+#define GXI_TRY_MAKE(out, name, args) (GXI_TRY(name, args) || (out) != 0 ? call->cu : (call->cu = GXI_MADE_NOTHING))
 /* Calls it beside: the answer is only traced and given back, what the driver said before stays. */
 #define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args)
 #define GXI_HAS(name) (gxi.cu.name != 0)
@@ -1969,8 +1992,7 @@ static GXI_COLD int gxi_traced(const gxi_call *call, const char *name, int cu) {
     if (!gxi.trace) return cu;
     n = snprintf(line, sizeof line, "gpuexec: %s = %s (%d)  in %s%s%s\n", name, gxi_cu_name(cu), cu, call->function, call->where ? " at " : "",
                  call->where ? call->where : "");
-    if (n >= (int)sizeof line) line[sizeof line - 2] = '\n';         /* a very long path */
-    gxi_log(GPUEXEC_LOG_TRACE, line);
+    gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line, n);
     return cu;
 }
 
@@ -2279,6 +2301,9 @@ static void *gxi_resolve(const char *name, int version) {
     return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
 }
 
+/* The CPU device of gpuexec's repository, which has entry points of its own. What it cannot do is no fault of the user's image or GPU. */
+static int gxi_is_cpu_device(void) { return gxi.library && gxi_library_symbol(gxi.library, "simgpu_thread_instructions") != NULL; }
+
 static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc *desc) {
     const char *asked = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
     gxi_text tried = { 0, 0, 0, 0 };
@@ -2364,9 +2389,13 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
             gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver is exactly the rows, as function pointers */
+    if (call->cu) gxi.version = 0;
     too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
     if (call->cu == 0 && !lacks && !too_old) {
+        const int before = gxi.begun;
+        gxi.begun = 1;
         if (GXI_TRY(cuInit, (0)) == 0) return GPUEXEC_OK;
+        gxi.begun = before;
     }
     if (call->cu == GXI_STUB_LIBRARY) {
         memset(&gxi.cu, 0, sizeof gxi.cu);       /* the stub has no error names either */
@@ -2377,7 +2406,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
                           "\"%s\" is the CUDA toolkit's stub library, made for linking only, not a driver: it answers every call "
                           "with CUDA_ERROR_STUB_LIBRARY (34)",
                           gxi.library_path);
-    } else if (lacks || too_old) {
+    } else if (gxi.version > 0 && (lacks || too_old)) {
         result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver",
                           "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
                           gxi.version / 1000, gxi.version % 1000 / 10, missing.p ? ", and this one lacks" : "",
@@ -2387,7 +2416,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         gxi.library = NULL;                      /* stays loaded: a driver that has begun to start is never unloaded */
     } else {
         result = gxi_fail_cu(call, "look at `nvidia-smi`: it tells whether the driver works at all",
-                             "the driver \"%s\" does not tell its version", gxi.library_path);
+                             "the driver \"%s\" does not tell its version%s", gxi.library_path,
+                             call->cu ? "" : ": cuDriverGetVersion succeeds, but gives none");
     }
     gxi_text_free(&missing);
     return result;
@@ -2399,6 +2429,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
 static void gxi_in_forked_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     gxi_tables = unlocked;
+    if (!gxi.begun) return;                      /* nothing of CUDA is in the parent: the child may start it */
     memset(gxi.chunks, 0, sizeof gxi.chunks);
     memset(gxi.first, 0, sizeof gxi.first);
     gxi.slots = gxi.free_slot = 0;
@@ -2563,10 +2594,17 @@ struct gxi_context {
 };
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
 
-static uint64_t gxi_tag(void) {                  /* differs between copies in one process: it is made of this copy's address */
-    uint64_t x = (uint64_t)(uintptr_t)&gxi;
+enum { GXI_LAST_GENERATION = 0x3FFFFF };
+static uint64_t gxi_tag_of(unsigned tags) {      /* differs between copies in one process: it is made of this copy's address */
+    uint64_t x = (uint64_t)(uintptr_t)&gxi + tags;
     x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
     return ((x >> 48) | 1) << 48;
+}
+static uint64_t gxi_tag(void) { return gxi_tag_of(gxi.tags); }
+static int gxi_had_tag(uint64_t id) {            /* that one now, or before all its generations were used up */
+    unsigned tags = gxi.tags + 1;
+    while (tags && gxi_tag_of(tags - 1) >> 48 != id >> 48) tags--;
+    return tags != 0;
 }
 static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
 static unsigned gxi_index_of(uint64_t id) { return (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
@@ -2648,6 +2686,10 @@ static void gxi_forget_slots(void) {
     memset(gxi.first, 0, sizeof gxi.first);
     for (index = 0; index < gxi.slots; index++) if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
     gxi.generation = most + 1;
+    if (gxi.generation >= GXI_LAST_GENERATION) { /* used up: ids go on with another tag */
+        gxi.generation = 0;
+        gxi.tags++;
+    }
     for (index = 0; index < GXI_CHUNKS; index++) {
         gxi_free(gxi.chunks[index]);
         GXI_STORE(&gxi.chunks[index], NULL);
@@ -2666,8 +2708,10 @@ static int gxi_end(uint64_t id) {
         if (gxi_kind_of(id) == GXI_KERNEL || gxi_kind_of(id) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
         *place->from = place->next;
         if (place->next) gxi_place_at(place->next - 1)->from = place->from;
-        slot->is.next_free = gxi.free_slot;
-        gxi.free_slot = gxi_index_of(id) + 1;
+        if (slot->generation < GXI_LAST_GENERATION) {                /* otherwise retired: its ids would begin again */
+            slot->is.next_free = gxi.free_slot;
+            gxi.free_slot = gxi_index_of(id) + 1;
+        }
     }
     gxi_unlock(&gxi_tables);
     return slot != NULL;
@@ -2737,7 +2781,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL, "%s is no handle of this library: 0x%016llx (uninitialised memory?)", is,
                         (unsigned long long)id);
-    if (id >> 48 != gxi_tag() >> 48)
+    if (!gxi_had_tag(id))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
                         "hand native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
                         "%s is not of this copy of gpuexec: 0x%016llx was made by another library in this process, or is "
@@ -3086,16 +3130,36 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_ASKS);
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name is NULL"); return NULL; }
     if (gxi_begin(call)) return NULL;
+    if (version < 2000) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give the version of the CUDA whose manual the prototype is from: 12000 for 12.0",
+                 "the version for \"%s\" is %d, which is that of no CUDA", name, version);
+        return NULL;
+    }
     symbol = gxi_resolve(name, version);
-    if (!symbol)
-        gxi_fail(call, GPUEXEC_OLD_DRIVER, NULL, "the driver of CUDA %d.%d has no %s of CUDA %d.%d", gxi.version / 1000,
-                 gxi.version % 1000 / 10, name, version / 1000, version % 1000 / 10);
-    return symbol;
+    if (symbol) return symbol;
+    if (version > gxi.version)
+        gxi_fail(call, GPUEXEC_OLD_DRIVER, gxi_resolve(name, gxi.version) ? "ask for its form of an older CUDA, or install a newer driver"
+                                                                         : "install a newer NVIDIA driver",
+                 "\"%s\" of CUDA %d.%d cannot be had from a driver of CUDA %d.%d", name, version / 1000, version % 1000 / 10, gxi.version / 1000,
+                 gxi.version % 1000 / 10);
+    else if (gxi_resolve(name, gxi.version))
+        gxi_fail(call, GPUEXEC_NOT_FOUND, "give the version of the CUDA that brought it, or a later one",
+                 "\"%s\" came after CUDA %d.%d; this driver of CUDA %d.%d has it", name, version / 1000, version % 1000 / 10, gxi.version / 1000,
+                 gxi.version % 1000 / 10);
+    else
+        gxi_fail(call, GPUEXEC_NOT_FOUND, gxi_is_cpu_device() ? "look at its spelling, which has no _v2 or _ptsz at its end; if it is right, a GPU's driver has it"
+                                          : "look at its spelling, which has no _v2 or _ptsz at its end; if it is right, a newer driver may have it",
+                 gxi_is_cpu_device() ? "the CPU device has no \"%s\": it has what gpuexec calls and a little more, no graphs, pools, textures or "
+                                       "inter-process handles (its driver version is %d.%d)"
+                                     : "there is no \"%s\" in this driver of CUDA %d.%d, of whatever version",
+                 name, gxi.version / 1000, gxi.version % 1000 / 10);
+    return NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-device */
 
+enum { GXI_MOST_DEVICES = 4096 };                /* a driver that knows more knows nothing */
 static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     int count = 0;
     if (GXI_TRY(cuDeviceGet, (device, ordinal)) == 0) return GPUEXEC_OK;
@@ -3109,7 +3173,8 @@ GPUEXEC_API int gpuexec_device_count(void) {
     int count = 0;
     GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_ASKS);
     if (gxi_begin(call)) return 0;
-    if (GXI_TRY(cuDeviceGetCount, (&count))) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
+    if (GXI_TRY(cuDeviceGetCount, (&count)) == 0 && (count < 0 || count > GXI_MOST_DEVICES)) call->cu = GXI_MADE_NOTHING;
+    if (call->cu) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
     return count;
 }
 /* 0 when the driver does not know it. Another failure stays in the call, and nothing more is asked. */
@@ -3129,6 +3194,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
         GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device)) ||
         GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
         return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal);
+    info->name[sizeof info->name - 1] = info->pci_bus_id[sizeof info->pci_bus_id - 1] = 0;
     if (GXI_HAS(cuDeviceGetUuid)) GXI_TRY(cuDeviceGetUuid, (info->uuid, device));
     info->compute_capability = gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 +
                                gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
@@ -3238,7 +3304,8 @@ static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuex
         ;
     else if (origin == GXI_PRIMARY && flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (device, flags)))
         gxi_fail_cu(call, NULL, "the flags %u cannot be set on device %d's primary context", flags, ordinal);
-    else if (origin == GXI_PRIMARY ? GXI_TRY(cuDevicePrimaryCtxRetain, (&native, device)) : GXI_TRY(cuCtxCreate, (&native, flags, device))) {
+    else if (origin == GXI_PRIMARY ? GXI_TRY_MAKE(native, cuDevicePrimaryCtxRetain, (&native, device))
+                                   : GXI_TRY_MAKE(native, cuCtxCreate, (&native, flags, device))) {
         native = NULL;
         gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL,
                     origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
@@ -3295,8 +3362,8 @@ static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native
         else ok = !share || (origin = gxi_context_share(call, native, device)) != GXI_ADOPTED;
         gxi_leave(&scope);
     }
-    while (ok && GXI_TRY(cuDeviceGet, (&other, ordinal)) == 0 && other != device) ordinal++;      /* CUdevice to ordinal */
-    if (ok && call->cu) ordinal = device;
+    while (ok && ordinal < GXI_MOST_DEVICES && GXI_TRY(cuDeviceGet, (&other, ordinal)) == 0 && other != device) ordinal++;      /* CUdevice to ordinal */
+    if (ok && (call->cu || ordinal == GXI_MOST_DEVICES)) ordinal = device;
     call->cu = 0;
     return gxi_context_new(call, ok ? native : NULL, ordinal, device, origin);
 }
@@ -3627,14 +3694,14 @@ static void gxi_report_leaks(void) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
         if (kind == GXI_KERNEL || slot->legacy) continue;            /* kernels and default streams end with their module and context */
-        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, slot->where ? slot->where : "?");
-        gxi_log(GPUEXEC_LOG_WARNING, line);
+        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line,
+                     snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, slot->where ? slot->where : "?"));
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->at[i].range;
-        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
-                 gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?");
-        gxi_log(GPUEXEC_LOG_WARNING, line);
+        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line,
+                     snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
+                              gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?"));
     }
 }
 
@@ -3719,8 +3786,9 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
         if (*p == ')' || *p == ',') {
             if (size) {
                 if (!alignment) alignment = size;
+                if (alignment > 0xFFFF) return -1;
                 at = (at + alignment - 1) / alignment * alignment;
-                if (n == max || size * count > 0xFFFF || at > 0xFFFF) return -1;
+                if (n == max || size > 0xFFFF || count > 0xFFFF || size * count > 0xFFFF || at > 0xFFFF) return -1;
                 offsets[n] = (unsigned short)at;
                 sizes[n++] = (unsigned short)(size * count);
                 at += size * count;
@@ -3784,6 +3852,8 @@ static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little
     while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
     return x;
 }
+/* Lengths in headers may be anything: a sum that does not fit is the largest number, never a small one. */
+static uint64_t gxi_sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
 /* The first values are gpuexec_input_type's. */
 typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_LIBRARY, GXI_LTO, GXI_HOST_ELF } gxi_image_kind;
@@ -3813,7 +3883,7 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
         if (gxi_le(p + 4, 4) == 0x100001 && left <= (uint64_t)(end - part))      /* version 1, and 16 bytes of header */
             for (; left >= 16; left -= bytes, part += bytes) {
                 found |= gxi_le(part, 2) == 8 ? 2 : 1;
-                bytes = gxi_le(part + 4, 4) + gxi_le(part + 8, 8);
+                bytes = gxi_sum(gxi_le(part + 4, 4), gxi_le(part + 8, 8));
                 if (bytes < 16 || bytes > left) break;
             }
         p += 4;
@@ -3821,15 +3891,26 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
     return found;
 }
 
-/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. */
+/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. More than memory can hold
+   is GXI_NO_LENGTH. */
+#define GXI_NO_LENGTH (SIZE_MAX / 2)
 static size_t gxi_image_bytes(const void *image) {
     const unsigned char *p = (const unsigned char *)image;
     uint64_t segments, sections;
-    if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) return (size_t)(gxi_le(p + 6, 2) + gxi_le(p + 8, 8));
-    if (p[4] != 2) return 52;                    /* a 32-bit cubin, of long ago */
-    segments = gxi_le(p + 32, 8) + gxi_le(p + 54, 2) * gxi_le(p + 56, 2);
-    sections = gxi_le(p + 40, 8) + gxi_le(p + 58, 2) * gxi_le(p + 60, 2);
-    return (size_t)(segments > sections ? segments : sections);
+    if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) segments = sections = gxi_sum(gxi_le(p + 6, 2), gxi_le(p + 8, 8));
+    else if (p[4] != 2) return 52;               /* a 32-bit cubin, of long ago */
+    else {
+        segments = gxi_sum(gxi_le(p + 32, 8), gxi_le(p + 54, 2) * gxi_le(p + 56, 2));
+        sections = gxi_sum(gxi_le(p + 40, 8), gxi_le(p + 58, 2) * gxi_le(p + 60, 2));
+    }
+    if (segments < sections) segments = sections;
+    return segments < GXI_NO_LENGTH ? (size_t)segments : GXI_NO_LENGTH;
+}
+/* Before anything is read: a length that no memory holds, as of a negative number. */
+static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t n) {
+    if (n < GXI_NO_LENGTH) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length in bytes; is it a negative number, or that of a file that could not be read?",
+                    "the length of %s is %lu, but at most %lu bytes can be in memory", name, (unsigned long)n, (unsigned long)GXI_NO_LENGTH - 1);
 }
 /* What an image is, by its content. Text is only recognised as such. n is its length, 0 if not known. */
 static gxi_image_kind gxi_image_is(const void *image, size_t n) {
@@ -3842,7 +3923,10 @@ static gxi_image_kind gxi_image_is(const void *image, size_t n) {
         return parts == 0 ? GXI_HOST_ELF : parts == 2 ? GXI_LTO : GXI_OBJECT;
     }
     if (gxi_starts(p, n, "!<arch>\n")) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_LIBRARY;
-    if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) return gxi_fatbin_parts(p, n ? end : p + gxi_image_bytes(p)) == 2 ? GXI_LTO : GXI_FATBIN;
+    if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) {
+        if (!n && gxi_image_bytes(p) < GXI_NO_LENGTH) end = p + gxi_image_bytes(p);
+        return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_FATBIN;
+    }
     if (gxi_starts(p, n, GXI_FATBIN_WRAPPER_MAGIC)) return GXI_FATBIN;
     if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;      /* NVVM container, LLVM bitcode */
     return GXI_TEXT;
@@ -3878,6 +3962,10 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     if (kind == GXI_TEXT) return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
     if (kind != GXI_CUBIN && kind != GXI_FATBIN) return GPUEXEC_OK;
     says = *n && *n < (kind == GXI_CUBIN ? 64 : 16) ? 64 : gxi_image_bytes(image);
+    if (!*n && says == GXI_NO_LENGTH)
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was it read whole, and unchanged? give its length to be told more",
+                        "%s is %s with a damaged header: it says that it has %lu bytes or more, which no memory holds", name, gxi_image_kinds[kind],
+                        (unsigned long)says);
     if (!*n) *n = says;
     if (*n >= says) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was the file copied whole, and is the length right?",
@@ -4014,7 +4102,26 @@ static GXI_COLD char *gxi_jit_cure(const gxi_call *call, const gpuexec_module_de
             gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
     return cure.p;
 }
-static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const char *name, const char *ptx) {
+/* Does this text name a function of the device runtime? */
+static int gxi_wants_device_runtime(const char *text) {
+    return strstr(text, "cudaCDP") || strstr(text, "cudaLaunchDevice") || strstr(text, "cudaGetParameterBuffer") || strstr(text, "ynamic parallelism");
+}
+/* What the CPU device cannot do. 0 if that is not the cause. */
+static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, const char *name, gxi_image_kind kind) {
+    if (!gxi_is_cpu_device()) return 0;
+    if (call->log && gxi_wants_device_runtime(call->log))
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch them from the host instead, or run it on a GPU, linked with the toolkit's libcudadevrt.a",
+                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device cannot do: it has no device runtime", name);
+    else if (call->cu == GXI_NO_BINARY_FOR_GPU)
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                 kind == GXI_LIBRARY ? "link the PTX of what is in it: nvcc -rdc=true -ptx; libcudadevrt.a is for kernels that launch kernels, on GPUs only"
+                                     : "give it the PTX: nvcc -ptx -arch=compute_75, with -rdc=true if it is to be linked",
+                 "%s is %s, but the CPU device executes PTX text only, no machine code", name, gxi_image_kinds[kind]);
+    else return 0;
+    return 1;
+}
+static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const char *name, const char *ptx,
+                                   gxi_image_kind kind) {
     char version[32] = "", target[32] = "";
     int device = gxi_context_of(context)->device;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
@@ -4027,6 +4134,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
         gxi_ptx_directive(ptx, ".target", target, sizeof target);
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
+    if (gxi_fail_cpu_device(call, name, kind)) return;
     if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {         /* ptxas' words, nvlink's */
         gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch kernels need libcudadevrt.a",
                     "%s uses symbols that are defined elsewhere", name);
@@ -4074,9 +4182,16 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
 }
 
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
-    FILE *file = fopen(path, "rb");
+    const char *other = gxi_not_a_file(path);
+    FILE *file;
     char *data = NULL;
     size_t n = 0, cap = 0;
+    if (other) {
+        gxi_fail(call, GPUEXEC_FILE_ERROR, "give a regular file; what comes out of a pipe, read yourself and give gpuexec_module_load or gpuexec_linker_add",
+                 "\"%s\" is %s, not a regular file", path, other);
+        return NULL;
+    }
+    file = fopen(path, "rb");
     if (!file) {
         char directory[1024] = "";
         int error = errno, relative = path[0] != '/' && path[0] != '\\' && !(path[0] && path[1] == ':');
@@ -4166,7 +4281,7 @@ static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *des
     memset(&jit, 0, sizeof jit);
     do {
         if (gxi_jit_make(call, &jit, desc)) return GPUEXEC_OUT_OF_HOST_MEMORY;
-        GXI_TRY(cuModuleLoadDataEx, (module, image, jit.n, jit.options, jit.values));
+        GXI_TRY_MAKE(*module, cuModuleLoadDataEx, (module, image, jit.n, jit.options, jit.values));
         cut = gxi_jit_is_cut(&jit);
         if (call->cu == 0) {
             gxi_keep_longer(&m->log, jit.logs);
@@ -4181,19 +4296,21 @@ static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *des
 }
 
 /* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
+enum { GXI_MOST_KERNELS = 1 << 20 };             /* a driver that counts more in one module does not count */
 static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
     unsigned count = 0, i;
     m->nkernels = -1;
     if (GXI_HAS(cuModuleGetFunctionCount) && GXI_HAS(cuModuleEnumerateFunctions) && GXI_HAS(cuFuncGetName)) {
         struct CUfunc_st **functions;
-        if (GXI_TRY(cuModuleGetFunctionCount, (&count, module))) return;
+        if (GXI_TRY(cuModuleGetFunctionCount, (&count, module)) || count > GXI_MOST_KERNELS) return;
         functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
         m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+        if (functions) memset(functions, 0, (count + 1) * sizeof *functions);
         if (functions && m->kernels && (count == 0 || GXI_TRY(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
             m->nkernels = 0;
             for (i = 0; i < count; i++) {
                 const char *name = NULL;
-                if (GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
+                if (!functions[i] || GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
                 m->nkernels++;
             }
             if (i < count) gxi_forget_kernels(m);
@@ -4231,6 +4348,7 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (!(context = gxi_get(call, context_id, GXI_CONTEXT, "the context"))) goto failed;
     if (desc->name) name = desc->name;
     if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
+    if (gxi_check_length(call, name, bytes)) goto failed;
     kind = gxi_image_is(image, bytes);
     if (gxi_check_image(call, name, image, &bytes, kind)) goto failed;
     if (kind == GXI_OBJECT || kind == GXI_LIBRARY) {
@@ -4255,7 +4373,7 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (gxi_compile(call, desc, ptx ? ptx : image, &native, m, &error_log)) goto failed;
     if (call->cu) {
         call->log = error_log;
-        gxi_fail_load(call, context, desc, name, ptx);
+        gxi_fail_load(call, context, desc, name, ptx, kind);
         goto failed;
     }
     gxi_list_kernels(call, native, m, ptx);
@@ -4361,7 +4479,7 @@ static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name
     gpuexec_ptr address = 0;
     *bytes = 0;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
-    if (GXI_TRY(cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
+    if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
     gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
                       "and make sure that a kernel uses it",
                 "%s has no variable \"%s\"", slot->is.module.info->name, name);
@@ -4536,7 +4654,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_modu
     m = slot->is.module.info;
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the kernel's name is NULL"); goto failed; }
     if (gxi_enter(call, slot->cu_context, &scope)) goto failed;
-    GXI_TRY(cuModuleGetFunction, (&native, slot->is.module.native, name));
+    GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->is.module.native, name));
     if (call->cu) {
         gxi_leave(&scope);
         if (call->cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
@@ -4723,6 +4841,7 @@ static int gxi_linker_end(gxi_call *call, gxi_slot *old) {
 /* --- why it does not link -------------------------------------------------------------------------------------------- */
 
 /* The driver's log says it in nvlink's words. */
+enum { GXI_LINK_ERRORS = 20 };                   /* at most so many are in the message */
 static int gxi_link_log(gxi_text *t, const char *log) {
     static const char *const words[] = { "Undefined reference to", "Multiple definition of", "doesn't match for" };
     int found = 0, more = 0;
@@ -4737,7 +4856,7 @@ static int gxi_link_log(gxi_text *t, const char *log) {
         }
         if (!is) continue;
         from = from && from < log + n ? from + 2 : log;
-        if (found++ < 20) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)), from);
+        if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)), from);
         else more++;
     }
     if (more) gxi_add(t, " and %d more", more);
@@ -4749,18 +4868,22 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const g
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     gxi_text what = { 0, 0, 0, 0 };
     char *log = gxi_jit_log(&l->jit);
-    int found = gxi_link_log(&what, l->jit.logs + l->jit.size);
-    call->log = log;
+    const char *at;
+    int lines = 0, found = gxi_link_log(&what, l->jit.logs + l->jit.size);
+    for (at = log; at && *at; at += strcspn(at, "\n"), at += *at != 0) lines++;
+    call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;       /* a log that the message has whole is not printed again */
     if (found)
         gxi_fail(call, GPUEXEC_LINK_FAILED,
                  !what.p ? NULL
-                 : strstr(what.p, "cudaCDP") || strstr(what.p, "cudaLaunchDevice") || strstr(what.p, "cudaGetParameterBuffer")
+                 : gxi_wants_device_runtime(what.p) && gxi_is_cpu_device()
+                     ? "kernels that launch kernels need the device runtime, libcudadevrt.a, which the CPU device cannot take: run them on a GPU"
+                 : gxi_wants_device_runtime(what.p)
                      ? "kernels that launch kernels need the device runtime: add the toolkit's libcudadevrt.a"
                  : strstr(what.p, "Undefined") ? "add the input that defines it, .visible; C++ names must be the same on both sides (extern \"C\")"
                  : strstr(what.p, "Multiple")  ? "leave one definition and declare it .extern elsewhere (CUDA C: extern), or make it static, or .weak"
                                                : "declare it alike in all inputs",
                  "%s cannot be linked: %s", l->name, what.p ? what.p : "");
-    else if (failed && context) gxi_fail_load(call, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL);
+    else if (failed && context) gxi_fail_load(call, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL, failed->kind);
     else if (gxi_is_sticky(call->cu) || call->cu == GXI_OUT_OF_MEMORY || gxi_result_of(call->cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "%s cannot be linked", l->name);
     else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "%s cannot be linked, from %lu inputs", l->name, (unsigned long)l->count);
@@ -4796,7 +4919,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         if (!slot->is.linker.native) {
             if (!cut) l->jit.size = 0;           /* a new one begins small */
             if ((result = gxi_jit_make(call, &l->jit, &l->desc)) != GPUEXEC_OK) break;
-            if (GXI_TRY(cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->is.linker.native))) {
+            if (GXI_TRY_MAKE(slot->is.linker.native, cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->is.linker.native))) {
                 char *cure = gxi_jit_cure(call, &l->desc);
                 slot->is.linker.native = NULL;
                 result = gxi_fail_cu(call, cure, "the driver makes no linker");
@@ -4812,7 +4935,10 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
                 failed = input;
             else l->given++;
         }
-        if (!failed && complete && !l->image) GXI_TRY(cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
+        if (!failed && complete && !l->image) {
+            GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
+            if (call->cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH)) call->cu = GXI_MADE_NOTHING;
+        }
         if (call->cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
@@ -4915,12 +5041,14 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_link
     GXI_CALL(gpuexec_linker_add, GXI_MAKES);
     if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
     if (!data) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", name ? name : "the input");
+    if (gxi_check_length(call, name ? name : "the input", bytes)) return GPUEXEC_BAD_ARGUMENT;
     data = gxi_unwrap(data, &bytes);
     kind = gxi_image_is(data, bytes);
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length", "%s is %s, which does not say its length itself", name ? name : "the input",
                         kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
-    if (!bytes) bytes = kind == GXI_TEXT ? strlen((const char *)data) : gxi_image_bytes(data);
+    if (!bytes && kind != GXI_TEXT && gxi_check_image(call, name ? name : "the input", data, &bytes, kind)) return gxi_failed_with();
+    if (!bytes) bytes = strlen((const char *)data);
     copy = (char *)gxi_realloc(NULL, bytes + 1);
     if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %lu bytes of input", (unsigned long)bytes);
     memcpy(copy, data, bytes);
@@ -4962,7 +5090,11 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
         if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
         if (input->kind == GXI_PTX && !GXI_HAS(cuFuncGetParamInfo)) gxi_add(&ptx, "%s\n", input->data);
     }
-    m->ptx = ptx.p;
+    if (ptx.failed) gxi_text_free(&ptx);         /* half a text could end in another kernel's name */
+    if (ptx.p) {                                 /* the image may be text, too, of which there is a copy by now */
+        gxi_free(m->ptx);
+        m->ptx = ptx.p;
+    }
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image, size_t *bytes) {
@@ -5086,7 +5218,12 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
         return 0;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    if (pitch ? GXI_TRY(cuMemAllocPitch, (&address, pitch, width, rows, element)) : GXI_TRY(cuMemAlloc, (&address, width))) {
+    if (pitch && GXI_TRY_MAKE(address, cuMemAllocPitch, (&address, pitch, width, rows, element)) == 0 &&
+        (*pitch < width || *pitch > ((uint64_t)1 << 60) / rows)) {
+        GXI_BESIDE(cuMemFree, (address));
+        call->cu = GXI_MADE_NOTHING;
+    }
+    if (pitch ? call->cu : GXI_TRY_MAKE(address, cuMemAlloc, (&address, width))) {
         gxi_fail_alloc(call, slot, width * rows, 0);
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
@@ -5123,7 +5260,7 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
         return NULL;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
-    if (GXI_TRY(cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
+    if (GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
         gxi_fail_alloc(call, slot, bytes, 1);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
@@ -5669,7 +5806,7 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_create, GXI_MAKES);
     if (!(desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) && (slot = gxi_begin_in(call, context, &scope)) != NULL) {
-        GXI_TRY(cuStreamCreateWithPriority, (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
+        GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
         gxi_leave(&scope);
         if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
         else handle = gxi_stream_new(call, slot, context.id, native, 0, 0);
@@ -5788,7 +5925,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || gxi_enter(call, before->cu_context, &scope))
         return gxi_failed_with();
-    if (GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, before->is.stream.native));
+    if (GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, before->is.stream.native));
     gxi_leave(&scope);
     if (call->cu == 0 && gxi_enter_stream(call, slot, &scope) == GPUEXEC_OK) {
         GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, event, 0));
@@ -5857,7 +5994,7 @@ static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, uint64_t
     const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0, blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
     struct CUevent_st *native = NULL;
     gpuexec_event handle = { 0 };
-    if (GXI_TRY(cuEventCreate, (&native, no_timing | blocking)))
+    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking)))
         gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(context)->ordinal);
     else if (!(handle = gxi_event_new(call, context, context_id, native, 0, no_timing != 0)).id) GXI_BESIDE(cuEventDestroy, (native));
     return handle.id;
@@ -6177,11 +6314,15 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
                         "kernel \"%s\" can only be launched with clusters", name);
     if (!cluster[0]) return GPUEXEC_OK;
-    if (!gxi_attribute(ask, device, GXI_DEV_CLUSTER_LAUNCH))
+    if (!gxi_attribute(ask, device, GXI_DEV_CLUSTER_LAUNCH)) {
+        const int major = gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR),
+                  minor = gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
-                        "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but device %d has %d.%d", cluster[0], cluster[1],
-                        cluster[2], name, ordinal, gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR),
-                        gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR));
+                        major < 9 ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but device %d has %d.%d"
+                                  : "clusters (%u x %u x %u blocks, kernel \"%s\") cannot be launched on device %d: its compute capability is %d.%d, "
+                                    "but the driver says that it has no clusters%s",
+                        cluster[0], cluster[1], cluster[2], name, ordinal, major, minor, gxi_is_cpu_device() ? " (it is the CPU device)" : "");
+    }
     for (i = 0; i < 3; i++) {
         if (own[i] && cluster[i] != own[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "leave desc.cluster_x, _y and _z 0: the kernel's own clusters are used",
@@ -7120,9 +7261,9 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
     if ((b->direct = desc->host_memory ? 0 : gxi_all_peers(call, b, slots)) < 0) goto failed;
     for (i = 0; i < count; i++) {
         if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
-        if (GXI_TRY(cuMemAlloc, (&b->memory[i], sizeof(gxi_barrier_device))) == 0 && i == 0) {
+        if (GXI_TRY_MAKE(b->memory[i], cuMemAlloc, (&b->memory[i], sizeof(gxi_barrier_device))) == 0 && i == 0) {
             void *host = NULL;
-            if (GXI_TRY(cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0) b->host = (char *)host;
+            if (GXI_TRY_MAKE(host, cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0) b->host = (char *)host;
         }
         gxi_leave(&scope);
         if (call->cu) { gxi_fail_cu(call, NULL, "no memory on device %d for its part of a barrier", b->ordinals[i]); goto failed; }
@@ -7133,7 +7274,7 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
         gpuexec_ptr host = 0;
         memset(&d, 0, sizeof d);
         if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
-        if (GXI_TRY(cuMemHostGetDevicePointer, (&host, b->host, 0)) == 0) {
+        if (GXI_TRY_MAKE(host, cuMemHostGetDevicePointer, (&host, b->host, 0)) == 0) {
             d.rank = i;
             d.count = count;
             d.through_host = !b->direct;
@@ -7399,7 +7540,7 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
         m->cu_contexts[i] = d[i].stream->cu_context;
         if (gxi_enter(call, m->cu_contexts[i], &scope)) return gxi_failed_with();
         m->count = i + 1;
-        GXI_TRY(cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
+        GXI_TRY_MAKE(m->events[i], cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
         gxi_leave(&scope);
         if (call->cu) {
             gxi_fail_cu(call, NULL, "no event on device %d for a multi-device launch", d[i].ordinal);

@@ -27,6 +27,9 @@ gpuexec_result use(gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims di
     return gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a + 1));          /* no lvalue */
 #elif MISUSE == 2
     return gpuexec_launch(kernel, stream, dims, a);                            /* forgot GPUEXEC_ARGS */
+#elif MISUSE == 4
+    struct { char bytes[65540]; } large = { { 0 } };                           /* whose size ends in the 16 bits of 4 */
+    return gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, large));
 #elif MISUSE == 3
     return gpuexec_launch(kernel, dims, stream, GPUEXEC_ARGS(a));              /* order */
 #endif

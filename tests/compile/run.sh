@@ -85,6 +85,7 @@ c_warnings() {
     refused "$*: 100 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=100 $here/args.c
     refused "$*: an argument that is no lvalue" 'lvalue required|cannot take the address of an rvalue' $c -DMISUSE=1 $here/args.c
     refused "$*: GPUEXEC_ARGS forgotten" 'gpuexec_args' $c -DMISUSE=2 $here/args.c
+    refused "$*: an argument of 65540 bytes" 'GPUEXEC_ARGS_takes_at_most_32764_bytes' $c -DMISUSE=4 $here/args.c
     refused "$*: wrong order" 'gpuexec_stream|gpuexec_dims' $c -DMISUSE=3 $here/args.c
     for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -D$where $here/cuda_types.c; done
 }

@@ -526,6 +526,75 @@ TEST(wrong_images) {
     check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, NULL));
 }
 
+/* Lengths in headers may be anything: nothing is read behind the bytes that are there, which an address sanitiser sees, and no wrong sum looks like a small one. */
+static void put_le(unsigned char *at, int bytes, uint64_t x) {
+    for (; bytes--; x >>= 8) *at++ = (unsigned char)x;
+}
+TEST(lengths_that_no_memory_holds) {
+    static const uint64_t lengths[] = { UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 63, (uint64_t)1 << 63, (uint64_t)1 << 62 };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
+    unsigned short sizes[2], offsets[2];
+    size_t i;
+    for (i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        unsigned char *cubin = (unsigned char *)calloc(1, 128), *fatbin = (unsigned char *)calloc(1, 128);
+        memcpy(cubin, "\x7F" "ELF\2\1\1", 7);
+        cubin[18] = 190;
+        put_le(cubin + 40, 8, lengths[i]);
+        put_le(cubin + 58, 2, 64);                               /* a table of 20 sections */
+        put_le(cubin + 60, 2, 20);
+        memcpy(fatbin, "\x50\xED\x55\xBA\1\0\x10", 7);
+        put_le(fatbin + 8, 8, lengths[i]);
+        NOT_LOADED(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE, "the image is a cubin that is cut off: it has 128 bytes, but");
+        NOT_LOADED(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE, "the image is a fatbin that is cut off: it has 128 bytes, but");
+        if (lengths[i] > SIZE_MAX / 2 - 1) {
+            NOT_LOADED(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE, "the image is a cubin with a damaged header", "which no memory holds");
+            NOT_LOADED(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE, "the image is a fatbin with a damaged header", "give its length");
+            CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fatbin, 0, "part"), GPUEXEC_BAD_IMAGE);
+            CHECK_TEXT(gpuexec_error_text(), "part is a fatbin with a damaged header");
+            CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, cubin, 0, NULL), GPUEXEC_BAD_IMAGE);
+            CHECK_TEXT(gpuexec_error_text(), "the input is a cubin with a damaged header");
+            gpuexec_take_error();
+        }
+        put_le(fatbin + 8, 8, 112);                              /* a part whose sizes wrap to 16 must not be gone over for ever or beyond */
+        put_le(fatbin + 16, 2, 2);
+        put_le(fatbin + 20, 4, 32);
+        put_le(fatbin + 24, 8, lengths[i]);
+        CHECK_EQ(gxi_fatbin_parts(fatbin, fatbin + 128), 1);
+        free(cubin);
+        free(fatbin);
+    }
+    NOT_LOADED(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is", "give its length in bytes");
+    CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, "text", SIZE_MAX - 1, "part"), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "the length of part is", "give its length in bytes");
+    CHECK_EQ(gxi_ptx_params("(.param .align 8 .b64 a[0x2000000000000001])", sizes, offsets, 2), -1);
+    CHECK_EQ(gxi_ptx_params("(.param .align 0xFFFFFFFFFFFFFFFF .b8 a[4], .param .u32 b)", sizes, offsets, 2), -1);
+    gpuexec_take_error();
+}
+TEST(headers_of_any_kind) {
+    static const char *const magics[] = { "\x50\xED\x55\xBA", "\x7F" "ELF", "!<arch>\n", "\xB1\x43\x62\x46", "\xED\x43\x4E\x7F", "" };
+    uint32_t state = 1;
+    size_t i, k;
+    GXI_CALL_NO_PLACE(headers_of_any_kind, GXI_ASKS);
+    for (i = 0; i < 20000; i++) {
+        size_t n = 1 + test_random(&state) % 160, magic = strlen(magics[i % 6]);
+        unsigned char *image = (unsigned char *)malloc(n);
+        gxi_image_kind kind;
+        for (k = 0; k < n; k++) {
+            uint32_t x = test_random(&state);
+            image[k] = (unsigned char)(x & 256 ? x : x & 512 ? 0 : 255);
+        }
+        memcpy(image, magics[i % 6], magic < n ? magic : n);
+        if (i % 6 == 0 && n > 16) put_le(image + 4, 4, 0x100001);
+        if (i % 6 == 0 && n > 16 && i & 64) put_le(image + 8, 8, test_random(&state) % n);
+        if (i % 6 == 1 && n > 20 && i & 64) put_le(image + 18, 2, 190);
+        kind = gxi_image_is(image, n);
+        if (gxi_check_image(call, "it", image, &n, kind) == GPUEXEC_OK && (kind == GXI_CUBIN || kind == GXI_FATBIN))
+            CHECK(gxi_starts(image, n, GXI_FATBIN_WRAPPER_MAGIC) || gxi_image_bytes(image) <= n);
+        free(image);
+    }
+}
+
 /* nvcc's host code has fatbins behind a small struct with a pointer. */
 /* As nvcc's ptxas answers; the driver's compiler is the same. */
 TEST(parameters_that_cannot_be) {

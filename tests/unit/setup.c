@@ -75,7 +75,15 @@ TEST(the_driver) {
     CHECK(gpuexec_driver_path()[0] != 0);
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 4000) != NULL);
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 4000) == NULL);
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuNoSuchCall\"", "cure: look at its spelling", on_cpu_device() ? "the CPU device has no" : "of whatever version");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 99000) == NULL);
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuLaunchKernel\" of CUDA 99.0 cannot be had", "cure: ask for its form of an older CUDA");
+    CHECK(gpuexec_driver_symbol("cuNoSuchCall", 99000) == NULL);
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuNoSuchCall\" of CUDA 99.0 cannot be had", "cure: install a newer NVIDIA driver");
+    CHECK(gpuexec_driver_symbol("cuLaunchKernel", 3000) == NULL);
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuLaunchKernel\" came after CUDA 3.0; this driver of CUDA", "has it");
+    CHECK(gpuexec_driver_symbol("cuLaunchKernel", 0) == NULL);
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT", "the version for \"cuLaunchKernel\" is 0", "12000 for 12.0");
     CHECK_OK(gpuexec_take_error());                                /* questions */
 }
 
@@ -336,6 +344,28 @@ TEST(the_leak_report) {
         CHECK_TEXT(r.text, where);
     }
     CHECK_EQ(r.broken, 0);
+}
+
+/* Each message ends in its newline, also one with a path that is longer than the library's lines. */
+static int lines_without_end;
+static void look_at_the_end(void *user, gpuexec_log_level level, const char *text) {
+    (void)user; (void)level;
+    lines_without_end += !*text || text[strlen(text) - 1] != '\n';
+}
+TEST(lines_of_the_log_end) {
+    static char where[2000];
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_context ctx;
+    memset(where, 'w', sizeof where - 1);
+    desc.log = look_at_the_end;
+    desc.report_leaks = desc.trace = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open_at(where, 0, NULL);
+    CHECK(gpuexec_alloc_at(where, ctx, 64) != 0);
+    CHECK(!gpuexec_ok(gpuexec_context_open_at(where, 4711, NULL)));
+    gpuexec_take_error();
+    gpuexec_shutdown();
+    CHECK_EQ(lines_without_end, 0);
 }
 
 TEST(no_leak_no_report) {

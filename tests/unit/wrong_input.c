@@ -1,5 +1,6 @@
 /* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and the cure. */
 #include "../test.h"
+#include <sys/stat.h>
 
 #define UNIT_PTX   "tests/unit/unit.ptx"
 #define FAULTS_PTX "kernels/faults.ptx"
@@ -128,8 +129,11 @@ static const char fake_driver[] =
     "#ifndef LACKS\n"
     "#define LACKS \"\"\n"
     "#endif\n"
+    "#ifndef TOLD\n"
+    "#define TOLD 0\n"
+    "#endif\n"
     "static int any(void) { return ANSWER; }\n"
-    "int cuDriverGetVersion(int *v) { *v = VERSION; return STUB ? 34 : 0; }\n"
+    "int cuDriverGetVersion(int *v) { *v = VERSION; return STUB ? 34 : TOLD; }\n"
     "int cuInit(unsigned f) { (void)f; return ANSWER; }\n"
     "#if VERSION >= 11030\n"
     "static int find(const char *name, void **p) {\n"
@@ -153,6 +157,17 @@ static void try_fake_driver(const char *options, gpuexec_result wanted, const ch
 TEST_ALONE(the_toolkits_stub) { try_fake_driver("-DANSWER=34 -DSTUB=1 -DVERSION=13000", GPUEXEC_NO_DRIVER, "stub", "libcuda.so"); }
 TEST_ALONE(driver_too_old) { try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=10020", GPUEXEC_OLD_DRIVER, "10.2", "11.4"); }
 TEST_ALONE(driver_that_lacks_a_function) { try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DLACKS='\"cuLaunchKernel\"'", GPUEXEC_OLD_DRIVER, "11.5", "cuLaunchKernel"); }
+
+static void try_driver_without_a_version(const char *options, const char *text) {
+    const char *path = make_library(fake_driver, options);
+    if (!path) SKIP("no C compiler to make a library with");
+    REFUSED_WITH_CURE(setup_with(path), GPUEXEC_DRIVER_ERROR, "does not tell its version");
+    CHECK_TEXT(gpuexec_error_text(), text);
+    CHECK(!strstr(gpuexec_error_text(), "0.0") && !strstr(gpuexec_error_text(), "lacks"));
+    remove_library(path);
+}
+TEST_ALONE(driver_that_fails_to_tell_its_version) { try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DTOLD=999", "cuDriverGetVersion answered"); }
+TEST_ALONE(driver_that_tells_no_version) { try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeds, but gives none"); }
 
 TEST_ALONE(the_real_toolkits_stub) {
     const char *path = "/usr/local/cuda/lib64/stubs/libcuda.so";
@@ -253,6 +268,27 @@ TEST(files_that_are_not_there) {
     NOT_MADE(gpuexec_module_load_file(s.ctx, empty, NULL), GPUEXEC_BAD_IMAGE, "empty", empty);
     close(fd);
     remove(empty);
+}
+
+TEST(files_that_are_no_files) {
+    static const char *const paths[] = { "tests", "/dev/zero", NULL };
+    static const char *const are[] = { "is a directory, not a regular file", "is a device, not a regular file", "is a FIFO or pipe, not a regular file" };
+    char fifo[64];
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  linker = gpuexec_linker_create(ctx, NULL);
+    size_t i;
+    snprintf(fifo, sizeof fifo, "/tmp/gpuexec-fifo-%ld", (long)getpid());
+    if (!CHECK_EQ(mkfifo(fifo, 0600), 0)) return;
+    for (i = 0; i < 3; i++) {
+        const char *path = paths[i] ? paths[i] : fifo;
+        CHECK(!gpuexec_ok(gpuexec_module_load_file(ctx, path, NULL)));
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_module_load_file: ", path, are[i], "cure: give a regular file");
+        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
+        CHECK_RESULT(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, path), GPUEXEC_FILE_ERROR);
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_linker_add_file: ", path, are[i]);
+        gpuexec_take_error();
+    }
+    CHECK_EQ(remove(fifo), 0);
 }
 
 TEST(unknown_kernel) {
@@ -398,6 +434,35 @@ TEST(stale_handles) {
 }
 
 /* The compiler keeps the types apart; a binding of another language may not. */
+/* A slot's ids are used up after 2^22 objects: none of them comes again. */
+static unsigned slot_of(gpuexec_params p) { return (unsigned)(p.id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
+TEST(stale_handles_stay_stale) {
+    gpuexec_params first = gpuexec_params_create(), last, next;
+    unsigned slot = slot_of(first), i;
+    CHECK_OK(gpuexec_params_destroy(first));
+    gxi_slot_at(slot)->generation = 0x3FFFFE;                    /* as if it had been made and destroyed so often */
+    last = gpuexec_params_create();
+    CHECK_MADE(last);
+    CHECK_EQ(slot_of(last), slot);
+    CHECK_OK(gpuexec_params_destroy(last));
+    for (i = 0; i < 3; i++) {
+        next = gpuexec_params_create();
+        CHECK_MADE(next);
+        CHECK(slot_of(next) != slot);
+        CHECK(!gpuexec_ok(first) && !gpuexec_ok(last));
+        CHECK_OK(gpuexec_params_destroy(next));
+    }
+    gpuexec_shutdown();                                          /* begins with fresh slots, behind the last generation of all */
+    for (i = 0; i < 3; i++) {
+        next = gpuexec_params_create();
+        CHECK_MADE(next);
+        CHECK(!gpuexec_ok(first) && !gpuexec_ok(last));
+        CHECK_OK(gpuexec_params_destroy(next));
+    }
+    CHECK_RESULT(gpuexec_params_destroy(last), GPUEXEC_STALE_HANDLE);
+    gpuexec_take_error();
+}
+
 TEST(handles_of_the_wrong_kind) {
     setting s = set_up();
     gpuexec_event   event = gpuexec_event_create(s.ctx, NULL), stream_as_event;
@@ -557,6 +622,29 @@ TEST_ALONE(a_child_of_a_process_that_did_not_use_cuda) {
    Memory. */
 
 /* The machine's end, not the program's: the failed allocation is told at the end, the launch that would have used it never ran. */
+/* Nothing was started, so a child may: the start of this process failed. */
+static gpuexec_params parents_block;
+static void start_after_all(void) {
+    CHECK_MADE(parents_block);
+    CHECK_OK(gpuexec_params_destroy(parents_block));
+    CHECK_EQ(gpuexec_device_count(), 0);
+    CHECK_RESULT(gpuexec_error_detail()->result, GPUEXEC_NO_DRIVER);          /* until gpuexec_setup is called again, as in the parent */
+    CHECK_OK(gpuexec_setup(NULL));
+    CHECK(gpuexec_device_count() > 0);
+    CHECK_MADE(gpuexec_context_open(0, NULL));
+    gpuexec_shutdown();
+}
+static void still_forked(void) { CHECK_RESULT(gpuexec_setup(NULL), GPUEXEC_FORKED); }
+TEST_ALONE(a_child_of_a_process_whose_start_failed) {
+    CHECK_RESULT(setup_with("/no/such/libcuda.so"), GPUEXEC_NO_DRIVER);
+    parents_block = gpuexec_params_create();
+    CHECK(run_child(start_after_all));
+    CHECK_OK(gpuexec_params_destroy(parents_block));
+    CHECK_OK(gpuexec_setup(NULL));
+    gpuexec_shutdown();
+    CHECK(run_child(still_forked));                              /* the driver has no shutdown */
+}
+
 TEST(out_of_memory) {
     setting s = set_up();
     size_t  total = 0, free_bytes = 0, wanted;
