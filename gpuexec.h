@@ -200,9 +200,11 @@
       addresses and sizes. The types must be those of the kernel's parameters: int for int, float for float,
       gpuexec_ptr for pointers, and a struct, by value, for the same struct (share one header between .cu and C, and
       beware of vector types, whose alignment the host may not know). Count and sizes are checked before the driver
-      sees them (a float for an int passes unnoticed: the sizes are equal), against the kernel itself
-      (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
-      nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory
+      sees them, against the kernel itself (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on
+      an older driver nothing is known and nothing is checked (gpuexec_kernel_info.parameters is -1). A float for an
+      int is refused where both types are known: the kernel is of PTX text, and the argument a C++ value or of
+      gpuexec_params_add; GPUEXEC_ARGS in C knows sizes only. To pass the bits of one as the other, put them into a
+      struct (gpuexec_params_add_struct). Values are copied at the call. Dynamic shared memory
       (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears
       at the next call that waits.
       gpuexec_launch_with takes attributes besides: clusters, a priority, programmatic dependence and the like.
@@ -703,6 +705,21 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
 /* Size in bytes of parameter `index`, 0 if it is not known or there is none. cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index);
 
+/* What PTX declares a parameter as. */
+typedef enum gpuexec_parameter_type {
+    GPUEXEC_PARAMETER_UNKNOWN = 0,               /* nothing is told: a cubin, a fatbin, an adopted kernel */
+    GPUEXEC_PARAMETER_INTEGER = 1,               /* .u8 to .u64, .s8 to .s64; nvcc's pointers, too */
+    GPUEXEC_PARAMETER_FLOAT = 2,                 /* .f32, .f64 */
+    GPUEXEC_PARAMETER_POINTER = 3,               /* an integer with .ptr */
+    GPUEXEC_PARAMETER_BITS = 4,                  /* .b8 to .b64: integer or float */
+    GPUEXEC_PARAMETER_BYTES = 5                  /* an array: nvcc's structs, vectors, half and bfloat16 */
+} gpuexec_parameter_type;
+
+/* The type of parameter `index`, as far as the PTX text tells it; GPUEXEC_PARAMETER_UNKNOWN also if there is no such
+   parameter. Where it is known, launches refuse a float for an integer and an integer for a float, if the argument's
+   type is known, too: that of gpuexec_params_add and of values in C++. A question. */
+GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index);
+
 /* Its offset in bytes from the first parameter's start, in the kernel's packed parameters; -1 if it is not known or there is none. cuFuncGetParamInfo,
    or the PTX text. */
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index);
@@ -985,10 +1002,12 @@ GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_
 /* Exactly these: so many blocks of so many threads, with so many bytes of dynamic shared memory. */
 GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigned shared_bytes);
 
-typedef struct gpuexec_args {                    /* made by GPUEXEC_ARGS; or by hand: */
+typedef struct gpuexec_args {                    /* of GPUEXEC_ARGS or gpuexec_params_args; or by hand, from {0}: */
     const void *const    *addresses;             /* of each argument's value */
     const unsigned short *sizes;                 /* of each, in bytes; NULL: sizes are not checked */
     unsigned              count;
+    unsigned              typed;                 /* 1: a gpuexec_type of each stands behind the sizes, to check */
+    gpuexec_params        block;                 /* typed is 2, from gpuexec_params_args: whose arguments these are */
 } gpuexec_args;
 
 /* Launches the kernel on the stream and returns at once. dims and args are checked against the kernel first; a launch that the
@@ -1036,8 +1055,8 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 #else
 #  define GPUEXEC_ARGS(...) ((gpuexec_args){ \
        (const void *const[]){ GXI_EACH(GXI_ADDRESS, __VA_ARGS__) }, \
-       (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__) })
-#  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0 })
+       (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__), 0, { 0 } })
+#  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0, 0, { 0 } })
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1223,8 +1242,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 } /* extern "C" */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too. The sizes are checked like
-   GPUEXEC_ARGS's: pass 1u or 1.0f where the kernel wants unsigned or float. */
+   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too.
+   The sizes are checked like GPUEXEC_ARGS's, and a float for an integer is refused where PTX tells: pass 1u or 1.0f
+   where the kernel wants unsigned or float. */
 
 struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUEXEC_CONTEXT_SCOPE */
     explicit gxi_context_scope(const gpuexec_context_scope &begun) : gpuexec_context_scope(begun) {}
@@ -1252,6 +1272,32 @@ template <> struct gxi_is_handle<gpuexec_prepared> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_barrier> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_args> : gxi_true {};
 
+template <class T> struct gxi_is_float : gxi_false {};
+template <> struct gxi_is_float<float> : gxi_true {};
+template <> struct gxi_is_float<double> : gxi_true {};
+template <class T> struct gxi_is_integer { static constexpr bool value = __is_enum(T); };
+template <> struct gxi_is_integer<bool> : gxi_true {};
+template <> struct gxi_is_integer<char> : gxi_true {};
+template <> struct gxi_is_integer<signed char> : gxi_true {};
+template <> struct gxi_is_integer<unsigned char> : gxi_true {};
+template <> struct gxi_is_integer<short> : gxi_true {};
+template <> struct gxi_is_integer<unsigned short> : gxi_true {};
+template <> struct gxi_is_integer<int> : gxi_true {};
+template <> struct gxi_is_integer<unsigned> : gxi_true {};
+template <> struct gxi_is_integer<long> : gxi_true {};
+template <> struct gxi_is_integer<unsigned long> : gxi_true {};
+template <> struct gxi_is_integer<long long> : gxi_true {};
+template <> struct gxi_is_integer<unsigned long long> : gxi_true {};
+
+/* The gpuexec_type of a scalar, without its sign, which PTX does not tell; none for all else. */
+template <class T> constexpr unsigned short gxi_type_of() {
+    return gxi_is_float<T>::value      ? sizeof(T) == 4 ? GPUEXEC_FLOAT : GPUEXEC_DOUBLE
+           : !gxi_is_integer<T>::value ? GPUEXEC_NO_TYPE
+           : sizeof(T) == 1            ? GPUEXEC_CHAR
+           : sizeof(T) == 2            ? GPUEXEC_SHORT
+           : sizeof(T) == 4            ? GPUEXEC_INT
+                                       : GPUEXEC_LONGLONG;
+}
 template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
     static_assert(!gxi_is_handle<T>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
@@ -1261,15 +1307,16 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
 }
 
-/* Addresses and sizes of values, for the one call in whose argument list it stands. */
+/* Addresses, sizes and types of values, for the one call in whose argument list it stands. */
 template <class... T> struct gxi_values {
     const void *addresses[sizeof...(T) + 1];
-    unsigned short sizes[sizeof...(T) + 1];
-    GXI_INLINE explicit gxi_values(const T &...values) : addresses{ gxi_argument_address(values)..., nullptr }, sizes{ sizeof(T)..., 0 } {
+    unsigned short sizes[2 * sizeof...(T) + 1];
+    GXI_INLINE explicit gxi_values(const T &...values)
+        : addresses{ gxi_argument_address(values)..., nullptr }, sizes{ sizeof(T)..., gxi_type_of<T>()..., 0 } {
         static_assert(sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
     }
     GXI_INLINE gpuexec_args args() const {
-        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), sizeof...(T) != 0, { 0 } };
         return made;
     }
 };
@@ -2481,7 +2528,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t              context;               /* handle id of the context through which it was made */
     void                 *more;                  /* gxi_context, gxi_module, gxi_kernel; stream: the place of its last launch, a string */
     const char           *where;                 /* it was made */
-    const unsigned short *sizes;                 /* kernel: number of parameters, then their sizes, then their offsets; NULL: not known */
+    const unsigned short *sizes;                 /* kernel: number of parameters, sizes, offsets, types; or NULL */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
 #define GXI_LAST_KERNEL   shared_limit           /* ... stream: gxi_launch_note of the kernel launched last, 0 for none ... */
 #define GXI_RECORDED      shared_limit           /* ... event: 1 once it was recorded */
@@ -3577,9 +3624,12 @@ static const char *gxi_ptx_entry(const char *p, const char **name, const char **
     }
     return NULL;
 }
-/* Sizes and offsets of the parameters in the list at p, which is behind the entry's name. Returns how many, -1 if it cannot be read. */
-static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets, int max) {
+/* Sizes, offsets and gpuexec_parameter_types of the parameters in the list at p, which is behind the entry's name.
+   Returns how many, -1 if it cannot be read. */
+static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets, unsigned short *types,
+                          int max) {
     int n = 0;
+    unsigned short type = 0;
     unsigned long size = 0, count = 1, alignment = 0, at = 0;
     p = gxi_ptx_space(p);
     if (*p != '(') return 0;
@@ -3591,6 +3641,7 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
                 at = (at + alignment - 1) / alignment * alignment;
                 if (n == max || size * count > 0xFFFF || at > 0xFFFF) return -1;
                 offsets[n] = (unsigned short)at;
+                types[n] = type;
                 sizes[n++] = (unsigned short)(size * count);
                 at += size * count;
             }
@@ -3603,7 +3654,13 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
             end = gxi_ptx_next(end);
         } else if (p[0] == '.' && size == 0 && strchr("busf", p[1]) && p[2] >= '1' && p[2] <= '9') {
             size = strtoul(p + 2, NULL, 10) / 8;
+            type = p[1] == 'b'   ? GPUEXEC_PARAMETER_BITS
+                   : p[1] == 'f' ? GPUEXEC_PARAMETER_FLOAT
+                                 : GPUEXEC_PARAMETER_INTEGER;
+        } else if (size && gxi_ptx_is(p, end, ".ptr")) {
+            type = GPUEXEC_PARAMETER_POINTER;
         } else if (*p == '[') {
+            type = GPUEXEC_PARAMETER_BYTES;
             end = gxi_ptx_space(end);
             count = strtoul(end, NULL, 0);
             end += strcspn(end, "]");
@@ -3611,6 +3668,16 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
         p = gxi_ptx_space(end);
     }
     return -1;
+}
+/* Adds the entries of a text with their parameters, without all else: gxi_ptx_entry and gxi_ptx_params read them like
+   the text itself. */
+static void gxi_ptx_signatures(gxi_text *t, const char *p) {
+    const char *name, *end;
+    while ((p = gxi_ptx_entry(p, &name, &end)) != NULL) {
+        if (*gxi_ptx_space(p) == '(')
+            for (p = gxi_ptx_space(p); *p && *p != ')'; ) p = gxi_ptx_space(gxi_ptx_next(p));
+        gxi_add(t, ".entry %.*s%s\n", (int)(p - name), name, *p == ')' ? ")" : "");
+    }
 }
 /* "8.4" behind a directive such as .version; empty if it is not there. */
 static void gxi_ptx_directive(const char *text, const char *directive, char *out, size_t size) {
@@ -3986,7 +4053,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
 
 typedef struct gxi_module {
     char  *name, *log;
-    char  *ptx;                                  /* a copy of the text, where the driver cannot tell kernels and parameters itself */
+    char  *ptx;                                  /* gxi_ptx_signatures: what drivers do not tell, or not all */
     char **kernels;
     int    nkernels;                             /* -1: not known */
     double jit_ms;
@@ -4118,9 +4185,11 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (ptx) bytes = strlen(ptx);
     m->image_hash = gxi_hash(image, bytes);
     m->device_launches = gxi_has_device_launches(image, bytes);
-    if (ptx && !GXI_HAS(cuFuncGetParamInfo)) {
-        if (copy) { m->ptx = copy; copy = NULL; }
-        else m->ptx = gxi_copy_string(ptx);
+    if (ptx) {
+        gxi_text signatures = { 0, 0, 0, 0 };
+        gxi_ptx_signatures(&signatures, ptx);
+        if (signatures.failed) gxi_text_free(&signatures);           /* then they are not known, which is no failure */
+        m->ptx = signatures.p;
     }
     made = gxi_made(context, context_id, native, 0);
     made.more = m;
@@ -4274,27 +4343,35 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
 
 enum { GXI_MAX_PARAMETERS = 4096 };              /* one-byte parameters up to the driver's limit of 4 KiB; beyond that a launch is not checked */
 
-/* Number of parameters into sizes[0], their sizes behind it, their offsets behind those; 0 if they are not known. */
+/* Number of parameters into sizes[0], their sizes behind it, their offsets behind those, and then their types, as far
+   as the text tells them. Returns 0 if they are not known. */
 static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx, unsigned short *sizes) {
-    unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS;
-    int n = -1;
+    unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS, *const types = offsets + GXI_MAX_PARAMETERS;
+    int n = -1, told = -1, same = 1;             /* told: by the text; same: the driver says the same */
+    if (ptx) {
+        const char *p = ptx, *start, *end;
+        while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
+            if (gxi_ptx_is(start, end, name)) {
+                told = gxi_ptx_params(p, sizes + 1, offsets, types, GXI_MAX_PARAMETERS);
+                break;
+            }
+    }
     if (GXI_HAS(cuFuncGetParamInfo)) {
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
             if (GXI_TRY(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) break;    /* it ends with an error, past the last */
             if (size > 0xFFFF || offset > 0xFFFF) return 0;
+            same &= n < told && sizes[n + 1] == size;
             sizes[n + 1] = (unsigned short)size;
             offsets[n] = (unsigned short)offset;
         }
         if (call->cu != GXI_INVALID_VALUE) return 0;
-    } else if (ptx) {
-        const char *p = ptx, *start, *end;
-        while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
-            if (gxi_ptx_is(start, end, name)) { n = gxi_ptx_params(p, sizes + 1, offsets, GXI_MAX_PARAMETERS); break; }
-    }
+        if (!same || n != told) memset(types, 0, (size_t)n * sizeof *types);
+    } else n = told;
     if (n < 0) return 0;
     sizes[0] = (unsigned short)n;
     memmove(sizes + 1 + n, offsets, (size_t)n * sizeof *sizes);
+    memmove(sizes + 1 + 2 * n, types, (size_t)n * sizeof *sizes);
     return 1;
 }
 
@@ -4303,13 +4380,13 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, uint
     gpuexec_kernel handle = { 0 };
     gxi_slot made = gxi_made(owner, context, native, 1);             /* a CUfunction ends with its module */
     gxi_kernel *more = NULL;
-    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (2 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
+    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (3 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     int known, limit = 0;
     if (sizes) {
         size_t n, name_bytes = strlen(name) + 1;
         known = gxi_layout(call, native, name, ptx, sizes);
         call->cu = 0;                            /* that it ended with an error is no failure */
-        n = known ? (2u * sizes[0] + 1) * sizeof *sizes : 0;
+        n = known ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
         more = (gxi_kernel *)gxi_realloc(NULL, sizeof *more + n + name_bytes);
         if (more) {
             more->module = module;
@@ -4469,6 +4546,12 @@ GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int inde
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_size, GXI_ASKS);
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
     return slot && slot->sizes && index >= 0 && index < slot->sizes[0] ? slot->sizes[index + 1] : 0;
+}
+GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index) {
+    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_type, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    if (!slot || !slot->sizes || index < 0 || index >= slot->sizes[0]) return GPUEXEC_PARAMETER_UNKNOWN;
+    return (gpuexec_parameter_type)slot->sizes[2 * slot->sizes[0] + index + 1];
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_offset, GXI_ASKS);
@@ -4801,11 +4884,12 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
     handle = gxi_load_image(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
     if (!gpuexec_id_ok(handle.id)) return handle;
     m = (gxi_module *)gxi_peek(handle.id, GXI_MODULE)->more;
-    for (i = 0; i < l->count; i++) {             /* what the image may not show: calls of the device runtime, and to old drivers parameters */
+    for (i = 0; i < l->count; i++) {             /* what the image may not show: device launches, parameters */
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
-        if (input->kind == GXI_PTX && !GXI_HAS(cuFuncGetParamInfo)) gxi_add(&ptx, "%s\n", input->data);
+        if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
     }
+    if (ptx.failed) gxi_text_free(&ptx);
     m->ptx = ptx.p;
     return handle;
 }
@@ -5871,12 +5955,66 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
     return per_multiprocessor * multiprocessors;
 }
 
-GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
+static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
+    { "nothing", 0, 0 },
+#define GXI_ROW(type, type_name, type_bytes, type_alignment) { #type_name, type_bytes, type_alignment },
+    GXI_TYPES(GXI_ROW)
+#undef GXI_ROW
+};
+/* Arguments and their values; see >>impl-params. One allocation: this, the tables, the data aligned to 16. */
+typedef struct gxi_block {
+    unsigned char  *data;
+    const void    **addresses;                   /* of each argument, in data */
+    unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
+    unsigned        count, room;                 /* arguments, and for how many there is room */
+    size_t          bytes, space;                /* likewise */
+    size_t          base;                        /* where the device's parameters begin: see gxi_block_fit */
+} gxi_block;
+enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2 };        /* gpuexec_args.typed */
+
+/* The block that the arguments are of; NULL if it is not alive, or has changed since and may have them elsewhere. */
+static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
+    const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
+    const gxi_block *b = slot ? (const gxi_block *)slot->more : NULL;
+    return b && b->addresses == args->addresses && b->sizes == args->sizes && b->count == args->count ? b : NULL;
+}
+/* The gpuexec_types of arguments; NULL if they are not known. */
+static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
+    const gxi_block *b = args->typed == GXI_OF_BLOCK ? gxi_block_of_args(args) : NULL;
+    return b ? b->kinds : args->typed == GXI_TYPED && args->sizes ? args->sizes + args->count : NULL;
+}
+/* Whether a float meets an integer. Half and bfloat16 have no parameter type of their own in PTX; vectors are bytes. */
+static int gxi_type_differs(unsigned type, unsigned parameter) {
+    switch ((int)type) {
+    case GPUEXEC_BOOL: case GPUEXEC_CHAR: case GPUEXEC_UCHAR: case GPUEXEC_SHORT: case GPUEXEC_USHORT: case GPUEXEC_INT:
+    case GPUEXEC_UINT: case GPUEXEC_LONGLONG: case GPUEXEC_ULONGLONG: case GPUEXEC_POINTER: case GPUEXEC_TEXTURE:
+    case GPUEXEC_SURFACE:
+        return parameter == GPUEXEC_PARAMETER_FLOAT;
+    case GPUEXEC_FLOAT: case GPUEXEC_DOUBLE:
+        return parameter == GPUEXEC_PARAMETER_INTEGER || parameter == GPUEXEC_PARAMETER_POINTER;
+    default: return 0;
+    }
+}
+/* What typed arguments have to fulfil besides count, addresses and sizes. */
+static GXI_NOINLINE int gxi_typed_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    const unsigned short *types;
+    unsigned i;
+    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) return 0;
+    if (!known) return 1;
+    if (args->count != known[0]) return 0;
+    types = gxi_types_of_args(args);
+    for (i = 0; types && i < args->count; i++)
+        if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) return 0;
+    return 1;
+}
+/* Without types: typed arguments do not fit. */
+GXI_HOT int gxi_plain_args_fit(const unsigned short *known, const gpuexec_args *args) {
     const void *const *addresses = args->addresses;
+    const uint64_t given = (uint64_t)args->typed << 32 | args->count;       /* one load: no instruction more */
     const unsigned short *expected = known ? known + 1 : args->sizes, *sizes = args->sizes ? args->sizes : expected;
     const unsigned count = args->count;
     size_t i = count;                            /* counts down, by fours: fewer instructions */
-    if ((known && count != known[0]) || (count && !addresses)) return 0;
+    if ((known ? given != known[0] : args->typed) || (count && !addresses)) return 0;
     if (!sizes) { while (i--) if (!addresses[i]) return 0; }
     else {
         for (; i >= 4; i -= 4)
@@ -5885,6 +6023,11 @@ GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) 
         while (i--) if (!addresses[i] || sizes[i] != expected[i]) return 0;
     }
     return 1;
+}
+static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    gpuexec_args plain = *args;
+    plain.typed = 0;
+    return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
 }
 static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) { d->grid_y += !d->grid_y; d->grid_z += !d->grid_z; d->block_y += !d->block_y; d->block_z += !d->block_z; }
 GXI_HOT void gxi_config(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
@@ -5962,7 +6105,16 @@ static int gxi_call_launch_with(const gxi_slot *kernel, const gxi_slot *stream, 
 
 static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known,
                                              const gpuexec_args *args) {
+    static const char *const parameter_types[] = { "unknown", "an integer", "a float", "a pointer", "bits", "bytes" };
+    const unsigned short *types;
     unsigned i;
+    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
+        if (!gxi_peek(args->block.id, GXI_PARAMS))
+            return gxi_fail_handle(call, args->block.id, GXI_PARAMS, "the parameter block of the arguments");
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again, for each launch",
+                        "the parameter block has changed since gpuexec_params_args gave its %u arguments for kernel "
+                        "\"%s\": it holds %d now", args->count, kernel, gpuexec_params_count(args->block));
+    }
     if (args->count && !args->addresses)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments for kernel \"%s\"",
                         args->count, kernel);
@@ -5982,7 +6134,19 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         gxi_text_free(&sizes);
         return result;
     }
-    for (i = 0; args->sizes[i] == known[i + 1]; i++) { }
+    for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) { }
+    if (i == args->count) {
+        types = gxi_types_of_args(args);
+        for (i = 0; types && i + 1 < args->count; i++)
+            if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) break;
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                        "pass a variable of the parameter's type, converted: 1.0f is a float, 1 an int; if its bits "
+                        "are meant, pass them in a struct (gpuexec_params_add_struct)",
+                        "argument %u of kernel \"%s\" is a value of type %s, but its parameter is %s of %u bytes "
+                        "(counted from 0)", i, kernel,
+                        types && types[i] < GPUEXEC_TYPES ? gxi_types[types[i]].name : "unknown",
+                        parameter_types[known[1 + 2 * args->count + i]], known[i + 1]);
+    }
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                     known[i + 1] == 8 && args->sizes[i] != 8
                         ? "pointers are gpuexec_ptr (8 bytes), double and long long have 8 bytes, int and float 4"
@@ -6197,15 +6361,25 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, k, d, args, desc);
 }
 
+/* Arguments with types that fit are launched as those without. */
+static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                    const gpuexec_dims *d, const gpuexec_args *args) {
+    const gxi_slot *k = args->typed ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
+    gpuexec_args plain = *args;
+    if (!k || !gxi_typed_args_fit(k->sizes, args))
+        return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
+    plain.typed = 0;
+    return gpuexec_launch_at(where, kernel, stream, *d, plain);
+}
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                            gpuexec_args args) {
     const gxi_slot *k;
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
-    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->sizes, &args) ||
+    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_plain_args_fit(k->sizes, &args) ||
         !(s = gxi_peek_inline(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
-        return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, -1, NULL);
+        return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, gxi_launch_note(kernel.id), where);
     gxi_config(&config, &dims, s->native);
     cu = gxi_launch_straight(&config, k->native, (void **)(uintptr_t)args.addresses, NULL);
@@ -6229,22 +6403,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
    >>impl-params   Parameter blocks and prepared launches hold their arguments in a gxi_block each. A prepared launch goes the straight path as long as no
    kernel or stream was ended since it last looked at its own (gxi.ends): one comparison instead of two look-ups. */
 
-static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
-    { "nothing", 0, 0 },
-#define GXI_ROW(type, type_name, type_bytes, type_alignment) { #type_name, type_bytes, type_alignment },
-    GXI_TYPES(GXI_ROW)
-#undef GXI_ROW
-};
 enum { GXI_MOST_BYTES = 32764, GXI_STRUCT = 256 /* a kind from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
-
-typedef struct gxi_block {                       /* one allocation: this, the tables, the data aligned to 16 */
-    unsigned char  *data;
-    const void    **addresses;                   /* of each argument, in data */
-    unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
-    unsigned        count, room;                 /* arguments, and for how many there is room */
-    size_t          bytes, space;                /* likewise */
-    size_t          base;                        /* where the device's parameters begin: what is aligned is base + offset. See gxi_block_fit */
-} gxi_block;
 
 static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
@@ -6282,7 +6441,7 @@ static void gxi_block_add(gxi_block *b, const void *value, size_t bytes, size_t 
     b->bytes = at + bytes;
 }
 static gpuexec_args gxi_block_args(const gxi_block *b) {
-    gpuexec_args args = { 0, 0, 0 };
+    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     args.addresses = b->addresses;
     args.sizes = b->sizes;
     args.count = b->count;
@@ -6367,10 +6526,13 @@ GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params param
     return slot ? gxi_block_of(slot)->data : NULL;
 }
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params) {
-    static const gpuexec_args none = { 0, 0, 0 };
+    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     GXI_CALL(gpuexec_params_args, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
-    return slot ? gxi_block_args(gxi_block_of(slot)) : none;
+    if (slot) args = gxi_block_args(gxi_block_of(slot));
+    args.typed = GXI_OF_BLOCK;                   /* a launch looks at the block again, also if it is not alive now */
+    args.block = params;
+    return args;
 }
 
 /* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1, whose driver is 12.1. */
@@ -6429,6 +6591,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
     b = gxi_block_of(slot);
     args = gxi_block_args(b);
+    args.typed = GXI_OF_BLOCK;
+    args.block = params;
     name = ((gxi_kernel *)k->more)->name;
     if (!k->sizes || k->sizes[0] != b->count) {
         most = gxi_most_bytes(call, k);
@@ -6448,6 +6612,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
                             "argument %u for kernel \"%s\" is aligned to %u: where the device puts it, this driver of CUDA %d.%d does not tell", i, name,
                             (unsigned)gxi_kind_alignment(b->kinds[i]), gxi.version / 1000, gxi.version % 1000 / 10);
     }
+    if (!gxi_typed_args_fit(k->sizes, &args)) return gxi_fail_args(call, name, k->sizes, &args);
     fits = gxi_block_fit(slot, k->sizes + b->count + 1);
     if (fits < 0) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay a parameter block out anew");
     for (i = 0; !fits && i < b->count; i++) if (gxi_block_offset(b, i) != k->sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);

@@ -330,7 +330,7 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     CHECK_EQ(gpuexec_kernel_parameter_offset(fn, 0), -1);
     {
         const void *addresses[1];
-        gpuexec_args args = { addresses, NULL, 1 };
+        gpuexec_args args = { addresses, NULL, 1, 0, { 0 } };
         addresses[0] = bytes;
         CHECK(!gpuexec_ok(gpuexec_prepare(fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), args)));
         CHECK_TEXT(gpuexec_error_text(), "sizes of the arguments are not known", "args.sizes");
@@ -427,6 +427,135 @@ TEST(wrong_handles_are_refused) {
     FAILS(gpuexec_launch_prepared(no_launch), GPUEXEC_BAD_HANDLE, "the prepared launch was never made");
     no_launch.id = t.fn.id;
     FAILS(gpuexec_launch_prepared(no_launch), GPUEXEC_WRONG_KIND, "is a kernel", "a prepared launch is wanted");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   Types: a float is no integer, where PTX and the argument say what they are. */
+
+static const char scalars_ptx[] =
+    ".version 6.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry scalars(.param .u64 p, .param .u32 i, .param .f32 f, .param .b32 b, .param .f64 d,\n"
+    "    .param .s64 .ptr .global .align 4 q, .param .align 4 .b8 s[4]) { ret; }\n";
+enum { SCALARS = 7 };
+static const gpuexec_type scalars[SCALARS] = { GPUEXEC_POINTER, GPUEXEC_INT, GPUEXEC_FLOAT, GPUEXEC_UINT,
+                                               GPUEXEC_DOUBLE, GPUEXEC_POINTER, GPUEXEC_FLOAT };
+
+TEST(the_types_of_parameters) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod = gpuexec_module_load(ctx, scalars_ptx, 0, NULL);
+    gpuexec_kernel  fn = gpuexec_kernel_get(mod, "scalars"), never = { 0 },
+                    adopted = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));
+    gpuexec_linker  linker = gpuexec_linker_create(ctx, NULL);
+    int i;
+    CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, scalars_ptx, 0, NULL));
+    for (i = 0; i < 2; i++) {
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 0), GPUEXEC_PARAMETER_INTEGER);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 1), GPUEXEC_PARAMETER_INTEGER);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 2), GPUEXEC_PARAMETER_FLOAT);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 3), GPUEXEC_PARAMETER_BITS);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 4), GPUEXEC_PARAMETER_FLOAT);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 5), GPUEXEC_PARAMETER_POINTER);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 6), GPUEXEC_PARAMETER_BYTES);
+        fn = gpuexec_kernel_get(gpuexec_linker_load(linker), "scalars");         /* a linked one knows the same */
+        CHECK_MADE(fn);
+    }
+    CHECK_EQ(gpuexec_kernel_parameter_type(fn, 7), GPUEXEC_PARAMETER_UNKNOWN);
+    CHECK_EQ(gpuexec_kernel_parameter_type(fn, -1), GPUEXEC_PARAMETER_UNKNOWN);
+    CHECK_EQ(gpuexec_kernel_parameter_type(adopted, 2), GPUEXEC_PARAMETER_UNKNOWN);
+    CHECK_EQ(gpuexec_kernel_parameter_type(never, 0), GPUEXEC_PARAMETER_UNKNOWN);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_kernel_parameter_type", "the kernel was never made");
+    CHECK_OK(gpuexec_take_error());
+}
+
+/* The arguments of `scalars`, but that number `other` is of another type; -1: none. All as raw bytes, if asked for. */
+static gpuexec_params scalars_block(int other, gpuexec_type type, int raw) {
+    static const unsigned char zeros[8];
+    gpuexec_params p = gpuexec_params_create();
+    int i;
+    for (i = 0; i < SCALARS; i++) {
+        size_t bytes = i == 0 || i == 4 || i == 5 ? 8 : 4;
+        if (raw) CHECK_OK(gpuexec_params_add_struct(p, zeros, bytes, bytes));
+        else CHECK_OK(gpuexec_params_add(p, i == other ? type : scalars[i], zeros));
+    }
+    return p;
+}
+TEST(a_float_for_an_integer_is_refused) {
+    static const struct { int argument; gpuexec_type type; int refused; const char *text, *parameter; } cases[] = {
+        { 1, GPUEXEC_FLOAT, 1, "argument 1 of kernel \"scalars\" is a value of type float",
+          "its parameter is an integer of 4 bytes" },
+        { 2, GPUEXEC_INT, 1, "argument 2 of kernel \"scalars\" is a value of type int", "is a float of 4 bytes" },
+        { 2, GPUEXEC_UINT, 1, "type unsigned", "a float of 4 bytes" },
+        { 0, GPUEXEC_DOUBLE, 1, "argument 0 of kernel", "an integer of 8 bytes" },
+        { 4, GPUEXEC_POINTER, 1, "type pointer", "a float of 8 bytes" },
+        { 4, GPUEXEC_LONGLONG, 1, "type long long", "a float of 8 bytes" },
+        { 5, GPUEXEC_DOUBLE, 1, "type double", "a pointer of 8 bytes" },
+        { 3, GPUEXEC_FLOAT, 0, NULL, NULL }, { 3, GPUEXEC_INT, 0, NULL, NULL },                  /* .b32 is either */
+        { 6, GPUEXEC_INT, 0, NULL, NULL }, { 6, GPUEXEC_FLOAT1, 0, NULL, NULL },                 /* bytes are all */
+        { 1, GPUEXEC_UINT, 0, NULL, NULL }, { 0, GPUEXEC_ULONGLONG, 0, NULL, NULL },
+        { 1, GPUEXEC_UCHAR4, 0, NULL, NULL }
+    };
+    gpuexec_context  ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream   s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_kernel   fn = gpuexec_kernel_get(gpuexec_module_load(ctx, scalars_ptx, 0, NULL), "scalars");
+    gpuexec_dims     one = gpuexec_grid(1, 1, 0);
+    gpuexec_device_launch on_device;
+    size_t           i;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gpuexec_params p = scalars_block(cases[i].argument, cases[i].type, 0);
+        if (!cases[i].refused) {
+            CHECK_OK(gpuexec_params_check(p, fn));
+            CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(p)));
+            continue;
+        }
+        FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "gpuexec_params_check", cases[i].text,
+              cases[i].parameter);
+        FAILS(gpuexec_launch(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, cases[i].text,
+              cases[i].parameter, "cure: ", "pass them in a struct");
+        FAILS(gpuexec_launch_cooperative(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, cases[i].text);
+        CHECK(!gpuexec_ok(gpuexec_prepare(fn, s, one, gpuexec_params_args(p))));
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_prepare", cases[i].text);
+        gpuexec_take_error();
+        on_device.kernel = fn;
+        on_device.stream = s;
+        on_device.dims = one;
+        on_device.args = gpuexec_params_args(p);
+        FAILS(gpuexec_launch_multi_device(&on_device, 1, NULL), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument",
+              cases[i].parameter);
+    }
+    CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(-1, GPUEXEC_NO_TYPE, 0))));
+    CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(-1, GPUEXEC_NO_TYPE, 1))));    /* raw bytes */
+    fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));             /* whose types nobody tells */
+    CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(1, GPUEXEC_FLOAT, 0))));
+    CHECK_OK(gpuexec_stream_sync(s));
+}
+TEST(typed_arguments_made_by_hand) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load(ctx, scalars_ptx, 0, NULL), "scalars");
+    const uint64_t  zero = 0;
+    const void     *addresses[SCALARS];
+    unsigned short  sizes[2 * SCALARS] = { 8, 4, 4, 4, 8, 8, 4 };
+    gpuexec_args    args = { 0 };
+    int i;
+    for (i = 0; i < SCALARS; i++) addresses[i] = &zero;
+    args.addresses = addresses;
+    args.sizes = sizes;
+    args.count = SCALARS;
+    args.typed = 1;
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));                /* GPUEXEC_NO_TYPE fits all */
+    sizes[SCALARS + 1] = GPUEXEC_FLOAT;
+    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel", "float",
+          "an integer of 4 bytes");
+    sizes[SCALARS + 1] = GPUEXEC_INT;
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));
+    args.count = 6;
+    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "takes 7 parameters",
+          "6 arguments");
+    args.count = SCALARS;
+    sizes[1] = 8;
+    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel",
+          "has 8 bytes", "has 4");
+    CHECK_OK(gpuexec_stream_sync(s));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
