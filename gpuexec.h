@@ -959,8 +959,9 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexe
 /* The CUevent; NULL if the handle is not ok. */
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 
-/* The event is reached when the work queued on the stream so far is done. Recording it again moves it there. Event and stream must be of one context
-   (WRONG_CONTEXT). cuEventRecord. */
+/* The event is reached when the work queued on the stream so far is done. Recording it again moves it there. Event and
+   stream must be of one context (WRONG_CONTEXT). Where it is refused, whatever waits for the event, asks for it or
+   takes its time fails, too, until it is recorded again. cuEventRecord. */
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream);
 
 /* Makes an event in the stream's context and records it there: the point where the stream is now, to wait for or to take the time from. Destroy it when
@@ -1113,7 +1114,9 @@ typedef enum gpuexec_type {
 /* An empty parameter block. It is host memory only, of no context, and neither needs nor starts the driver. One thread at a time may use a block. */
 GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where);
 
-/* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters together have at most 32,764 bytes. */
+/* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters
+   together have at most 32,764 bytes. A block in which one was refused is not whole: it gives no arguments and no data,
+   and cannot be launched, until gpuexec_params_clear. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type, const void *value);
 
 /* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and `bytes` a multiple of it. The bytes
@@ -1128,7 +1131,8 @@ GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
    the block changes; writing to it changes the arguments. NULL if it fails. */
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes);
 
-/* The block as the arguments of a launch, of any kind. It lives until the block changes. Empty if it fails, and then the launch is refused. */
+/* The block as the arguments of a launch, of any kind. They live until the block changes or is destroyed: a launch that
+   gets them later is refused. Empty if it fails, and then the launch is refused. */
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params);
 
 /* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the offsets by itself (it takes each
@@ -2531,7 +2535,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
     const unsigned short *sizes;                 /* kernel: number of parameters, sizes, offsets, types; or NULL */
     uint32_t              shared_limit;          /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) ... */
 #define GXI_LAST_KERNEL   shared_limit           /* ... stream: gxi_launch_note of the kernel launched last, 0 for none ... */
-#define GXI_RECORDED      shared_limit           /* ... event: 1 once it was recorded */
+#define GXI_RECORDED      shared_limit           /* ... event: 1 once recorded, or why it could not be */
     uint32_t              generation : 22, adopted : 1 /* someone else destroys it */,
                           legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
                           borrowed : 1;          /* its context is somebody else's, who may have destroyed it: ask */
@@ -5699,12 +5703,21 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
            : call->cu                   ? gxi_fail_cu(call, NULL, "the stream cannot be asked")
                                         : GPUEXEC_OK;
 }
+/* Fails if the event's last record was refused: the driver would take an earlier one or none. */
+static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
+    const uint32_t recorded = GXI_LOAD(&event->GXI_RECORDED);
+    const char *where = (const char *)GXI_LOAD(&event->more);
+    if (recorded <= 1) return GPUEXEC_OK;
+    return gxi_fail(call, (gpuexec_result)recorded, "look at why it was refused, then record the event again",
+                    "%s is not recorded: its last gpuexec_event_record%s%s was refused with %s", is,
+                    where ? " at " : "", where ? where : "", gpuexec_result_name((gpuexec_result)recorded));
+}
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     gxi_slot *slot, *e;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_enter_stream(call, slot, &scope))
+        gxi_event_refused(call, e, "the event") || gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
     GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, (struct CUevent_st *)e->native, 0));
     gxi_leave(&scope);
@@ -5823,10 +5836,9 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     gxi_slot *slot = gxi_ask_event(call, event, "the event");
     return slot ? (struct CUevent_st *)slot->native : NULL;
 }
-GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
+static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e, *slot;
     gxi_scope scope;
-    GXI_CALL(gpuexec_event_record, GXI_WORKS);
     if (gxi_begin(call) || !(e = gxi_ask_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream)))
         return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
@@ -5838,6 +5850,17 @@ GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_ev
     if (GXI_TRY(cuEventRecord, ((struct CUevent_st *)e->native, (struct CUstream_st *)slot->native)) == 0) GXI_STORE(&e->GXI_RECORDED, 1);
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
+    gpuexec_result result;
+    gxi_slot *e;
+    GXI_CALL(gpuexec_event_record, GXI_WORKS);
+    result = gxi_event_record(call, event, stream);
+    if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also where the latch refused it */
+        GXI_STORE(&e->more, (void *)(uintptr_t)where);
+        GXI_STORE(&e->GXI_RECORDED, (uint32_t)result);
+    }
+    return result;
 }
 GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream, const gpuexec_event_desc *desc) {
     gpuexec_event handle = { 0 };
@@ -5861,14 +5884,21 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
+    gpuexec_result refused, taken;
     if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_take();
+    if ((refused = gxi_event_refused(call, slot, "the event")) != GPUEXEC_OK) {
+        taken = gxi_take();
+        return taken ? taken : refused;          /* with gpuexec_setup_desc.no_latch nothing was latched */
+    }
     GXI_TRY(cuEventSynchronize, ((struct CUevent_st *)slot->native));
     return gxi_waited(call, slot, "the event");
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_failed_with();
+    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event")) ||
+        gxi_event_refused(call, slot, "the event"))
+        return gxi_failed_with();
     GXI_TRY(cuEventQuery, ((struct CUevent_st *)slot->native));
     return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
            : call->cu                   ? gxi_fail_cu(call, NULL, "the event cannot be asked")
@@ -5879,7 +5909,8 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
     float ms = 0;
     GXI_CALL(gpuexec_event_elapsed_ms, GXI_ASKS);
     if (gxi_begin(call) || !(a = gxi_ask_event(call, start, "the start event")) ||
-        !(b = gxi_ask_event(call, stop, "the stop event")))
+        !(b = gxi_ask_event(call, stop, "the stop event")) || gxi_event_refused(call, a, "the start event") ||
+        gxi_event_refused(call, b, "the stop event"))
         return -1.0;
     if (a->no_timing || b->no_timing)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing",
@@ -5969,14 +6000,25 @@ typedef struct gxi_block {
     unsigned        count, room;                 /* arguments, and for how many there is room */
     size_t          bytes, space;                /* likewise */
     size_t          base;                        /* where the device's parameters begin: see gxi_block_fit */
+    const char     *refused_at;                  /* an argument could not be added, here ... */
+    unsigned        refused_count;               /* ... behind so many ... */
+    gpuexec_result  refused;                     /* ... for this reason: the block is not whole */
 } gxi_block;
 enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2 };        /* gpuexec_args.typed */
 
-/* The block that the arguments are of; NULL if it is not alive, or has changed since and may have them elsewhere. */
+/* The block that the arguments are of; NULL if it is not alive or not whole, or has changed since and may have them
+   elsewhere. */
 static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
     const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
     const gxi_block *b = slot ? (const gxi_block *)slot->more : NULL;
-    return b && b->addresses == args->addresses && b->sizes == args->sizes && b->count == args->count ? b : NULL;
+    if (!b || b->refused || b->addresses != args->addresses || b->sizes != args->sizes) return NULL;
+    return b->count == args->count ? b : NULL;
+}
+static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
+    return gxi_fail(call, b->refused, "gpuexec_params_clear, then add all arguments again",
+                    "the parameter block is not whole: behind its first %u arguments, one could not be added%s%s (%s); "
+                    "it holds %u now", b->refused_count, b->refused_at ? " at " : "", b->refused_at ? b->refused_at : "",
+                    gpuexec_result_name(b->refused), b->count);
 }
 /* The gpuexec_types of arguments; NULL if they are not known. */
 static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
@@ -6109,8 +6151,9 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
     const unsigned short *types;
     unsigned i;
     if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
-        if (!gxi_peek(args->block.id, GXI_PARAMS))
-            return gxi_fail_handle(call, args->block.id, GXI_PARAMS, "the parameter block of the arguments");
+        const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
+        if (!slot) return gxi_fail_handle(call, args->block.id, GXI_PARAMS, "the parameter block of the arguments");
+        if (((const gxi_block *)slot->more)->refused) return gxi_fail_refused(call, (const gxi_block *)slot->more);
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again, for each launch",
                         "the parameter block has changed since gpuexec_params_args gave its %u arguments for kernel "
                         "\"%s\": it holds %d now", args->count, kernel, gpuexec_params_count(args->block));
@@ -6429,6 +6472,9 @@ static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_b
     b->count = old->count;
     b->bytes = old->bytes;
     b->base = old->base;
+    b->refused = old->refused;
+    b->refused_at = old->refused_at;
+    b->refused_count = old->refused_count;
     return p;
 }
 static size_t gxi_block_place(const gxi_block *b, size_t bytes, size_t alignment) { return gxi_up(b->base + bytes, alignment) - b->base; }
@@ -6470,6 +6516,17 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
 static gxi_slot *gxi_ask_params(gxi_call *call, gpuexec_params params) { return gxi_get(call, params.id, GXI_PARAMS, "the parameter block"); }
 static gxi_block *gxi_block_of(const gxi_slot *slot) { return (gxi_block *)slot->more; }
 
+/* What adding an argument answers: the block keeps in mind that it lacks one. */
+static gpuexec_result gxi_params_added(const gxi_call *call, gpuexec_params params, gpuexec_result result) {
+    gxi_slot *slot = result ? gxi_peek(params.id, GXI_PARAMS) : NULL;
+    gxi_block *b = slot ? gxi_block_of(slot) : NULL;
+    if (b && !b->refused) {
+        b->refused = result;
+        b->refused_at = call->where;
+        b->refused_count = b->count;
+    }
+    return result;
+}
 static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value, size_t bytes, size_t alignment, unsigned kind) {
     gxi_slot *slot = gxi_ask_params(call, params);
     gxi_block *b;
@@ -6493,12 +6550,15 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
 GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type, const void *value) {
     GXI_CALL(gpuexec_params_add, GXI_MAKES);
     if ((int)type <= 0 || (int)type >= GPUEXEC_TYPES)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "for a struct: gpuexec_params_add_struct", "%d is no gpuexec_type", (int)type);
-    return gxi_params_append(call, params, value, gxi_types[type].bytes, gxi_types[type].alignment, (unsigned)type);
+        return gxi_params_added(call, params, gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                                                       "for a struct: gpuexec_params_add_struct",
+                                                       "%d is no gpuexec_type", (int)type));
+    return gxi_params_added(call, params, gxi_params_append(call, params, value, gxi_types[type].bytes,
+                                                            gxi_types[type].alignment, (unsigned)type));
 }
-GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value, size_t bytes, size_t alignment) {
+static gpuexec_result gxi_params_append_struct(gxi_call *call, gpuexec_params params, const void *value, size_t bytes,
+                                               size_t alignment) {
     unsigned kind = GXI_STRUCT;
-    GXI_CALL(gpuexec_params_add_struct, GXI_MAKES);
     if (!alignment || (alignment & (alignment - 1)))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "state the alignment of the struct's most aligned member in device code",
                         "the alignment %llu of a struct of %llu bytes is no power of two", (unsigned long long)alignment, (unsigned long long)bytes);
@@ -6508,6 +6568,11 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuex
                         (unsigned long long)alignment);
     while ((size_t)1 << (kind - GXI_STRUCT) < alignment) kind++;
     return gxi_params_append(call, params, value, bytes, alignment, kind);
+}
+GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value,
+                                                       size_t bytes, size_t alignment) {
+    GXI_CALL(gpuexec_params_add_struct, GXI_MAKES);
+    return gxi_params_added(call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
 }
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
     GXI_CALL_NO_PLACE(gpuexec_params_count, GXI_ASKS);
@@ -6522,14 +6587,21 @@ GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes) {
     GXI_CALL(gpuexec_params_data, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
-    if (bytes) *bytes = slot ? gxi_block_of(slot)->bytes : 0;
-    return slot ? gxi_block_of(slot)->data : NULL;
+    if (bytes) *bytes = 0;
+    if (!slot) return NULL;
+    if (gxi_block_of(slot)->refused) {
+        gxi_fail_refused(call, gxi_block_of(slot));
+        return NULL;
+    }
+    if (bytes) *bytes = gxi_block_of(slot)->bytes;
+    return gxi_block_of(slot)->data;
 }
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params) {
     gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     GXI_CALL(gpuexec_params_args, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
-    if (slot) args = gxi_block_args(gxi_block_of(slot));
+    if (slot && gxi_block_of(slot)->refused) gxi_fail_refused(call, gxi_block_of(slot));
+    else if (slot) args = gxi_block_args(gxi_block_of(slot));
     args.typed = GXI_OF_BLOCK;                   /* a launch looks at the block again, also if it is not alive now */
     args.block = params;
     return args;
@@ -6590,6 +6662,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     GXI_CALL(gpuexec_params_check, GXI_ASKS);
     if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
     b = gxi_block_of(slot);
+    if (b->refused) return gxi_fail_refused(call, b);
     args = gxi_block_args(b);
     args.typed = GXI_OF_BLOCK;
     args.block = params;
@@ -6627,6 +6700,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_pa
     b = gxi_block_of(slot);
     memset(b->data, 0, b->bytes);                /* what becomes padding is 0 */
     b->bytes = b->base = b->count = 0;
+    b->refused = GPUEXEC_OK;
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params) {

@@ -577,6 +577,93 @@ TEST_ALONE(blocks_need_no_driver) {
     CHECK(!gpuexec_ok(p));
 }
 
+/* An argument that was refused, its failure taken: what is left must not be launched as if it were whole. */
+TEST(a_block_that_is_not_whole) {
+    setting        t = set_up(UNIT_PTX, "count");
+    gpuexec_module mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
+    gpuexec_kernel bump = gpuexec_kernel_get(mod, "bump");
+    gpuexec_dims   one = gpuexec_grid(1, 1, 0);
+    gpuexec_params p = gpuexec_params_create();
+    gpuexec_args   args, empty = gpuexec_params_args(p);
+    size_t         bytes = 1;
+    char           line[40];
+    int            i;
+    CHECK_OK(gpuexec_launch(bump, t.s, one, empty));             /* takes none, and there is none */
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    for (i = 0; i < 5; i++) {
+        snprintf(line, sizeof line, "params.c:%d", __LINE__ + 4);
+        gpuexec_params_clear(p);
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));          /* whole again */
+        if (i < 2) CHECK(gpuexec_params_add(p, i ? GPUEXEC_TYPES : GPUEXEC_INT, i ? &i : NULL));
+        if (i == 2) CHECK(gpuexec_params_add_struct(p, &i, 4, 3));
+        if (i == 3) CHECK(gpuexec_params_add_struct(p, &i, 6, 4));
+        if (i == 4) CHECK(gpuexec_params_add_struct(p, &i, 100000, 4));
+        CHECK(gpuexec_take_error());
+        CHECK_EQ(gpuexec_params_count(p), 1);
+        CHECK(gpuexec_launch(t.fn, t.s, one, args));             /* of before */
+        CHECK_TEXT(gpuexec_error_text(), "the parameter block is not whole", "behind its first 1 arguments",
+                   "params.c:", "gpuexec_params_clear");
+        if (i < 2) CHECK_TEXT(gpuexec_error_text(), line);
+        CHECK(gpuexec_take_error());
+        args = gpuexec_params_args(p);
+        CHECK(gpuexec_take_error());
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_args", "is not whole");
+        CHECK(gpuexec_launch(bump, t.s, one, args));             /* which would take the empty arguments that it gave */
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch", "is not whole");
+        CHECK(gpuexec_take_error());
+        CHECK(!gpuexec_ok(gpuexec_prepare(t.fn, t.s, one, gpuexec_params_args(p))));
+        CHECK(gpuexec_take_error());
+        CHECK(gpuexec_params_data(p, &bytes) == NULL);
+        CHECK_EQ(bytes, 0);
+        CHECK(gpuexec_take_error());
+        CHECK(gpuexec_params_check(p, t.fn));
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_check", "is not whole");
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &i));        /* which one is missing, nobody knows */
+        CHECK(gpuexec_params_check(p, t.fn));
+        CHECK_OK(gpuexec_params_clear(p));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        args = gpuexec_params_args(p);
+        CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    }
+    CHECK_EQ(word(t, 0), 11);
+}
+/* Arguments that outlive what they point to. */
+TEST(arguments_of_a_block_that_has_changed_or_gone) {
+    setting        t = set_up(UNIT_PTX, "count");
+    gpuexec_dims   one = gpuexec_grid(1, 1, 0);
+    gpuexec_params p = gpuexec_params_create(), other;
+    gpuexec_args   args;
+    gpuexec_device_launch on_device;
+    int            i;
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    for (i = 0; i < 100; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));          /* it moves */
+    FAILS(gpuexec_launch(t.fn, t.s, one, args), GPUEXEC_BAD_PARAMETERS, "the parameter block has changed",
+          "gave its 1 arguments", "kernel \"count\"", "it holds 101 now", "gpuexec_params_args again");
+    CHECK_OK(gpuexec_params_clear(p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    CHECK_OK(gpuexec_params_destroy(p));
+    other = gpuexec_params_create();             /* in its place */
+    CHECK_OK(gpuexec_params_add(other, GPUEXEC_POINTER, &t.out));
+    FAILS(gpuexec_launch(t.fn, t.s, one, args), GPUEXEC_STALE_HANDLE,
+          "the parameter block of the arguments is a stale handle", "it was destroyed");
+    FAILS(gpuexec_launch_cooperative(t.fn, t.s, one, args), GPUEXEC_STALE_HANDLE, "the parameter block of the");
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.fn, t.s, one, args)));
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
+    on_device.kernel = t.fn;
+    on_device.stream = t.s;
+    on_device.dims = one;
+    on_device.args = args;
+    FAILS(gpuexec_launch_multi_device(&on_device, 1, NULL), GPUEXEC_STALE_HANDLE, "launches[0]: the parameter block");
+    CHECK_EQ(word(t, 0), 2);
+}
+
 static int allocations, allocations_left;
 static void *counting(void *user, void *p, size_t bytes) {
     (void)user;
