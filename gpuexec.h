@@ -177,7 +177,8 @@
       Rows of a matrix with gaps between them: gpuexec_alloc_pitched, gpuexec_copy_in_2d and its like.
       Between devices, gpuexec_copy works always; with gpuexec_peer_enable it does not go through host memory, and
       kernels can read the other device's memory in place. Pinned and registered memory is so for every device.
-      A copy past the end of an allocation of gpuexec's, or onto itself, is refused before the driver sees it.
+      A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the driver sees
+      it.
       gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
       when memory is short:
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_take_error() == GPUEXEC_OUT_OF_DEVICE_MEMORY) bytes /= 2;
@@ -818,8 +819,9 @@ GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_co
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory);
 
 /* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0 bytes do
-   nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either. Source and destination must not
-   overlap, nor go past the end of an allocation. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
+   nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either. Source and
+   destination may be the same, but must not overlap otherwise, nor go past the end of an allocation. cuMemcpyHtoDAsync,
+   cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
@@ -919,7 +921,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
    never recorded is not waited for. cuStreamWaitEvent. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event);
 
-/* Later work on `stream` waits for all work queued on `other` so far, of whichever device. cuEventRecord and cuStreamWaitEvent on an event of the moment. */
+/* Later work on `stream` waits for all work queued on `other` so far, of whichever device. cuEventRecord and
+   cuStreamWaitEvent, on an event that the context keeps for it. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other);
 
 /* Calls function(user) on a thread of the driver's when the stream has come there; later work of the stream waits until it returns. The function
@@ -2744,12 +2747,15 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
    heap), but these two questions are safe, and an id is never given again, also not to a primary context that is retained anew. Older drivers
    have only the second one. */
 typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
+enum { GXI_SPARE_EVENTS = 8 };
 typedef struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
     int users;                                   /* guarded by gxi_tables */
     uint64_t defaults[2];                        /* handles of its legacy and its per-thread stream, 0 until asked for */
     unsigned long long id;                       /* the driver's; 0 not known */
+    struct CUevent_st *spare[GXI_SPARE_EVENTS];  /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
+    unsigned spares;
 } gxi_context;
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return (gxi_context *)slot->more; }
 
@@ -3495,6 +3501,8 @@ static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot) {
                 result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
     }
     gxi_multi_forget(call, id);
+    for (; gxi_context_of(slot)->spares; gxi_context_of(slot)->spares--)
+        if (!gone) GXI_BESIDE(cuEventDestroy, (gxi_context_of(slot)->spare[gxi_context_of(slot)->spares - 1]));
     if (result) gxi_barriers_end(call, id);
     else result = gxi_barriers_end(call, id);
     for (i = 0; i < sizeof order / sizeof order[0]; i++)
@@ -5364,8 +5372,9 @@ static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
     const uint64_t apart = to->address > from->address ? to->address - from->address : from->address - to->address;
     const uint64_t span = gxi_span(x, to->address > from->address ? from : to), column = apart % to->pitch;
-    /* rows of another pitch may meet or miss each other: that is the caller's to know */
-    if (to->pitch != from->pitch || apart >= span || (column >= x->bytes && to->pitch - column >= x->bytes)) return GPUEXEC_OK;
+    /* rows of another pitch may meet or miss each other: that is the caller's to know; onto itself, nothing changes */
+    if (to->pitch != from->pitch || apart == 0 || apart >= span) return GPUEXEC_OK;
+    if (column >= x->bytes && to->pitch - column >= x->bytes) return GPUEXEC_OK;
     return gxi_fail_transfer(call, x, "copy through a third buffer", "the source 0x%llx and the destination 0x%llx overlap", (unsigned long long)from->address,
                              (unsigned long long)to->address);
 }
@@ -5723,22 +5732,56 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuex
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other) {
+/* An event of the stream's context, which is kept there: a wait looks at the record at its call, so that the event is
+   free again when that has returned. NULL after a failure. */
+static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream) {
+    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
+    gxi_context *context = slot ? gxi_context_of(slot) : NULL;
     struct CUevent_st *event = NULL;
+    gxi_scope scope;
+    gxi_lock(&gxi_tables);
+    if (context && context->spares) event = context->spare[--context->spares];
+    gxi_unlock(&gxi_tables);
+    if (event || gxi_enter(call, stream->cu_context, &scope)) return event;
+    GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
+    gxi_leave(&scope);
+    if (!call->cu) return event;
+    gxi_fail_cu(call, NULL, "the stream cannot wait for the other: an event cannot be made on device %d",
+                gxi_ordinal_of(stream));
+    return NULL;
+}
+static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct CUevent_st *event) {
+    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
+    gxi_context *context = slot ? gxi_context_of(slot) : NULL;
+    int kept;
+    gxi_lock(&gxi_tables);
+    kept = !call->cu && context && context->spares < GXI_SPARE_EVENTS;
+    if (kept) context->spare[context->spares++] = event;
+    gxi_unlock(&gxi_tables);
+    if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other) {
+    struct CUevent_st *event;
+    gpuexec_result result = GPUEXEC_OK;
     gxi_slot *slot, *before;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_wait_stream, GXI_WORKS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
-        || gxi_enter(call, before->cu_context, &scope))
+        || !(event = gxi_spare_take(call, before)))
         return gxi_failed_with();
-    if (GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, (struct CUstream_st *)before->native));
-    gxi_leave(&scope);
-    if (call->cu == 0 && gxi_enter_stream(call, slot, &scope) == GPUEXEC_OK) {
+    call->cu = 0;
+    result = gxi_enter_stream(call, before, &scope);
+    if (!result) {
+        GXI_TRY(cuEventRecord, (event, (struct CUstream_st *)before->native));
+        gxi_leave(&scope);
+    }
+    if (!result && call->cu == 0 && (result = gxi_enter_stream(call, slot, &scope)) == GPUEXEC_OK) {
         GXI_TRY(cuStreamWaitEvent, ((struct CUstream_st *)slot->native, event, 0));
         gxi_leave(&scope);
     }
-    if (event) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
-    return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the other") : GPUEXEC_OK;
+    if (!result && call->cu) result = gxi_fail_cu(call, NULL, "the stream cannot wait for the other");
+    gxi_spare_give(call, before, event);
+    return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream, void (*function)(void *user), void *user) {
     gxi_slot *slot;
