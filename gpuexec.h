@@ -177,11 +177,16 @@
       Rows of a matrix with gaps between them: gpuexec_alloc_pitched, gpuexec_copy_in_2d and its like.
       Between devices, gpuexec_copy works always; with gpuexec_peer_enable it does not go through host memory, and
       kernels can read the other device's memory in place. Pinned and registered memory is so for every device.
-      A copy past the end of an allocation of gpuexec's, or onto itself, is refused before the driver sees it.
+      A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the driver sees
+      it.
       gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
       when memory is short:
-          while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_take_error() == GPUEXEC_OUT_OF_DEVICE_MEMORY) bytes /= 2;
-      (Take an earlier failure before: it is that one which gpuexec_take_error returns.)
+          if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // an earlier one would be taken below
+          while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
+              gpuexec_take_error();
+              bytes /= 2;
+          }
+      Any other failure stays latched, also that bytes has become 0.
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. Events mark points:
@@ -200,9 +205,11 @@
       addresses and sizes. The types must be those of the kernel's parameters: int for int, float for float,
       gpuexec_ptr for pointers, and a struct, by value, for the same struct (share one header between .cu and C, and
       beware of vector types, whose alignment the host may not know). Count and sizes are checked before the driver
-      sees them (a float for an int passes unnoticed: the sizes are equal), against the kernel itself
-      (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on an older driver nothing is known and
-      nothing is checked (gpuexec_kernel_info.parameters is -1). Values are copied at the call. Dynamic shared memory
+      sees them, against the kernel itself (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on
+      an older driver nothing is known and nothing is checked (gpuexec_kernel_info.parameters is -1). A float for an
+      int is refused where both types are known: the kernel is of PTX text, and the argument a C++ value or of
+      gpuexec_params_add; GPUEXEC_ARGS in C knows sizes only. To pass the bits of one as the other, put them into a
+      struct (gpuexec_params_add_struct). Values are copied at the call. Dynamic shared memory
       (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears
       at the next call that waits.
       gpuexec_launch_with takes attributes besides: clusters, a priority, programmatic dependence and the like.
@@ -220,6 +227,7 @@
       A prepared launch is checked once and launched often, at the cost of the driver's call alone:
           gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
+          if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
 
     MANY DEVICES (>>multi, >>barrier)
@@ -658,8 +666,8 @@ GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
 /* Threads per block that the compiler targeted, when desc.threads_per_block asked for some; 0 if it did not; -1 if the handle is not ok. */
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module);
 
-/* Kernels in the image, and the name of each; -1 and NULL when unknown (a binary on a driver before 12.4). Names live as long as
-   the module. */
+/* Kernels in the image, and the name of each; -1 and NULL when unknown (a driver before 12.4, and a binary, or one
+   among the inputs of a linked module). Names live as long as the module. */
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module);
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index);
 
@@ -703,6 +711,21 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
 
 /* Size in bytes of parameter `index`, 0 if it is not known or there is none. cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index);
+
+/* What PTX declares a parameter as. */
+typedef enum gpuexec_parameter_type {
+    GPUEXEC_PARAMETER_UNKNOWN = 0,               /* nothing is told: a cubin, a fatbin, an adopted kernel */
+    GPUEXEC_PARAMETER_INTEGER = 1,               /* .u8 to .u64, .s8 to .s64; nvcc's pointers, too */
+    GPUEXEC_PARAMETER_FLOAT = 2,                 /* .f32, .f64 */
+    GPUEXEC_PARAMETER_POINTER = 3,               /* an integer with .ptr */
+    GPUEXEC_PARAMETER_BITS = 4,                  /* .b8 to .b64: integer or float */
+    GPUEXEC_PARAMETER_BYTES = 5                  /* an array: nvcc's structs, vectors, half and bfloat16 */
+} gpuexec_parameter_type;
+
+/* The type of parameter `index`, as far as the PTX text tells it; GPUEXEC_PARAMETER_UNKNOWN also if there is no such
+   parameter. Where it is known, launches refuse a float for an integer and an integer for a float, if the argument's
+   type is known, too: that of gpuexec_params_add and of values in C++. A question. */
+GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index);
 
 /* Its offset in bytes from the first parameter's start, in the kernel's packed parameters; -1 if it is not known or there is none. cuFuncGetParamInfo,
    or the PTX text. */
@@ -802,8 +825,9 @@ GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_co
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory);
 
 /* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0 bytes do
-   nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either. Source and destination must not
-   overlap, nor go past the end of an allocation. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
+   nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either. Source and
+   destination may be the same, but must not overlap otherwise, nor go past the end of an allocation. cuMemcpyHtoDAsync,
+   cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
@@ -903,7 +927,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
    never recorded is not waited for. cuStreamWaitEvent. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event);
 
-/* Later work on `stream` waits for all work queued on `other` so far, of whichever device. cuEventRecord and cuStreamWaitEvent on an event of the moment. */
+/* Later work on `stream` waits for all work queued on `other` so far, of whichever device. cuEventRecord and
+   cuStreamWaitEvent, on an event that the context keeps for it. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other);
 
 /* Calls function(user) on a thread of the driver's when the stream has come there; later work of the stream waits until it returns. The function
@@ -943,8 +968,9 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexe
 /* The CUevent; NULL if the handle is not ok. */
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 
-/* The event is reached when the work queued on the stream so far is done. Recording it again moves it there. Event and stream must be of one context
-   (WRONG_CONTEXT). cuEventRecord. */
+/* The event is reached when the work queued on the stream so far is done. Recording it again moves it there. Event and
+   stream must be of one context (WRONG_CONTEXT). Where it is refused, whatever waits for the event, asks for it or
+   takes its time fails, too, until it is recorded again. cuEventRecord. */
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream);
 
 /* Makes an event in the stream's context and records it there: the point where the stream is now, to wait for or to take the time from. Destroy it when
@@ -986,10 +1012,12 @@ GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_
 /* Exactly these: so many blocks of so many threads, with so many bytes of dynamic shared memory. */
 GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigned shared_bytes);
 
-typedef struct gpuexec_args {                    /* made by GPUEXEC_ARGS; or by hand: */
+typedef struct gpuexec_args {                    /* of GPUEXEC_ARGS or gpuexec_params_args; or by hand, from {0}: */
     const void *const    *addresses;             /* of each argument's value */
     const unsigned short *sizes;                 /* of each, in bytes; NULL: sizes are not checked */
     unsigned              count;
+    unsigned              typed;                 /* 1: a gpuexec_type of each stands behind the sizes, to check */
+    gpuexec_params        block;                 /* typed is 2, from gpuexec_params_args: whose arguments these are */
 } gpuexec_args;
 
 /* Launches the kernel on the stream and returns at once. dims and args are checked against the kernel first; a launch that the
@@ -1037,8 +1065,8 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 #else
 #  define GPUEXEC_ARGS(...) ((gpuexec_args){ \
        (const void *const[]){ GXI_EACH(GXI_ADDRESS, __VA_ARGS__) }, \
-       (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__) })
-#  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0 })
+       (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__), 0, { 0 } })
+#  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0, 0, { 0 } })
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1095,7 +1123,9 @@ typedef enum gpuexec_type {
 /* An empty parameter block. It is host memory only, of no context, and neither needs nor starts the driver. One thread at a time may use a block. */
 GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where);
 
-/* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters together have at most 32,764 bytes. */
+/* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters
+   together have at most 32,764 bytes. A block in which one was refused is not whole: it gives no arguments and no data,
+   and cannot be launched, until gpuexec_params_clear. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type, const void *value);
 
 /* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and `bytes` a multiple of it. The bytes
@@ -1110,7 +1140,8 @@ GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
    the block changes; writing to it changes the arguments. NULL if it fails. */
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes);
 
-/* The block as the arguments of a launch, of any kind. It lives until the block changes. Empty if it fails, and then the launch is refused. */
+/* The block as the arguments of a launch, of any kind. They live until the block changes or is destroyed: a launch that
+   gets them later is refused. Empty if it fails, and then the launch is refused. */
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params);
 
 /* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the offsets by itself (it takes each
@@ -1225,8 +1256,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 } /* extern "C" */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too. The sizes are checked like
-   GPUEXEC_ARGS's: pass 1u or 1.0f where the kernel wants unsigned or float. */
+   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too.
+   The sizes are checked like GPUEXEC_ARGS's, and a float for an integer is refused where PTX tells: pass 1u or 1.0f
+   where the kernel wants unsigned or float. */
 
 struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUEXEC_CONTEXT_SCOPE */
     explicit gxi_context_scope(const gpuexec_context_scope &begun) : gpuexec_context_scope(begun) {}
@@ -1254,6 +1286,32 @@ template <> struct gxi_is_handle<gpuexec_prepared> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_barrier> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_args> : gxi_true {};
 
+template <class T> struct gxi_is_float : gxi_false {};
+template <> struct gxi_is_float<float> : gxi_true {};
+template <> struct gxi_is_float<double> : gxi_true {};
+template <class T> struct gxi_is_integer { static constexpr bool value = __is_enum(T); };
+template <> struct gxi_is_integer<bool> : gxi_true {};
+template <> struct gxi_is_integer<char> : gxi_true {};
+template <> struct gxi_is_integer<signed char> : gxi_true {};
+template <> struct gxi_is_integer<unsigned char> : gxi_true {};
+template <> struct gxi_is_integer<short> : gxi_true {};
+template <> struct gxi_is_integer<unsigned short> : gxi_true {};
+template <> struct gxi_is_integer<int> : gxi_true {};
+template <> struct gxi_is_integer<unsigned> : gxi_true {};
+template <> struct gxi_is_integer<long> : gxi_true {};
+template <> struct gxi_is_integer<unsigned long> : gxi_true {};
+template <> struct gxi_is_integer<long long> : gxi_true {};
+template <> struct gxi_is_integer<unsigned long long> : gxi_true {};
+
+/* The gpuexec_type of a scalar, without its sign, which PTX does not tell; none for all else. */
+template <class T> constexpr unsigned short gxi_type_of() {
+    return gxi_is_float<T>::value      ? sizeof(T) == 4 ? GPUEXEC_FLOAT : GPUEXEC_DOUBLE
+           : !gxi_is_integer<T>::value ? GPUEXEC_NO_TYPE
+           : sizeof(T) == 1            ? GPUEXEC_CHAR
+           : sizeof(T) == 2            ? GPUEXEC_SHORT
+           : sizeof(T) == 4            ? GPUEXEC_INT
+                                       : GPUEXEC_LONGLONG;
+}
 template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
     static_assert(!gxi_is_handle<T>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
@@ -1263,15 +1321,16 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
 }
 
-/* Addresses and sizes of values, for the one call in whose argument list it stands. */
+/* Addresses, sizes and types of values, for the one call in whose argument list it stands. */
 template <class... T> struct gxi_values {
     const void *addresses[sizeof...(T) + 1];
-    unsigned short sizes[sizeof...(T) + 1];
-    GXI_INLINE explicit gxi_values(const T &...values) : addresses{ gxi_argument_address(values)..., nullptr }, sizes{ sizeof(T)..., 0 } {
+    unsigned short sizes[2 * sizeof...(T) + 1];
+    GXI_INLINE explicit gxi_values(const T &...values)
+        : addresses{ gxi_argument_address(values)..., nullptr }, sizes{ sizeof(T)..., gxi_type_of<T>()..., 0 } {
         static_assert(sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
     }
     GXI_INLINE gpuexec_args args() const {
-        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)) };
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), sizeof...(T) != 0, { 0 } };
         return made;
     }
 };
@@ -2559,7 +2618,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUmod_st *native; gxi_module *info; } module;
         struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
         struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;     /* last: atomic */
-        struct { struct CUevent_st *native; uint32_t recorded; } event;                                  /* recorded: atomic */
+        struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded; } event;          /* atomic; recorded: 1, or why not */
         struct { void *native; gxi_linker *info; } linker;             /* native: NULL when there is no link state now */
         struct { gxi_block *info; } params;
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
@@ -2584,6 +2643,7 @@ static const struct { const char *name; unsigned turn; int (*end)(gxi_call *call
 static unsigned gxi_kind_of(uint64_t id) { return (unsigned)id & 0x0F; }
 
 typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
+enum { GXI_SPARE_EVENTS = 8 };
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
@@ -2592,6 +2652,8 @@ struct gxi_context {
     unsigned long long id;                       /* the driver's; 0 not known */
     uint32_t first[16];                          /* by kind: lists of what it owns */
     gxi_range *ranges;                           /* and of the allocations in it */
+    struct CUevent_st *spare[GXI_SPARE_EVENTS];  /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
+    unsigned spares;
 };
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
 
@@ -3656,6 +3718,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         other = context_ends ? context_ends(call, slot->id) : GPUEXEC_OK;
         if (!result) result = other;
     }
+    for (; info->spares; info->spares--) if (!gone) GXI_BESIDE(cuEventDestroy, (info->spare[info->spares - 1]));
     for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].turn != turn) continue;
         while ((child = gxi_first(&info->first[kind])) != NULL) {
@@ -3776,9 +3839,12 @@ static const char *gxi_ptx_entry(const char *p, const char **name, const char **
     }
     return NULL;
 }
-/* Sizes and offsets of the parameters in the list at p, which is behind the entry's name. Returns how many, -1 if it cannot be read. */
-static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets, int max) {
+/* Sizes, offsets and gpuexec_parameter_types of the parameters in the list at p, which is behind the entry's name.
+   Returns how many, -1 if it cannot be read. */
+static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets, unsigned short *types,
+                          int max) {
     int n = 0;
+    unsigned short type = 0;
     unsigned long size = 0, count = 1, alignment = 0, at = 0;
     p = gxi_ptx_space(p);
     if (*p != '(') return 0;
@@ -3791,6 +3857,7 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
                 at = (at + alignment - 1) / alignment * alignment;
                 if (n == max || size > 0xFFFF || count > 0xFFFF || size * count > 0xFFFF || at > 0xFFFF) return -1;
                 offsets[n] = (unsigned short)at;
+                types[n] = type;
                 sizes[n++] = (unsigned short)(size * count);
                 at += size * count;
             }
@@ -3803,7 +3870,13 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
             end = gxi_ptx_next(end);
         } else if (p[0] == '.' && size == 0 && strchr("busf", p[1]) && p[2] >= '1' && p[2] <= '9') {
             size = strtoul(p + 2, NULL, 10) / 8;
+            type = p[1] == 'b'   ? GPUEXEC_PARAMETER_BITS
+                   : p[1] == 'f' ? GPUEXEC_PARAMETER_FLOAT
+                                 : GPUEXEC_PARAMETER_INTEGER;
+        } else if (size && gxi_ptx_is(p, end, ".ptr")) {
+            type = GPUEXEC_PARAMETER_POINTER;
         } else if (*p == '[') {
+            type = GPUEXEC_PARAMETER_BYTES;
             end = gxi_ptx_space(end);
             count = strtoul(end, NULL, 0);
             end += strcspn(end, "]");
@@ -3811,6 +3884,16 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
         p = gxi_ptx_space(end);
     }
     return -1;
+}
+/* Adds the entries of a text with their parameters, without all else: gxi_ptx_entry and gxi_ptx_params read them like
+   the text itself. */
+static void gxi_ptx_signatures(gxi_text *t, const char *p) {
+    const char *name, *end;
+    while ((p = gxi_ptx_entry(p, &name, &end)) != NULL) {
+        if (*gxi_ptx_space(p) == '(')
+            for (p = gxi_ptx_space(p); *p && *p != ')'; ) p = gxi_ptx_space(gxi_ptx_next(p));
+        gxi_add(t, ".entry %.*s%s\n", (int)(p - name), name, *p == ')' ? ")" : "");
+    }
 }
 /* "8.4" behind a directive such as .version; empty if it is not there. */
 static void gxi_ptx_directive(const char *text, const char *directive, char *out, size_t size) {
@@ -4233,7 +4316,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
 
 struct gxi_module {
     char  *name, *log;
-    char  *ptx;                                  /* a copy of the text, where the driver cannot tell kernels and parameters itself */
+    char  *ptx;                                  /* gxi_ptx_signatures: what drivers do not tell, or not all */
     char **kernels;
     int    nkernels;                             /* -1: not known */
     double jit_ms;
@@ -4296,6 +4379,30 @@ static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *des
     return GPUEXEC_OK;
 }
 
+/* The kernels' names from the text. The same kernel may stand in several linked texts, where it is weak, or be declared
+   before it is defined. */
+static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
+    const char *p, *name, *end;
+    size_t count = 0;
+    int i;
+    for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
+    m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+    if (!m->kernels) return;
+    m->nkernels = 0;
+    for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
+        char *copy;
+        for (i = 0; i < m->nkernels && !gxi_ptx_is(name, end, m->kernels[i]); i++) { }
+        if (i < m->nkernels) continue;
+        copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
+        if (!copy) {
+            gxi_forget_kernels(m);
+            return;
+        }
+        memcpy(copy, name, (size_t)(end - name));
+        copy[end - name] = 0;
+        m->kernels[m->nkernels++] = copy;
+    }
+}
 /* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
 enum { GXI_MOST_KERNELS = 1 << 20 };             /* a driver that counts more in one module does not count */
 static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
@@ -4317,20 +4424,7 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
             if (i < count) gxi_forget_kernels(m);
         }
         gxi_free(functions);
-    } else if (ptx) {
-        const char *p, *name, *end;
-        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
-        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
-        if (!m->kernels) return;
-        m->nkernels = 0;
-        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
-            char *copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
-            if (!copy) { gxi_forget_kernels(m); return; }
-            memcpy(copy, name, (size_t)(end - name));
-            copy[end - name] = 0;
-            m->kernels[m->nkernels++] = copy;
-        }
-    }
+    } else if (ptx) gxi_list_ptx_kernels(m, ptx);
 }
 
 static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const void *image, size_t bytes,
@@ -4382,9 +4476,11 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (ptx) bytes = strlen(ptx);
     m->image_hash = gxi_hash(image, bytes);
     m->device_launches = gxi_has_device_launches(image, bytes);
-    if (ptx && !GXI_HAS(cuFuncGetParamInfo)) {
-        if (copy) { m->ptx = copy; copy = NULL; }
-        else m->ptx = gxi_copy_string(ptx);
+    if (ptx) {
+        gxi_text signatures = { 0, 0, 0, 0 };
+        gxi_ptx_signatures(&signatures, ptx);
+        if (signatures.failed) gxi_text_free(&signatures);           /* then they are not known, which is no failure */
+        m->ptx = signatures.p;
     }
     made = gxi_made(context, context_id, 0);
     made.is.module.native = native;
@@ -4538,27 +4634,35 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
 
 enum { GXI_MAX_PARAMETERS = 4096 };              /* one-byte parameters up to the driver's limit of 4 KiB; beyond that a launch is not checked */
 
-/* Number of parameters into sizes[0], their sizes behind it, their offsets behind those; 0 if they are not known. */
+/* Number of parameters into sizes[0], their sizes behind it, their offsets behind those, and then their types, as far
+   as the text tells them. Returns 0 if they are not known. */
 static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx, unsigned short *sizes) {
-    unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS;
-    int n = -1;
+    unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS, *const types = offsets + GXI_MAX_PARAMETERS;
+    int n = -1, told = -1, same = 1;             /* told: by the text; same: the driver says the same */
+    if (ptx) {
+        const char *p = ptx, *start, *end;
+        while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
+            if (gxi_ptx_is(start, end, name)) {
+                told = gxi_ptx_params(p, sizes + 1, offsets, types, GXI_MAX_PARAMETERS);
+                break;
+            }
+    }
     if (GXI_HAS(cuFuncGetParamInfo)) {
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
             if (GXI_TRY(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) break;    /* it ends with an error, past the last */
             if (size > 0xFFFF || offset > 0xFFFF) return 0;
+            same &= n < told && sizes[n + 1] == size;
             sizes[n + 1] = (unsigned short)size;
             offsets[n] = (unsigned short)offset;
         }
         if (call->cu != GXI_INVALID_VALUE) return 0;
-    } else if (ptx) {
-        const char *p = ptx, *start, *end;
-        while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
-            if (gxi_ptx_is(start, end, name)) { n = gxi_ptx_params(p, sizes + 1, offsets, GXI_MAX_PARAMETERS); break; }
-    }
+        if (!same || n != told) memset(types, 0, (size_t)n * sizeof *types);
+    } else n = told;
     if (n < 0) return 0;
     sizes[0] = (unsigned short)n;
     memmove(sizes + 1 + n, offsets, (size_t)n * sizeof *sizes);
+    memmove(sizes + 1 + 2 * n, types, (size_t)n * sizeof *sizes);
     return 1;
 }
 
@@ -4568,13 +4672,13 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, stru
     gpuexec_kernel handle = { 0 };
     gxi_slot made = gxi_made(owner, of_module ? owner->context : owner->id, 1);
     gxi_kernel *info = NULL;
-    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (2 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
+    unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (3 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     int known, limit = 0;
     if (sizes) {
         size_t n, name_bytes = strlen(name) + 1;
         known = gxi_layout(call, native, name, ptx, sizes);
         call->cu = 0;                            /* that it ended with an error is no failure */
-        n = known ? (2u * sizes[0] + 1) * sizeof *sizes : 0;
+        n = known ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
         info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes);
         if (info) {
             info->module = of_module ? owner->id : 0;
@@ -4739,6 +4843,12 @@ GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int inde
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_size, GXI_ASKS);
     gxi_slot *slot = gxi_ask_kernel(call, kernel);
     return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[index + 1] : 0;
+}
+GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index) {
+    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_type, GXI_ASKS);
+    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    if (!slot || !slot->is.kernel.sizes || index < 0 || index >= slot->is.kernel.sizes[0]) return GPUEXEC_PARAMETER_UNKNOWN;
+    return (gpuexec_parameter_type)slot->is.kernel.sizes[2 * slot->is.kernel.sizes[0] + index + 1];
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
     GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_offset, GXI_ASKS);
@@ -5079,6 +5189,7 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
     gxi_text ptx = { 0, 0, 0, 0 };
     gxi_module *m;
     gxi_linker *l;
+    int all_ptx = 1;
     size_t i;
     GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* not with an input that failed and is missing */
     if (!(l = gxi_linked(call, linker))) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
@@ -5086,16 +5197,22 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
     handle = gxi_load_image(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
     if (!gpuexec_id_ok(handle.id)) return handle;
     m = gxi_peek(handle.id, GXI_MODULE)->is.module.info;
-    for (i = 0; i < l->count; i++) {             /* what the image may not show: calls of the device runtime, and to old drivers parameters */
+    for (i = 0; i < l->count; i++) {             /* what the image may not show: device launches, parameters */
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
-        if (input->kind == GXI_PTX && !GXI_HAS(cuFuncGetParamInfo)) gxi_add(&ptx, "%s\n", input->data);
+        if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
+        else all_ptx = 0;
+    }
+    if (ptx.failed) {
+        gxi_text_free(&ptx);
+        all_ptx = 0;
     }
     if (ptx.failed) gxi_text_free(&ptx);         /* half a text could end in another kernel's name */
     if (ptx.p) {                                 /* the image may be text, too, of which there is a copy by now */
         gxi_free(m->ptx);
         m->ptx = ptx.p;
     }
+    if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before 12.4 */
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image, size_t *bytes) {
@@ -5564,8 +5681,9 @@ static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
     const uint64_t apart = to->address > from->address ? to->address - from->address : from->address - to->address;
     const uint64_t span = gxi_span(x, to->address > from->address ? from : to), column = apart % to->pitch;
-    /* rows of another pitch may meet or miss each other: that is the caller's to know */
-    if (to->pitch != from->pitch || apart >= span || (column >= x->bytes && to->pitch - column >= x->bytes)) return GPUEXEC_OK;
+    /* rows of another pitch may meet or miss each other: that is the caller's to know; onto itself, nothing changes */
+    if (to->pitch != from->pitch || apart == 0 || apart >= span) return GPUEXEC_OK;
+    if (column >= x->bytes && to->pitch - column >= x->bytes) return GPUEXEC_OK;
     return gxi_fail_transfer(call, x, "copy through a third buffer", "the source 0x%llx and the destination 0x%llx overlap", (unsigned long long)from->address,
                              (unsigned long long)to->address);
 }
@@ -5907,33 +6025,76 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
            : call->cu                   ? gxi_fail_cu(call, NULL, "the stream cannot be asked")
                                         : GPUEXEC_OK;
 }
+/* Fails if the event's last record was refused: the driver would take an earlier one or none. */
+static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
+    const uint32_t recorded = GXI_LOAD(&event->is.event.recorded);
+    const char *where = GXI_LOAD(&event->is.event.refused_at);
+    if (recorded <= 1) return GPUEXEC_OK;
+    return gxi_fail(call, (gpuexec_result)recorded, "look at why it was refused, then record the event again",
+                    "%s is not recorded: its last gpuexec_event_record%s%s was refused with %s", is,
+                    where ? " at " : "", where ? where : "", gpuexec_result_name((gpuexec_result)recorded));
+}
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     gxi_slot *slot, *e;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_enter_stream(call, slot, &scope))
+        gxi_event_refused(call, e, "the event") || gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
     GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, e->is.event.native, 0));
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other) {
+/* An event of the stream's context, which is kept there: a wait looks at the record at its call, so that the event is
+   free again when that has returned. NULL after a failure. */
+static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream) {
+    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
+    gxi_context *context = slot ? gxi_context_of(slot) : NULL;
     struct CUevent_st *event = NULL;
+    gxi_scope scope;
+    gxi_lock(&gxi_tables);
+    if (context && context->spares) event = context->spare[--context->spares];
+    gxi_unlock(&gxi_tables);
+    if (event || gxi_enter(call, stream->cu_context, &scope)) return event;
+    GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
+    gxi_leave(&scope);
+    if (!call->cu) return event;
+    gxi_fail_cu(call, NULL, "the stream cannot wait for the other: an event cannot be made on device %d",
+                gxi_ordinal_of(stream));
+    return NULL;
+}
+static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct CUevent_st *event) {
+    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
+    gxi_context *context = slot ? gxi_context_of(slot) : NULL;
+    int kept;
+    gxi_lock(&gxi_tables);
+    kept = !call->cu && context && context->spares < GXI_SPARE_EVENTS;
+    if (kept) context->spare[context->spares++] = event;
+    gxi_unlock(&gxi_tables);
+    if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other) {
+    struct CUevent_st *event;
+    gpuexec_result result = GPUEXEC_OK;
     gxi_slot *slot, *before;
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_wait_stream, GXI_WORKS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
-        || gxi_enter(call, before->cu_context, &scope))
+        || !(event = gxi_spare_take(call, before)))
         return gxi_failed_with();
-    if (GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING)) == 0) GXI_TRY(cuEventRecord, (event, before->is.stream.native));
-    gxi_leave(&scope);
-    if (call->cu == 0 && gxi_enter_stream(call, slot, &scope) == GPUEXEC_OK) {
+    call->cu = 0;
+    result = gxi_enter_stream(call, before, &scope);
+    if (!result) {
+        GXI_TRY(cuEventRecord, (event, before->is.stream.native));
+        gxi_leave(&scope);
+    }
+    if (!result && call->cu == 0 && (result = gxi_enter_stream(call, slot, &scope)) == GPUEXEC_OK) {
         GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, event, 0));
         gxi_leave(&scope);
     }
-    if (event) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
-    return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the other") : GPUEXEC_OK;
+    if (!result && call->cu) result = gxi_fail_cu(call, NULL, "the stream cannot wait for the other");
+    gxi_spare_give(call, before, event);
+    return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream, void (*function)(void *user), void *user) {
     gxi_slot *slot;
@@ -6033,10 +6194,9 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     gxi_slot *slot = gxi_ask_event(call, event, "the event");
     return slot ? slot->is.event.native : NULL;
 }
-GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
+static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e, *slot;
     gxi_scope scope;
-    GXI_CALL(gpuexec_event_record, GXI_WORKS);
     if (gxi_begin(call) || !(e = gxi_ask_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream)))
         return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
@@ -6048,6 +6208,17 @@ GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_ev
     if (GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native)) == 0) GXI_STORE(&e->is.event.recorded, 1);
     gxi_leave(&scope);
     return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
+    gpuexec_result result;
+    gxi_slot *e;
+    GXI_CALL(gpuexec_event_record, GXI_WORKS);
+    result = gxi_event_record(call, event, stream);
+    if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also where the latch refused it */
+        GXI_STORE(&e->is.event.refused_at, where);
+        GXI_STORE(&e->is.event.recorded, (uint32_t)result);
+    }
+    return result;
 }
 GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream, const gpuexec_event_desc *desc) {
     gpuexec_event handle = { 0 };
@@ -6071,14 +6242,21 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
+    gpuexec_result refused, taken;
     if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_take();
+    if ((refused = gxi_event_refused(call, slot, "the event")) != GPUEXEC_OK) {
+        taken = gxi_take();
+        return taken ? taken : refused;          /* with gpuexec_setup_desc.no_latch nothing was latched */
+    }
     GXI_TRY(cuEventSynchronize, (slot->is.event.native));
     return gxi_waited(call, slot, "the event");
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_failed_with();
+    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event")) ||
+        gxi_event_refused(call, slot, "the event"))
+        return gxi_failed_with();
     GXI_TRY(cuEventQuery, (slot->is.event.native));
     return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
            : call->cu                   ? gxi_fail_cu(call, NULL, "the event cannot be asked")
@@ -6089,7 +6267,8 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
     float ms = 0;
     GXI_CALL(gpuexec_event_elapsed_ms, GXI_ASKS);
     if (gxi_begin(call) || !(a = gxi_ask_event(call, start, "the start event")) ||
-        !(b = gxi_ask_event(call, stop, "the stop event")))
+        !(b = gxi_ask_event(call, stop, "the stop event")) || gxi_event_refused(call, a, "the start event") ||
+        gxi_event_refused(call, b, "the stop event"))
         return -1.0;
     if (a->no_timing || b->no_timing)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing",
@@ -6165,12 +6344,77 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
     return per_multiprocessor * multiprocessors;
 }
 
-GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
+static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
+    { "nothing", 0, 0 },
+#define GXI_ROW(type, type_name, type_bytes, type_alignment) { #type_name, type_bytes, type_alignment },
+    GXI_TYPES(GXI_ROW)
+#undef GXI_ROW
+};
+/* Arguments and their values; see >>impl-params. One allocation: this, the tables, the data aligned to 16. */
+struct gxi_block {
+    unsigned char  *data;
+    const void    **addresses;                   /* of each argument, in data */
+    unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
+    unsigned        count, room;                 /* arguments, and for how many there is room */
+    size_t          bytes, space;                /* likewise */
+    size_t          base;                        /* where the device's parameters begin: see gxi_block_fit */
+    const char     *refused_at;                  /* an argument could not be added, here ... */
+    unsigned        refused_count;               /* ... behind so many ... */
+    gpuexec_result  refused;                     /* ... for this reason: the block is not whole */
+};
+enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2 };        /* gpuexec_args.typed */
+
+/* The block that the arguments are of; NULL if it is not alive or not whole, or has changed since and may have them
+   elsewhere. */
+static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
+    const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
+    const gxi_block *b = slot ? slot->is.params.info : NULL;
+    if (!b || b->refused || b->addresses != args->addresses || b->sizes != args->sizes) return NULL;
+    return b->count == args->count ? b : NULL;
+}
+static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
+    return gxi_fail(call, b->refused, "gpuexec_params_clear, then add all arguments again",
+                    "the parameter block is not whole: behind its first %u arguments, one could not be added%s%s (%s); "
+                    "it holds %u now", b->refused_count, b->refused_at ? " at " : "", b->refused_at ? b->refused_at : "",
+                    gpuexec_result_name(b->refused), b->count);
+}
+/* The gpuexec_types of arguments; NULL if they are not known. */
+static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
+    const gxi_block *b = args->typed == GXI_OF_BLOCK ? gxi_block_of_args(args) : NULL;
+    return b ? b->kinds : args->typed == GXI_TYPED && args->sizes ? args->sizes + args->count : NULL;
+}
+/* Whether a float meets an integer. Half and bfloat16 have no parameter type of their own in PTX; vectors are bytes. */
+static int gxi_type_differs(unsigned type, unsigned parameter) {
+    switch ((int)type) {
+    case GPUEXEC_BOOL: case GPUEXEC_CHAR: case GPUEXEC_UCHAR: case GPUEXEC_SHORT: case GPUEXEC_USHORT: case GPUEXEC_INT:
+    case GPUEXEC_UINT: case GPUEXEC_LONGLONG: case GPUEXEC_ULONGLONG: case GPUEXEC_POINTER: case GPUEXEC_TEXTURE:
+    case GPUEXEC_SURFACE:
+        return parameter == GPUEXEC_PARAMETER_FLOAT;
+    case GPUEXEC_FLOAT: case GPUEXEC_DOUBLE:
+        return parameter == GPUEXEC_PARAMETER_INTEGER || parameter == GPUEXEC_PARAMETER_POINTER;
+    default: return 0;
+    }
+}
+/* What typed arguments have to fulfil besides count, addresses and sizes. */
+static GXI_NOINLINE int gxi_typed_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    const unsigned short *types;
+    unsigned i;
+    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) return 0;
+    if (!known) return 1;
+    if (args->count != known[0]) return 0;
+    types = gxi_types_of_args(args);
+    for (i = 0; types && i < args->count; i++)
+        if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) return 0;
+    return 1;
+}
+/* Without types: typed arguments do not fit. */
+GXI_HOT int gxi_plain_args_fit(const unsigned short *known, const gpuexec_args *args) {
     const void *const *addresses = args->addresses;
+    const uint64_t given = (uint64_t)args->typed << 32 | args->count;       /* one load: no instruction more */
     const unsigned short *expected = known ? known + 1 : args->sizes, *sizes = args->sizes ? args->sizes : expected;
     const unsigned count = args->count;
     size_t i = count;                            /* counts down, by fours: fewer instructions */
-    if ((known && count != known[0]) || (count && !addresses)) return 0;
+    if ((known ? given != known[0] : args->typed) || (count && !addresses)) return 0;
     if (!sizes) { while (i--) if (!addresses[i]) return 0; }
     else {
         for (; i >= 4; i -= 4)
@@ -6179,6 +6423,11 @@ GXI_HOT int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) 
         while (i--) if (!addresses[i] || sizes[i] != expected[i]) return 0;
     }
     return 1;
+}
+static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_args *args) {
+    gpuexec_args plain = *args;
+    plain.typed = 0;
+    return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
 }
 static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) { d->grid_y += !d->grid_y; d->grid_z += !d->grid_z; d->block_y += !d->block_y; d->block_z += !d->block_z; }
 GXI_HOT void gxi_config(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
@@ -6256,7 +6505,17 @@ static int gxi_call_launch_with(const gxi_slot *kernel, const gxi_slot *stream, 
 
 static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known,
                                              const gpuexec_args *args) {
+    static const char *const parameter_types[] = { "unknown", "an integer", "a float", "a pointer", "bits", "bytes" };
+    const unsigned short *types;
     unsigned i;
+    if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
+        const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
+        if (!slot) return gxi_fail_handle(call, args->block.id, GXI_PARAMS, "the parameter block of the arguments");
+        if (slot->is.params.info->refused) return gxi_fail_refused(call, slot->is.params.info);
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again, for each launch",
+                        "the parameter block has changed since gpuexec_params_args gave its %u arguments for kernel "
+                        "\"%s\": it holds %d now", args->count, kernel, gpuexec_params_count(args->block));
+    }
     if (args->count && !args->addresses)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments for kernel \"%s\"",
                         args->count, kernel);
@@ -6276,7 +6535,19 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         gxi_text_free(&sizes);
         return result;
     }
-    for (i = 0; args->sizes[i] == known[i + 1]; i++) { }
+    for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) { }
+    if (i == args->count) {
+        types = gxi_types_of_args(args);
+        for (i = 0; types && i + 1 < args->count; i++)
+            if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) break;
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                        "pass a variable of the parameter's type, converted: 1.0f is a float, 1 an int; if its bits "
+                        "are meant, pass them in a struct (gpuexec_params_add_struct)",
+                        "argument %u of kernel \"%s\" is a value of type %s, but its parameter is %s of %u bytes "
+                        "(counted from 0)", i, kernel,
+                        types && types[i] < GPUEXEC_TYPES ? gxi_types[types[i]].name : "unknown",
+                        parameter_types[known[1 + 2 * args->count + i]], known[i + 1]);
+    }
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                     known[i + 1] == 8 && args->sizes[i] != 8
                         ? "pointers are gpuexec_ptr (8 bytes), double and long long have 8 bytes, int and float 4"
@@ -6495,15 +6766,25 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, k, d, args, desc);
 }
 
+/* Arguments with types that fit are launched as those without. */
+static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                    const gpuexec_dims *d, const gpuexec_args *args) {
+    const gxi_slot *k = args->typed ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
+    gpuexec_args plain = *args;
+    if (!k || !gxi_typed_args_fit(k->is.kernel.sizes, args))
+        return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
+    plain.typed = 0;
+    return gpuexec_launch_at(where, kernel, stream, *d, plain);
+}
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
                                            gpuexec_args args) {
     const gxi_slot *k;
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
-    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_args_fit(k->is.kernel.sizes, &args) ||
+    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
         !(s = gxi_peek_inline(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
-        return gxi_launch_else("gpuexec_launch", where, kernel, stream, &dims, &args, -1, NULL);
+        return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
     gxi_config(&config, &dims, s->is.stream.native);
     cu = gxi_launch_straight(&config, k->is.kernel.native, (void **)(uintptr_t)args.addresses, NULL);
@@ -6527,22 +6808,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
    >>impl-params   Parameter blocks and prepared launches hold their arguments in a gxi_block each. A prepared launch goes the straight path as long as no
    kernel or stream was ended since it last looked at its own (gxi.ends): one comparison instead of two look-ups. */
 
-static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
-    { "nothing", 0, 0 },
-#define GXI_ROW(type, type_name, type_bytes, type_alignment) { #type_name, type_bytes, type_alignment },
-    GXI_TYPES(GXI_ROW)
-#undef GXI_ROW
-};
 enum { GXI_MOST_BYTES = 32764, GXI_STRUCT = 256 /* a kind from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
-
-struct gxi_block {                       /* one allocation: this, the tables, the data aligned to 16 */
-    unsigned char  *data;
-    const void    **addresses;                   /* of each argument, in data */
-    unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
-    unsigned        count, room;                 /* arguments, and for how many there is room */
-    size_t          bytes, space;                /* likewise */
-    size_t          base;                        /* where the device's parameters begin: what is aligned is base + offset. See gxi_block_fit */
-};
 
 static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
@@ -6568,6 +6834,9 @@ static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_b
     b->count = old->count;
     b->bytes = old->bytes;
     b->base = old->base;
+    b->refused = old->refused;
+    b->refused_at = old->refused_at;
+    b->refused_count = old->refused_count;
     return p;
 }
 static size_t gxi_block_place(const gxi_block *b, size_t bytes, size_t alignment) { return gxi_up(b->base + bytes, alignment) - b->base; }
@@ -6580,7 +6849,7 @@ static void gxi_block_add(gxi_block *b, const void *value, size_t bytes, size_t 
     b->bytes = at + bytes;
 }
 static gpuexec_args gxi_block_args(const gxi_block *b) {
-    gpuexec_args args = { 0, 0, 0 };
+    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     args.addresses = b->addresses;
     args.sizes = b->sizes;
     args.count = b->count;
@@ -6614,6 +6883,17 @@ static int gxi_params_end(gxi_call *call, gxi_slot *old) {
     return 0;
 }
 
+/* What adding an argument answers: the block keeps in mind that it lacks one. */
+static gpuexec_result gxi_params_added(const gxi_call *call, gpuexec_params params, gpuexec_result result) {
+    gxi_slot *slot = result ? gxi_peek(params.id, GXI_PARAMS) : NULL;
+    gxi_block *b = slot ? gxi_block_of(slot) : NULL;
+    if (b && !b->refused) {
+        b->refused = result;
+        b->refused_at = call->where;
+        b->refused_count = b->count;
+    }
+    return result;
+}
 static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value, size_t bytes, size_t alignment, unsigned kind) {
     gxi_slot *slot = gxi_ask_params(call, params);
     gxi_block *b;
@@ -6637,12 +6917,15 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
 GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type, const void *value) {
     GXI_CALL(gpuexec_params_add, GXI_MAKES);
     if ((int)type <= 0 || (int)type >= GPUEXEC_TYPES)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "for a struct: gpuexec_params_add_struct", "%d is no gpuexec_type", (int)type);
-    return gxi_params_append(call, params, value, gxi_types[type].bytes, gxi_types[type].alignment, (unsigned)type);
+        return gxi_params_added(call, params, gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                                                       "for a struct: gpuexec_params_add_struct",
+                                                       "%d is no gpuexec_type", (int)type));
+    return gxi_params_added(call, params, gxi_params_append(call, params, value, gxi_types[type].bytes,
+                                                            gxi_types[type].alignment, (unsigned)type));
 }
-GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value, size_t bytes, size_t alignment) {
+static gpuexec_result gxi_params_append_struct(gxi_call *call, gpuexec_params params, const void *value, size_t bytes,
+                                               size_t alignment) {
     unsigned kind = GXI_STRUCT;
-    GXI_CALL(gpuexec_params_add_struct, GXI_MAKES);
     if (!alignment || (alignment & (alignment - 1)))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "state the alignment of the struct's most aligned member in device code",
                         "the alignment %llu of a struct of %llu bytes is no power of two", (unsigned long long)alignment, (unsigned long long)bytes);
@@ -6652,6 +6935,11 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuex
                         (unsigned long long)alignment);
     while ((size_t)1 << (kind - GXI_STRUCT) < alignment) kind++;
     return gxi_params_append(call, params, value, bytes, alignment, kind);
+}
+GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value,
+                                                       size_t bytes, size_t alignment) {
+    GXI_CALL(gpuexec_params_add_struct, GXI_MAKES);
+    return gxi_params_added(call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
 }
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
     GXI_CALL_NO_PLACE(gpuexec_params_count, GXI_ASKS);
@@ -6666,14 +6954,24 @@ GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes) {
     GXI_CALL(gpuexec_params_data, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
-    if (bytes) *bytes = slot ? gxi_block_of(slot)->bytes : 0;
-    return slot ? gxi_block_of(slot)->data : NULL;
+    if (bytes) *bytes = 0;
+    if (!slot) return NULL;
+    if (gxi_block_of(slot)->refused) {
+        gxi_fail_refused(call, gxi_block_of(slot));
+        return NULL;
+    }
+    if (bytes) *bytes = gxi_block_of(slot)->bytes;
+    return gxi_block_of(slot)->data;
 }
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params) {
-    static const gpuexec_args none = { 0, 0, 0 };
+    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     GXI_CALL(gpuexec_params_args, GXI_MAKES);
     gxi_slot *slot = gxi_ask_params(call, params);
-    return slot ? gxi_block_args(gxi_block_of(slot)) : none;
+    if (slot && gxi_block_of(slot)->refused) gxi_fail_refused(call, gxi_block_of(slot));
+    else if (slot) args = gxi_block_args(gxi_block_of(slot));
+    args.typed = GXI_OF_BLOCK;                   /* a launch looks at the block again, also if it is not alive now */
+    args.block = params;
+    return args;
 }
 
 /* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1, whose driver is 12.1. */
@@ -6731,7 +7029,10 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     GXI_CALL(gpuexec_params_check, GXI_ASKS);
     if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
     b = gxi_block_of(slot);
+    if (b->refused) return gxi_fail_refused(call, b);
     args = gxi_block_args(b);
+    args.typed = GXI_OF_BLOCK;
+    args.block = params;
     name = k->is.kernel.info->name;
     if (!k->is.kernel.sizes || k->is.kernel.sizes[0] != b->count) {
         most = gxi_most_bytes(call, k);
@@ -6751,6 +7052,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
                             "argument %u for kernel \"%s\" is aligned to %u: where the device puts it, this driver of CUDA %d.%d does not tell", i, name,
                             (unsigned)gxi_kind_alignment(b->kinds[i]), gxi.version / 1000, gxi.version % 1000 / 10);
     }
+    if (!gxi_typed_args_fit(k->is.kernel.sizes, &args)) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
     fits = gxi_block_fit(slot, k->is.kernel.sizes + b->count + 1);
     if (fits < 0) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay a parameter block out anew");
     for (i = 0; !fits && i < b->count; i++) if (gxi_block_offset(b, i) != k->is.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
@@ -6765,6 +7067,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_pa
     b = gxi_block_of(slot);
     memset(b->data, 0, b->bytes);                /* what becomes padding is 0 */
     b->bytes = b->base = b->count = 0;
+    b->refused = GPUEXEC_OK;
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params) {
@@ -7623,23 +7926,42 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     return result;
 }
 
-/* Another device's part of the barrier as an argument: what happens when GPUEXEC_ARGS is used in a loop. */
+/* Which device's part of the barrier these bytes hold, as its place in the barrier, and at which offset. -1 if they have
+   none, or among others that of `context` itself: a struct may have the parts of all devices. */
+static int gxi_part_in(const gxi_barrier *b, const struct CUctx_st *context, const unsigned char *bytes, unsigned size,
+                       unsigned *offset) {
+    unsigned at, k;
+    int found = -1;
+    for (at = 0; at + sizeof(gpuexec_ptr) <= size; at += sizeof(gpuexec_ptr)) {      /* addresses are aligned so */
+        gpuexec_ptr value;
+        memcpy(&value, bytes + at, sizeof value);
+        for (k = 0; k < b->count; k++) {
+            if (value != b->memory[k]) continue;
+            if (b->cu_contexts[k] == context) return -1;
+            if (found < 0) *offset = at;
+            if (found < 0) found = (int)k;
+        }
+    }
+    return found;
+}
+/* Another device's part of the barrier as an argument, or in a struct that lacks this device's own: what happens when
+   GPUEXEC_ARGS is used in a loop. */
 static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one, const gxi_slot *kernel,
                           const struct CUctx_st *context, unsigned i) {
-    unsigned k, argument;
-    for (argument = 0; kernel->is.kernel.sizes && argument < one->args.count; argument++) {
-        gpuexec_ptr value;
-        if (kernel->is.kernel.sizes[argument + 1] != sizeof value) continue;
-        memcpy(&value, one->args.addresses[argument], sizeof value);
-        for (k = 0; k < b->count; k++)
-            if (value == b->memory[k] && b->cu_contexts[k] != context) {
-                gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                         "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, and then all "
-                         "launches have the last one's arguments: use gpuexec_params_args, or arrays of your own",
-                         "launches[%u]: argument %u of kernel \"%s\" is device %d's part of the barrier (counted from 0)", i, argument,
-                         kernel->is.kernel.info->name, b->ordinals[k]);
-                return 1;
-            }
+    const unsigned short *sizes = kernel->is.kernel.sizes ? kernel->is.kernel.sizes + 1 : one->args.sizes;
+    unsigned argument, offset = 0;
+    for (argument = 0; sizes && argument < one->args.count; argument++) {
+        const unsigned char *value = (const unsigned char *)one->args.addresses[argument];
+        const int k = gxi_part_in(b, context, value, sizes[argument], &offset);
+        char at[32] = "is";
+        if (k < 0) continue;
+        if (sizes[argument] > sizeof(gpuexec_ptr)) snprintf(at, sizeof at, "holds, at byte %u,", offset);
+        gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                 "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, "
+                 "and then all launches have the last one's arguments: use gpuexec_params_args, or arrays of your own",
+                 "launches[%u]: argument %u of kernel \"%s\" %s device %d's part of the barrier (counted from 0)", i,
+                 argument, kernel->is.kernel.info->name, at, b->ordinals[k]);
+        return 1;
     }
     return 0;
 }

@@ -92,7 +92,7 @@ static int measure(const struct kernel *k) {
     gpuexec_context context = gpuexec_context_open(0, NULL);
     gpuexec_stream stream = gpuexec_stream_create(context, NULL);
     gpuexec_dims dims = gpuexec_with_shared(gpuexec_grid(k->grid[0], k->block[0], 0), k->shared);
-    gpuexec_args args = { address, NULL, 0 };
+    gpuexec_args args = { address, NULL, 0, 0, { 0 } };
     gpuexec_kernel kernel;
     char path[200];
     const char *word;

@@ -14,6 +14,7 @@ static const char ptx[] =
 
 namespace {
 struct pair { int x; float y; };
+enum class kind { first, second };
 struct result { unsigned a, unused; double b; pair c; };
 struct odd { int value; odd *operator&() = delete; };      // has no address by & : still a value
 
@@ -48,7 +49,9 @@ int main() {
     check(gpuexec_launch(nothing, s, one, GPUEXEC_NO_ARGS) == GPUEXEC_OK, __LINE__);
     check(gpuexec_launch(nothing, s, one) == GPUEXEC_OK, __LINE__);
     const void *addresses[] = { &out, &five, &b, &c };
-    gpuexec_args by_hand = { addresses, nullptr, 4 };
+    gpuexec_args by_hand = {};
+    by_hand.addresses = addresses;
+    by_hand.count = 4;
     check(gpuexec_launch(fn, s, one, by_hand) == GPUEXEC_OK, __LINE__);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
     gpuexec_launch_desc attributes = {};
@@ -71,5 +74,14 @@ int main() {
     check(gpuexec_launch(fn, s, one, out, 5, 1.0f, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);      // float where double is wanted
     check(std::strstr(gpuexec_error_text(), "values.cpp:") != nullptr, __LINE__);
     gpuexec_take_error();
+    check(gpuexec_launch(fn, s, one, out, 5.0f, 1.0, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);    // no integer
+    check(std::strstr(gpuexec_error_text(), "argument 1 of kernel \"put\" is a value of type float"), __LINE__);
+    gpuexec_take_error();
+    check(gpuexec_launch(fn, s, one, out, 5, out, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
+    gpuexec_take_error();
+    check(gpuexec_launch(fn, s, one, out, kind::second, b, 7ULL) == GPUEXEC_OK, __LINE__);       // an enum, and bytes
+    struct { float value; } bits = { 5.0f };                                                     // the way round
+    check(gpuexec_launch(fn, s, one, out, bits, b, c) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
     gpuexec_shutdown();
 }

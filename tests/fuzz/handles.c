@@ -90,7 +90,7 @@ static gpuexec_dims dims_of(struct fuzz_source *s) {
 struct arguments { gpuexec_ptr p; uint32_t by, n; const void *at[4]; unsigned short sizes[4]; };
 static gpuexec_args args_of(struct fuzz_source *s, struct arguments *a) {
     const unsigned how = fuzz_byte(s);
-    gpuexec_args args = { a->at, a->sizes, 3 };
+    gpuexec_args args = { a->at, a->sizes, 3, 0, { 0 } };
     a->p = get(addresses, how / 8);
     a->by = how;
     a->n = 16;
@@ -217,7 +217,8 @@ static void use(struct fuzz_source *s) {
     CALL: MAKE(KERNEL, gpuexec_kernel_from_native(C, (struct CUfunc_st *)native_of(s, KERNEL))); break;
     CALL: NATIVE(KERNEL, gpuexec_kernel_native(K)); break;
     CALL: RESULT(gpuexec_kernel_get_info(K, &kernel)); break;
-    CALL: (void)gpuexec_kernel_parameter_size(K, N(5) - 1); (void)gpuexec_kernel_parameter_offset(K, N(5) - 1); break;
+    CALL: (void)gpuexec_kernel_parameter_size(K, N(5) - 1); (void)gpuexec_kernel_parameter_offset(K, N(5) - 1);
+          (void)gpuexec_kernel_parameter_type(K, N(5) - 1); break;
     CALL: FAILS(< 0, gpuexec_kernel_occupancy(K, (unsigned)fuzz_number(s), fuzz_number(s))); break;
     CALL: FAILS(< 0, gpuexec_kernel_best_block(K, fuzz_number(s), &x)); break;
     CALL: FAILS(< 0, gpuexec_kernel_cooperative_blocks(K, (unsigned)fuzz_number(s), fuzz_number(s))); break;

@@ -29,12 +29,12 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
 /* ---- text ---- */
 
 static void compare(gpuexec_module module, const char *text) {
-    static unsigned short sizes[GXI_MAX_PARAMETERS], offsets[GXI_MAX_PARAMETERS];
+    static unsigned short sizes[GXI_MAX_PARAMETERS], offsets[GXI_MAX_PARAMETERS], types[GXI_MAX_PARAMETERS];
     const char *p = text, *name, *end;
     int seen = 0;
     while ((p = gxi_ptx_entry(p, &name, &end)) != NULL) {
         char own[256] = "";
-        const int n = gxi_ptx_params(p, sizes, offsets, GXI_MAX_PARAMETERS);
+        const int n = gxi_ptx_params(p, sizes, offsets, types, GXI_MAX_PARAMETERS);
         size_t offset = 0, size;
         if (end - name < (int)sizeof own) memcpy(own, name, (size_t)(end - name));
         const gpuexec_kernel kernel = gpuexec_kernel_get(module, own);
@@ -152,7 +152,7 @@ static void test_layout(struct fuzz_source *s) {
     struct parameter p[MOST];
     unsigned char bytes[BYTES];
     const unsigned char *values[MOST];
-    static unsigned short sizes[GXI_MAX_PARAMETERS], offsets[GXI_MAX_PARAMETERS];
+    static unsigned short sizes[GXI_MAX_PARAMETERS], offsets[GXI_MAX_PARAMETERS], types[GXI_MAX_PARAMETERS];
     const unsigned choice = fuzz_byte(s), n = declare(s, p, 1 + fuzz_byte(s) % (MOST - 1));
     const char *name, *end;
     size_t packed = 0, filled = 0;
@@ -167,7 +167,7 @@ static void test_layout(struct fuzz_source *s) {
     FUZZ_CHECK(gpuexec_take_error() == GPUEXEC_OK, "%s\n%s", gpuexec_error_text(), text);
     const char *behind = gxi_ptx_entry(text, &name, &end);
     FUZZ_CHECK(behind && end - name == 1 && *name == 'k', "the reader finds no kernel\n%s", text);
-    FUZZ_CHECK(gxi_ptx_params(behind, sizes, offsets, GXI_MAX_PARAMETERS) == (int)n, "the reader finds not %u parameters\n%s", n, text);
+    FUZZ_CHECK(gxi_ptx_params(behind, sizes, offsets, types, GXI_MAX_PARAMETERS) == (int)n, "the reader finds not %u parameters\n%s", n, text);
 
     const gpuexec_params block = gpuexec_params_create();
     for (unsigned i = 0; i < n; i++) {

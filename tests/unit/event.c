@@ -214,6 +214,56 @@ TEST(events_that_sleep_and_events_without_time) {
 }
 
 /* A record replaces the one before. */
+/* A record that was refused: the event says so, where the driver would take an earlier record or none. */
+static void check_refused(setting s, gpuexec_result why) {
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    CHECK_RESULT(gpuexec_event_query(s.b), why);
+    CHECK_TEXT(gpuexec_error_text(), "the event is not recorded", "gpuexec_event_record at ", "event.c:",
+               gpuexec_result_name(why), "record the event again");
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the stop event is not recorded");
+    CHECK(gpuexec_event_elapsed_ms(s.b, s.a) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the start event is not recorded");
+    CHECK_OK(gpuexec_take_error());
+    CHECK_RESULT(gpuexec_event_sync(s.b), why);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_event_sync", "the event is not recorded");
+    CHECK_OK(gpuexec_take_error());
+    CHECK_RESULT(gpuexec_stream_wait_event(other, s.b), why);
+    CHECK_RESULT(gpuexec_take_error(), why);
+    CHECK_OK(gpuexec_event_record(s.b, s.stream));
+    CHECK_OK(gpuexec_stream_wait_event(other, s.b));
+    CHECK_OK(gpuexec_event_sync(s.b));
+    CHECK_OK(gpuexec_event_query(s.b));
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) >= 0);
+}
+TEST(a_record_that_was_refused) {
+    setting        s = set_up();
+    gpuexec_stream never = { 0 };
+    int            recorded;
+    CHECK_OK(gpuexec_event_record(s.a, s.stream));
+    for (recorded = 0; recorded < 2; recorded++) {               /* before its first record, and after one */
+        CHECK_RESULT(gpuexec_fill(s.stream, 0, 0, 4), GPUEXEC_BAD_ARGUMENT);
+        CHECK_RESULT(gpuexec_event_record(s.b, s.stream), GPUEXEC_BAD_ARGUMENT);                 /* by the latch */
+        CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_BAD_ARGUMENT);                       /* which is taken */
+        check_refused(s, GPUEXEC_BAD_ARGUMENT);
+        CHECK_RESULT(gpuexec_event_record(s.b, never), GPUEXEC_BAD_HANDLE);                      /* by an error */
+        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
+        check_refused(s, GPUEXEC_BAD_HANDLE);
+    }
+}
+TEST(a_record_that_was_refused_without_the_latch) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_stream     never = { 0 };
+    setting            s;
+    desc.no_latch = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    s = set_up();
+    CHECK_RESULT(gpuexec_event_record(s.b, never), GPUEXEC_BAD_HANDLE);
+    CHECK_RESULT(gpuexec_event_sync(s.b), GPUEXEC_BAD_HANDLE);
+    CHECK_OK(gpuexec_event_record(s.b, s.stream));
+    CHECK_OK(gpuexec_event_sync(s.b));
+}
+
 TEST(recording_again) {
     setting s = set_up();
     int i;

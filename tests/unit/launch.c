@@ -171,7 +171,7 @@ TEST(arguments_made_by_hand) {
     uint32_t        by = 3, n = 100, got = 0;
     const void     *addresses[3];
     unsigned short  sizes[3] = { 8, 4, 4 };
-    gpuexec_args    args = { addresses, sizes, 3 };
+    gpuexec_args    args = { addresses, sizes, 3, 0, { 0 } };
     addresses[0] = &p;
     addresses[1] = &by;
     addresses[2] = &n;

@@ -463,6 +463,26 @@ TEST(rows_past_the_end_of_foreign_memory) {
     foreign_free(p);
 }
 
+/* The manual's loop: less each time, and no failure is lost but that the memory was short. */
+static gpuexec_ptr as_much_as_there_is(gpuexec_context ctx, size_t bytes) {
+    gpuexec_ptr p;
+    while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
+        gpuexec_take_error();
+        bytes /= 2;
+    }
+    return p;
+}
+TEST(trying_with_less) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    CHECK(as_much_as_there_is(ctx, (size_t)1 << 50) != 0);
+    CHECK_OK(gpuexec_take_error());
+    CHECK(as_much_as_there_is(ctx, 0) == 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(as_much_as_there_is(ctx, 1000) == 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
+}
+
 /* ---- copies onto themselves ---- */
 
 TEST(copies_that_overlap) {
@@ -470,8 +490,7 @@ TEST(copies_that_overlap) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 1000);
     gpuexec_fill(s, p, 0, 1000);
-    REFUSED(gpuexec_copy(s, p, p, 1), "overlap", "third buffer");
-    REFUSED(gpuexec_copy(s, p + 99, p, 100), "overlap");
+    REFUSED(gpuexec_copy(s, p + 99, p, 100), "overlap", "third buffer");
     REFUSED(gpuexec_copy(s, p, p + 99, 100), "overlap");
     REFUSED(gpuexec_copy_now(ctx, p, p + 99, 100), "overlap");
     REFUSED(gpuexec_copy_peer(s, p, ctx, p + 99, ctx, 100), "overlap");
@@ -484,6 +503,26 @@ TEST(copies_that_overlap) {
     CHECK_OK(gpuexec_copy_2d(s, p, 100, p + 500, 100, 50, 5));
     REFUSED(gpuexec_copy_2d(s, p, 100, p + 400, 100, 50, 5), "overlap");
     CHECK_OK(gpuexec_stream_sync(s));
+}
+/* Source and destination are the same: the driver takes it, and nothing changes. */
+TEST(copies_onto_themselves) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, 1000);
+    unsigned char  *h   = (unsigned char *)gpuexec_alloc_pinned(ctx, 1000), got[1000];
+    unsigned        i;
+    for (i = 0; i < 1000; i++) h[i] = (unsigned char)(i * 7);
+    CHECK_OK(gpuexec_copy_in(s, p, h, 1000));
+    CHECK_OK(gpuexec_copy(s, p, p, 1000));
+    CHECK_OK(gpuexec_copy(s, p + 3, p + 3, 1));
+    CHECK_OK(gpuexec_copy_peer(s, p, ctx, p, ctx, 1000));
+    CHECK_OK(gpuexec_copy_2d(s, p, 100, p, 100, 50, 10));
+    CHECK_OK(gpuexec_copy_now(ctx, p, p, 1000));
+    CHECK_OK(gpuexec_copy_out(s, got, p, 1000));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK(memcmp(got, h, 1000) == 0);
+    REFUSED(gpuexec_copy(s, p, p, 1001), "must have 1001 bytes", "1000 left");
+    CHECK_OK(gpuexec_free_pinned(h));
 }
 
 TEST(counts_over_4_GiB) {

@@ -534,7 +534,7 @@ TEST(lengths_that_no_memory_holds) {
     static const uint64_t lengths[] = { UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 63, (uint64_t)1 << 63, (uint64_t)1 << 62 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
-    unsigned short sizes[2], offsets[2];
+    unsigned short sizes[2], offsets[2], types[2];
     size_t i;
     for (i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         unsigned char *cubin = (unsigned char *)calloc(1, 128), *fatbin = (unsigned char *)calloc(1, 128);
@@ -567,8 +567,8 @@ TEST(lengths_that_no_memory_holds) {
     NOT_LOADED(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is", "give its length in bytes");
     CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, "text", SIZE_MAX - 1, "part"), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "the length of part is", "give its length in bytes");
-    CHECK_EQ(gxi_ptx_params("(.param .align 8 .b64 a[0x2000000000000001])", sizes, offsets, 2), -1);
-    CHECK_EQ(gxi_ptx_params("(.param .align 0xFFFFFFFFFFFFFFFF .b8 a[4], .param .u32 b)", sizes, offsets, 2), -1);
+    CHECK_EQ(gxi_ptx_params("(.param .align 8 .b64 a[0x2000000000000001])", sizes, offsets, types, 2), -1);
+    CHECK_EQ(gxi_ptx_params("(.param .align 0xFFFFFFFFFFFFFFFF .b8 a[4], .param .u32 b)", sizes, offsets, types, 2), -1);
     gpuexec_take_error();
 }
 TEST(headers_of_any_kind) {

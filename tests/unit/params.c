@@ -330,7 +330,7 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     CHECK_EQ(gpuexec_kernel_parameter_offset(fn, 0), -1);
     {
         const void *addresses[1];
-        gpuexec_args args = { addresses, NULL, 1 };
+        gpuexec_args args = { addresses, NULL, 1, 0, { 0 } };
         addresses[0] = bytes;
         CHECK(!gpuexec_ok(gpuexec_prepare(fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), args)));
         CHECK_TEXT(gpuexec_error_text(), "sizes of the arguments are not known", "args.sizes");
@@ -430,6 +430,135 @@ TEST(wrong_handles_are_refused) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   Types: a float is no integer, where PTX and the argument say what they are. */
+
+static const char scalars_ptx[] =
+    ".version 6.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry scalars(.param .u64 p, .param .u32 i, .param .f32 f, .param .b32 b, .param .f64 d,\n"
+    "    .param .s64 .ptr .global .align 4 q, .param .align 4 .b8 s[4]) { ret; }\n";
+enum { SCALARS = 7 };
+static const gpuexec_type scalars[SCALARS] = { GPUEXEC_POINTER, GPUEXEC_INT, GPUEXEC_FLOAT, GPUEXEC_UINT,
+                                               GPUEXEC_DOUBLE, GPUEXEC_POINTER, GPUEXEC_FLOAT };
+
+TEST(the_types_of_parameters) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module  mod = gpuexec_module_load(ctx, scalars_ptx, 0, NULL);
+    gpuexec_kernel  fn = gpuexec_kernel_get(mod, "scalars"), never = { 0 },
+                    adopted = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));
+    gpuexec_linker  linker = gpuexec_linker_create(ctx, NULL);
+    int i;
+    CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, scalars_ptx, 0, NULL));
+    for (i = 0; i < 2; i++) {
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 0), GPUEXEC_PARAMETER_INTEGER);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 1), GPUEXEC_PARAMETER_INTEGER);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 2), GPUEXEC_PARAMETER_FLOAT);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 3), GPUEXEC_PARAMETER_BITS);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 4), GPUEXEC_PARAMETER_FLOAT);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 5), GPUEXEC_PARAMETER_POINTER);
+        CHECK_EQ(gpuexec_kernel_parameter_type(fn, 6), GPUEXEC_PARAMETER_BYTES);
+        fn = gpuexec_kernel_get(gpuexec_linker_load(linker), "scalars");         /* a linked one knows the same */
+        CHECK_MADE(fn);
+    }
+    CHECK_EQ(gpuexec_kernel_parameter_type(fn, 7), GPUEXEC_PARAMETER_UNKNOWN);
+    CHECK_EQ(gpuexec_kernel_parameter_type(fn, -1), GPUEXEC_PARAMETER_UNKNOWN);
+    CHECK_EQ(gpuexec_kernel_parameter_type(adopted, 2), GPUEXEC_PARAMETER_UNKNOWN);
+    CHECK_EQ(gpuexec_kernel_parameter_type(never, 0), GPUEXEC_PARAMETER_UNKNOWN);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_kernel_parameter_type", "the kernel was never made");
+    CHECK_OK(gpuexec_take_error());
+}
+
+/* The arguments of `scalars`, but that number `other` is of another type; -1: none. All as raw bytes, if asked for. */
+static gpuexec_params scalars_block(int other, gpuexec_type type, int raw) {
+    static const unsigned char zeros[8];
+    gpuexec_params p = gpuexec_params_create();
+    int i;
+    for (i = 0; i < SCALARS; i++) {
+        size_t bytes = i == 0 || i == 4 || i == 5 ? 8 : 4;
+        if (raw) CHECK_OK(gpuexec_params_add_struct(p, zeros, bytes, bytes));
+        else CHECK_OK(gpuexec_params_add(p, i == other ? type : scalars[i], zeros));
+    }
+    return p;
+}
+TEST(a_float_for_an_integer_is_refused) {
+    static const struct { int argument; gpuexec_type type; int refused; const char *text, *parameter; } cases[] = {
+        { 1, GPUEXEC_FLOAT, 1, "argument 1 of kernel \"scalars\" is a value of type float",
+          "its parameter is an integer of 4 bytes" },
+        { 2, GPUEXEC_INT, 1, "argument 2 of kernel \"scalars\" is a value of type int", "is a float of 4 bytes" },
+        { 2, GPUEXEC_UINT, 1, "type unsigned", "a float of 4 bytes" },
+        { 0, GPUEXEC_DOUBLE, 1, "argument 0 of kernel", "an integer of 8 bytes" },
+        { 4, GPUEXEC_POINTER, 1, "type pointer", "a float of 8 bytes" },
+        { 4, GPUEXEC_LONGLONG, 1, "type long long", "a float of 8 bytes" },
+        { 5, GPUEXEC_DOUBLE, 1, "type double", "a pointer of 8 bytes" },
+        { 3, GPUEXEC_FLOAT, 0, NULL, NULL }, { 3, GPUEXEC_INT, 0, NULL, NULL },                  /* .b32 is either */
+        { 6, GPUEXEC_INT, 0, NULL, NULL }, { 6, GPUEXEC_FLOAT1, 0, NULL, NULL },                 /* bytes are all */
+        { 1, GPUEXEC_UINT, 0, NULL, NULL }, { 0, GPUEXEC_ULONGLONG, 0, NULL, NULL },
+        { 1, GPUEXEC_UCHAR4, 0, NULL, NULL }
+    };
+    gpuexec_context  ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream   s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_kernel   fn = gpuexec_kernel_get(gpuexec_module_load(ctx, scalars_ptx, 0, NULL), "scalars");
+    gpuexec_dims     one = gpuexec_grid(1, 1, 0);
+    gpuexec_device_launch on_device;
+    size_t           i;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gpuexec_params p = scalars_block(cases[i].argument, cases[i].type, 0);
+        if (!cases[i].refused) {
+            CHECK_OK(gpuexec_params_check(p, fn));
+            CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(p)));
+            continue;
+        }
+        FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "gpuexec_params_check", cases[i].text,
+              cases[i].parameter);
+        FAILS(gpuexec_launch(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, cases[i].text,
+              cases[i].parameter, "cure: ", "pass them in a struct");
+        FAILS(gpuexec_launch_cooperative(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, cases[i].text);
+        CHECK(!gpuexec_ok(gpuexec_prepare(fn, s, one, gpuexec_params_args(p))));
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_prepare", cases[i].text);
+        gpuexec_take_error();
+        on_device.kernel = fn;
+        on_device.stream = s;
+        on_device.dims = one;
+        on_device.args = gpuexec_params_args(p);
+        FAILS(gpuexec_launch_multi_device(&on_device, 1, NULL), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument",
+              cases[i].parameter);
+    }
+    CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(-1, GPUEXEC_NO_TYPE, 0))));
+    CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(-1, GPUEXEC_NO_TYPE, 1))));    /* raw bytes */
+    fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));             /* whose types nobody tells */
+    CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(1, GPUEXEC_FLOAT, 0))));
+    CHECK_OK(gpuexec_stream_sync(s));
+}
+TEST(typed_arguments_made_by_hand) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load(ctx, scalars_ptx, 0, NULL), "scalars");
+    const uint64_t  zero = 0;
+    const void     *addresses[SCALARS];
+    unsigned short  sizes[2 * SCALARS] = { 8, 4, 4, 4, 8, 8, 4 };
+    gpuexec_args    args = { 0 };
+    int i;
+    for (i = 0; i < SCALARS; i++) addresses[i] = &zero;
+    args.addresses = addresses;
+    args.sizes = sizes;
+    args.count = SCALARS;
+    args.typed = 1;
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));                /* GPUEXEC_NO_TYPE fits all */
+    sizes[SCALARS + 1] = GPUEXEC_FLOAT;
+    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel", "float",
+          "an integer of 4 bytes");
+    sizes[SCALARS + 1] = GPUEXEC_INT;
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));
+    args.count = 6;
+    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "takes 7 parameters",
+          "6 arguments");
+    args.count = SCALARS;
+    sizes[1] = 8;
+    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel",
+          "has 8 bytes", "has 4");
+    CHECK_OK(gpuexec_stream_sync(s));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
    A block's life. */
 
 TEST_ALONE(blocks_need_no_driver) {
@@ -446,6 +575,93 @@ TEST_ALONE(blocks_need_no_driver) {
     FAILS(gpuexec_params_check(p, fn), GPUEXEC_NO_DRIVER, "/nowhere/libcuda.so");
     CHECK_OK(gpuexec_shutdown());
     CHECK(!gpuexec_ok(p));
+}
+
+/* An argument that was refused, its failure taken: what is left must not be launched as if it were whole. */
+TEST(a_block_that_is_not_whole) {
+    setting        t = set_up(UNIT_PTX, "count");
+    gpuexec_module mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
+    gpuexec_kernel bump = gpuexec_kernel_get(mod, "bump");
+    gpuexec_dims   one = gpuexec_grid(1, 1, 0);
+    gpuexec_params p = gpuexec_params_create();
+    gpuexec_args   args, empty = gpuexec_params_args(p);
+    size_t         bytes = 1;
+    char           line[40];
+    int            i;
+    CHECK_OK(gpuexec_launch(bump, t.s, one, empty));             /* takes none, and there is none */
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    for (i = 0; i < 5; i++) {
+        snprintf(line, sizeof line, "params.c:%d", __LINE__ + 4);
+        gpuexec_params_clear(p);
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));          /* whole again */
+        if (i < 2) CHECK(gpuexec_params_add(p, i ? GPUEXEC_TYPES : GPUEXEC_INT, i ? &i : NULL));
+        if (i == 2) CHECK(gpuexec_params_add_struct(p, &i, 4, 3));
+        if (i == 3) CHECK(gpuexec_params_add_struct(p, &i, 6, 4));
+        if (i == 4) CHECK(gpuexec_params_add_struct(p, &i, 100000, 4));
+        CHECK(gpuexec_take_error());
+        CHECK_EQ(gpuexec_params_count(p), 1);
+        CHECK(gpuexec_launch(t.fn, t.s, one, args));             /* of before */
+        CHECK_TEXT(gpuexec_error_text(), "the parameter block is not whole", "behind its first 1 arguments",
+                   "params.c:", "gpuexec_params_clear");
+        if (i < 2) CHECK_TEXT(gpuexec_error_text(), line);
+        CHECK(gpuexec_take_error());
+        args = gpuexec_params_args(p);
+        CHECK(gpuexec_take_error());
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_args", "is not whole");
+        CHECK(gpuexec_launch(bump, t.s, one, args));             /* which would take the empty arguments that it gave */
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch", "is not whole");
+        CHECK(gpuexec_take_error());
+        CHECK(!gpuexec_ok(gpuexec_prepare(t.fn, t.s, one, gpuexec_params_args(p))));
+        CHECK(gpuexec_take_error());
+        CHECK(gpuexec_params_data(p, &bytes) == NULL);
+        CHECK_EQ(bytes, 0);
+        CHECK(gpuexec_take_error());
+        CHECK(gpuexec_params_check(p, t.fn));
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_check", "is not whole");
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &i));        /* which one is missing, nobody knows */
+        CHECK(gpuexec_params_check(p, t.fn));
+        CHECK_OK(gpuexec_params_clear(p));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        args = gpuexec_params_args(p);
+        CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    }
+    CHECK_EQ(word(t, 0), 11);
+}
+/* Arguments that outlive what they point to. */
+TEST(arguments_of_a_block_that_has_changed_or_gone) {
+    setting        t = set_up(UNIT_PTX, "count");
+    gpuexec_dims   one = gpuexec_grid(1, 1, 0);
+    gpuexec_params p = gpuexec_params_create(), other;
+    gpuexec_args   args;
+    gpuexec_device_launch on_device;
+    int            i;
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    for (i = 0; i < 100; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));          /* it moves */
+    FAILS(gpuexec_launch(t.fn, t.s, one, args), GPUEXEC_BAD_PARAMETERS, "the parameter block has changed",
+          "gave its 1 arguments", "kernel \"count\"", "it holds 101 now", "gpuexec_params_args again");
+    CHECK_OK(gpuexec_params_clear(p));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    args = gpuexec_params_args(p);
+    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    CHECK_OK(gpuexec_params_destroy(p));
+    other = gpuexec_params_create();             /* in its place */
+    CHECK_OK(gpuexec_params_add(other, GPUEXEC_POINTER, &t.out));
+    FAILS(gpuexec_launch(t.fn, t.s, one, args), GPUEXEC_STALE_HANDLE,
+          "the parameter block of the arguments is a stale handle", "it was destroyed");
+    FAILS(gpuexec_launch_cooperative(t.fn, t.s, one, args), GPUEXEC_STALE_HANDLE, "the parameter block of the");
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.fn, t.s, one, args)));
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
+    on_device.kernel = t.fn;
+    on_device.stream = t.s;
+    on_device.dims = one;
+    on_device.args = args;
+    FAILS(gpuexec_launch_multi_device(&on_device, 1, NULL), GPUEXEC_STALE_HANDLE, "launches[0]: the parameter block");
+    CHECK_EQ(word(t, 0), 2);
 }
 
 static int allocations, allocations_left;

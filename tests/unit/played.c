@@ -388,14 +388,15 @@ TEST(no_room_for_one_more_object) {
 /* --- reading PTX --------------------------------------------------------------------------------------------------------------- */
 
 TEST(parameter_lists) {
-    unsigned short sizes[4], offsets[4];
-    CHECK_EQ(gxi_ptx_params(" { ret; }", sizes, offsets, 4), 0);
-    CHECK_EQ(gxi_ptx_params("()", sizes, offsets, 4), 0);
-    CHECK_EQ(gxi_ptx_params("(.param .u8 a, // ) a comment\n .param .align 16 .b8 b[0x20], .param .u64 .ptr .align 4 c)", sizes, offsets, 4), 3);
+    unsigned short sizes[4], offsets[4], types[4];
+    CHECK_EQ(gxi_ptx_params(" { ret; }", sizes, offsets, types, 4), 0);
+    CHECK_EQ(gxi_ptx_params("()", sizes, offsets, types, 4), 0);
+    CHECK_EQ(gxi_ptx_params("(.param .u8 a, // ) a comment\n .param .align 16 .b8 b[0x20], .param .u64 .ptr .align 4 c)", sizes, offsets, types, 4), 3);
     CHECK(sizes[0] == 1 && sizes[1] == 32 && sizes[2] == 8);
     CHECK(offsets[0] == 0 && offsets[1] == 16 && offsets[2] == 48);
-    CHECK_EQ(gxi_ptx_params("(.param .u8 a, .param .u8 b, .param .u8 c, .param .u8 d, .param .u8 e)", sizes, offsets, 4), -1);
-    CHECK_EQ(gxi_ptx_params("(.param .b8 a[70000])", sizes, offsets, 4), -1);
-    CHECK_EQ(gxi_ptx_params("(.param .u32 a /* never ends", sizes, offsets, 4), -1);
-    CHECK_EQ(gxi_ptx_params("(.param .u32 a", sizes, offsets, 4), -1);
+    CHECK(types[0] == GPUEXEC_PARAMETER_INTEGER && types[1] == GPUEXEC_PARAMETER_BYTES && types[2] == GPUEXEC_PARAMETER_POINTER);
+    CHECK_EQ(gxi_ptx_params("(.param .u8 a, .param .u8 b, .param .u8 c, .param .u8 d, .param .u8 e)", sizes, offsets, types, 4), -1);
+    CHECK_EQ(gxi_ptx_params("(.param .b8 a[70000])", sizes, offsets, types, 4), -1);
+    CHECK_EQ(gxi_ptx_params("(.param .u32 a /* never ends", sizes, offsets, types, 4), -1);
+    CHECK_EQ(gxi_ptx_params("(.param .u32 a", sizes, offsets, types, 4), -1);
 }

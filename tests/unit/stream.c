@@ -235,6 +235,54 @@ TEST(a_stream_waits_for_another) {
     gpuexec_take_error();
 }
 
+/* Once warm, the driver is called to record and to wait, and for nothing else. */
+static char calls[4000];
+static void keep_calls(void *user, gpuexec_log_level level, const char *text) {
+    const char *name = strstr(text, "cu");
+    size_t n = strlen(calls);
+    (void)user;
+    if (level != GPUEXEC_LOG_TRACE || !name) return;
+    snprintf(calls + n, sizeof calls - n, "%.*s ", (int)strcspn(name, " ("), name);
+}
+TEST(waiting_for_a_stream_makes_no_event_each_time) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_context ctx[2], current = { 0 };
+    gpuexec_stream  a, b, other;
+    int             i;
+    desc.trace = 1;
+    desc.log = keep_calls;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx[0] = gpuexec_context_open(0, NULL);
+    ctx[1] = gpuexec_context_create(0, NULL);                        /* as another device's */
+    a = gpuexec_stream_create(ctx[0], NULL);
+    b = gpuexec_stream_create(ctx[0], NULL);
+    other = gpuexec_stream_create(ctx[1], NULL);
+    calls[0] = 0;
+    CHECK_OK(gpuexec_stream_wait_stream(a, b));
+    CHECK_OK(gpuexec_stream_wait_stream(b, other));
+    CHECK_TEXT(calls, "cuEventCreate", "cuCtxPushCurrent");          /* the first of each context */
+    for (i = 0; i < 3; i++) {
+        if (i == 1) { CHECK_OK(gpuexec_context_push(ctx[1])); current = ctx[1]; }
+        calls[0] = 0;
+        CHECK_OK(gpuexec_stream_wait_stream(a, b));
+        CHECK_STRING(calls, "cuEventRecord cuStreamWaitEvent ");
+        calls[0] = 0;
+        CHECK_OK(gpuexec_stream_wait_stream(other, a));
+        CHECK_STRING(calls, "cuEventRecord cuStreamWaitEvent ");
+        calls[0] = 0;
+        CHECK_OK(gpuexec_stream_wait_stream(a, other));
+        CHECK_STRING(calls, "cuEventRecord cuStreamWaitEvent ");
+        if (current.id) { CHECK_OK(gpuexec_context_pop(current)); current.id = 0; }
+    }
+    CHECK_OK(gpuexec_stream_wait_stream(a, gpuexec_stream_legacy(ctx[1])));
+    CHECK_OK(gpuexec_stream_sync(a));
+    calls[0] = 0;
+    CHECK_OK(gpuexec_context_close(ctx[1]));
+    CHECK_TEXT(calls, "cuEventDestroy");
+    CHECK_OK(gpuexec_stream_wait_stream(a, b));
+    CHECK_OK(gpuexec_stream_sync(a));
+}
+
 /* Functions of the host: in order with the work around them, each with its own pointer, and later work waits for them. */
 typedef struct note { uint32_t *host; uint32_t seen; int order; } note;
 static int notes;                                                    /* written by one stream's functions only */
