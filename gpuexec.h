@@ -4385,6 +4385,7 @@ static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
     const char *p, *name, *end;
     size_t count = 0;
     int i;
+    gxi_forget_kernels(m);
     for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
     m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
     if (!m->kernels) return;
@@ -5203,11 +5204,10 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
         else all_ptx = 0;
     }
-    if (ptx.failed) {
+    if (ptx.failed) {                            /* half a text could end in another kernel's name */
         gxi_text_free(&ptx);
         all_ptx = 0;
     }
-    if (ptx.failed) gxi_text_free(&ptx);         /* half a text could end in another kernel's name */
     if (ptx.p) {                                 /* the image may be text, too, of which there is a copy by now */
         gxi_free(m->ptx);
         m->ptx = ptx.p;
@@ -6056,7 +6056,7 @@ static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream)
     if (context && context->spares) event = context->spare[--context->spares];
     gxi_unlock(&gxi_tables);
     if (event || gxi_enter(call, stream->cu_context, &scope)) return event;
-    GXI_TRY(cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
+    GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
     gxi_leave(&scope);
     if (!call->cu) return event;
     gxi_fail_cu(call, NULL, "the stream cannot wait for the other: an event cannot be made on device %d",
