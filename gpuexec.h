@@ -3947,7 +3947,26 @@ static GXI_COLD char *gxi_jit_cure(const gxi_call *call, const gpuexec_module_de
             gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
     return cure.p;
 }
-static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const char *name, const char *ptx) {
+/* Does this text name a function of the device runtime? */
+static int gxi_wants_device_runtime(const char *text) {
+    return strstr(text, "cudaCDP") || strstr(text, "cudaLaunchDevice") || strstr(text, "cudaGetParameterBuffer") || strstr(text, "ynamic parallelism");
+}
+/* What the CPU device cannot do. 0 if that is not the cause. */
+static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, const char *name, gxi_image_kind kind) {
+    if (!gxi_is_cpu_device()) return 0;
+    if (call->log && gxi_wants_device_runtime(call->log))
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch them from the host instead, or run it on a GPU, linked with the toolkit's libcudadevrt.a",
+                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device cannot do: it has no device runtime", name);
+    else if (call->cu == GXI_NO_BINARY_FOR_GPU)
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                 kind == GXI_LIBRARY ? "link the PTX of what is in it: nvcc -rdc=true -ptx; libcudadevrt.a is for kernels that launch kernels, on GPUs only"
+                                     : "give it the PTX: nvcc -ptx -arch=compute_75, with -rdc=true if it is to be linked",
+                 "%s is %s, but the CPU device executes PTX text only, no machine code", name, gxi_image_kinds[kind]);
+    else return 0;
+    return 1;
+}
+static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const char *name, const char *ptx,
+                                   gxi_image_kind kind) {
     char version[32] = "", target[32] = "";
     int device = gxi_context_of(context)->device;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
@@ -3960,6 +3979,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
         gxi_ptx_directive(ptx, ".target", target, sizeof target);
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
+    if (gxi_fail_cpu_device(call, name, kind)) return;
     if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {         /* ptxas' words, nvlink's */
         gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch kernels need libcudadevrt.a",
                     "%s uses symbols that are defined elsewhere", name);
@@ -4184,7 +4204,7 @@ static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const 
     if (gxi_compile(call, desc, ptx ? ptx : image, &native, m, &error_log)) goto failed;
     if (call->cu) {
         call->log = error_log;
-        gxi_fail_load(call, context, desc, name, ptx);
+        gxi_fail_load(call, context, desc, name, ptx, kind);
         goto failed;
     }
     gxi_list_kernels(call, native, m, ptx);
@@ -4672,13 +4692,15 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const g
     if (found)
         gxi_fail(call, GPUEXEC_LINK_FAILED,
                  !what.p ? NULL
-                 : strstr(what.p, "cudaCDP") || strstr(what.p, "cudaLaunchDevice") || strstr(what.p, "cudaGetParameterBuffer")
+                 : gxi_wants_device_runtime(what.p) && gxi_is_cpu_device()
+                     ? "kernels that launch kernels need the device runtime, libcudadevrt.a, which the CPU device cannot take: run them on a GPU"
+                 : gxi_wants_device_runtime(what.p)
                      ? "kernels that launch kernels need the device runtime: add the toolkit's libcudadevrt.a"
                  : strstr(what.p, "Undefined") ? "add the input that defines it, .visible; C++ names must be the same on both sides (extern \"C\")"
                  : strstr(what.p, "Multiple")  ? "leave one definition and declare it .extern elsewhere (CUDA C: extern), or make it static, or .weak"
                                                : "declare it alike in all inputs",
                  "%s cannot be linked: %s", l->name, what.p ? what.p : "");
-    else if (failed && context) gxi_fail_load(call, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL);
+    else if (failed && context) gxi_fail_load(call, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL, failed->kind);
     else if (gxi_is_sticky(call->cu) || call->cu == GXI_OUT_OF_MEMORY || gxi_result_of(call->cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "%s cannot be linked", l->name);
     else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "%s cannot be linked, from %lu inputs", l->name, (unsigned long)l->count);

@@ -613,6 +613,31 @@ static void keep_leaks(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
     if (level == GPUEXEC_LOG_WARNING && strlen(leaks) + strlen(text) < sizeof leaks) strcat(leaks, text);
 }
+/* The CPU device executes PTX text: what it cannot take, no nvcc flag or library mends. */
+TEST(what_the_cpu_device_cannot_do) {
+    static const char ptx[] = HEAD
+        ".extern .func (.param .b64 r) cudaGetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"
+        ".visible .entry parent(.param .u64 out) { .reg .b64 %d<3>; mov.u64 %d1, cudaGetParameterBufferV2; ld.param.u64 %d2, [out];\n"
+        "st.global.u64 [%d2], %d1; ret; }\n";
+    unsigned char cubin[128] = "\x7F" "ELF\2\1\1";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    if (!on_cpu_device()) SKIP("only about the CPU device");
+    cubin[18] = 190;
+    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL)));
+    CHECK_TEXT(gpuexec_error_text(), "the image is a cubin, but the CPU device executes PTX text only", "nvcc -ptx");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED, "a.cubin is a cubin, but the CPU device");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"), GPUEXEC_NOT_SUPPORTED,
+            "libcudadevrt.a is a library of host objects, but the CPU device", "on GPUs only");
+    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, ptx, 0, NULL)));
+    CHECK_TEXT(gpuexec_error_text(), "the image has kernels that launch kernels", "which the CPU device cannot do", "from the host");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent"));
+    REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED, "cudaGetParameterBufferV2",
+            "libcudadevrt.a, which the CPU device cannot take");
+}
+
 TEST(library_linkers_end_with_their_context) {
     gpuexec_setup_desc setup = { 0 };
     gpuexec_context    ctx;
@@ -775,8 +800,8 @@ TEST(binaries_of_nvcc) {
             CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);
             CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
         } else if (on_cpu_device()) {
-            CHECK_EQ(added, GPUEXEC_IMAGE_TOO_NEW);              /* so it was recognised, and the driver asked */
-            CHECK_TEXT(gpuexec_error_text(), file, "has no code for device 0", "simgpu links PTX text only", made[i].is);
+            CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);              /* so it was recognised, and the driver asked */
+            CHECK_TEXT(gpuexec_error_text(), file, "but the CPU device executes PTX text only", "simgpu links PTX text only", made[i].is);
         } else if (CHECK_EQ(added, GPUEXEC_OK)) {
             CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "kernels/link_curve.ptx"));
             check_drawing(ctx, gpuexec_linker_load(l));
