@@ -249,7 +249,7 @@
 
     NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, making managed memory, 3D copies,
     inter-process handles, textures, waiting for and writing values in memory by a stream, LTO-IR and CUDA C source as
-    inputs; reach the driver's with gpuexec_driver_symbol() and the native handles.
+    inputs; on a GPU, reach the driver's with gpuexec_driver_symbol() and the native handles. The CPU device has few of them.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -454,7 +454,7 @@ GPUEXEC_API int gpuexec_driver_version(void);
 /* The path of the library that was loaded, "" if none. Starts the library. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
-/* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none. The name is the manual's, without _v2 and the like; the version is that
+/* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none (gpuexec_error_text() says why). The name is the manual's, without _v2 and the like; the version is that
    of the CUDA whose manual the prototype is from, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form of up to then is given. Copy the result into a
    function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
@@ -2960,11 +2960,30 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_ASKS);
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name is NULL"); return NULL; }
     if (gxi_begin(call)) return NULL;
+    if (version < 2000) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give the version of the CUDA whose manual the prototype is from: 12000 for 12.0",
+                 "the version for \"%s\" is %d, which is that of no CUDA", name, version);
+        return NULL;
+    }
     symbol = gxi_resolve(name, version);
-    if (!symbol)
-        gxi_fail(call, GPUEXEC_OLD_DRIVER, NULL, "the driver of CUDA %d.%d has no %s of CUDA %d.%d", gxi.version / 1000,
-                 gxi.version % 1000 / 10, name, version / 1000, version % 1000 / 10);
-    return symbol;
+    if (symbol) return symbol;
+    if (version > gxi.version)
+        gxi_fail(call, GPUEXEC_OLD_DRIVER, gxi_resolve(name, gxi.version) ? "ask for its form of an older CUDA, or install a newer driver"
+                                                                         : "install a newer NVIDIA driver",
+                 "\"%s\" of CUDA %d.%d cannot be had from a driver of CUDA %d.%d", name, version / 1000, version % 1000 / 10, gxi.version / 1000,
+                 gxi.version % 1000 / 10);
+    else if (gxi_resolve(name, gxi.version))
+        gxi_fail(call, GPUEXEC_NOT_FOUND, "give the version of the CUDA that brought it, or a later one",
+                 "\"%s\" came after CUDA %d.%d; this driver of CUDA %d.%d has it", name, version / 1000, version % 1000 / 10, gxi.version / 1000,
+                 gxi.version % 1000 / 10);
+    else
+        gxi_fail(call, GPUEXEC_NOT_FOUND, gxi_is_cpu_device() ? "look at its spelling, which has no _v2 or _ptsz at its end; if it is right, a GPU's driver has it"
+                                          : "look at its spelling, which has no _v2 or _ptsz at its end; if it is right, a newer driver may have it",
+                 gxi_is_cpu_device() ? "the CPU device has no \"%s\": it has what gpuexec calls and a little more, no graphs, pools, textures or "
+                                       "inter-process handles (its driver version is %d.%d)"
+                                     : "there is no \"%s\" in this driver of CUDA %d.%d, of whatever version",
+                 name, gxi.version / 1000, gxi.version % 1000 / 10);
+    return NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
