@@ -4680,6 +4680,7 @@ static void gxi_linker_free(void *p) {
 /* --- why it does not link -------------------------------------------------------------------------------------------- */
 
 /* The driver's log says it in nvlink's words. */
+enum { GXI_LINK_ERRORS = 20 };                   /* at most so many are in the message */
 static int gxi_link_log(gxi_text *t, const char *log) {
     static const char *const words[] = { "Undefined reference to", "Multiple definition of", "doesn't match for" };
     int found = 0, more = 0;
@@ -4694,7 +4695,7 @@ static int gxi_link_log(gxi_text *t, const char *log) {
         }
         if (!is) continue;
         from = from && from < log + n ? from + 2 : log;
-        if (found++ < 20) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)), from);
+        if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)), from);
         else more++;
     }
     if (more) gxi_add(t, " and %d more", more);
@@ -4706,8 +4707,10 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const g
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     gxi_text what = { 0, 0, 0, 0 };
     char *log = gxi_jit_log(&l->jit);
-    int found = gxi_link_log(&what, l->jit.logs + l->jit.size);
-    call->log = log;
+    const char *at;
+    int lines = 0, found = gxi_link_log(&what, l->jit.logs + l->jit.size);
+    for (at = log; at && *at; at += strcspn(at, "\n"), at += *at != 0) lines++;
+    call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;       /* a log that the message has whole is not printed again */
     if (found)
         gxi_fail(call, GPUEXEC_LINK_FAILED,
                  !what.p ? NULL
