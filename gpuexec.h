@@ -1952,6 +1952,12 @@ static void gxi_log(gpuexec_log_level level, const char *text) {
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
 }
 
+/* A line of which n characters were to be written: with a very long path it is cut, and ends in its newline all the same. */
+static void gxi_log_line(gpuexec_log_level level, char *line, size_t size, int n) {
+    if (n >= (int)size) line[size - 2] = '\n';
+    gxi_log(level, line);
+}
+
 static const char *gxi_cu_name(int cu) {
     const char *text = NULL;
     if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but gave NULL or a wrong size";
@@ -1972,8 +1978,7 @@ static GXI_COLD int gxi_traced(const gxi_call *call, const char *name, int cu) {
     if (!gxi.trace) return cu;
     n = snprintf(line, sizeof line, "gpuexec: %s = %s (%d)  in %s%s%s\n", name, gxi_cu_name(cu), cu, call->function, call->where ? " at " : "",
                  call->where ? call->where : "");
-    if (n >= (int)sizeof line) line[sizeof line - 2] = '\n';         /* a very long path */
-    gxi_log(GPUEXEC_LOG_TRACE, line);
+    gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line, n);
     return cu;
 }
 
@@ -3557,14 +3562,14 @@ static void gxi_report_leaks(void) {
     const gxi_slot *slot;
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; (slot = gxi_next(&index, kind, 0)) != NULL; ) {
         if (kind == GXI_KERNEL || slot->legacy) continue;            /* kernels and default streams end with their module and context */
-        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kind_names[kind], slot->where ? slot->where : "?");
-        gxi_log(GPUEXEC_LOG_WARNING, line);
+        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line,
+                     snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kind_names[kind], slot->where ? slot->where : "?"));
     }
     for (k = 0; k < gxi.nranges; k++) {
-        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n",
-                 (unsigned long long)gxi.ranges[k].bytes, gxi_memory_kinds[gxi.ranges[k].kind],
-                 (unsigned long long)gxi.ranges[k].lo, gxi.ranges[k].where ? gxi.ranges[k].where : "?");
-        gxi_log(GPUEXEC_LOG_WARNING, line);
+        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line,
+                     snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n",
+                              (unsigned long long)gxi.ranges[k].bytes, gxi_memory_kinds[gxi.ranges[k].kind], (unsigned long long)gxi.ranges[k].lo,
+                              gxi.ranges[k].where ? gxi.ranges[k].where : "?"));
     }
 }
 

@@ -346,6 +346,28 @@ TEST(the_leak_report) {
     CHECK_EQ(r.broken, 0);
 }
 
+/* Each message ends in its newline, also one with a path that is longer than the library's lines. */
+static int lines_without_end;
+static void look_at_the_end(void *user, gpuexec_log_level level, const char *text) {
+    (void)user; (void)level;
+    lines_without_end += !*text || text[strlen(text) - 1] != '\n';
+}
+TEST(lines_of_the_log_end) {
+    static char where[2000];
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_context ctx;
+    memset(where, 'w', sizeof where - 1);
+    desc.log = look_at_the_end;
+    desc.report_leaks = desc.trace = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open_at(where, 0, NULL);
+    CHECK(gpuexec_alloc_at(where, ctx, 64) != 0);
+    CHECK(!gpuexec_ok(gpuexec_context_open_at(where, 4711, NULL)));
+    gpuexec_take_error();
+    gpuexec_shutdown();
+    CHECK_EQ(lines_without_end, 0);
+}
+
 TEST(no_leak_no_report) {
     static record r;
     gpuexec_setup_desc desc = { 0 };
