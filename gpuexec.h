@@ -1861,7 +1861,10 @@ typedef struct gxi_range {                       /* an allocation of ours */
     uint64_t    lo, bytes, context;              /* context: handle id */
     const char *where;
     gpuexec_memory_kind kind;
+    uint64_t    order;                           /* counts allocations */
+    const char *freed;                           /* where; NULL while it lives */
 } gxi_range;
+enum { GXI_FREED_KEPT = 4 };
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 
 struct gxi_slot;
@@ -1897,6 +1900,8 @@ typedef struct gxi_state {
     uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
     gxi_range          *ranges;                  /* sorted by lo */
     size_t              nranges, ranges_cap;
+    uint64_t            made_count, freed_count; /* allocations */
+    gxi_range           freed[GXI_FREED_KEPT];   /* the last ones, by freed_count */
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -2195,6 +2200,7 @@ static gpuexec_result gxi_result_of(int cu) {
 /* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's message: a kernel that failed
    earlier, a forked child. Otherwise message and cure are the caller's. */
 static void gxi_add_last_launches(gxi_text *t);   /* of all streams; see >>object */
+static void gxi_add_last_allocations(gxi_text *t);
 static void gxi_add_barriers(gxi_text *t);        /* who waits at which barrier; see >>impl-barrier */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
 static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
@@ -2219,6 +2225,7 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                             gxi.sticky_detail.e.message);
         }
         gxi_add_last_launches(&message);
+        if (call->cu == GXI_ILLEGAL_ADDRESS) gxi_add_last_allocations(&message);
         gxi_add_barriers(&message);
         gxi_add(&message, "; this call met it: ");
         va_start(list, format);
@@ -2255,6 +2262,7 @@ static void gxi_forget(void) {
     gxi_free(gxi.ranges);
     gxi.ranges = NULL;
     gxi.nranges = gxi.ranges_cap = 0;
+    gxi.made_count = gxi.freed_count = 0;
     if (gxi.have_key) gxi_key_free(gxi.key);
     gxi.have_key = 0;
     while ((record = gxi.records) != NULL) {
@@ -2822,8 +2830,9 @@ static size_t gxi_range_after(uint64_t lo) {                         /* index of
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {    /* 0: no memory */
     gxi_range range;
     int ok = 1;
-    range.lo = lo; range.bytes = bytes; range.context = context; range.where = where; range.kind = kind;
+    range.lo = lo; range.bytes = bytes; range.context = context; range.where = where; range.kind = kind; range.freed = NULL;
     gxi_lock(&gxi_tables);
+    range.order = ++gxi.made_count;
     if (gxi.nranges == gxi.ranges_cap) {
         size_t cap = gxi.ranges_cap ? gxi.ranges_cap * 2 : 64;
         gxi_range *p = (gxi_range *)gxi_realloc(gxi.ranges, cap * sizeof *p);
@@ -2852,18 +2861,47 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
 }
 /* The range that holds the address, if there is one. */
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
-static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind) {
+/* Takes one out of the table, under its lock, and notes that it was freed: a kernel may still have its address. */
+static void gxi_range_take(size_t at, const char *where) {
+    gxi_range *freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
+    *freed = gxi.ranges[at];
+    freed->freed = where;
+    memmove(gxi.ranges + at, gxi.ranges + at + 1, (gxi.nranges - at - 1) * sizeof *gxi.ranges);
+    gxi.nranges--;
+}
+static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *where) {
     size_t at;
     int found;
     gxi_lock(&gxi_tables);
     at = gxi_range_after(lo);
     found = at > 0 && gxi.ranges[at - 1].lo == lo && gxi.ranges[at - 1].kind == kind;
-    if (found) {
-        memmove(gxi.ranges + at - 1, gxi.ranges + at, (gxi.nranges - at) * sizeof *gxi.ranges);
-        gxi.nranges--;
-    }
+    if (found) gxi_range_take(at - 1, where);
     gxi_unlock(&gxi_tables);
     return found;
+}
+static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before) {
+    gxi_add(t, "%s%llu bytes of %s memory at 0x%llx, made at %s", before, (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
+            r->where ? r->where : "?");
+}
+/* For the text of an illegal address, which no driver tells: it is often in what was freed too early, or just past what was made too small. */
+static void gxi_add_last_allocations(gxi_text *t) {
+    uint64_t i, below = UINT64_MAX;
+    size_t k;
+    gxi_lock(&gxi_tables);
+    for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
+        const gxi_range *r = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
+        gxi_add_range(t, r, i ? ", " : "; freed last: ");
+        gxi_add(t, ", freed at %s", r->freed ? r->freed : "?");
+    }
+    for (i = 0; i < GXI_FREED_KEPT; i++) {
+        const gxi_range *newest = NULL;
+        for (k = 0; k < gxi.nranges; k++)
+            if (gxi.ranges[k].order < below && (!newest || gxi.ranges[k].order > newest->order)) newest = &gxi.ranges[k];
+        if (!newest) break;
+        gxi_add_range(t, newest, i ? ", " : "; of those that live, made last: ");
+        below = newest->order;
+    }
+    gxi_unlock(&gxi_tables);
 }
 
 /* --- working in an object's context ------------------------------------------------------------------------------- */
@@ -3529,8 +3567,7 @@ static gpuexec_result gxi_context_end(gxi_call *call, gxi_slot *slot) {
         for (k = 0; k < gxi.nranges && !found; k++)
             if (gxi.ranges[k].context == id) {
                 range = gxi.ranges[k];
-                memmove(gxi.ranges + k, gxi.ranges + k + 1, (gxi.nranges - k - 1) * sizeof range);
-                gxi.nranges--;
+                gxi_range_take(k, call->where);
                 found = 1;
             }
         gxi_unlock(&gxi_tables);
@@ -5138,7 +5175,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         range.where ? range.where : "?");
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) || gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();   /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
-    if (!gxi_range_remove(address, kind)) {
+    if (!gxi_range_remove(address, kind, call->where)) {
         gxi_leave(&scope);
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
