@@ -286,7 +286,9 @@
 
 /* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro over the plain function
    gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12", or NULL. Debuggers, function pointers and other languages
-   use the function; >>names lists the macros. The string must live as long as what the call makes. */
+   use the function; >>names lists the macros. The string is copied where it is kept beyond the call, and the copies live until gpuexec_shutdown: the
+   library that called may be closed before. Only that of a launch is noted and not copied, for speed: if a kernel's failure is met after its library was
+   closed, the text does without it. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -1566,6 +1568,13 @@ static int  gxi_privileged(void) { return 0; }
 static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 #  define gxi_getcwd _getcwd
+/* The byte at p, which may have been unmapped. 0 if it was. */
+static int gxi_read_byte(const int *ends, const char *p, char *out) {
+    (void)ends;
+    return ReadProcessMemory(GetCurrentProcess(), p, out, 1, NULL) != 0;
+}
+static int gxi_read_begin(int *ends) { ends[0] = ends[1] = 0; return 1; }
+static void gxi_read_end(const int *ends) { (void)ends; }
 static const char *gxi_not_a_file(const char *path) {
     const DWORD attributes = GetFileAttributesA(path);
     return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY ? "a directory" : NULL;
@@ -1609,6 +1618,13 @@ static int  gxi_privileged(void) {
 static long gxi_pid(void) { return (long)getpid(); }
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 #  define gxi_getcwd getcwd
+/* The byte at p, which may have been unmapped. 0 if it was: write answers EFAULT where a load would crash. */
+static int gxi_read_byte(const int *ends, const char *p, char *out) { return write(ends[1], p, 1) == 1 && read(ends[0], out, 1) == 1; }
+static int gxi_read_begin(int *ends) { return pipe(ends) == 0; }
+static void gxi_read_end(const int *ends) {
+    close(ends[0]);
+    close(ends[1]);
+}
 static const char *gxi_not_a_file(const char *path) {                /* what it is instead: opening a FIFO may wait for ever, reading a device never end */
     struct stat about;
     if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return NULL;
@@ -1853,6 +1869,8 @@ typedef struct gxi_thread_record {
 typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
 static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched count only while epoch is gxi.epoch */
 static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, when there was no memory for a record */
+enum { GXI_PLACE = 128 };
+static GXI_THREAD char gxi_bare_where[GXI_PLACE];        /* its place */
 
 enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
@@ -1862,9 +1880,9 @@ typedef struct gxi_range {                       /* an allocation of ours */
     const char *where;
     gpuexec_memory_kind kind;
     uint64_t    order;                           /* counts allocations */
-    const char *freed;                           /* where; NULL while it lives */
 } gxi_range;
 enum { GXI_FREED_KEPT = 4 };
+typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;     /* clean-up needs no memory to succeed */
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 
 struct gxi_slot;
@@ -1882,6 +1900,7 @@ typedef struct gxi_state {
     char                library_path[1024];
     long                pid;
     const char         *first_function, *first_where;
+    char                first_place[GXI_PLACE];
     gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
     int                 barriers;                /* atomic: were made since the start; waits look at them */
     int                 sticky;                  /* the first sticky CUresult of the process, and its text */
@@ -1898,10 +1917,12 @@ typedef struct gxi_state {
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
     uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
+    char              **places;                  /* copies of `where`s, each once: a hash table with places_cap entries, a power of 2 */
+    size_t              nplaces, places_cap;
     gxi_range          *ranges;                  /* sorted by lo */
     size_t              nranges, ranges_cap;
     uint64_t            made_count, freed_count; /* allocations */
-    gxi_range           freed[GXI_FREED_KEPT];   /* the last ones, by freed_count */
+    gxi_freed           freed[GXI_FREED_KEPT];   /* the last ones, by freed_count */
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -1944,6 +1965,53 @@ static char *gxi_copy_string(const char *s) {
     char *p = (char *)gxi_realloc(NULL, strlen(s) + 1);
     if (p) memcpy(p, s, strlen(s) + 1);
     return p;
+}
+
+static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a */
+    const unsigned char *p = (const unsigned char *)data;
+    uint64_t hash = 0xCBF29CE484222325u;
+    size_t i;
+    for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 0x100000001B3u;
+    return hash;
+}
+
+/* The copy of a place that is kept beyond the call: the caller's string goes when its library is closed. gxi_tables is held. NULL without memory. */
+static const char *gxi_keep_held(const char *where) {
+    size_t i, k;
+    if (!where) return NULL;
+    if (gxi.nplaces * 2 >= gxi.places_cap) {
+        const size_t cap = gxi.places_cap ? gxi.places_cap * 2 : 64;
+        char **fresh = (char **)gxi_realloc(NULL, cap * sizeof *fresh);
+        if (!fresh) return NULL;
+        memset(fresh, 0, cap * sizeof *fresh);
+        for (k = 0; k < gxi.places_cap; k++) {
+            if (!gxi.places[k]) continue;
+            i = (size_t)gxi_hash(gxi.places[k], strlen(gxi.places[k])) & (cap - 1);
+            while (fresh[i]) i = (i + 1) & (cap - 1);
+            fresh[i] = gxi.places[k];
+        }
+        gxi_free(gxi.places);
+        gxi.places = fresh;
+        gxi.places_cap = cap;
+    }
+    i = (size_t)gxi_hash(where, strlen(where)) & (gxi.places_cap - 1);
+    for (; gxi.places[i]; i = (i + 1) & (gxi.places_cap - 1)) if (strcmp(gxi.places[i], where) == 0) return gxi.places[i];
+    gxi.places[i] = gxi_copy_string(where);
+    gxi.nplaces += gxi.places[i] != NULL;
+    return gxi.places[i];
+}
+/* The end of a place, which has the line, where there is room for so much only. */
+static const char *gxi_copy_place(char *out, size_t size, const char *where) {
+    const size_t n = where ? strlen(where) : 0;
+    if (where) memcpy(out, n < size ? where : where + (n - size + 1), n < size ? n + 1 : size);
+    return where ? out : NULL;
+}
+static const char *gxi_keep(const char *where) {
+    const char *kept;
+    gxi_lock(&gxi_tables);
+    kept = gxi_keep_held(where);
+    gxi_unlock(&gxi_tables);
+    return kept;
 }
 
 static GXI_THREAD int gxi_in_log;                /* a logger that calls the library is not called again because of it */
@@ -2016,13 +2084,23 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
 /* When this code is unloaded (dlclose or FreeLibrary of a plugin that forgot gpuexec_shutdown), threads that end later must not call into it.
    Windows frees the key by calling gxi_thread_ends for every thread, here and now: so not under the mutex, and all records are past. */
 GXI_AT_UNLOAD(gxi_unload) {
+    gxi_thread_record *own = NULL;               /* what gpuexec_shutdown left: its text. Other threads, when the process exits, may still use theirs */
     int had_key;
     gxi_lock(&gxi_tables);
     had_key = gxi.have_key;
     gxi.have_key = 0;
     gxi.unloading = 1;
+#ifndef _WIN32
+    if (had_key && !gxi.started && !gxi.desc.realloc_function) own = gxi_thread.epoch == gxi.epoch ? gxi_thread.record : NULL;
+    if (own) {
+        *own->link = own->next;
+        if (own->next) own->next->link = own->link;
+        gxi_thread.record = NULL;
+    }
+#endif
     gxi_unlock(&gxi_tables);
     if (had_key) gxi_key_free(gxi.key);
+    if (own) gxi_record_free(own);
 #ifdef _WIN32
     gxi.epoch++;
 #endif
@@ -2063,10 +2141,10 @@ static gpuexec_result gxi_latched(void) { return gxi_thread.latched && gxi_threa
 static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so this text cannot be made\n";
 
 /* A detail's strings lie in its text buffer, one after the other: message, cure, log, the driver's name of its answer (which the
-   driver's library owns, and that may be closed), and the whole text last. */
+   driver's library owns, and that may be closed), the place (the same with the caller's), and the whole text last. */
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *refused) {
     gxi_text *t = &d->text;
-    size_t message, cure, log, name, text;
+    size_t message, cure, log, name, place, text;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
@@ -2074,6 +2152,7 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     cure = t->n;    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
     name = t->n;    gxi_add(t, "%s%c", e->driver_result_name ? e->driver_result_name : "", 0);
+    place = t->n;   gxi_add(t, "%s%c", e->where ? e->where : "", 0);
     text = t->n;
     gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message,
             gpuexec_result_name(e->result));
@@ -2091,9 +2170,10 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
                 refused->where ? " at " : "", refused->where ? refused->where : "");
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
-        d->e.cure = d->e.log = d->e.driver_result_name = NULL;
+        d->e.cure = d->e.log = d->e.driver_result_name = d->e.where = NULL;
         return;
     }
+    d->e.where = e->where ? t->p + place : NULL;
     d->e.message = t->p + message;
     d->e.cure = e->cure ? t->p + cure : NULL;
     d->e.log = e->log ? t->p + log : NULL;
@@ -2129,6 +2209,7 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
         gxi_bare_error = *e;
         gxi_bare_error.message = gxi_bare_error.text = gxi_no_memory_text;
         gxi_bare_error.log = gxi_bare_error.cure = gxi_bare_error.driver_result_name = NULL;
+        gxi_bare_error.where = gxi_copy_place(gxi_bare_where, sizeof gxi_bare_where, e->where);
         gxi_thread.epoch = gxi.epoch;
         if (latches && !gxi_thread.latched) gxi_thread.latched = e->result;
         gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
@@ -2253,12 +2334,17 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
 /* Gives everything back that failures and tables hold, with the allocator that it came from; other threads' records and latches become past. */
 static void gxi_forget(void) {
     gxi_thread_record *record;
+    size_t place;
     unsigned i;
     for (i = 0; i < GXI_FAILED_KEPT; i++) { gxi_text_free(&gxi.failed[i].detail.text); gxi.failed[i].id = 0; }
     gxi_text_free(&gxi.start_failure.text);
     memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
+    for (place = 0; place < gxi.places_cap; place++) gxi_free(gxi.places[place]);
+    gxi_free(gxi.places);
+    gxi.places = NULL;
+    gxi.nplaces = gxi.places_cap = 0;
     gxi_free(gxi.ranges);
     gxi.ranges = NULL;
     gxi.nranges = gxi.ranges_cap = 0;
@@ -2480,7 +2566,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
         gxi.version = 0;
     } else {
         gxi.first_function = call->function;
-        gxi.first_where = call->where;
+        gxi.first_where = gxi_copy_place(gxi.first_place, sizeof gxi.first_place, call->where);
         GXI_STORE(&gxi.started, 1);
     }
     gxi_unlock(&starting);
@@ -2570,8 +2656,11 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
     const gxi_slot *context;
     unsigned index = 0;
     uint64_t id = 0;
+    const char *place;
     gxi_lock(&gxi_tables);
-    if (gxi.free_slot) {
+    place = gxi_keep_held(call->where);
+    if (call->where && !place) slot = NULL;      /* an object without a place is none that anybody finds */
+    else if (gxi.free_slot) {
         index = gxi.free_slot - 1;
         slot = gxi_slot_at(index);
         gxi.free_slot = (unsigned)(uintptr_t)slot->native;           /* free slots are a list through native */
@@ -2595,7 +2684,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made) {
         /* all but id, which others may be looking at with a stale handle */
         memcpy((char *)slot + sizeof slot->id, (const char *)made + sizeof made->id, sizeof *slot - sizeof slot->id);
         slot->generation = generation & 0x3FFFFF;
-        slot->where = call->where;
+        slot->where = place;
         slot->borrowed = kind == GXI_CONTEXT ? made->adopted : (context = gxi_peek(made->context, GXI_CONTEXT)) != NULL && context->adopted;
         id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | kind;
         GXI_STORE(&slot->id, id);
@@ -2682,7 +2771,10 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
-    else failed->detail.e = gxi_bare_error;      /* whose texts are literals */
+    else {                                       /* whose texts are literals, but for its place, which is this thread's */
+        failed->detail.e = gxi_bare_error;
+        failed->detail.e.where = NULL;
+    }
     gxi_unlock(&gxi_tables);
     return id;
 }
@@ -2794,11 +2886,26 @@ static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((
 /* --- what was launched last, for the text of a kernel's failure ------------------------------------------------------- */
 
 GXI_HOT uint32_t gxi_launch_note(uint64_t kernel) { return (uint32_t)kernel; }       /* kind, slot index, some of the generation; never 0 */
+/* A stream keeps the caller's own pointer, since a launch has no time to copy: before it is read, the library that it was in may have been closed. */
 GXI_HOT void gxi_note_launch(gxi_slot *stream, uint32_t note, const char *where) {
     GXI_STORE(&stream->more, (void *)(uintptr_t)where);
     GXI_STORE(&stream->GXI_LAST_KERNEL, note);
 }
+static int gxi_noted_place(const char *where, char *out, size_t size) {        /* 0: it is gone, and what is there now is no text */
+    int ends[2], ok;
+    size_t i = 0;
+    if (!gxi_read_begin(ends)) return 0;
+    while ((ok = gxi_read_byte(ends, where + i, out + i)) != 0 && out[i] && i + 1 < size) {
+        ok = (unsigned char)out[i] >= ' ' && out[i] != 0x7F;
+        if (!ok) break;
+        i++;
+    }
+    gxi_read_end(ends);
+    out[i] = 0;
+    return ok && i;
+}
 static void gxi_add_last_launches(gxi_text *t) {
+    char place[512];
     unsigned index = 0, shown = 0;
     const gxi_slot *stream, *kernel, *context;
     gxi_lock(&gxi_tables);                       /* other threads may unload their modules and close their contexts */
@@ -2810,7 +2917,7 @@ static void gxi_add_last_launches(gxi_text *t) {
         gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
         gxi_add(t, "kernel \"%s\"%s%s",
                 gxi_launch_note(kernel->id) == last ? ((const gxi_kernel *)kernel->more)->name : "(of a module unloaded since)",
-                where ? " at " : "", where ? where : "");
+                where ? " at " : "", !where ? "" : gxi_noted_place(where, place, sizeof place) ? place : "(a library that was closed since)");
         if ((context = gxi_peek(stream->context, GXI_CONTEXT)) != NULL) gxi_add(t, " on device %d", gxi_context_of(context)->ordinal);
     }
     gxi_unlock(&gxi_tables);
@@ -2830,10 +2937,12 @@ static size_t gxi_range_after(uint64_t lo) {                         /* index of
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {    /* 0: no memory */
     gxi_range range;
     int ok = 1;
-    range.lo = lo; range.bytes = bytes; range.context = context; range.where = where; range.kind = kind; range.freed = NULL;
+    range.lo = lo; range.bytes = bytes; range.context = context; range.where = NULL; range.kind = kind;
     gxi_lock(&gxi_tables);
     range.order = ++gxi.made_count;
-    if (gxi.nranges == gxi.ranges_cap) {
+    range.where = gxi_keep_held(where);
+    ok = range.where || !where;
+    if (ok && gxi.nranges == gxi.ranges_cap) {
         size_t cap = gxi.ranges_cap ? gxi.ranges_cap * 2 : 64;
         gxi_range *p = (gxi_range *)gxi_realloc(gxi.ranges, cap * sizeof *p);
         if (p) { gxi.ranges = p; gxi.ranges_cap = cap; }
@@ -2863,9 +2972,9 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
 /* Takes one out of the table, under its lock, and notes that it was freed: a kernel may still have its address. */
 static void gxi_range_take(size_t at, const char *where) {
-    gxi_range *freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
-    *freed = gxi.ranges[at];
-    freed->freed = where;
+    gxi_freed *freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
+    freed->was = gxi.ranges[at];
+    freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
     memmove(gxi.ranges + at, gxi.ranges + at + 1, (gxi.nranges - at - 1) * sizeof *gxi.ranges);
     gxi.nranges--;
 }
@@ -2889,9 +2998,9 @@ static void gxi_add_last_allocations(gxi_text *t) {
     size_t k;
     gxi_lock(&gxi_tables);
     for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
-        const gxi_range *r = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
-        gxi_add_range(t, r, i ? ", " : "; freed last: ");
-        gxi_add(t, ", freed at %s", r->freed ? r->freed : "?");
+        const gxi_freed *freed = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
+        gxi_add_range(t, &freed->was, i ? ", " : "; freed last: ");
+        gxi_add(t, ", freed at %s", freed->where ? freed->where : "?");
     }
     for (i = 0; i < GXI_FREED_KEPT; i++) {
         const gxi_range *newest = NULL;
@@ -3280,13 +3389,16 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *below = NULL;
     gxi_slot *slot;
     unsigned depth;
+    const char *place;
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
+    if ((place = gxi_keep(call->where)) == NULL && call->where)
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to note where the context is pushed");
     if (GXI_TRY(cuCtxGetCurrent, (&below)) || GXI_TRY(cuCtxPushCurrent, (slot->cu_context)))
         return gxi_fail_cu(call, NULL, "the context cannot be made current");
     depth = gxi_audit_depth();
     if (depth < GXI_AUDIT_DEPTH) {
         gxi_pushed *p = &gxi_audit.pushes[depth];
-        p->context = context.id; p->native = slot->cu_context; p->below = below; p->where = call->where;
+        p->context = context.id; p->native = slot->cu_context; p->below = below; p->where = place;
     }
     gxi_audit.depth = depth + 1;
     return GPUEXEC_OK;
@@ -3746,13 +3858,6 @@ static int gxi_ptx_of_driver(int version) {
 
 /* --- images in memory ---------------------------------------------------------------------------------------------- */
 
-static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a */
-    const unsigned char *p = (const unsigned char *)data;
-    uint64_t hash = 0xCBF29CE484222325u;
-    size_t i;
-    for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 0x100000001B3u;
-    return hash;
-}
 static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little-endian number */
     uint64_t x = 0;
     while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
@@ -6844,7 +6949,8 @@ struct gxi_barrier {
     int              direct, given;              /* given: atomic; 1 once its address was asked for, without which no kernel waits at it */
     double           timeout_seconds;
     uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
-    const char      *aborted, *aborted_where;    /* atomic: by whom, in words, and where; or NULL */
+    const char      *aborted, *aborted_where;    /* atomic: by whom, in words, and where; or NULL. The first who does */
+    char             aborted_place[GXI_PLACE];
     struct CUctx_st *cu_contexts[GXI_MULTI_MOST];
     int              ordinals[GXI_MULTI_MOST];
     gpuexec_ptr      memory[GXI_MULTI_MOST];
@@ -6857,8 +6963,12 @@ static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) {
 /* Tells all who wait there to leave, because of what is said in words: others may be reading that already. */
 static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where) {
     if (why) {
-        GXI_STORE(&b->aborted_where, where);
-        GXI_STORE(&b->aborted, why);
+        gxi_lock(&gxi_tables);
+        if (!b->aborted) {
+            GXI_STORE(&b->aborted_where, gxi_copy_place(b->aborted_place, sizeof b->aborted_place, where));
+            GXI_STORE(&b->aborted, why);
+        }
+        gxi_unlock(&gxi_tables);
     }
     GXI_STORE((volatile uint32_t *)(void *)b->host, 1);
 }

@@ -1,5 +1,7 @@
 /* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and the cure. */
 #include "../test.h"
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #define UNIT_PTX   "tests/unit/unit.ptx"
@@ -852,6 +854,21 @@ TEST_ALONE(the_text_names_the_last_launch) {
     CHECK_OK(gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at tests/unit/wrong_input.c:");
+}
+
+/* A launch's place is only noted: when its library was closed since, the text does without. */
+TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
+    setting s = set_up();
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int   zero = open("/dev/zero", O_RDWR);
+    char *library = (char *)mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);
+    close(zero);
+    if (!CHECK(library != (char *)MAP_FAILED)) return;
+    snprintf(library, page, "closed.c:1");
+    CHECK_OK(gpuexec_launch_at(library, fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    munmap(library, page);
+    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at (a library that was closed since) on device 0");
 }
 
 TEST_ALONE(an_address_that_was_freed_is_named) {
