@@ -29,6 +29,7 @@
         >>platform    loader, mutex, thread-local storage, atomics
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, failures, latch, log
+        >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream, impl-event, impl-launch,
         >>impl-params, impl-barrier, impl-multi
@@ -294,7 +295,9 @@
 
 /* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro over the plain function
    gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12", or NULL. Debuggers, function pointers and other languages
-   use the function; >>names lists the macros. The string must live as long as what the call makes. */
+   use the function; >>names lists the macros. The string is copied where it is kept beyond the call, and the copies live until gpuexec_shutdown: the
+   library that called may be closed before. Only that of a launch is noted and not copied, for speed: if a kernel's failure is met after its library was
+   closed, the text does without it. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -1626,6 +1629,13 @@ static int  gxi_privileged(void) { return 0; }
 static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 #  define gxi_getcwd _getcwd
+/* The byte at p, which may have been unmapped. 0 if it was. */
+static int gxi_read_byte(const int *ends, const char *p, char *out) {
+    (void)ends;
+    return ReadProcessMemory(GetCurrentProcess(), p, out, 1, NULL) != 0;
+}
+static int gxi_read_begin(int *ends) { ends[0] = ends[1] = 0; return 1; }
+static void gxi_read_end(const int *ends) { (void)ends; }
 static const char *gxi_not_a_file(const char *path) {
     const DWORD attributes = GetFileAttributesA(path);
     return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY ? "a directory" : NULL;
@@ -1669,6 +1679,13 @@ static int  gxi_privileged(void) {
 static long gxi_pid(void) { return (long)getpid(); }
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 #  define gxi_getcwd getcwd
+/* The byte at p, which may have been unmapped. 0 if it was: write answers EFAULT where a load would crash. */
+static int gxi_read_byte(const int *ends, const char *p, char *out) { return write(ends[1], p, 1) == 1 && read(ends[0], out, 1) == 1; }
+static int gxi_read_begin(int *ends) { return pipe(ends) == 0; }
+static void gxi_read_end(const int *ends) {
+    close(ends[0]);
+    close(ends[1]);
+}
 static const char *gxi_not_a_file(const char *path) {                /* what it is instead: opening a FIFO may wait for ever, reading a device never end */
     struct stat about;
     if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return NULL;
@@ -1879,7 +1896,7 @@ enum {
 #define GXI_STREAM_LEGACY ((struct CUstream_st *)1)      /* CU_STREAM_LEGACY */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>core   State, allocator, texts, the one failure function, the latch, start.
+   >>core   State, allocator, texts, the one failure function, the latch.
    A gxi_call describes the API call under way: its name, the user's place, how it treats the latch, and what the driver said last. */
 
 typedef enum gxi_kind_of_call { GXI_MAKES, GXI_WORKS, GXI_WAITS, GXI_ASKS, GXI_CLEANS } gxi_kind_of_call;
@@ -1913,6 +1930,8 @@ typedef struct gxi_thread_record {
 typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
 static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched count only while epoch is gxi.epoch */
 static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, when there was no memory for a record */
+enum { GXI_PLACE = 128 };
+static GXI_THREAD char gxi_bare_where[GXI_PLACE];        /* its place */
 
 enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
@@ -1923,6 +1942,8 @@ typedef struct gxi_range {                       /* an allocation of ours */
     gpuexec_memory_kind kind;
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
+enum { GXI_FREED_KEPT = 4 };
+typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;     /* clean-up needs no memory to succeed */
 typedef struct gxi_leaf {                        /* of the table of allocations: see >>object */
     unsigned count;
     struct { uint64_t lo; gxi_range *range; } at[256];
@@ -1944,6 +1965,7 @@ typedef struct gxi_state {
     char                library_path[1024];
     long                pid;
     const char         *first_function, *first_where;
+    char                first_place[GXI_PLACE];
     gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
     int                 barriers;                /* atomic: were made since the start; waits look at them */
     int                 sticky;                  /* the first sticky CUresult of the process, and its text */
@@ -1960,12 +1982,17 @@ typedef struct gxi_state {
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
     uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
+    char              **places;                  /* copies of `where`s, each once: a hash table with places_cap entries, a power of 2 */
+    size_t              nplaces, places_cap;
+    uint64_t            freed_count;
+    gxi_freed           freed[GXI_FREED_KEPT];   /* the allocations freed last, by freed_count */
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* where each begins: close together, for the search */
     size_t              nleaves, leaves_cap;
     uint32_t            first[16];               /* by kind: lists of the objects that belong to no other */
     /* What sections below add to calls above them, each set with the first object that needs it: */
     void              (*add_launches)(gxi_text *t);                  /* to the text of an asynchronous error: who may have failed */
+    void              (*add_allocations)(gxi_text *t);               /* ... what it may have missed, if an address was illegal */
     void              (*add_barriers)(gxi_text *t);                  /* ... and who waits for that */
     /* after a wait in that context: fails if a barrier of it is broken, or, with `news`, if no call has returned that yet */
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
@@ -2012,6 +2039,53 @@ static char *gxi_copy_string(const char *s) {
     char *p = (char *)gxi_realloc(NULL, strlen(s) + 1);
     if (p) memcpy(p, s, strlen(s) + 1);
     return p;
+}
+
+static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a */
+    const unsigned char *p = (const unsigned char *)data;
+    uint64_t hash = 0xCBF29CE484222325u;
+    size_t i;
+    for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 0x100000001B3u;
+    return hash;
+}
+
+/* The copy of a place that is kept beyond the call: the caller's string goes when its library is closed. gxi_tables is held. NULL without memory. */
+static const char *gxi_keep_held(const char *where) {
+    size_t i, k;
+    if (!where) return NULL;
+    if (gxi.nplaces * 2 >= gxi.places_cap) {
+        const size_t cap = gxi.places_cap ? gxi.places_cap * 2 : 64;
+        char **fresh = (char **)gxi_realloc(NULL, cap * sizeof *fresh);
+        if (!fresh) return NULL;
+        memset(fresh, 0, cap * sizeof *fresh);
+        for (k = 0; k < gxi.places_cap; k++) {
+            if (!gxi.places[k]) continue;
+            i = (size_t)gxi_hash(gxi.places[k], strlen(gxi.places[k])) & (cap - 1);
+            while (fresh[i]) i = (i + 1) & (cap - 1);
+            fresh[i] = gxi.places[k];
+        }
+        gxi_free(gxi.places);
+        gxi.places = fresh;
+        gxi.places_cap = cap;
+    }
+    i = (size_t)gxi_hash(where, strlen(where)) & (gxi.places_cap - 1);
+    for (; gxi.places[i]; i = (i + 1) & (gxi.places_cap - 1)) if (strcmp(gxi.places[i], where) == 0) return gxi.places[i];
+    gxi.places[i] = gxi_copy_string(where);
+    gxi.nplaces += gxi.places[i] != NULL;
+    return gxi.places[i];
+}
+/* The end of a place, which has the line, where there is room for so much only. */
+static const char *gxi_copy_place(char *out, size_t size, const char *where) {
+    const size_t n = where ? strlen(where) : 0;
+    if (where) memcpy(out, n < size ? where : where + (n - size + 1), n < size ? n + 1 : size);
+    return where ? out : NULL;
+}
+static const char *gxi_keep(const char *where) {
+    const char *kept;
+    gxi_lock(&gxi_tables);
+    kept = gxi_keep_held(where);
+    gxi_unlock(&gxi_tables);
+    return kept;
 }
 
 static GXI_THREAD int gxi_in_log;                /* a logger that calls the library is not called again because of it */
@@ -2085,13 +2159,23 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
 /* When this code is unloaded (dlclose or FreeLibrary of a plugin that forgot gpuexec_shutdown), threads that end later must not call into it.
    Windows frees the key by calling gxi_thread_ends for every thread, here and now: so not under the mutex, and all records are past. */
 GXI_AT_UNLOAD(gxi_unload) {
+    gxi_thread_record *own = NULL;               /* what gpuexec_shutdown left: its text. Other threads, when the process exits, may still use theirs */
     int had_key;
     gxi_lock(&gxi_tables);
     had_key = gxi.have_key;
     gxi.have_key = 0;
     gxi.unloading = 1;
+#ifndef _WIN32
+    if (had_key && !gxi.started && !gxi.desc.realloc_function) own = gxi_thread.epoch == gxi.epoch ? gxi_thread.record : NULL;
+    if (own) {
+        *own->link = own->next;
+        if (own->next) own->next->link = own->link;
+        gxi_thread.record = NULL;
+    }
+#endif
     gxi_unlock(&gxi_tables);
     if (had_key) gxi_key_free(gxi.key);
+    if (own) gxi_record_free(own);
 #ifdef _WIN32
     gxi.epoch++;
 #endif
@@ -2132,10 +2216,10 @@ static gpuexec_result gxi_latched(void) { return gxi_thread.latched && gxi_threa
 static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so this text cannot be made\n";
 
 /* A detail's strings lie in its text buffer, one after the other: message, cure, log, the driver's name of its answer (which the
-   driver's library owns, and that may be closed), and the whole text last. */
+   driver's library owns, and that may be closed), the place (the same with the caller's), and the whole text last. */
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *refused) {
     gxi_text *t = &d->text;
-    size_t message, cure, log, name, text;
+    size_t message, cure, log, name, place, text;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
@@ -2143,6 +2227,7 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     cure = t->n;    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
     name = t->n;    gxi_add(t, "%s%c", e->driver_result_name ? e->driver_result_name : "", 0);
+    place = t->n;   gxi_add(t, "%s%c", e->where ? e->where : "", 0);
     text = t->n;
     gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message,
             gpuexec_result_name(e->result));
@@ -2160,9 +2245,10 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
                 refused->where ? " at " : "", refused->where ? refused->where : "");
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
-        d->e.cure = d->e.log = d->e.driver_result_name = NULL;
+        d->e.cure = d->e.log = d->e.driver_result_name = d->e.where = NULL;
         return;
     }
+    d->e.where = e->where ? t->p + place : NULL;
     d->e.message = t->p + message;
     d->e.cure = e->cure ? t->p + cure : NULL;
     d->e.log = e->log ? t->p + log : NULL;
@@ -2198,6 +2284,7 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
         gxi_bare_error = *e;
         gxi_bare_error.message = gxi_bare_error.text = gxi_no_memory_text;
         gxi_bare_error.log = gxi_bare_error.cure = gxi_bare_error.driver_result_name = NULL;
+        gxi_bare_error.where = gxi_copy_place(gxi_bare_where, sizeof gxi_bare_where, e->where);
         gxi_thread.epoch = gxi.epoch;
         if (latches && !gxi_thread.latched) gxi_thread.latched = e->result;
         gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
@@ -2291,6 +2378,7 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                             gxi.sticky_detail.e.message);
         }
         if (gxi.add_launches) gxi.add_launches(&message);
+        if (call->cu == GXI_ILLEGAL_ADDRESS && gxi.add_allocations) gxi.add_allocations(&message);
         if (GXI_LOAD(&gxi.barriers)) gxi.add_barriers(&message);
         gxi_add(&message, "; this call met it: ");
         va_start(list, format);
@@ -2318,7 +2406,7 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
 /* Gives everything back that failures and tables hold, with the allocator that it came from; other threads' records and latches become past. */
 static void gxi_forget(void) {
     gxi_thread_record *record;
-    size_t at;
+    size_t at, place;
     unsigned i;
     for (i = 0; i < GXI_FAILED_KEPT; i++) { gxi_text_free(&gxi.failed[i].detail.text); gxi.failed[i].id = 0; }
     gxi_text_free(&gxi.start_failure.text);
@@ -2334,6 +2422,11 @@ static void gxi_forget(void) {
     gxi.leaves = NULL;
     gxi.firsts = NULL;
     gxi.nleaves = gxi.leaves_cap = 0;
+    for (place = 0; place < gxi.places_cap; place++) gxi_free(gxi.places[place]);
+    gxi_free(gxi.places);
+    gxi.places = NULL;
+    gxi.nplaces = gxi.places_cap = 0;
+    gxi.freed_count = 0;
     if (gxi.have_key) gxi_key_free(gxi.key);
     gxi.have_key = 0;
     while ((record = gxi.records) != NULL) {
@@ -2343,7 +2436,8 @@ static void gxi_forget(void) {
     gxi.epoch++;
 }
 
-/* --- start ------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>begin   Finding and loading the driver, on first use or by gpuexec_setup; what its failures mean; forked children. */
 
 #define GXI_CPU_DEVICE "run on the CPU device" GXI_CPU_DEVICE_IS_FOR ": `make simgpu` in gpuexec's repository, then set " \
                        "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so"
@@ -2553,7 +2647,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
         gxi.version = 0;
     } else {
         gxi.first_function = call->function;
-        gxi.first_where = call->where;
+        gxi.first_where = gxi_copy_place(gxi.first_place, sizeof gxi.first_place, call->where);
         GXI_STORE(&gxi.started, 1);
     }
     gxi_unlock(&starting);
@@ -2629,7 +2723,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
                      borrowed : 1;               /* its context is somebody else's, who may have destroyed it: ask */
 } gxi_slot;
-typedef struct gxi_place { uint32_t *from, next; } gxi_place;         /* a slot's place in its owner's list: index + 1 of the next one, 0 none */
+typedef struct gxi_links { uint32_t *from, next; } gxi_links;         /* a slot's place in its owner's list: index + 1 of the next one, 0 none */
 
 #define GXI_ROW(KIND, member, name, turn) static int gxi_##member##_end(gxi_call *call, gxi_slot *old);
 GXI_KIND_ROWS(GXI_ROW)
@@ -2671,8 +2765,8 @@ static int gxi_had_tag(uint64_t id) {            /* that one now, or before all 
 }
 static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
 static unsigned gxi_index_of(uint64_t id) { return (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
-static gxi_place *gxi_place_at(unsigned index) {   /* a chunk's links lie behind its slots */
-    return (gxi_place *)(void *)(gxi.chunks[index / GXI_CHUNK_SLOTS] + GXI_CHUNK_SLOTS) + index % GXI_CHUNK_SLOTS;
+static gxi_links *gxi_links_at(unsigned index) {   /* a chunk's lie behind its slots */
+    return (gxi_links *)(void *)(gxi.chunks[index / GXI_CHUNK_SLOTS] + GXI_CHUNK_SLOTS) + index % GXI_CHUNK_SLOTS;
 }
 
 GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL unless alive, ours, and of that kind */
@@ -2701,17 +2795,20 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     const gxi_slot *context;
     unsigned index = 0;
     uint64_t id = 0;
+    const char *place;
     gxi_lock(&gxi_tables);
-    if (gxi.free_slot) {
+    place = gxi_keep_held(call->where);
+    if (call->where && !place) slot = NULL;      /* an object without a place is none that anybody finds */
+    else if (gxi.free_slot) {
         index = gxi.free_slot - 1;
         slot = gxi_slot_at(index);
         gxi.free_slot = slot->is.next_free;
     } else if (gxi.slots < GXI_CHUNKS * GXI_CHUNK_SLOTS) {
         unsigned chunk = gxi.slots / GXI_CHUNK_SLOTS;
         if (!gxi.chunks[chunk]) {
-            gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_place)));
+            gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)));
             if (fresh) {
-                memset(fresh, 0, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_place)));
+                memset(fresh, 0, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)));
                 for (index = 0; index < GXI_CHUNK_SLOTS; index++) fresh[index].generation = gxi.generation & 0x3FFFFF;
                 GXI_STORE(&gxi.chunks[chunk], fresh);
             }
@@ -2725,13 +2822,13 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
         unsigned generation = slot->generation + 1;
         /* all but id, which others may be looking at with a stale handle */
         memcpy((char *)slot + sizeof slot->id, (const char *)made + sizeof made->id, sizeof *slot - sizeof slot->id);
-        gxi_place *place = gxi_place_at(index);
-        place->from = list;
-        place->next = *list;
-        if (*list) gxi_place_at(*list - 1)->from = &place->next;
+        gxi_links *links = gxi_links_at(index);
+        links->from = list;
+        links->next = *list;
+        if (*list) gxi_links_at(*list - 1)->from = &links->next;
         *list = index + 1;
         slot->generation = generation & 0x3FFFFF;
-        slot->where = call->where;
+        slot->where = place;
         slot->borrowed = kind == GXI_CONTEXT ? made->adopted : (context = gxi_peek(made->context, GXI_CONTEXT)) != NULL && context->adopted;
         id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | kind;
         GXI_STORE(&slot->id, id);
@@ -2766,11 +2863,11 @@ static int gxi_end(uint64_t id) {
     gxi_lock(&gxi_tables);
     slot = gxi_peek_any(id);
     if (slot) {
-        gxi_place *place = gxi_place_at(gxi_index_of(id));
+        gxi_links *links = gxi_links_at(gxi_index_of(id));
         GXI_STORE(&slot->id, 0);
         if (gxi_kind_of(id) == GXI_KERNEL || gxi_kind_of(id) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
-        *place->from = place->next;
-        if (place->next) gxi_place_at(place->next - 1)->from = place->from;
+        *links->from = links->next;
+        if (links->next) gxi_links_at(links->next - 1)->from = links->from;
         if (slot->generation < GXI_LAST_GENERATION) {                /* otherwise retired: its ids would begin again */
             slot->is.next_free = gxi.free_slot;
             gxi.free_slot = gxi_index_of(id) + 1;
@@ -2795,7 +2892,7 @@ static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return slot->is.k
 
 /* The first of a list, and the next one; NULL when there is none. While gxi_tables is held, what other threads' objects hold lives as long as it is. */
 static gxi_slot *gxi_first_held(const uint32_t *list) { return *list ? gxi_slot_at(*list - 1) : NULL; }
-static gxi_slot *gxi_next_held(const gxi_slot *slot) { return gxi_first_held(&gxi_place_at(gxi_index_of(slot->id))->next); }
+static gxi_slot *gxi_next_held(const gxi_slot *slot) { return gxi_first_held(&gxi_links_at(gxi_index_of(slot->id))->next); }
 static gxi_slot *gxi_first(const uint32_t *list) {
     gxi_slot *slot;
     gxi_lock(&gxi_tables);
@@ -2824,7 +2921,10 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
-    else failed->detail.e = gxi_bare_error;      /* whose texts are literals */
+    else {                                       /* whose texts are literals, but for its place, which is this thread's */
+        failed->detail.e = gxi_bare_error;
+        failed->detail.e.where = NULL;
+    }
     gxi_unlock(&gxi_tables);
     return id;
 }
@@ -2925,12 +3025,27 @@ static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((
 
 /* --- what was launched last, for the text of a kernel's failure ------------------------------------------------------- */
 
+/* A stream keeps the caller's own pointer, since a launch has no time to copy: before it is read, the library that it was in may have been closed. */
 GXI_HOT void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
     GXI_STORE(&stream->is.stream.last_where, where);
     GXI_STORE(&stream->is.stream.last_kernel, kernel);
 }
+static int gxi_noted_place(const char *where, char *out, size_t size) {        /* 0: it is gone, and what is there now is no text */
+    int ends[2], ok;
+    size_t i = 0;
+    if (!gxi_read_begin(ends)) return 0;
+    while ((ok = gxi_read_byte(ends, where + i, out + i)) != 0 && out[i] && i + 1 < size) {
+        ok = (unsigned char)out[i] >= ' ' && out[i] != 0x7F;
+        if (!ok) break;
+        i++;
+    }
+    gxi_read_end(ends);
+    out[i] = 0;
+    return ok && i;
+}
 static void gxi_add_last_launches(gxi_text *t) {
     unsigned shown = 0;
+    char place[512];
     const gxi_slot *stream, *kernel, *context;
     gxi_lock(&gxi_tables);                       /* other threads may unload their modules and close their contexts */
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
@@ -2941,7 +3056,8 @@ static void gxi_add_last_launches(gxi_text *t) {
             kernel = gxi_peek(last, GXI_KERNEL);
             gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
             gxi_add(t, "kernel \"%s\"%s%s on device %d", kernel ? gxi_kernel_of(kernel)->name : "(of a module unloaded since)", where ? " at " : "",
-                    where ? where : "", gxi_context_of(context)->ordinal);
+                    !where ? "" : gxi_noted_place(where, place, sizeof place) ? place : "(a library that was closed since)",
+                    gxi_context_of(context)->ordinal);
         }
     }
     gxi_unlock(&gxi_tables);
@@ -3003,12 +3119,35 @@ static gxi_leaf *gxi_leaf_new(size_t place) {
     gxi.firsts[place] = leaf->at[0].lo;
     return leaf;
 }
+static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before) {
+    gxi_add(t, "%s%llu bytes of %s memory at 0x%llx, made at %s", before, (unsigned long long)r->bytes, gxi_memory_kinds[r->kind],
+            (unsigned long long)r->lo, r->where ? r->where : "?");
+}
+/* For the text of an illegal address, which no driver reports: it often lies in what was freed too early, or just past what was made too small. */
+static void gxi_add_last_allocations(gxi_text *t) {
+    const gxi_slot *context;
+    unsigned i, shown = 0;
+    gxi_lock(&gxi_tables);
+    for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
+        const gxi_freed *freed = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
+        gxi_add_range(t, &freed->was, i ? ", " : "; freed last: ");
+        gxi_add(t, ", freed at %s", freed->where ? freed->where : "?");
+    }
+    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
+        const gxi_range *r = gxi_context_of(context)->ranges;        /* the newest first */
+        for (; r && shown < GXI_FREED_KEPT; r = r->next) gxi_add_range(t, r, shown++ ? ", " : "; of those that live, made last: ");
+    }
+    gxi_unlock(&gxi_tables);
+}
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {    /* 0: no memory */
     gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
     const gxi_slot *owner;
     size_t place;
-    int ok = r != NULL;
+    const char *kept;
+    int ok;
     gxi_lock(&gxi_tables);
+    kept = gxi_keep_held(where);
+    ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
     if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0) != NULL;
@@ -3028,8 +3167,9 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->lo = lo;
         r->bytes = bytes;
         r->context = context;
-        r->where = where;
+        r->where = kept;
         r->kind = kind;
+        gxi.add_allocations = gxi_add_last_allocations;
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
             r->next = *r->from;
@@ -3041,14 +3181,19 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     if (!ok) gxi_free(r);
     return ok;
 }
-/* Takes the one that begins there out of table and list; NULL if there is none. gxi_tables is held. */
-static gxi_range *gxi_range_out(uint64_t lo) {
+/* Takes the one that begins there out of table and list, and notes that it was freed: a kernel may still have its address. NULL if there is
+   none. gxi_tables is held. */
+static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
     const size_t place = gxi_leaves_below(lo) - 1;
     gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
     const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
+    gxi_freed *freed;
     gxi_range *r;
     if (!leaf || leaf->at[i].lo != lo) return NULL;
     r = leaf->at[i].range;
+    freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
+    freed->was = *r;
+    freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
     leaf->count--;
     memmove(leaf->at + i, leaf->at + i + 1, (leaf->count - i) * sizeof *leaf->at);
     if (leaf->count) gxi.firsts[place] = leaf->at[0].lo;
@@ -3076,25 +3221,24 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
 /* The range that holds the address, if there is one. */
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
 /* 0 if somebody else has removed it. */
-static int gxi_range_remove(uint64_t lo) {
+static int gxi_range_remove(uint64_t lo, const char *where) {
     gxi_range *r;
     gxi_lock(&gxi_tables);
-    r = gxi_range_out(lo);
+    r = gxi_range_out(lo, where);
     gxi_unlock(&gxi_tables);
     gxi_free(r);
     return r != NULL;
 }
 /* Removes one that lies in that context; 0 if there is none left. */
-static int gxi_range_take(const gxi_slot *context, gxi_range *out) {
+static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
     gxi_range *r;
     gxi_lock(&gxi_tables);
     r = gxi_context_of(context)->ranges;
-    if (r) *out = *gxi_range_out(r->lo);
+    if (r) *out = *gxi_range_out(r->lo, where);
     gxi_unlock(&gxi_tables);
     gxi_free(r);
     return r != NULL;
 }
-
 /* --- working in an object's context ------------------------------------------------------------------------------- */
 
 typedef struct gxi_scope { const gxi_call *call; int pushed; } gxi_scope;
@@ -3473,13 +3617,16 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *below = NULL;
     gxi_slot *slot;
     unsigned depth;
+    const char *place;
     if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
+    if ((place = gxi_keep(call->where)) == NULL && call->where)
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to note where the context is pushed");
     if (GXI_TRY(cuCtxGetCurrent, (&below)) || GXI_TRY(cuCtxPushCurrent, (slot->cu_context)))
         return gxi_fail_cu(call, NULL, "the context cannot be made current");
     depth = gxi_audit_depth();
     if (depth < GXI_AUDIT_DEPTH) {
         gxi_pushed *p = &gxi_audit.pushes[depth];
-        p->context = context.id; p->native = slot->cu_context; p->below = below; p->where = call->where;
+        p->context = context.id; p->native = slot->cu_context; p->below = below; p->where = place;
     }
     gxi_audit.depth = depth + 1;
     return GPUEXEC_OK;
@@ -3729,7 +3876,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
                                      made_at ? made_at : "?");
         }
     }
-    while (gxi_range_take(slot, &range)) {
+    while (gxi_range_take(slot, &range, call->where)) {
         if (!gone && gxi_free_range(call, range.lo, range.kind) && call->cu != GXI_DEINITIALIZED && !result)
             result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed", range.where ? range.where : "?");
     }
@@ -3924,13 +4071,6 @@ static int gxi_ptx_of_driver(int version) {
 
 /* --- images in memory ---------------------------------------------------------------------------------------------- */
 
-static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a */
-    const unsigned char *p = (const unsigned char *)data;
-    uint64_t hash = 0xCBF29CE484222325u;
-    size_t i;
-    for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 0x100000001B3u;
-    return hash;
-}
 static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little-endian number */
     uint64_t x = 0;
     while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
@@ -5412,7 +5552,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         range.where ? range.where : "?");
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) || gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();   /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
-    if (!gxi_range_remove(address)) {
+    if (!gxi_range_remove(address, call->where)) {
         gxi_leave(&scope);
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
@@ -7280,7 +7420,8 @@ struct gxi_barrier {
     int              direct, given;              /* given: atomic; 1 once its address was asked for, without which no kernel waits at it */
     double           timeout_seconds;
     uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
-    const char      *aborted, *aborted_where;    /* atomic: by whom, in words, and where; or NULL */
+    const char      *aborted, *aborted_where;    /* atomic: by whom, in words, and where; or NULL. The first who does */
+    char             aborted_place[GXI_PLACE];
     struct CUctx_st *cu_contexts[GXI_MULTI_MOST];
     int              ordinals[GXI_MULTI_MOST];
     gpuexec_ptr      memory[GXI_MULTI_MOST];
@@ -7293,8 +7434,12 @@ static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) {
 /* Tells all who wait there to leave, because of what is said in words: others may be reading that already. */
 static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where) {
     if (why) {
-        GXI_STORE(&b->aborted_where, where);
-        GXI_STORE(&b->aborted, why);
+        gxi_lock(&gxi_tables);
+        if (!b->aborted) {
+            GXI_STORE(&b->aborted_where, gxi_copy_place(b->aborted_place, sizeof b->aborted_place, where));
+            GXI_STORE(&b->aborted, why);
+        }
+        gxi_unlock(&gxi_tables);
     }
     GXI_STORE((volatile uint32_t *)(void *)b->host, 1);
 }
@@ -7595,10 +7740,10 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
     }
     memset(&made, 0, sizeof made);
     made.is.barrier.info = b;
-    b->where = call->where;
     gxi_lock(&gxi_barriers_mutex);               /* who looks at barriers finds it with its handle, or not at all */
     handle.id = b->id = gxi_new(call, GXI_BARRIER, &made, &gxi.first[GXI_BARRIER]);
     if (handle.id) {
+        b->where = gxi_peek(handle.id, GXI_BARRIER)->where;
         b->from = &gxi_barriers;
         b->next = gxi_barriers;
         if (b->next) b->next->from = &b->next;

@@ -175,6 +175,11 @@ plugins() {
     quiet "three copies in one process, a static one first" "$out/host" "$out/s.so" "$out/b.so" "$out/a.so"
     quiet "copies of two versions in one process" "$out/host" "$out/a.so" "$out/other.so" "$out/s.so"
     quiet "copies of two versions in one process, the other one first" "$out/host" "$out/other.so" "$out/a.so" "$out/b.so"
+    exported='-DGPUEXEC_API=__attribute__((visibility("default")))'
+    quiet "plugin that exports the API" $so "$exported" $here/implementation.c -o "$out/api.so" $libs
+    quiet "plugin that uses it" $so "$exported" $here/plugin_user.c "$out/api.so" -o "$out/user.so" $libs
+    quiet "plugin that uses it: host" "$@" $strict -std=c99 $SAN_FLAGS "$exported" $here/plugin_user_host.c "$out/api.so" -Wl,-rpath,"$out" -o "$out/user_host" $libs
+    quiet "plugin that uses it, closed early" "$out/user_host" "$out/user.so"
     quiet "plugin example: host" "$@" $strict -std=c99 $SAN_FLAGS examples/plugin.c -o "$out/plugin" $libs
     quiet "plugin example: library" $so examples/plugin.c -o "$out/plugin.so" $libs
     quiet "plugin example: loaded by its host" sh -c '"$0" "$1" >/dev/null' "$out/plugin" "$out/plugin.so"

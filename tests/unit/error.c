@@ -375,3 +375,53 @@ TEST(a_very_long_text) {
     CHECK_TEXT(gpuexec_error_text(), "xxxx");
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND");
 }
+
+/* --- places ------------------------------------------------------------------------------------------------------------ */
+
+/* A caller's place goes when its library is closed: what keeps it longer than the call keeps a copy. Played by a string that changes. */
+static char place[64];
+static const char *at(const char *now) {
+    snprintf(place, sizeof place, "%s", now);
+    return place;
+}
+static char   told[4000];
+static size_t told_bytes;
+static void tell(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    if (level == GPUEXEC_LOG_WARNING) told_bytes += (size_t)snprintf(told + told_bytes, sizeof told - told_bytes, "%s", text);
+}
+TEST(places_are_copied) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_pointer_info info;
+    gpuexec_context ctx;
+    gpuexec_stream failed;
+    gpuexec_ptr p;
+    char stack[1000];
+    desc.log = tell;
+    desc.report_leaks = 1;
+    told_bytes = 0;
+    CHECK_OK(gpuexec_setup_at(at("setup.c:1"), &desc));
+    ctx = gpuexec_context_open_at(at("context.c:2"), 0, NULL);
+    gpuexec_stream_create_at(at("stream.c:3"), ctx, NULL);
+    p = gpuexec_alloc_at(at("alloc.c:4"), ctx, 64);
+    CHECK_OK(gpuexec_context_push_at(at("push.c:5"), ctx));
+    failed = gpuexec_stream_create_at(at("failed.c:6"), (gpuexec_context){ 0 }, NULL);
+    at("overwritten");
+    CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");
+    CHECK_TEXT(gpuexec_error_text(), "failed.c:6: gpuexec_stream_create");
+    CHECK_RESULT(gpuexec_event_record_at(NULL, (gpuexec_event){ 0 }, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE);
+    CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");  /* the latched one's */
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
+    CHECK_TEXT(gpuexec_why(failed), "failed.c:6");
+    CHECK_RESULT(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE);
+    CHECK_TEXT(gpuexec_error_text(), "it was started by gpuexec_setup at setup.c:1");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_pointer_get_info(p, &info));
+    CHECK_STRING(info.where, "alloc.c:4");
+    CHECK(gpuexec_context_stack_text(stack, sizeof stack) > 0);
+    CHECK_TEXT(stack, "pushed at push.c:5");
+    CHECK_OK(gpuexec_context_pop(ctx));
+    gpuexec_shutdown();
+    CHECK_TEXT(told, "a context, made at context.c:2", "a stream, made at stream.c:3", "64 bytes of device memory", "made at alloc.c:4");
+    CHECK(strstr(told, "overwritten") == NULL);
+}

@@ -1014,7 +1014,7 @@ TEST(the_table_of_allocations) {
         const uint32_t at = test_random(&random) % PLACES, by = test_random(&random) % 256;
         const int phase = step / 40000 % 2;          /* grows to nearly all, shrinks to nearly none */
         if (size[at] && (phase || by < 32)) {
-            if (!gxi_range_remove(base + 256 * at)) wrong++;
+            if (!gxi_range_remove(base + 256 * at, NULL)) wrong++;
             size[at] = 0;
             live--;
         } else if (!size[at] && (!phase || by < 32)) {
@@ -1025,10 +1025,10 @@ TEST(the_table_of_allocations) {
         if (!size[at] != !gxi_range_find(base + 256 * at, &r)) wrong++;
         if ((by < size[at]) != gxi_range_find(base + 256 * at + by, &r)) wrong++;
         if (by < size[at] && (r.lo != base + 256 * at || r.bytes != size[at])) wrong++;
-        if (!size[at] && gxi_range_remove(base + 256 * at)) wrong++;
+        if (!size[at] && gxi_range_remove(base + 256 * at, NULL)) wrong++;
     }
     CHECK_EQ(wrong, 0);
-    while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r)) live--;
+    while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) live--;
     CHECK_EQ(live, 0);
     CHECK_EQ(gxi.nleaves, 0);
 }

@@ -702,13 +702,10 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     CHECK(truncate(cut, 2000) == 0);
     NOT_LOADED(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE, "is a cubin that is cut off: it has 2000 bytes", cut);
     unlink(cut);
-    if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75))) {    /* no PTX in it */
-        if (on_cpu_device())
-            NOT_LOADED(gpuexec_module_load_file(ctx, other, NULL), GPUEXEC_NOT_SUPPORTED, "the CPU device executes PTX text only", other);
-        else
-            NOT_LOADED(gpuexec_module_load_file(ctx, other, NULL), GPUEXEC_IMAGE_TOO_NEW,
-                       "has no code for device 0 of compute capability", "nvcc -gencode", other);
-    }
+    if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75)))      /* no PTX in it */
+        NOT_LOADED(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED : GPUEXEC_IMAGE_TOO_NEW,
+                   on_cpu_device() ? "is a fatbin, but the CPU device executes PTX text only" : "has no code for device 0 of compute capability",
+                   on_cpu_device() ? "nvcc -ptx" : "nvcc -gencode", other);
     unlink(other);
     if (CHECK(nvcc_made(object, "-dc -arch=sm_", 90)))
         NOT_LOADED(gpuexec_module_load_file(ctx, object, NULL), GPUEXEC_BAD_IMAGE, "is a host object", "gpuexec_linker_add_file");

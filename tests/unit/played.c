@@ -330,7 +330,7 @@ static int no_chunk, chunks_refused;
 static void *no_more_chunks(void *user, void *p, size_t bytes) {
     (void)user;
     if (!bytes) { free(p); return NULL; }
-    if (no_chunk && !p && bytes == GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_place))) { chunks_refused++; return NULL; }
+    if (no_chunk && !p && bytes == GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links))) { chunks_refused++; return NULL; }
     return realloc(p, bytes);
 }
 static int made, ended;

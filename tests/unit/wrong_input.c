@@ -1,5 +1,7 @@
 /* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and the cure. */
 #include "../test.h"
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #define UNIT_PTX   "tests/unit/unit.ptx"
@@ -852,6 +854,39 @@ TEST_ALONE(the_text_names_the_last_launch) {
     CHECK_OK(gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at tests/unit/wrong_input.c:");
+}
+
+/* A launch's place is only noted: when its library was closed since, the text does without. */
+TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
+    setting s = set_up();
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int   zero = open("/dev/zero", O_RDWR);
+    char *library = (char *)mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);
+    close(zero);
+    if (!CHECK(library != (char *)MAP_FAILED)) return;
+    snprintf(library, page, "closed.c:1");
+    CHECK_OK(gpuexec_launch_at(library, fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    munmap(library, page);
+    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at (a library that was closed since) on device 0");
+}
+
+TEST_ALONE(an_address_that_was_freed_is_named) {
+    setting s = set_up();
+    uint32_t by = 1, n = 1 << 20;
+    gpuexec_ptr p[6];
+    char freed[200], made[200], *text;
+    int i, free_line = 0, made_line = 0;
+    for (i = 0; i < 6; i++) { p[i] = gpuexec_alloc(s.ctx, ((size_t)4 << 20) + (size_t)i); made_line = __LINE__; }
+    for (i = 0; i < 5; i++) { gpuexec_free(p[i]); free_line = __LINE__; }
+    CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(n / 256, 256, 0), GPUEXEC_ARGS(p[4], by, n)));
+    if (gpuexec_stream_sync(s.stream) == GPUEXEC_OK) SKIP("this driver keeps freed memory mapped");
+    snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx, made at tests/unit/wrong_input.c:%d, ", (unsigned long long)p[4], made_line);
+    snprintf(freed, sizeof freed, "freed at tests/unit/wrong_input.c:%d, ", free_line);
+    text = strdup(gpuexec_error_text());
+    CHECK_TEXT(text, "(illegal address)", "; freed last: ", "4194307 bytes", "4194305 bytes", made, freed, "; of those that live, made last: 4194309 bytes");
+    CHECK(strstr(text, "4194304 bytes") == NULL);                /* the last four are enough */
+    free(text);
 }
 
 TEST_ALONE(shutdown_tells_what_nobody_asked_for) {
