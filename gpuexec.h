@@ -850,7 +850,7 @@ typedef struct gpuexec_pointer_info {
     gpuexec_ptr device_address;                  /* of the byte asked for, on that device; 0 if it cannot access it */
     void       *host_address;                    /* likewise, on the host; NULL if that cannot access it, or it is pageable */
     int         ours;                            /* 1: gpuexec made or registered it ... */
-    const char *where;                           /* ... here: "main.c:12"; else NULL */
+    const char *where;                           /* ... here: "main.c:12", until gpuexec_shutdown; else NULL */
 } gpuexec_pointer_info;
 
 /* What CUDA knows of any address, whoever made it (the CUDA runtime's pointers are the same): a device address, or a host pointer as
