@@ -258,7 +258,8 @@
 
     NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, making managed memory, 3D copies,
     inter-process handles, textures, waiting for and writing values in memory by a stream, LTO-IR and CUDA C source as
-    inputs; on a GPU, reach the driver's with gpuexec_driver_symbol() and the native handles. The CPU device has few of them.
+    inputs; on a GPU, reach the driver's with gpuexec_driver_symbol() and the native handles. The CPU device has few of
+    them.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -295,9 +296,9 @@
 
 /* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro over the plain function
    gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12", or NULL. Debuggers, function pointers and other languages
-   use the function; >>names lists the macros. The string is copied where it is kept beyond the call, and the copies live until gpuexec_shutdown: the
-   library that called may be closed before. Only that of a launch is noted and not copied, for speed: if a kernel's failure is met after its library was
-   closed, the text does without it. */
+   use the function; >>names lists the macros. The string is copied where it is kept beyond the call, and the copies
+   live until gpuexec_shutdown: the library that called may be closed before. Only that of a launch is noted and not
+   copied, for speed: if a kernel's failure is met after its library was closed, the text does without it. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -381,8 +382,8 @@ typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr
 
 typedef struct gpuexec_error {
     gpuexec_result result;
-    int            driver_result;            /* the CUresult, 0 if the driver was not asked or not the one to refuse; -1: success, but it gave
-                                                nothing, or a size that cannot be */
+    int            driver_result;            /* the CUresult, 0 if the driver was not asked or not the one to refuse;
+                                                -1: success, but it gave nothing, or a size that cannot be */
     const char    *driver_result_name;       /* "CUDA_ERROR_INVALID_VALUE", or NULL */
     const char    *driver_call;              /* "cuLaunchKernel", or NULL */
     const char    *function;                 /* "gpuexec_launch" */
@@ -465,7 +466,8 @@ GPUEXEC_API int gpuexec_driver_version(void);
 /* The path of the library that was loaded, "" if none. Starts the library. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
-/* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none (gpuexec_error_text() says why). The name is the manual's, without _v2 and the like; the version is that
+/* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none (gpuexec_error_text() says why).
+   The name is the manual's, without _v2 and the like; the version is that
    of the CUDA whose manual the prototype is from, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form of up to then is given. Copy the result into a
    function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
@@ -873,7 +875,7 @@ typedef struct gpuexec_pointer_info {
     gpuexec_ptr device_address;                  /* of the byte asked for, on that device; 0 if it cannot access it */
     void       *host_address;                    /* likewise, on the host; NULL if that cannot access it, or it is pageable */
     int         ours;                            /* 1: gpuexec made or registered it ... */
-    const char *where;                           /* ... here: "main.c:12"; else NULL */
+    const char *where;                           /* ... here: "main.c:12", until gpuexec_shutdown; else NULL */
 } gpuexec_pointer_info;
 
 /* What CUDA knows of any address, whoever made it (the CUDA runtime's pointers are the same): a device address, or a host pointer as
@@ -1462,8 +1464,10 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 /* >>end-of-api ======================================================================================================= */
 
 #define GXI_ADDRESS(x) (const void *)&(x) /* <- GPUEXEC_ARGS takes variables: put a constant or an expression into one; for none: GPUEXEC_NO_ARGS */
-/* A larger struct is refused here, where its size would be cut to 16 bits; a kernel's parameters have at most 32764 bytes. */
-#define GXI_SIZE(x) (unsigned short)(sizeof(x) + 0 * sizeof(struct { int GPUEXEC_ARGS_takes_at_most_32764_bytes : sizeof(x) <= 32764 ? 1 : -1; }))
+/* A larger struct is refused here, where its size would be cut to 16 bits; a kernel's parameters have at most 32764
+   bytes. */
+#define GXI_SIZE(x) (unsigned short)(sizeof(x) + 0 * sizeof( \
+            struct { int GPUEXEC_ARGS_takes_at_most_32764_bytes : sizeof(x) <= 32764 ? 1 : -1; }))
 #define GXI_CAT2(a, b) a##b
 #define GXI_CAT(a, b) GXI_CAT2(a, b)
 #define GXI_EACH(m, ...) GXI_CAT(GXI_EACH_, GXI_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
@@ -1680,16 +1684,20 @@ static long gxi_pid(void) { return (long)getpid(); }
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 #  define gxi_getcwd getcwd
 /* The byte at p, which may have been unmapped. 0 if it was: write answers EFAULT where a load would crash. */
-static int gxi_read_byte(const int *ends, const char *p, char *out) { return write(ends[1], p, 1) == 1 && read(ends[0], out, 1) == 1; }
+static int gxi_read_byte(const int *ends, const char *p, char *out) {
+    return write(ends[1], p, 1) == 1 && read(ends[0], out, 1) == 1;
+}
 static int gxi_read_begin(int *ends) { return pipe(ends) == 0; }
 static void gxi_read_end(const int *ends) {
     close(ends[0]);
     close(ends[1]);
 }
-static const char *gxi_not_a_file(const char *path) {                /* what it is instead: opening a FIFO may wait for ever, reading a device never end */
+/* what it is instead: opening a FIFO may wait for ever, reading a device never end */
+static const char *gxi_not_a_file(const char *path) {
     struct stat about;
     if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return NULL;
-    return S_ISDIR(about.st_mode) ? "a directory" : S_ISFIFO(about.st_mode) ? "a FIFO or pipe" : S_ISCHR(about.st_mode) ? "a device" : "of another kind";
+    return S_ISDIR(about.st_mode) ? "a directory" : S_ISFIFO(about.st_mode) ? "a FIFO or pipe"
+        : S_ISCHR(about.st_mode) ? "a device" : "of another kind";
 }
 static const char *const gxi_driver_places[] = {
     "libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1" /* WSL */, "/usr/local/nvidia/lib64/libcuda.so.1" /* containers */,
@@ -1982,7 +1990,8 @@ typedef struct gxi_state {
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
     uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
-    char              **places;                  /* copies of `where`s, each once: a hash table with places_cap entries, a power of 2 */
+    /* copies of `where`s, each once: a hash table with places_cap entries, a power of 2 */
+    char              **places;
     size_t              nplaces, places_cap;
     uint64_t            freed_count;
     gxi_freed           freed[GXI_FREED_KEPT];   /* the allocations freed last, by freed_count */
@@ -2049,7 +2058,8 @@ static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a *
     return hash;
 }
 
-/* The copy of a place that is kept beyond the call: the caller's string goes when its library is closed. gxi_tables is held. NULL without memory. */
+/* The copy of a place that is kept beyond the call: the caller's string goes when its library is closed. gxi_tables is
+   held. NULL without memory. */
 static const char *gxi_keep_held(const char *where) {
     size_t i, k;
     if (!where) return NULL;
@@ -2069,7 +2079,8 @@ static const char *gxi_keep_held(const char *where) {
         gxi.places_cap = cap;
     }
     i = (size_t)gxi_hash(where, strlen(where)) & (gxi.places_cap - 1);
-    for (; gxi.places[i]; i = (i + 1) & (gxi.places_cap - 1)) if (strcmp(gxi.places[i], where) == 0) return gxi.places[i];
+    for (; gxi.places[i]; i = (i + 1) & (gxi.places_cap - 1))
+        if (strcmp(gxi.places[i], where) == 0) return gxi.places[i];
     gxi.places[i] = gxi_copy_string(where);
     gxi.nplaces += gxi.places[i] != NULL;
     return gxi.places[i];
@@ -2099,7 +2110,8 @@ static void gxi_log(gpuexec_log_level level, const char *text) {
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
 }
 
-/* A line of which n characters were to be written: with a very long path it is cut, and ends in its newline all the same. */
+/* A line of which n characters were to be written: with a very long path it is cut, and ends in its newline all the
+   same. */
 static void gxi_log_line(gpuexec_log_level level, char *line, size_t size, int n) {
     if (n >= (int)size) line[size - 2] = '\n';
     gxi_log(level, line);
@@ -2159,14 +2171,15 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
 /* When this code is unloaded (dlclose or FreeLibrary of a plugin that forgot gpuexec_shutdown), threads that end later must not call into it.
    Windows frees the key by calling gxi_thread_ends for every thread, here and now: so not under the mutex, and all records are past. */
 GXI_AT_UNLOAD(gxi_unload) {
-    gxi_thread_record *own = NULL;               /* what gpuexec_shutdown left: its text. Other threads, when the process exits, may still use theirs */
+    /* what gpuexec_shutdown left: its text. Other threads, when the process exits, may still use theirs */
+    gxi_thread_record *own = NULL;
     int had_key;
     gxi_lock(&gxi_tables);
     had_key = gxi.have_key;
     gxi.have_key = 0;
     gxi.unloading = 1;
 #ifndef _WIN32
-    if (had_key && !gxi.started && !gxi.desc.realloc_function) own = gxi_thread.epoch == gxi.epoch ? gxi_thread.record : NULL;
+    if (had_key && !gxi.started && !gxi.desc.realloc_function && gxi_thread.epoch == gxi.epoch) own = gxi_thread.record;
     if (own) {
         *own->link = own->next;
         if (own->next) own->next->link = own->link;
@@ -2455,8 +2468,11 @@ static void *gxi_resolve(const char *name, int version) {
     return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
 }
 
-/* The CPU device of gpuexec's repository, which has entry points of its own. What it cannot do is no fault of the user's image or GPU. */
-static int gxi_is_cpu_device(void) { return gxi.library && gxi_library_symbol(gxi.library, "simgpu_thread_instructions") != NULL; }
+/* The CPU device of gpuexec's repository, which has entry points of its own. What it cannot do is no fault of the
+   user's image or GPU. */
+static int gxi_is_cpu_device(void) {
+    return gxi.library && gxi_library_symbol(gxi.library, "simgpu_thread_instructions") != NULL;
+}
 
 static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc *desc) {
     const char *asked = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
@@ -2752,7 +2768,8 @@ struct gxi_context {
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
 
 enum { GXI_LAST_GENERATION = 0x3FFFFF };
-static uint64_t gxi_tag_of(unsigned tags) {      /* differs between copies in one process: it is made of this copy's address */
+/* differs between copies in one process: it is made of this copy's address */
+static uint64_t gxi_tag_of(unsigned tags) {
     uint64_t x = (uint64_t)(uintptr_t)&gxi + tags;
     x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
     return ((x >> 48) | 1) << 48;
@@ -2921,7 +2938,8 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
-    else {                                       /* whose texts are literals, but for its place, which is this thread's */
+    else {
+        /* whose texts are literals, but for its place, which is this thread's */
         failed->detail.e = gxi_bare_error;
         failed->detail.e.where = NULL;
     }
@@ -3030,7 +3048,8 @@ GXI_HOT void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *wher
     GXI_STORE(&stream->is.stream.last_where, where);
     GXI_STORE(&stream->is.stream.last_kernel, kernel);
 }
-static int gxi_noted_place(const char *where, char *out, size_t size) {        /* 0: it is gone, and what is there now is no text */
+/* 0: it is gone, and what is there now is no text */
+static int gxi_noted_place(const char *where, char *out, size_t size) {
     int ends[2], ok;
     size_t i = 0;
     if (!gxi_read_begin(ends)) return 0;
@@ -3338,28 +3357,36 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name is NULL"); return NULL; }
     if (gxi_begin(call)) return NULL;
     if (version < 2000) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give the version of the CUDA whose manual the prototype is from: 12000 for 12.0",
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                 "give the version of the CUDA whose manual the prototype is from: 12000 for 12.0",
                  "the version for \"%s\" is %d, which is that of no CUDA", name, version);
         return NULL;
     }
     symbol = gxi_resolve(name, version);
     if (symbol) return symbol;
     if (version > gxi.version)
-        gxi_fail(call, GPUEXEC_OLD_DRIVER, gxi_resolve(name, gxi.version) ? "ask for its form of an older CUDA, or install a newer driver"
+        gxi_fail(call, GPUEXEC_OLD_DRIVER, gxi_resolve(name, gxi.version)
+                 ? "ask for its form of an older CUDA, or install a newer driver"
                                                                          : "install a newer NVIDIA driver",
-                 "\"%s\" of CUDA %d.%d cannot be had from a driver of CUDA %d.%d", name, version / 1000, version % 1000 / 10, gxi.version / 1000,
+                 "\"%s\" of CUDA %d.%d cannot be had from a driver of CUDA %d.%d", name, version / 1000,
+                     version % 1000 / 10, gxi.version / 1000,
                  gxi.version % 1000 / 10);
     else if (gxi_resolve(name, gxi.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND, "give the version of the CUDA that brought it, or a later one",
-                 "\"%s\" came after CUDA %d.%d; this driver of CUDA %d.%d has it", name, version / 1000, version % 1000 / 10, gxi.version / 1000,
+                 "\"%s\" came after CUDA %d.%d; this driver of CUDA %d.%d has it", name, version / 1000,
+                     version % 1000 / 10, gxi.version / 1000,
                  gxi.version % 1000 / 10);
-    else
-        gxi_fail(call, GPUEXEC_NOT_FOUND, gxi_is_cpu_device() ? "look at its spelling, which has no _v2 or _ptsz at its end; if it is right, a GPU's driver has it"
-                                          : "look at its spelling, which has no _v2 or _ptsz at its end; if it is right, a newer driver may have it",
-                 gxi_is_cpu_device() ? "the CPU device has no \"%s\": it has what gpuexec calls and a little more, no graphs, pools, textures or "
-                                       "inter-process handles (its driver version is %d.%d)"
-                                     : "there is no \"%s\" in this driver of CUDA %d.%d, of whatever version",
+    else if (gxi_is_cpu_device())
+        gxi_fail(call, GPUEXEC_NOT_FOUND,
+                 "look at its spelling, which has no _v2 or _ptsz at its end; if it is right, a GPU's driver has it",
+                 "the CPU device has no \"%s\": it has what gpuexec calls and a little more, no graphs, pools, "
+                 "textures or inter-process handles (its driver version is %d.%d)",
                  name, gxi.version / 1000, gxi.version % 1000 / 10);
+    else
+        gxi_fail(call, GPUEXEC_NOT_FOUND,
+                 "look at its spelling, which has no _v2 or _ptsz at its end; a newer driver may have it",
+                 "there is no \"%s\" in this driver of CUDA %d.%d, of whatever version", name, gxi.version / 1000,
+                 gxi.version % 1000 / 10);
     return NULL;
 }
 
@@ -3380,7 +3407,8 @@ GPUEXEC_API int gpuexec_device_count(void) {
     int count = 0;
     GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_ASKS);
     if (gxi_begin(call)) return 0;
-    if (GXI_TRY(cuDeviceGetCount, (&count)) == 0 && (count < 0 || count > GXI_MOST_DEVICES)) call->cu = GXI_MADE_NOTHING;
+    if (GXI_TRY(cuDeviceGetCount, (&count)) == 0 && (count < 0 || count > GXI_MOST_DEVICES))
+        call->cu = GXI_MADE_NOTHING;
     if (call->cu) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
     return count;
 }
@@ -3569,7 +3597,9 @@ static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native
         else ok = !share || (origin = gxi_context_share(call, native, device)) != GXI_ADOPTED;
         gxi_leave(&scope);
     }
-    while (ok && ordinal < GXI_MOST_DEVICES && GXI_TRY(cuDeviceGet, (&other, ordinal)) == 0 && other != device) ordinal++;      /* CUdevice to ordinal */
+    /* CUdevice to ordinal */
+    while (ok && ordinal < GXI_MOST_DEVICES && GXI_TRY(cuDeviceGet, (&other, ordinal)) == 0
+           && other != device) ordinal++;
     if (ok && (call->cu || ordinal == GXI_MOST_DEVICES)) ordinal = device;
     call->cu = 0;
     return gxi_context_new(call, ok ? native : NULL, ordinal, device, origin);
@@ -4115,7 +4145,8 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
     return found;
 }
 
-/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables reach. More than memory can hold
+/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables
+   reach. More than memory can hold
    is GXI_NO_LENGTH. */
 #define GXI_NO_LENGTH (SIZE_MAX / 2)
 static size_t gxi_image_bytes(const void *image) {
@@ -4133,8 +4164,10 @@ static size_t gxi_image_bytes(const void *image) {
 /* Before anything is read: a length that no memory holds, as of a negative number. */
 static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t n) {
     if (n < GXI_NO_LENGTH) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length in bytes; is it a negative number, or that of a file that could not be read?",
-                    "the length of %s is %lu, but at most %lu bytes can be in memory", name, (unsigned long)n, (unsigned long)GXI_NO_LENGTH - 1);
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                    "give its length in bytes; is it a negative number, or that of a file that could not be read?",
+                    "the length of %s is %lu, but at most %lu bytes can be in memory", name, (unsigned long)n,
+                        (unsigned long)GXI_NO_LENGTH - 1);
 }
 /* What an image is, by its content. Text is only recognised as such. n is its length, 0 if not known. */
 static gxi_image_kind gxi_image_is(const void *image, size_t n) {
@@ -4188,7 +4221,8 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     says = *n && *n < (kind == GXI_CUBIN ? 64 : 16) ? 64 : gxi_image_bytes(image);
     if (!*n && says == GXI_NO_LENGTH)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was it read whole, and unchanged? give its length to be told more",
-                        "%s is %s with a damaged header: it says that it has %lu bytes or more, which no memory holds", name, gxi_image_kinds[kind],
+                        "%s is %s with a damaged header: it says that it has %lu bytes or more, which no memory holds",
+                            name, gxi_image_kinds[kind],
                         (unsigned long)says);
     if (!*n) *n = says;
     if (*n >= says) return GPUEXEC_OK;
@@ -4328,23 +4362,29 @@ static GXI_COLD char *gxi_jit_cure(const gxi_call *call, const gpuexec_module_de
 }
 /* Does this text name a function of the device runtime? */
 static int gxi_wants_device_runtime(const char *text) {
-    return strstr(text, "cudaCDP") || strstr(text, "cudaLaunchDevice") || strstr(text, "cudaGetParameterBuffer") || strstr(text, "ynamic parallelism");
+    return strstr(text, "cudaCDP") || strstr(text, "cudaLaunchDevice") || strstr(text, "cudaGetParameterBuffer")
+        || strstr(text, "ynamic parallelism");
 }
 /* What the CPU device cannot do. 0 if that is not the cause. */
 static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, const char *name, gxi_image_kind kind) {
     if (!gxi_is_cpu_device()) return 0;
     if (call->log && gxi_wants_device_runtime(call->log))
-        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch them from the host instead, or run it on a GPU, linked with the toolkit's libcudadevrt.a",
-                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device cannot do: it has no device runtime", name);
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                 "launch them from the host instead, or run it on a GPU, linked with the toolkit's libcudadevrt.a",
+                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device cannot do: it has no "
+                 "device runtime", name);
     else if (call->cu == GXI_NO_BINARY_FOR_GPU)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                 kind == GXI_LIBRARY ? "link the PTX of what is in it: nvcc -rdc=true -ptx; libcudadevrt.a is for kernels that launch kernels, on GPUs only"
-                                     : "give it the PTX: nvcc -ptx -arch=compute_75, with -rdc=true if it is to be linked",
+                 kind == GXI_LIBRARY
+                     ? "link the PTX of what is in it: nvcc -rdc=true -ptx; libcudadevrt.a is for kernels that launch "
+                       "kernels, on GPUs only"
+                     : "give it the PTX: nvcc -ptx -arch=compute_75, with -rdc=true if it is to be linked",
                  "%s is %s, but the CPU device executes PTX text only, no machine code", name, gxi_image_kinds[kind]);
     else return 0;
     return 1;
 }
-static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const char *name, const char *ptx,
+static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                   const char *name, const char *ptx,
                                    gxi_image_kind kind) {
     char version[32] = "", target[32] = "";
     int device = gxi_context_of(context)->device;
@@ -4411,7 +4451,8 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     char *data = NULL;
     size_t n = 0, cap = 0;
     if (other) {
-        gxi_fail(call, GPUEXEC_FILE_ERROR, "give a regular file; what comes out of a pipe, read yourself and give gpuexec_module_load or gpuexec_linker_add",
+        gxi_fail(call, GPUEXEC_FILE_ERROR, "give a regular file; what comes out of a pipe, read yourself and give "
+                                           "gpuexec_module_load or gpuexec_linker_add",
                  "\"%s\" is %s, not a regular file", path, other);
         return NULL;
     }
@@ -4559,7 +4600,8 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
             m->nkernels = 0;
             for (i = 0; i < count; i++) {
                 const char *name = NULL;
-                if (!functions[i] || GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
+                if (!functions[i] || GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name
+                    || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
                 m->nkernels++;
             }
             if (i < count) gxi_forget_kernels(m);
@@ -5108,7 +5150,8 @@ static int gxi_link_log(gxi_text *t, const char *log) {
         }
         if (!is) continue;
         from = from && from < log + n ? from + 2 : log;
-        if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)), from);
+        if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)),
+                                               from);
         else more++;
     }
     if (more) gxi_add(t, " and %d more", more);
@@ -5123,19 +5166,22 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const g
     const char *at;
     int lines = 0, found = gxi_link_log(&what, l->jit.logs + l->jit.size);
     for (at = log; at && *at; at += strcspn(at, "\n"), at += *at != 0) lines++;
-    call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;       /* a log that the message has whole is not printed again */
+    /* a log that the message has whole is not printed again */
+    call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;
     if (found)
         gxi_fail(call, GPUEXEC_LINK_FAILED,
                  !what.p ? NULL
                  : gxi_wants_device_runtime(what.p) && gxi_is_cpu_device()
-                     ? "kernels that launch kernels need the device runtime, libcudadevrt.a, which the CPU device cannot take: run them on a GPU"
+                     ? "kernels that launch kernels need the device runtime, libcudadevrt.a, which the CPU device "
+                       "cannot take: run them on a GPU"
                  : gxi_wants_device_runtime(what.p)
                      ? "kernels that launch kernels need the device runtime: add the toolkit's libcudadevrt.a"
                  : strstr(what.p, "Undefined") ? "add the input that defines it, .visible; C++ names must be the same on both sides (extern \"C\")"
                  : strstr(what.p, "Multiple")  ? "leave one definition and declare it .extern elsewhere (CUDA C: extern), or make it static, or .weak"
                                                : "declare it alike in all inputs",
                  "%s cannot be linked: %s", l->name, what.p ? what.p : "");
-    else if (failed && context) gxi_fail_load(call, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL, failed->kind);
+    else if (failed && context) gxi_fail_load(call, context, &l->desc, failed->name, failed->kind == GXI_PTX
+                                              ? failed->data : NULL, failed->kind);
     else if (gxi_is_sticky(call->cu) || call->cu == GXI_OUT_OF_MEMORY || gxi_result_of(call->cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "%s cannot be linked", l->name);
     else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "%s cannot be linked, from %lu inputs", l->name, (unsigned long)l->count);
@@ -5299,7 +5345,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_link
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length", "%s is %s, which does not say its length itself", name ? name : "the input",
                         kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
-    if (!bytes && kind != GXI_TEXT && gxi_check_image(call, name ? name : "the input", data, &bytes, kind)) return gxi_failed_with();
+    if (!bytes && kind != GXI_TEXT && gxi_check_image(call, name ? name : "the input", data, &bytes,
+                                                      kind)) return gxi_failed_with();
     if (!bytes) bytes = strlen((const char *)data);
     copy = (char *)gxi_realloc(NULL, bytes + 1);
     if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %lu bytes of input", (unsigned long)bytes);
@@ -5518,7 +5565,8 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
         return NULL;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
-    if (GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
+    if (GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes,
+                                              GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
         gxi_fail_alloc(call, slot, bytes, 1);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
@@ -6065,7 +6113,8 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
     gxi_scope scope;
     GXI_CALL(gpuexec_stream_create, GXI_MAKES);
     if (!(desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) && (slot = gxi_begin_in(call, context, &scope)) != NULL) {
-        GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
+        GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, desc && desc->non_blocking
+                                                          ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
         gxi_leave(&scope);
         if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
         else handle = gxi_stream_new(call, slot, context.id, native, 0, 0);
@@ -6730,10 +6779,12 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
         const int major = gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR),
                   minor = gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
-                        major < 9 ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but device %d has %d.%d"
-                                  : "clusters (%u x %u x %u blocks, kernel \"%s\") cannot be launched on device %d: its compute capability is %d.%d, "
-                                    "but the driver says that it has no clusters%s",
-                        cluster[0], cluster[1], cluster[2], name, ordinal, major, minor, gxi_is_cpu_device() ? " (it is the CPU device)" : "");
+                        major < 9 ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but "
+                                    "device %d has %d.%d%s"
+                                  : "clusters (%u x %u x %u blocks, kernel \"%s\") cannot be launched on device %d: "
+                                    "its compute capability is %d.%d, but the driver says that it has no clusters%s",
+                        cluster[0], cluster[1], cluster[2], name, ordinal, major, minor, gxi_is_cpu_device()
+                            ? " (it is the CPU device)" : "");
     }
     for (i = 0; i < 3; i++) {
         if (own[i] && cluster[i] != own[i])
@@ -7712,7 +7763,9 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
         if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
         if (GXI_TRY_MAKE(b->memory[i], cuMemAlloc, (&b->memory[i], sizeof(gxi_barrier_device))) == 0 && i == 0) {
             void *host = NULL;
-            if (GXI_TRY_MAKE(host, cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0) b->host = (char *)host;
+            if (GXI_TRY_MAKE(host, cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES,
+                                                    GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0)
+                b->host = (char *)host;
         }
         gxi_leave(&scope);
         if (call->cu) { gxi_fail_cu(call, NULL, "no memory on device %d for its part of a barrier", b->ordinals[i]); goto failed; }

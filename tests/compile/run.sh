@@ -178,7 +178,8 @@ plugins() {
     exported='-DGPUEXEC_API=__attribute__((visibility("default")))'
     quiet "plugin that exports the API" $so "$exported" $here/implementation.c -o "$out/api.so" $libs
     quiet "plugin that uses it" $so "$exported" $here/plugin_user.c "$out/api.so" -o "$out/user.so" $libs
-    quiet "plugin that uses it: host" "$@" $strict -std=c99 $SAN_FLAGS "$exported" $here/plugin_user_host.c "$out/api.so" -Wl,-rpath,"$out" -o "$out/user_host" $libs
+    quiet "plugin that uses it: host" "$@" $strict -std=c99 $SAN_FLAGS "$exported" $here/plugin_user_host.c "$out/api.so" \
+        -Wl,-rpath,"$out" -o "$out/user_host" $libs
     quiet "plugin that uses it, closed early" "$out/user_host" "$out/user.so"
     quiet "plugin example: host" "$@" $strict -std=c99 $SAN_FLAGS examples/plugin.c -o "$out/plugin" $libs
     quiet "plugin example: library" $so examples/plugin.c -o "$out/plugin.so" $libs

@@ -376,9 +376,11 @@ TEST(a_very_long_text) {
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND");
 }
 
-/* --- places ------------------------------------------------------------------------------------------------------------ */
+/* --- places
+   ------------------------------------------------------------------------------------------------------------ */
 
-/* A caller's place goes when its library is closed: what keeps it longer than the call keeps a copy. Played by a string that changes. */
+/* A caller's place goes when its library is closed: what keeps it longer than the call keeps a copy. Played by a string
+   that changes. */
 static char place[64];
 static const char *at(const char *now) {
     snprintf(place, sizeof place, "%s", now);
@@ -388,7 +390,8 @@ static char   told[4000];
 static size_t told_bytes;
 static void tell(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
-    if (level == GPUEXEC_LOG_WARNING) told_bytes += (size_t)snprintf(told + told_bytes, sizeof told - told_bytes, "%s", text);
+    if (level == GPUEXEC_LOG_WARNING) told_bytes += (size_t)snprintf(told + told_bytes, sizeof told - told_bytes, "%s",
+                                                                     text);
 }
 TEST(places_are_copied) {
     gpuexec_setup_desc desc = { 0 };
@@ -422,6 +425,7 @@ TEST(places_are_copied) {
     CHECK_TEXT(stack, "pushed at push.c:5");
     CHECK_OK(gpuexec_context_pop(ctx));
     gpuexec_shutdown();
-    CHECK_TEXT(told, "a context, made at context.c:2", "a stream, made at stream.c:3", "64 bytes of device memory", "made at alloc.c:4");
+    CHECK_TEXT(told, "a context, made at context.c:2", "a stream, made at stream.c:3", "64 bytes of device memory",
+               "made at alloc.c:4");
     CHECK(strstr(told, "overwritten") == NULL);
 }

@@ -367,9 +367,11 @@ TEST(clusters) {
     desc.cluster_x = 2;
     if (!attribute(120)) {                                       /* CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH */
         char capability[80];
-        snprintf(capability, sizeof capability, attribute(75) < 9 ? "device 0 has %d.%d" : "device 0: its compute capability is %d.%d", attribute(75), attribute(76));
+        snprintf(capability, sizeof capability, attribute(75) < 9 ? "device 0 has %d.%d"
+                 : "device 0: its compute capability is %d.%d", attribute(75), attribute(76));
         FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED, "clusters (2 x 1 x 1 blocks, kernel \"count\")",
-              attribute(75) < 9 ? "need compute capability 9.0" : "but the driver says that it has no clusters", capability);
+              attribute(75) < 9 ? "need compute capability 9.0" : "but the driver says that it has no clusters",
+                  capability);
         CHECK_EQ(result_of(t), 0);
         SKIP("this device has no clusters; that they are refused was tested");
     }

@@ -598,7 +598,8 @@ TEST(library_misuse) {
     REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED, "x.ltoir is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
     REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
     REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/file.ptx"), GPUEXEC_FILE_ERROR, "/no/such/file.ptx", "No such file");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "\"/tmp\" is a directory", "directory");
+    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "\"/tmp\" is a directory",
+            "directory");
     REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"), GPUEXEC_BAD_IMAGE, "ELF file, but no cubin");
     REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
     REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED, "from 0 inputs", "add inputs first");
@@ -621,8 +622,10 @@ static void keep_leaks(void *user, gpuexec_log_level level, const char *text) {
 /* The CPU device executes PTX text: what it cannot take, no nvcc flag or library mends. */
 TEST(what_the_cpu_device_cannot_do) {
     static const char ptx[] = HEAD
-        ".extern .func (.param .b64 r) cudaGetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"
-        ".visible .entry parent(.param .u64 out) { .reg .b64 %d<3>; mov.u64 %d1, cudaGetParameterBufferV2; ld.param.u64 %d2, [out];\n"
+        ".extern .func (.param .b64 r) cudaGetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12],\n"
+        ".param .align 4 .b8 b[12], .param .b32 s);\n"
+        ".visible .entry parent(.param .u64 out) { .reg .b64 %d<3>; mov.u64 %d1, cudaGetParameterBufferV2;\n"
+        "ld.param.u64 %d2, [out];\n"
         "st.global.u64 [%d2], %d1; ret; }\n";
     unsigned char cubin[128] = "\x7F" "ELF\2\1\1";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -632,14 +635,17 @@ TEST(what_the_cpu_device_cannot_do) {
     CHECK(!gpuexec_ok(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL)));
     CHECK_TEXT(gpuexec_error_text(), "the image is a cubin, but the CPU device executes PTX text only", "nvcc -ptx");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED, "a.cubin is a cubin, but the CPU device");
+    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
+            "a.cubin is a cubin, but the CPU device");
     REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"), GPUEXEC_NOT_SUPPORTED,
             "libcudadevrt.a is a library of host objects, but the CPU device", "on GPUs only");
     CHECK(!gpuexec_ok(gpuexec_module_load(ctx, ptx, 0, NULL)));
-    CHECK_TEXT(gpuexec_error_text(), "the image has kernels that launch kernels", "which the CPU device cannot do", "from the host");
+    CHECK_TEXT(gpuexec_error_text(), "the image has kernels that launch kernels", "which the CPU device cannot do",
+               "from the host");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent"));
-    REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED, "cudaGetParameterBufferV2",
+    REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
+            "cudaGetParameterBufferV2",
             "libcudadevrt.a, which the CPU device cannot take");
 }
 
@@ -806,7 +812,8 @@ TEST(binaries_of_nvcc) {
             CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
         } else if (on_cpu_device()) {
             CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);              /* so it was recognised, and the driver asked */
-            CHECK_TEXT(gpuexec_error_text(), file, "but the CPU device executes PTX text only", "simgpu links PTX text only", made[i].is);
+            CHECK_TEXT(gpuexec_error_text(), file, "but the CPU device executes PTX text only",
+                       "simgpu links PTX text only", made[i].is);
         } else if (CHECK_EQ(added, GPUEXEC_OK)) {
             CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "kernels/link_curve.ptx"));
             check_drawing(ctx, gpuexec_linker_load(l));
@@ -931,7 +938,8 @@ TEST(library_gives_all_memory_back) {
         l = gpuexec_linker_create(ctx, NULL);
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL));
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
-        if (old == 2) gxi.cu.cuLinkComplete = complete_with_text;                 /* no driver does so, but any image may be loaded */
+        /* no driver does so, but any image may be loaded */
+        if (old == 2) gxi.cu.cuLinkComplete = complete_with_text;
         CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
         CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
         gpuexec_shutdown();

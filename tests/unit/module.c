@@ -526,12 +526,14 @@ TEST(wrong_images) {
     check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, NULL));
 }
 
-/* Lengths in headers may be anything: nothing is read behind the bytes that are there, which an address sanitiser sees, and no wrong sum looks like a small one. */
+/* Lengths in headers may be anything: nothing is read behind the bytes that are there, which an address sanitiser sees,
+   and no wrong sum looks like a small one. */
 static void put_le(unsigned char *at, int bytes, uint64_t x) {
     for (; bytes--; x >>= 8) *at++ = (unsigned char)x;
 }
 TEST(lengths_that_no_memory_holds) {
-    static const uint64_t lengths[] = { UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 63, (uint64_t)1 << 63, (uint64_t)1 << 62 };
+    static const uint64_t lengths[] = { UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 63, (uint64_t)1 << 63,
+                                       (uint64_t)1 << 62 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
     unsigned short sizes[2], offsets[2], types[2];
@@ -545,18 +547,23 @@ TEST(lengths_that_no_memory_holds) {
         put_le(cubin + 60, 2, 20);
         memcpy(fatbin, "\x50\xED\x55\xBA\1\0\x10", 7);
         put_le(fatbin + 8, 8, lengths[i]);
-        NOT_LOADED(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE, "the image is a cubin that is cut off: it has 128 bytes, but");
-        NOT_LOADED(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE, "the image is a fatbin that is cut off: it has 128 bytes, but");
+        NOT_LOADED(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE,
+                   "the image is a cubin that is cut off: it has 128 bytes, but");
+        NOT_LOADED(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE,
+                   "the image is a fatbin that is cut off: it has 128 bytes, but");
         if (lengths[i] > SIZE_MAX / 2 - 1) {
-            NOT_LOADED(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE, "the image is a cubin with a damaged header", "which no memory holds");
-            NOT_LOADED(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE, "the image is a fatbin with a damaged header", "give its length");
+            NOT_LOADED(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
+                       "the image is a cubin with a damaged header", "which no memory holds");
+            NOT_LOADED(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE,
+                       "the image is a fatbin with a damaged header", "give its length");
             CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fatbin, 0, "part"), GPUEXEC_BAD_IMAGE);
             CHECK_TEXT(gpuexec_error_text(), "part is a fatbin with a damaged header");
             CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, cubin, 0, NULL), GPUEXEC_BAD_IMAGE);
             CHECK_TEXT(gpuexec_error_text(), "the input is a cubin with a damaged header");
             gpuexec_take_error();
         }
-        put_le(fatbin + 8, 8, 112);                              /* a part whose sizes wrap to 16 must not be gone over for ever or beyond */
+        /* a part whose sizes wrap to 16 must not be gone over for ever or beyond */
+        put_le(fatbin + 8, 8, 112);
         put_le(fatbin + 16, 2, 2);
         put_le(fatbin + 20, 4, 32);
         put_le(fatbin + 24, 8, lengths[i]);
@@ -564,7 +571,8 @@ TEST(lengths_that_no_memory_holds) {
         free(cubin);
         free(fatbin);
     }
-    NOT_LOADED(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is", "give its length in bytes");
+    NOT_LOADED(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is",
+               "give its length in bytes");
     CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, "text", SIZE_MAX - 1, "part"), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "the length of part is", "give its length in bytes");
     CHECK_EQ(gxi_ptx_params("(.param .align 8 .b64 a[0x2000000000000001])", sizes, offsets, types, 2), -1);
@@ -572,7 +580,8 @@ TEST(lengths_that_no_memory_holds) {
     gpuexec_take_error();
 }
 TEST(headers_of_any_kind) {
-    static const char *const magics[] = { "\x50\xED\x55\xBA", "\x7F" "ELF", "!<arch>\n", "\xB1\x43\x62\x46", "\xED\x43\x4E\x7F", "" };
+    static const char *const magics[] = { "\x50\xED\x55\xBA", "\x7F" "ELF", "!<arch>\n", "\xB1\x43\x62\x46",
+                                         "\xED\x43\x4E\x7F", "" };
     uint32_t state = 1;
     size_t i, k;
     GXI_CALL_NO_PLACE(headers_of_any_kind, GXI_ASKS);
@@ -703,8 +712,10 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     NOT_LOADED(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE, "is a cubin that is cut off: it has 2000 bytes", cut);
     unlink(cut);
     if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75)))      /* no PTX in it */
-        NOT_LOADED(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED : GPUEXEC_IMAGE_TOO_NEW,
-                   on_cpu_device() ? "is a fatbin, but the CPU device executes PTX text only" : "has no code for device 0 of compute capability",
+        NOT_LOADED(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED
+                   : GPUEXEC_IMAGE_TOO_NEW,
+                   on_cpu_device() ? "is a fatbin, but the CPU device executes PTX text only"
+                       : "has no code for device 0 of compute capability",
                    on_cpu_device() ? "nvcc -ptx" : "nvcc -gencode", other);
     unlink(other);
     if (CHECK(nvcc_made(object, "-dc -arch=sm_", 90)))

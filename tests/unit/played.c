@@ -157,10 +157,12 @@ TEST(kernels_that_need_clusters) {
     own_clusters = 2;
     FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(3, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 3", "the cluster's 2 blocks");
     has_clusters = 0;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED, "clusters (2 x 2 x 2 blocks", 
+    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED,
+          "clusters (2 x 2 x 2 blocks",
           "its compute capability is 9.0, but the driver says that it has no clusters");
     capability = 7;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED, "need compute capability 9.0, but device 0 has 7.");
+    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED,
+          "need compute capability 9.0, but device 0 has 7.");
     refused_attribute = 999;
     FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "the clusters of kernel \"count\" cannot be asked for");
     refused_attribute = 0;
@@ -223,18 +225,40 @@ TEST_MULTI(launches_on_devices_that_are_not_alike) {
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(list[i].stream));
 }
 
-/* --- success that gives nothing ----------------------------------------------------------------------------------------------- */
+/* --- success that gives nothing --------------------------------------------------------------------------- */
 
 static int GXI_CUDA no_retain(struct CUctx_st **context, int device) { (void)device; *context = NULL; return 0; }
-static int GXI_CUDA no_context(struct CUctx_st **context, unsigned flags, int device) { (void)flags; return no_retain(context, device); }
+static int GXI_CUDA no_context(struct CUctx_st **context, unsigned flags,
+                               int device) {
+    (void)flags;
+    return no_retain(context, device);
+}
 static int GXI_CUDA no_module(struct CUmod_st **module, const void *image, unsigned n, int *options, void **values) {
     (void)image; (void)n; (void)options; (void)values;
     *module = NULL;
     return 0;
 }
-static int GXI_CUDA no_function(struct CUfunc_st **f, struct CUmod_st *module, const char *name) { (void)module; (void)name; *f = NULL; return 0; }
-static int GXI_CUDA no_variable(gpuexec_ptr *p, size_t *bytes, struct CUmod_st *module, const char *name) { (void)module; (void)name; *p = 0; *bytes = 4; return 0; }
-static int GXI_CUDA no_stream(struct CUstream_st **stream, unsigned flags, int priority) { (void)flags; (void)priority; *stream = NULL; return 0; }
+static int GXI_CUDA no_function(struct CUfunc_st **f, struct CUmod_st *module,
+                                const char *name) {
+    (void)module;
+    (void)name;
+    *f = NULL;
+    return 0;
+}
+static int GXI_CUDA no_variable(gpuexec_ptr *p, size_t *bytes, struct CUmod_st *module, const char *name) {
+    (void)module;
+    (void)name;
+    *p = 0;
+    *bytes = 4;
+    return 0;
+}
+static int GXI_CUDA no_stream(struct CUstream_st **stream, unsigned flags,
+                              int priority) {
+    (void)flags;
+    (void)priority;
+    *stream = NULL;
+    return 0;
+}
 static int GXI_CUDA no_event(struct CUevent_st **event, unsigned flags) { (void)flags; *event = NULL; return 0; }
 static int GXI_CUDA no_memory(gpuexec_ptr *p, size_t bytes) { (void)bytes; *p = 0; return 0; }
 static int GXI_CUDA no_pinned(void **p, size_t bytes, unsigned flags) { (void)bytes; (void)flags; *p = NULL; return 0; }
@@ -248,8 +272,20 @@ static int GXI_CUDA odd_pitch(gpuexec_ptr *p, size_t *pitch, size_t width, size_
     return 0;
 }
 static int GXI_CUDA free_pitched(gpuexec_ptr p) { pitched_freed += p == 4096; return 0; }
-static int GXI_CUDA no_linker(unsigned n, int *options, void **values, void **state) { (void)n; (void)options; (void)values; *state = NULL; return 0; }
-static int GXI_CUDA odd_link(void *state, void **image, size_t *bytes) { (void)state; *image = played_image; *bytes = played_bytes; return 0; }
+static int GXI_CUDA no_linker(unsigned n, int *options, void **values, void **state) {
+    (void)n;
+    (void)options;
+    (void)values;
+    *state = NULL;
+    return 0;
+}
+static int GXI_CUDA odd_link(void *state, void **image,
+                             size_t *bytes) {
+    (void)state;
+    *image = played_image;
+    *bytes = played_bytes;
+    return 0;
+}
 static int devices;
 static int GXI_CUDA count_devices(int *count) { *count = devices; return 0; }
 TEST(success_that_gives_nothing) {
@@ -263,37 +299,60 @@ TEST(success_that_gives_nothing) {
     int value = 0, (GXI_CUDA *const real_free)(gpuexec_ptr) = real.cuMemFree;
     CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, part, 0, "part"));
 #define NOTHING(entry, with, make, ...) \
-    do { gxi.cu.entry = with; make; \
-         FAILS(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR, #entry " answered CUDA_SUCCESS, but gave NULL or a wrong size (-1)", __VA_ARGS__); gxi.cu = real; } while (0)
-    NOTHING(cuDevicePrimaryCtxRetain, no_retain, CHECK(!gpuexec_ok(gpuexec_context_open(0, NULL))), "the primary context of device 0 cannot be opened");
-    NOTHING(cuCtxCreate, no_context, CHECK(!gpuexec_ok(gpuexec_context_create(0, NULL))), "a context cannot be made on device 0");
-    NOTHING(cuModuleLoadDataEx, no_module, CHECK(!gpuexec_ok(gpuexec_module_load(t.ctx, part, 0, NULL))), "the image cannot be loaded");
-    NOTHING(cuModuleGetFunction, no_function, CHECK(!gpuexec_ok(gpuexec_kernel_get(t.mod, "add"))), "kernel \"add\" of", "cannot be loaded");
-    NOTHING(cuModuleGetGlobal, no_variable, CHECK_EQ(gpuexec_module_global(t.mod, "v", NULL), 0), "has no variable \"v\"");
-    NOTHING(cuModuleGetGlobal, no_variable, CHECK_RESULT(gpuexec_module_set_global(t.mod, "v", &value, 4), GPUEXEC_DRIVER_ERROR), "has no variable \"v\"");
-    NOTHING(cuStreamCreateWithPriority, no_stream, CHECK(!gpuexec_ok(gpuexec_stream_create(t.ctx, NULL))), "a stream cannot be made");
+    do { \
+        gxi.cu.entry = with; \
+        make; \
+        FAILS(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR, \
+              #entry " answered CUDA_SUCCESS, but gave NULL or a wrong size (-1)", __VA_ARGS__); \
+        gxi.cu = real; \
+    } while (0)
+    NOTHING(cuDevicePrimaryCtxRetain, no_retain, CHECK(!gpuexec_ok(gpuexec_context_open(0, NULL))),
+            "the primary context of device 0 cannot be opened");
+    NOTHING(cuCtxCreate, no_context, CHECK(!gpuexec_ok(gpuexec_context_create(0, NULL))),
+            "a context cannot be made on device 0");
+    NOTHING(cuModuleLoadDataEx, no_module, CHECK(!gpuexec_ok(gpuexec_module_load(t.ctx, part, 0, NULL))),
+            "the image cannot be loaded");
+    NOTHING(cuModuleGetFunction, no_function, CHECK(!gpuexec_ok(gpuexec_kernel_get(t.mod, "add"))), "kernel \"add\" of",
+            "cannot be loaded");
+    NOTHING(cuModuleGetGlobal, no_variable, CHECK_EQ(gpuexec_module_global(t.mod, "v", NULL), 0),
+            "has no variable \"v\"");
+    NOTHING(cuModuleGetGlobal, no_variable, CHECK_RESULT(gpuexec_module_set_global(t.mod, "v", &value, 4),
+                                                         GPUEXEC_DRIVER_ERROR), "has no variable \"v\"");
+    NOTHING(cuStreamCreateWithPriority, no_stream, CHECK(!gpuexec_ok(gpuexec_stream_create(t.ctx, NULL))),
+            "a stream cannot be made");
     NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_event_create(t.ctx, NULL))), "an event cannot be made");
     NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_stream_record(t.s, NULL))), "an event cannot be made");
-    NOTHING(cuEventCreate, no_event, CHECK_RESULT(gpuexec_stream_wait_stream(t.s, other), GPUEXEC_DRIVER_ERROR), "the stream cannot wait for the other");
-    NOTHING(cuMemAlloc, no_memory, CHECK_EQ(gpuexec_alloc(t.ctx, 64), 0), "64 bytes of device memory on device 0 cannot be had");
-    NOTHING(cuMemAlloc, no_memory, CHECK(!gpuexec_ok(gpuexec_barrier_create(&t.ctx, 1, NULL))), "no memory on device 0");
-    NOTHING(cuMemHostAlloc, no_pinned, CHECK(!gpuexec_ok(gpuexec_barrier_create(&t.ctx, 1, NULL))), "no memory on device 0");
-    NOTHING(cuMemHostAlloc, no_pinned, CHECK(!gpuexec_alloc_pinned(t.ctx, 64)), "64 bytes of pinned host memory cannot be had");
-    NOTHING(cuLinkCreate, no_linker, CHECK(!gpuexec_ok(gpuexec_linker_create(t.ctx, NULL))), "the driver makes no linker");
+    NOTHING(cuEventCreate, no_event, CHECK_RESULT(gpuexec_stream_wait_stream(t.s, other), GPUEXEC_DRIVER_ERROR),
+            "the stream cannot wait for the other");
+    NOTHING(cuMemAlloc, no_memory, CHECK_EQ(gpuexec_alloc(t.ctx, 64), 0),
+            "64 bytes of device memory on device 0 cannot be had");
+    NOTHING(cuMemAlloc, no_memory, CHECK(!gpuexec_ok(gpuexec_barrier_create(&t.ctx, 1, NULL))),
+            "no memory on device 0");
+    NOTHING(cuMemHostAlloc, no_pinned, CHECK(!gpuexec_ok(gpuexec_barrier_create(&t.ctx, 1, NULL))),
+            "no memory on device 0");
+    NOTHING(cuMemHostAlloc, no_pinned, CHECK(!gpuexec_alloc_pinned(t.ctx, 64)),
+            "64 bytes of pinned host memory cannot be had");
+    NOTHING(cuLinkCreate, no_linker, CHECK(!gpuexec_ok(gpuexec_linker_create(t.ctx, NULL))),
+            "the driver makes no linker");
     gxi.cu.cuMemFree = real.cuMemFree = free_pitched;
     played_pitch = 63;
-    NOTHING(cuMemAllocPitch, odd_pitch, CHECK_EQ(gpuexec_alloc_pitched(t.ctx, 64, 8, 4, &pitch), 0), "512 bytes of device memory");
+    NOTHING(cuMemAllocPitch, odd_pitch, CHECK_EQ(gpuexec_alloc_pitched(t.ctx, 64, 8, 4, &pitch), 0),
+            "512 bytes of device memory");
     played_pitch = SIZE_MAX / 4;
-    NOTHING(cuMemAllocPitch, odd_pitch, CHECK_EQ(gpuexec_alloc_pitched(t.ctx, 64, 8, 4, &pitch), 0), "512 bytes of device memory");
+    NOTHING(cuMemAllocPitch, odd_pitch, CHECK_EQ(gpuexec_alloc_pitched(t.ctx, 64, 8, 4, &pitch), 0),
+            "512 bytes of device memory");
     gxi.cu.cuMemFree = real.cuMemFree = real_free;
     CHECK_EQ(pitched_freed, 2);
     played_image = NULL;
     gxi.cu.cuLinkComplete = odd_link;
-    FAILS(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED, "the linked image cannot be linked, from 1 inputs", "cuLinkComplete answered CUDA_SUCCESS, but gave NULL");
+    FAILS(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED,
+          "the linked image cannot be linked, from 1 inputs", "cuLinkComplete answered CUDA_SUCCESS, but gave NULL");
     played_image = &played_bytes;
-    FAILS(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED, "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
+    FAILS(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
+          "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
     played_bytes = SIZE_MAX;
-    FAILS(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED, "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
+    FAILS(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
+          "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
     CHECK(!gpuexec_ok(gpuexec_linker_load(linker)));
     FAILS(gpuexec_take_error(), GPUEXEC_LINK_FAILED, "the linked image cannot be linked");
     gxi.cu.cuDeviceGetCount = count_devices;
@@ -304,8 +363,10 @@ TEST(success_that_gives_nothing) {
 }
 
 static unsigned played_count;
-static int GXI_CUDA function_count(unsigned *count, struct CUmod_st *module) { (void)module; *count = played_count; return 0; }
-static int GXI_CUDA no_functions(struct CUfunc_st **f, unsigned n, struct CUmod_st *module) { (void)f; (void)n; (void)module; return 0; }
+static int GXI_CUDA function_count(unsigned *count,
+                                   struct CUmod_st *module) { (void)module; *count = played_count; return 0; }
+static int GXI_CUDA no_functions(struct CUfunc_st **f, unsigned n,
+                                 struct CUmod_st *module) { (void)f; (void)n; (void)module; return 0; }
 TEST(kernels_that_cannot_be_counted) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module mod;

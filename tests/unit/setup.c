@@ -75,15 +75,20 @@ TEST(the_driver) {
     CHECK(gpuexec_driver_path()[0] != 0);
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 4000) != NULL);
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 4000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuNoSuchCall\"", "cure: look at its spelling", on_cpu_device() ? "the CPU device has no" : "of whatever version");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuNoSuchCall\"", "cure: look at its spelling",
+               on_cpu_device() ? "the CPU device has no" : "of whatever version");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 99000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuLaunchKernel\" of CUDA 99.0 cannot be had", "cure: ask for its form of an older CUDA");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuLaunchKernel\" of CUDA 99.0 cannot be had",
+               "cure: ask for its form of an older CUDA");
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 99000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuNoSuchCall\" of CUDA 99.0 cannot be had", "cure: install a newer NVIDIA driver");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuNoSuchCall\" of CUDA 99.0 cannot be had",
+               "cure: install a newer NVIDIA driver");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 3000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuLaunchKernel\" came after CUDA 3.0; this driver of CUDA", "has it");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuLaunchKernel\" came after CUDA 3.0; this driver of CUDA",
+               "has it");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 0) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT", "the version for \"cuLaunchKernel\" is 0", "12000 for 12.0");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT", "the version for \"cuLaunchKernel\" is 0",
+               "12000 for 12.0");
     CHECK_OK(gpuexec_take_error());                                /* questions */
 }
 

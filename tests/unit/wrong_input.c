@@ -168,8 +168,11 @@ static void try_driver_without_a_version(const char *options, const char *text) 
     CHECK(!strstr(gpuexec_error_text(), "0.0") && !strstr(gpuexec_error_text(), "lacks"));
     remove_library(path);
 }
-TEST_ALONE(driver_that_fails_to_tell_its_version) { try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DTOLD=999", "cuDriverGetVersion answered"); }
-TEST_ALONE(driver_that_tells_no_version) { try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeds, but gives none"); }
+TEST_ALONE(driver_that_fails_to_tell_its_version) {
+    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DTOLD=999", "cuDriverGetVersion answered");
+}
+TEST_ALONE(driver_that_tells_no_version) { try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0",
+        "cuDriverGetVersion succeeds, but gives none"); }
 
 TEST_ALONE(the_real_toolkits_stub) {
     const char *path = "/usr/local/cuda/lib64/stubs/libcuda.so";
@@ -274,7 +277,8 @@ TEST(files_that_are_not_there) {
 
 TEST(files_that_are_no_files) {
     static const char *const paths[] = { "tests", "/dev/zero", NULL };
-    static const char *const are[] = { "is a directory, not a regular file", "is a device, not a regular file", "is a FIFO or pipe, not a regular file" };
+    static const char *const are[] = { "is a directory, not a regular file", "is a device, not a regular file",
+                                      "is a FIFO or pipe, not a regular file" };
     char fifo[64];
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  linker = gpuexec_linker_create(ctx, NULL);
@@ -454,7 +458,8 @@ TEST(stale_handles_stay_stale) {
         CHECK(!gpuexec_ok(first) && !gpuexec_ok(last));
         CHECK_OK(gpuexec_params_destroy(next));
     }
-    gpuexec_shutdown();                                          /* begins with fresh slots, behind the last generation of all */
+    /* begins with fresh slots, behind the last generation of all */
+    gpuexec_shutdown();
     for (i = 0; i < 3; i++) {
         next = gpuexec_params_create();
         CHECK_MADE(next);
@@ -630,7 +635,8 @@ static void start_after_all(void) {
     CHECK_MADE(parents_block);
     CHECK_OK(gpuexec_params_destroy(parents_block));
     CHECK_EQ(gpuexec_device_count(), 0);
-    CHECK_RESULT(gpuexec_error_detail()->result, GPUEXEC_NO_DRIVER);          /* until gpuexec_setup is called again, as in the parent */
+    /* until gpuexec_setup is called again, as in the parent */
+    CHECK_RESULT(gpuexec_error_detail()->result, GPUEXEC_NO_DRIVER);
     CHECK_OK(gpuexec_setup(NULL));
     CHECK(gpuexec_device_count() > 0);
     CHECK_MADE(gpuexec_context_open(0, NULL));
@@ -868,7 +874,8 @@ TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
     CHECK_OK(gpuexec_launch_at(library, fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     munmap(library, page);
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at (a library that was closed since) on device 0");
+    CHECK_TEXT(gpuexec_error_text(),
+               "launched last: kernel \"trap_now\" at (a library that was closed since) on device 0");
 }
 
 TEST_ALONE(an_address_that_was_freed_is_named) {
@@ -881,10 +888,12 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
     for (i = 0; i < 5; i++) { gpuexec_free(p[i]); free_line = __LINE__; }
     CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(n / 256, 256, 0), GPUEXEC_ARGS(p[4], by, n)));
     if (gpuexec_stream_sync(s.stream) == GPUEXEC_OK) SKIP("this driver keeps freed memory mapped");
-    snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx, made at tests/unit/wrong_input.c:%d, ", (unsigned long long)p[4], made_line);
+    snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx, made at tests/unit/wrong_input.c:%d, ",
+             (unsigned long long)p[4], made_line);
     snprintf(freed, sizeof freed, "freed at tests/unit/wrong_input.c:%d, ", free_line);
     text = strdup(gpuexec_error_text());
-    CHECK_TEXT(text, "(illegal address)", "; freed last: ", "4194307 bytes", "4194305 bytes", made, freed, "; of those that live, made last: 4194309 bytes");
+    CHECK_TEXT(text, "(illegal address)", "; freed last: ", "4194307 bytes", "4194305 bytes", made, freed,
+               "; of those that live, made last: 4194309 bytes");
     CHECK(strstr(text, "4194304 bytes") == NULL);                /* the last four are enough */
     free(text);
 }
