@@ -1372,6 +1372,7 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 #define gpuexec_context_set_limit(...)      gpuexec_context_set_limit_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_get_limit(...)      gpuexec_context_get_limit_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_get_priorities(...) gpuexec_context_get_priorities_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_scope_begin(...)    gpuexec_context_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_sync(...)           gpuexec_context_sync_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_retain(...)         gpuexec_context_retain_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_push(...)           gpuexec_context_push_at(GPUEXEC_HERE, __VA_ARGS__)
