@@ -181,8 +181,12 @@
       it.
       gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
       when memory is short:
-          while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_take_error() == GPUEXEC_OUT_OF_DEVICE_MEMORY) bytes /= 2;
-      (Take an earlier failure before: it is that one which gpuexec_take_error returns.)
+          if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // an earlier one would be taken below
+          while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
+              gpuexec_take_error();
+              bytes /= 2;
+          }
+      Any other failure stays latched, also that bytes has become 0.
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. Events mark points:
@@ -223,6 +227,7 @@
       A prepared launch is checked once and launched often, at the cost of the driver's call alone:
           gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
+          if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
 
     MANY DEVICES (>>multi, >>barrier)
@@ -660,8 +665,8 @@ GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
 /* Threads per block that the compiler targeted, when desc.threads_per_block asked for some; 0 if it did not; -1 if the handle is not ok. */
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module);
 
-/* Kernels in the image, and the name of each; -1 and NULL when unknown (a binary on a driver before 12.4). Names live as long as
-   the module. */
+/* Kernels in the image, and the name of each; -1 and NULL when unknown (a driver before 12.4, and a binary, or one
+   among the inputs of a linked module). Names live as long as the module. */
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module);
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index);
 
@@ -4114,6 +4119,31 @@ static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *des
     return GPUEXEC_OK;
 }
 
+/* The kernels' names from the text. The same kernel may stand in several linked texts, where it is weak, or be declared
+   before it is defined. */
+static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
+    const char *p, *name, *end;
+    size_t count = 0;
+    int i;
+    gxi_forget_kernels(m);                       /* what the driver may have begun */
+    for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
+    m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+    if (!m->kernels) return;
+    m->nkernels = 0;
+    for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
+        char *copy;
+        for (i = 0; i < m->nkernels && !gxi_ptx_is(name, end, m->kernels[i]); i++) { }
+        if (i < m->nkernels) continue;
+        copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
+        if (!copy) {
+            gxi_forget_kernels(m);
+            return;
+        }
+        memcpy(copy, name, (size_t)(end - name));
+        copy[end - name] = 0;
+        m->kernels[m->nkernels++] = copy;
+    }
+}
 /* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
 static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
     unsigned count = 0, i;
@@ -4133,20 +4163,7 @@ static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module
             if (i < count) gxi_forget_kernels(m);
         }
         gxi_free(functions);
-    } else if (ptx) {
-        const char *p, *name, *end;
-        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
-        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
-        if (!m->kernels) return;
-        m->nkernels = 0;
-        for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
-            char *copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
-            if (!copy) { gxi_forget_kernels(m); return; }
-            memcpy(copy, name, (size_t)(end - name));
-            copy[end - name] = 0;
-            m->kernels[m->nkernels++] = copy;
-        }
-    }
+    } else if (ptx) gxi_list_ptx_kernels(m, ptx);
 }
 
 static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const void *image, size_t bytes,
@@ -4889,6 +4906,7 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
     gxi_text ptx = { 0, 0, 0, 0 };
     gxi_module *m;
     gxi_linker *l;
+    int all_ptx = 1;
     size_t i;
     GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* not with an input that failed and is missing */
     if (!(l = gxi_linked(call, linker))) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
@@ -4900,9 +4918,14 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
+        else all_ptx = 0;
     }
-    if (ptx.failed) gxi_text_free(&ptx);
+    if (ptx.failed) {
+        gxi_text_free(&ptx);
+        all_ptx = 0;
+    }
     m->ptx = ptx.p;
+    if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before 12.4 */
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image, size_t *bytes) {
@@ -7559,23 +7582,42 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     return result;
 }
 
-/* Another device's part of the barrier as an argument: what happens when GPUEXEC_ARGS is used in a loop. */
+/* Which device's part of the barrier these bytes hold, as its place in the barrier, and at which offset. -1 if they
+   have none, or among others that of `context` itself: a struct may have the parts of all devices. */
+static int gxi_part_in(const gxi_barrier *b, const struct CUctx_st *context, const unsigned char *bytes, unsigned size,
+                       unsigned *offset) {
+    unsigned at, k;
+    int found = -1;
+    for (at = 0; at + sizeof(gpuexec_ptr) <= size; at += sizeof(gpuexec_ptr)) {      /* addresses are aligned so */
+        gpuexec_ptr value;
+        memcpy(&value, bytes + at, sizeof value);
+        for (k = 0; k < b->count; k++) {
+            if (value != b->memory[k]) continue;
+            if (b->cu_contexts[k] == context) return -1;
+            if (found < 0) *offset = at;
+            if (found < 0) found = (int)k;
+        }
+    }
+    return found;
+}
+/* Another device's part of the barrier as an argument, or in a struct that lacks this device's own: what happens when
+   GPUEXEC_ARGS is used in a loop. */
 static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one, const gxi_slot *kernel,
                           const struct CUctx_st *context, unsigned i) {
-    unsigned k, argument;
-    for (argument = 0; kernel->sizes && argument < one->args.count; argument++) {
-        gpuexec_ptr value;
-        if (kernel->sizes[argument + 1] != sizeof value) continue;
-        memcpy(&value, one->args.addresses[argument], sizeof value);
-        for (k = 0; k < b->count; k++)
-            if (value == b->memory[k] && b->cu_contexts[k] != context) {
-                gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                         "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, and then all "
-                         "launches have the last one's arguments: use gpuexec_params_args, or arrays of your own",
-                         "launches[%u]: argument %u of kernel \"%s\" is device %d's part of the barrier (counted from 0)", i, argument,
-                         ((const gxi_kernel *)kernel->more)->name, b->ordinals[k]);
-                return 1;
-            }
+    const unsigned short *sizes = kernel->sizes ? kernel->sizes + 1 : one->args.sizes;
+    unsigned argument, offset = 0;
+    for (argument = 0; sizes && argument < one->args.count; argument++) {
+        const unsigned char *value = (const unsigned char *)one->args.addresses[argument];
+        const int k = gxi_part_in(b, context, value, sizes[argument], &offset);
+        char at[32] = "is";
+        if (k < 0) continue;
+        if (sizes[argument] > sizeof(gpuexec_ptr)) snprintf(at, sizeof at, "holds, at byte %u,", offset);
+        gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
+                 "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, "
+                 "and then all launches have the last one's arguments: use gpuexec_params_args, or arrays of your own",
+                 "launches[%u]: argument %u of kernel \"%s\" %s device %d's part of the barrier (counted from 0)", i,
+                 argument, ((const gxi_kernel *)kernel->more)->name, at, b->ordinals[k]);
+        return 1;
     }
     return 0;
 }

@@ -797,6 +797,45 @@ TEST_ALONE(an_old_driver_does_not_tell_parameters) {
     kernels_of_two_files();
 }
 
+/* Drivers before 12.4 do not list kernels: the names are those of the texts that were linked. */
+static void names_of_linked_kernels(int driver_tells) {
+    static const char weak[] = HEAD ".weak .entry both() { ret; }\n.visible .entry own() { ret; }\n";
+    static const char also[] = HEAD ".weak .entry both() { ret; }\n.visible .entry second(.param .u32 n) { ret; }\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l = gpuexec_linker_create(ctx, NULL), of_image = gpuexec_linker_create(ctx, NULL);
+    gpuexec_module  mod;
+    const void     *image;
+    size_t          bytes;
+    int             i, seen = 0;
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, weak, sizeof weak, "weak"));
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, also, sizeof also, "also"));
+    mod = gpuexec_linker_load(l);
+    CHECK_EQ(gpuexec_module_kernel_count(mod), 3);
+    for (i = 0; i < 3; i++) {
+        const char *name = gpuexec_module_kernel_name(mod, i);
+        if (!CHECK(name != NULL)) return;
+        seen |= strcmp(name, "both") == 0 ? 1 : strcmp(name, "own") == 0 ? 2 : strcmp(name, "second") == 0 ? 4 : 8;
+    }
+    CHECK_EQ(seen, 7);
+    CHECK(gpuexec_module_kernel_name(mod, 3) == NULL);
+    CHECK(!gpuexec_ok(gpuexec_kernel_get(mod, "secnd")));
+    CHECK_TEXT(gpuexec_error_text(), "has no kernel \"secnd\"", "did you mean \"second\"?");
+    gpuexec_take_error();
+    CHECK_OK(gpuexec_linker_image(l, &image, &bytes));               /* a binary, whose names nobody tells */
+    if (gpuexec_linker_add(of_image, GPUEXEC_INPUT_AUTO, image, bytes, "image") == GPUEXEC_OK) {
+        mod = gpuexec_linker_load(of_image);
+        if (gpuexec_ok(mod)) CHECK_EQ(gpuexec_module_kernel_count(mod), driver_tells ? 3 : -1);
+    }
+    gpuexec_take_error();
+}
+TEST(the_names_of_linked_kernels) { names_of_linked_kernels(gpuexec_driver_version() >= 12040); }
+TEST_ALONE(the_names_of_linked_kernels_on_an_old_driver) {
+    if (!on_cpu_device()) SKIP("only the CPU device plays old drivers");
+    CHECK(setenv("SIMGPU_DRIVER_VERSION", "12020", 1) == 0);
+    gpuexec_shutdown();
+    names_of_linked_kernels(0);
+}
+
 /* --- whatever fails, at whichever call ---------------------------------------------------------------------------------- */
 
 static int allocations_left;

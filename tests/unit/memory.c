@@ -463,6 +463,26 @@ TEST(rows_past_the_end_of_foreign_memory) {
     foreign_free(p);
 }
 
+/* The manual's loop: less each time, and no failure is lost but that the memory was short. */
+static gpuexec_ptr as_much_as_there_is(gpuexec_context ctx, size_t bytes) {
+    gpuexec_ptr p;
+    while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
+        gpuexec_take_error();
+        bytes /= 2;
+    }
+    return p;
+}
+TEST(trying_with_less) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    CHECK(as_much_as_there_is(ctx, (size_t)1 << 50) != 0);
+    CHECK_OK(gpuexec_take_error());
+    CHECK(as_much_as_there_is(ctx, 0) == 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_OK(gpuexec_context_close(ctx));
+    CHECK(as_much_as_there_is(ctx, 1000) == 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
+}
+
 /* ---- copies onto themselves ---- */
 
 TEST(copies_that_overlap) {

@@ -94,6 +94,48 @@ static double barrier_timeout(double usual) {
 
 #define NEEDS(devices) if (devices_here() < (devices)) SKIP("needs " #devices " devices")
 
+/* The barrier's addresses in a struct by value: another device's is found there, unless the struct has them all. */
+TEST_MULTI(another_devices_part_in_a_struct) {
+    static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
+                              ".visible .entry in_struct(.param .u32 n, .param .align 8 .b8 s[32]) { ret; }\n";
+    struct { int first, second; gpuexec_ptr a, b; int last, padding; } s[2];
+    gpuexec_barrier_desc in = { 0, 0, 0, 0 };
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gpuexec_device_launch list[2];
+    const void *addresses[2][2];
+    party p;
+    int n = 7, i, k;
+    if (devices_here() < 2) SKIP("needs 2 devices");
+    if (!gather(&p, 2, &in)) return;
+    desc.barrier = p.barrier;
+    for (k = 0; k < 4; k++) {
+        memset(s, 0, sizeof s);
+        memset(list, 0, sizeof list);
+        for (i = 0; i < 2; i++) {
+            const gpuexec_ptr own = gpuexec_barrier_address(p.barrier, (unsigned)i),
+                              other = gpuexec_barrier_address(p.barrier, (unsigned)!i);
+            s[i].a = k == 1 ? other : k == 3 ? other : k == 2 ? 0 : own;
+            s[i].b = k == 2 ? other : k == 3 ? own : 0;
+            addresses[i][0] = &n;
+            addresses[i][1] = &s[i];
+            list[i].kernel = gpuexec_kernel_get(gpuexec_module_load(p.context[i], ptx, 0, NULL), "in_struct");
+            list[i].stream = p.stream[i];
+            list[i].dims = gpuexec_grid(1, 1, 0);
+            list[i].args.addresses = addresses[i];
+            list[i].args.count = 2;
+        }
+        if (k == 0 || k == 3) {                      /* its own, or both */
+            CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
+            continue;
+        }
+        CHECK_RESULT(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_PARAMETERS);
+        CHECK_TEXT(gpuexec_error_text(), "launches[0]: argument 1 of kernel \"in_struct\" holds, at byte ",
+                   k == 1 ? "byte 8," : "byte 16,", "device 1's part of the barrier", "gpuexec_barrier_address");
+        gpuexec_take_error();
+    }
+    for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(p.stream[i]));
+}
+
 /* --- it works ------------------------------------------------------------------------------------------------------ */
 
 static void works(unsigned n, gpuexec_multi_way way, int host_memory) {
