@@ -3695,7 +3695,7 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
             type = p[1] == 'b'   ? GPUEXEC_PARAMETER_BITS
                    : p[1] == 'f' ? GPUEXEC_PARAMETER_FLOAT
                                  : GPUEXEC_PARAMETER_INTEGER;
-        } else if (size && gxi_ptx_is(p, end, ".ptr")) {
+        } else if (size && type != GPUEXEC_PARAMETER_FLOAT && gxi_ptx_is(p, end, ".ptr")) {
             type = GPUEXEC_PARAMETER_POINTER;
         } else if (*p == '[') {
             type = GPUEXEC_PARAMETER_BYTES;
