@@ -108,7 +108,8 @@
         first text is repeated.
 
       The library prints nothing by itself and never aborts. Set gpuexec_setup_desc.log to see every failure as it
-      happens, or GPUEXEC_TRACE=1 in the environment to see every driver call on stderr.
+      happens, or GPUEXEC_TRACE=1 in the environment to see every driver call on stderr, with its arguments as numbers
+      (launches: function, grid, block, shared memory, stream, parameters).
 
     SETUP (>>setup)
       The first call that needs the driver loads it. gpuexec_setup() before that changes how; it is not needed. The
@@ -2111,13 +2112,6 @@ static void gxi_log(gpuexec_log_level level, const char *text) {
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
 }
 
-/* A line of which n characters were to be written: with a very long path it is cut, and ends in its newline all the
-   same. */
-static void gxi_log_line(gpuexec_log_level level, char *line, size_t size, int n) {
-    if (n >= (int)size) line[size - 2] = '\n';
-    gxi_log(level, line);
-}
-
 enum { GXI_MADE_NOTHING = -1 };                  /* in a CUresult's place: success that gave nothing; see GXI_TRY_MAKE */
 static const char *gxi_cu_name(int cu) {
     const char *text = NULL;
@@ -2126,28 +2120,48 @@ static const char *gxi_cu_name(int cu) {
     return "unknown CUresult";
 }
 
+/* Arguments as the trace gets them: how many, and each as a number. They are evaluated once more for it. */
+#define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
+#define GXI_NUMBERS(...) GXI_COUNT(__VA_ARGS__), GXI_EACH(GXI_NUMBER, __VA_ARGS__)
 /* Calls the driver and remembers name and answer for the error text. */
-#define GXI_TRY(name, args) gxi_answered(call, #name, gxi.cu.name args)
+#define GXI_TRY(name, args) gxi_same((gxi_answered(call, #name, gxi.cu.name args), GXI_UNLIKELY(gxi.trace) ? \
+                                      gxi_traced(call, #name, call->cu, GXI_NUMBERS args) : call->cu))
+#define GXI_TRY_VOID(name) gxi_same((gxi_answered(call, #name, gxi.cu.name()), gxi_traced(call, #name, call->cu, 0)))
 /* The same for what makes `out`: success that gives nothing is a failure of its own. */
 #define GXI_TRY_MAKE(out, name, args) (GXI_TRY(name, args) || (out) != 0 ? call->cu : (call->cu = GXI_MADE_NOTHING))
 /* Calls it beside: the answer is only traced and given back, what the driver said before stays. */
-#define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args)
+#define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args, GXI_NUMBERS args)
 #define GXI_HAS(name) (gxi.cu.name != 0)
-static GXI_COLD int gxi_traced(const gxi_call *call, const char *name, int cu) {
-    char line[512];
-    int n;
+static void gxi_log_line(gpuexec_log_level level, char *line, size_t size) {
+    if (strlen(line) + 1 >= size) line[size - 2] = '\n';             /* a very long path: a line all the same */
+    gxi_log(level, line);
+}
+/* Behind cu: the number of arguments, an int, and each of them as unsigned long long. */
+static GXI_COLD int gxi_traced(const gxi_call *call, const char *name, int cu, int count, ...) {
+    char line[768];
+    size_t n;
+    va_list list;
+    int i;
     if (!gxi.trace) return cu;
-    n = snprintf(line, sizeof line, "gpuexec: %s = %s (%d)  in %s%s%s\n", name, gxi_cu_name(cu), cu, call->function, call->where ? " at " : "",
-                 call->where ? call->where : "");
-    gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line, n);
+    n = (size_t)snprintf(line, sizeof line, "gpuexec: %s (", name);
+    va_start(list, count);
+    for (i = 0; i < count; i++) {
+        const unsigned long long x = va_arg(list, unsigned long long);
+        const char *format = x <= 0xFFFFFFFFu ? "%s%llu" : x >> 31 == 0x1FFFFFFFFu ? "%s%lld" : "%s0x%llx";
+        n += (size_t)snprintf(line + n, sizeof line - n, format, i ? ", " : "", x);      /* 12 at most: they fit */
+    }
+    va_end(list);
+    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n", gxi_cu_name(cu), cu, call->function,
+             call->where ? " at " : "", call->where ? call->where : "");
+    gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
     return cu;
 }
 
-static GXI_NOINLINE int gxi_answered(gxi_call *call, const char *name, int cu) {
+static GXI_NOINLINE void gxi_answered(gxi_call *call, const char *name, int cu) {
     call->driver_call = name;
     call->cu = cu;
-    return GXI_UNLIKELY(gxi.trace) ? gxi_traced(call, name, cu) : cu;
 }
+GXI_HOT int gxi_same(int cu) { return cu; }      /* so that an answer may go unused */
 
 /* --- per-thread record ------------------------------------------------------------------------------------------- */
 
@@ -3851,7 +3865,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     gxi_scope scope;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
-    GXI_TRY(cuCtxSynchronize, ());
+    GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
     return gxi_waited(call, slot, "the context");
 }
@@ -3881,7 +3895,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     const int gone = gxi_is_destroyed(call, slot->cu_context, &info->id) || call->cu == GXI_DEINITIALIZED;
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered && !slot->adopted) {
-        if (GXI_TRY(cuCtxSynchronize, ())) result = gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
+        if (GXI_TRY_VOID(cuCtxSynchronize))
+            result = gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
     } else if (entered) {                        /* somebody else's context: wait for our streams only */
         for (child = gxi_first(&info->first[GXI_STREAM]); child; child = gxi_after(child))
             if (!child->adopted && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) && !result)
@@ -3936,14 +3951,14 @@ static void gxi_report_leaks(void) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
         if (kind == GXI_KERNEL || slot->legacy) continue;            /* kernels and default streams end with their module and context */
-        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line,
-                     snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, slot->where ? slot->where : "?"));
+        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, slot->where ? slot->where : "?");
+        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->at[i].range;
-        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line,
-                     snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
-                              gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?"));
+        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
+                 gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?");
+        gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
 }
 
@@ -4051,7 +4066,7 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
             type = p[1] == 'b'   ? GPUEXEC_PARAMETER_BITS
                    : p[1] == 'f' ? GPUEXEC_PARAMETER_FLOAT
                                  : GPUEXEC_PARAMETER_INTEGER;
-        } else if (size && gxi_ptx_is(p, end, ".ptr")) {
+        } else if (size && type != GPUEXEC_PARAMETER_FLOAT && gxi_ptx_is(p, end, ".ptr")) {
             type = GPUEXEC_PARAMETER_POINTER;
         } else if (*p == '[') {
             type = GPUEXEC_PARAMETER_BYTES;
@@ -6920,6 +6935,11 @@ static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexe
     return 0;
 }
 
+static void gxi_trace_launch(const gxi_call *call, const gxi_slot *k, const gxi_slot *s, const gpuexec_dims *d,
+                             const gpuexec_args *args) {
+    gxi_traced(call, call->driver_call, call->cu, GXI_NUMBERS(k->is.kernel.native, d->grid_x, d->grid_y, d->grid_z, d->block_x,
+               d->block_y, d->block_z, d->shared_bytes, s->is.stream.native, args->addresses));
+}
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                const gpuexec_dims *d, const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
@@ -6949,7 +6969,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
         gxi_leave(&scope);
         call->driver_call = gxi_launch_calls[way];
         call->cu = cu;
-        gxi_traced(call, call->driver_call, call->cu);
+        gxi_trace_launch(call, k, s, d, args);
     }
     call->cu = cu;
     if (cu == 0) return GPUEXEC_OK;
@@ -7538,7 +7558,10 @@ static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
     first.cu = 0;
     for (i = 0; i < b->count; i++) {             /* a kernel writes into the others' parts: all of them first */
         if (!gxi_multi_lives(call, b->contexts[i])) continue;
-        if (gxi_enter(call, b->cu_contexts[i], &scope) == GPUEXEC_OK) { GXI_TRY(cuCtxSynchronize, ()); gxi_leave(&scope); }
+        if (gxi_enter(call, b->cu_contexts[i], &scope) == GPUEXEC_OK) {
+            GXI_TRY_VOID(cuCtxSynchronize);
+            gxi_leave(&scope);
+        }
         GXI_KEEP_FIRST();
     }
     for (i = b->count; i-- > 0; ) {
@@ -8227,7 +8250,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
             gxi_note_launch(d[i].stream, list[i].kernel.id, where);
             call->driver_call = "cuLaunchCooperativeKernel";
             call->cu = gxi_call_launch_with(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, &gxi_cooperative);
-            gxi_traced(call, call->driver_call, call->cu);
+            gxi_trace_launch(call, d[i].kernel, d[i].stream, &list[i].dims, &list[i].args);
             if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
         }
         if (!result && !desc->no_post_sync && gxi_multi_meet(call, m, d))

@@ -197,7 +197,7 @@ static void use(struct fuzz_source *s) {
     CALL: FAILS(== 0, gpuexec_context_users(C)); break;
     CALL: RESULT(gpuexec_context_push(C)); break;
     CALL: RESULT(gpuexec_context_pop(C)); break;
-    CALL: scope = gpuexec_context_scope_begin(C); if (scope.entered) (void)gpuexec_context_stack_text(line, sizeof line); gpuexec_context_scope_end(&scope);
+    CALL: scope = gpuexec_context_scope_begin_at(GPUEXEC_HERE, C); if (scope.entered) (void)gpuexec_context_stack_text(line, sizeof line); gpuexec_context_scope_end(&scope);
         break;
     CALL: FUZZ_CHECK(gpuexec_context_stack_text(line, 64) == 0 || strlen(line) < 64, "the stack's text is too long"); break;
     CALL: (void)gpuexec_context_is_current(C); break;

@@ -124,8 +124,13 @@ static void write_kernel(struct fuzz_source *s, const struct parameter *p, unsig
         const unsigned log = p[i].bytes == 8 ? 3 : p[i].bytes == 4 ? 2 : p[i].bytes == 2 ? 1 : 0, style = fuzz_byte(s);
         add("%s.param%s", blank(s), blank(s));
         if (p[i].bytes == p[i].alignment && p[i].bytes <= 8 && style % 4) {
-            add(".%s%s", scalars[log][style / 4 % 3], blank(s));
-            if (log == 3 && style & 128) add(".ptr .global .align 4 ");
+            const char *scalar = scalars[log][style / 4 % 3];
+            const unsigned is = *scalar == 'f'   ? GPUEXEC_PARAMETER_FLOAT
+                                : *scalar == 'b' ? GPUEXEC_PARAMETER_BITS
+                                                 : GPUEXEC_PARAMETER_INTEGER;
+            if (gxi_type_differs(p[i].type, is)) scalar = log == 3 ? "b64" : scalars[log][0];     /* it is refused */
+            add(".%s%s", scalar, blank(s));
+            if (log == 3 && style & 128 && p[i].type != GPUEXEC_DOUBLE) add(".ptr .global .align 4 ");
             add("p%u", i);
         } else add(style & 64 ? ".align %u%s.b8%sp%u[%u]" : ".align %u%s.b8%sp%u[0x%X]", p[i].alignment, blank(s), blank(s), i, p[i].bytes);
         add("%s%s", blank(s), i + 1 < n ? "," : "");

@@ -214,6 +214,76 @@ TEST(the_trace_goes_to_the_logger) {
     CHECK_TEXT(r.text, "cuInit", "cuLaunchKernel", "cuStreamCreate", "cuMemAlloc", "cuStreamSynchronize");
 }
 
+/* Each driver call with its arguments, as numbers: addresses in hexadecimal, negative ones with their sign. */
+static char   lines[20000];
+static size_t lines_bytes;
+static int    lines_broken;
+static void keep_lines(void *user, gpuexec_log_level level, const char *text) {
+    size_t n = strlen(text);
+    (void)user;
+    (void)level;
+    lines_broken += n == 0 || strchr(text, '\n') != text + n - 1;      /* one line, whole */
+    if (lines_bytes + n >= sizeof lines) return;
+    memcpy(lines + lines_bytes, text, n + 1);
+    lines_bytes += n;
+}
+TEST(the_trace_tells_arguments) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_stream_desc first = { 0, 1, -1, 0 };
+    gpuexec_context ctx;
+    gpuexec_module  mod;
+    gpuexec_stream  s;
+    gpuexec_kernel  fn;
+    gpuexec_ptr     p;
+    char            wanted[300];
+    lines_bytes = 0;
+    lines_broken = 0;
+    desc.log = keep_lines;
+    desc.trace = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open(0, NULL);
+    mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    fn = gpuexec_kernel_get(mod, "count");
+    s = gpuexec_stream_create(ctx, &first);
+    p = gpuexec_alloc(ctx, 1234);
+    CHECK_OK(gpuexec_fill(s, p, 7, 1234));
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(5, 32, 16), GPUEXEC_ARGS(p)));
+    CHECK_OK(gpuexec_context_sync(ctx));
+    CHECK_TEXT(lines, ", 1, -1) = CUDA_SUCCESS (0)  in gpuexec_stream_create at ", "cuCtxSynchronize () = CUDA_SUCCESS",
+               ", 1234) = CUDA_SUCCESS (0)  in gpuexec_alloc at tests/unit/setup.c:");
+    snprintf(wanted, sizeof wanted, "cuMemsetD8Async (0x%llx, 7, 1234, 0x%llx) = CUDA_SUCCESS", p,
+             (unsigned long long)(uintptr_t)gpuexec_stream_native(s));
+    CHECK_TEXT(lines, wanted);
+    snprintf(wanted, sizeof wanted, "cuLaunchKernel (0x%llx, 5, 1, 1, 32, 1, 1, 16, 0x%llx, 0x",
+             (unsigned long long)(uintptr_t)gpuexec_kernel_native(fn),
+             (unsigned long long)(uintptr_t)gpuexec_stream_native(s));
+    CHECK_TEXT(lines, wanted);
+    CHECK_EQ(lines_broken, 0);
+}
+/* However long the path of the caller is. */
+TEST(every_message_of_the_logger_is_a_line) {
+    static char where[2000];
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_context ctx;
+    size_t n;
+    lines_bytes = 0;
+    lines_broken = 0;
+    desc.log = keep_lines;
+    desc.trace = 1;
+    desc.report_leaks = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    for (n = 200; n < sizeof where; n += 7) {
+        memset(where, 'p', n);
+        where[n] = 0;
+        ctx = gpuexec_context_open_at(where, 0, NULL);
+        CHECK(gpuexec_alloc_at(where, ctx, 100) != 0);
+        CHECK_OK(gpuexec_shutdown());                              /* tells of both */
+        CHECK_OK(gpuexec_setup(&desc));
+    }
+    CHECK_TEXT(lines, "leak: a context, made at ppp", "leak: 100 bytes of device memory");
+    CHECK_EQ(lines_broken, 0);
+}
+
 static void run_it(void) {
     CHECK(use_everything());
     gpuexec_shutdown();
