@@ -72,6 +72,7 @@
       GPUEXEC_API              everywhere alike: how functions are declared, for exporting them from a shared library, e.g.
                                -DGPUEXEC_API='__attribute__((visibility("default")))'. Default: hidden, so that two
                                libraries in one process, each with a copy of this header, never meet
+      GPUEXEC_NO_MULTI         implementation: leaves out >>barrier and >>multi; their calls are link errors
       GPUEXEC_NO_HERE          anywhere: calls do not carry the file and line of the caller (smaller binaries)
 
     No macro changes the layout of anything. Everything that a user wants to set at run time is a member of a desc struct.
@@ -1193,6 +1194,7 @@ typedef struct gpuexec_barrier_desc {
     unsigned end_canary;
 } gpuexec_barrier_desc;
 
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
 /* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call gpuexec_barrier_sync of
    kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with what gpuexec_barrier_address gives. Enables peer access between all of the
    contexts, both ways; where a pair can have none, or with host_memory, it enables none and goes through host memory. It ends with the first of its
@@ -1220,6 +1222,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 /* Waits for work on its devices and frees it. GPUEXEC_BARRIER_BROKEN if it is broken and no call has returned that yet, as gpuexec_context_close
    and gpuexec_shutdown return it, too; it is freed nevertheless. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
+#endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>multi   One cooperative launch over several devices. */
@@ -1248,6 +1251,7 @@ typedef struct gpuexec_multi_desc {
     unsigned           end_canary;
 } gpuexec_multi_desc;
 
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
 /* Launches one kernel on each of several devices as cooperative grids, which run at the same time and may wait for each other. By default none
    starts before all earlier work of all the streams is done, and nothing later on any of the streams starts before all of them have ended. Before anything
    starts, all of CUDA's rules are checked, each with an error of its own: devices different and of one model, the same code, grid, block and shared
@@ -1257,6 +1261,7 @@ typedef struct gpuexec_multi_desc {
    launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord, cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches, unsigned count,
                                                          const gpuexec_multi_desc *desc);
+#endif
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -1633,7 +1638,9 @@ static const char *gxi_library_error(void) {     /* the caller holds a mutex */
 static void gxi_library_close(void *library) { FreeLibrary((HMODULE)library); }
 static int  gxi_privileged(void) { return 0; }
 static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
+#  ifndef GPUEXEC_NO_MULTI
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
+#  endif
 #  define gxi_getcwd _getcwd
 /* The byte at p, which may have been unmapped. 0 if it was. */
 static int gxi_read_byte(const int *ends, const char *p, char *out) {
@@ -1683,7 +1690,9 @@ static int  gxi_privileged(void) {
 #  endif
 }
 static long gxi_pid(void) { return (long)getpid(); }
+#  ifndef GPUEXEC_NO_MULTI
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
+#  endif
 #  define gxi_getcwd getcwd
 /* The byte at p, which may have been unmapped. 0 if it was: write answers EFAULT where a load would crash. */
 static int gxi_read_byte(const int *ends, const char *p, char *out) {
@@ -2001,7 +2010,8 @@ typedef struct gxi_state {
     uint64_t           *firsts;                  /* where each begins: close together, for the search */
     size_t              nleaves, leaves_cap;
     uint32_t            first[16];               /* by kind: lists of the objects that belong to no other */
-    /* What sections below add to calls above them, each set with the first object that needs it: */
+    /* What sections below add to calls above them, each set with the first object that needs it; atomic: */
+    gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
     void              (*add_launches)(gxi_text *t);                  /* to the text of an asynchronous error: who may have failed */
     void              (*add_allocations)(gxi_text *t);               /* ... what it may have missed, if an address was illegal */
     void              (*add_barriers)(gxi_text *t);                  /* ... and who waits for that */
@@ -2405,8 +2415,8 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                             gxi.sticky_detail.e.where ? " at " : "", gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "",
                             gxi.sticky_detail.e.message);
         }
-        if (gxi.add_launches) gxi.add_launches(&message);
-        if (call->cu == GXI_ILLEGAL_ADDRESS && gxi.add_allocations) gxi.add_allocations(&message);
+        if (GXI_LOAD(&gxi.add_launches)) gxi.add_launches(&message);
+        if (call->cu == GXI_ILLEGAL_ADDRESS && GXI_LOAD(&gxi.add_allocations)) gxi.add_allocations(&message);
         if (GXI_LOAD(&gxi.barriers)) gxi.add_barriers(&message);
         gxi_add(&message, "; this call met it: ");
         va_start(list, format);
@@ -3032,7 +3042,6 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
 
 /* The living object of a handle. Whether its context still lives is asked for adopted contexts and before clean-up; elsewhere somebody would have to
    destroy what gpuexec holds. */
-static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot);   /* see >>impl-context */
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_slot *slot = gxi_peek_inline(id, kind), *context;
     if (GXI_UNLIKELY(!slot)) {
@@ -3047,7 +3056,7 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
             gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or hold the context with gpuexec_context_attach",
                      "%s is stale: context %p was destroyed by somebody else, and with it ended all handles of what lived in it", is,
                      (void *)context->cu_context);
-            gxi_context_close(call, context);
+            gxi.close_context(call, context);
             return NULL;
         }
     }
@@ -3203,7 +3212,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->context = context;
         r->where = kept;
         r->kind = kind;
-        gxi.add_allocations = gxi_add_last_allocations;
+        GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
             r->next = *r->from;
@@ -3520,6 +3529,7 @@ static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_s
 }
 
 /* The handle of a context that was opened, made or adopted just now; after a failure of this or of that, a failed one. */
+static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot);
 static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
     gpuexec_context handle = { 0 };
     gxi_context *info = native ? (gxi_context *)gxi_realloc(NULL, sizeof *info) : NULL;
@@ -3536,6 +3546,7 @@ static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, 
         info->users = 1;
         gxi_is_destroyed(call, native, &info->id);
         call->cu = 0;
+        GXI_STORE(&gxi.close_context, &gxi_context_close);
         handle.id = gxi_new(call, GXI_CONTEXT, &made, &gxi.first[GXI_CONTEXT]);
         if (!handle.id) gxi_free(info);
     } else if (native) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context");
@@ -3905,9 +3916,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     for (turn = 0; turn < 2; turn++) {
         gpuexec_result (*context_ends)(gxi_call *, uint64_t);
         gpuexec_result other;
-        gxi_lock(&gxi_tables);
-        context_ends = gxi.context_ends[turn];
-        gxi_unlock(&gxi_tables);
+        context_ends = GXI_LOAD(&gxi.context_ends[turn]);
         other = context_ends ? context_ends(call, slot->id) : GPUEXEC_OK;
         if (!result) result = other;
     }
@@ -6116,7 +6125,7 @@ static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, ui
     gxi_slot made = gxi_made(context, context_id, adopted);
     made.is.stream.native = native;
     made.legacy = (unsigned)legacy & 3;
-    gxi.add_launches = gxi_add_last_launches;
+    GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
     handle.id = gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
     return handle;
 }
@@ -7462,6 +7471,13 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
     return GPUEXEC_OK;
 }
 
+#if defined(GPUEXEC_NO_MULTI)
+static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {          /* for the row of a kind that is never made */
+    (void)call;
+    (void)old;
+    return 0;
+}
+#else
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-barrier   A barrier owns a piece of memory on each of its devices and one of host memory. Waits and failures of kernels look at all barriers;
    gxi_barriers_mutex keeps them alive meanwhile. */
@@ -7826,9 +7842,9 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
         if (b->next) b->next->from = &b->next;
         gxi_barriers = b;
         gxi_lock(&gxi_tables);
-        gxi.add_barriers = gxi_add_barriers;
-        gxi.look_at_barriers = gxi_look_at_barriers;
-        gxi.context_ends[1] = gxi_barriers_end;
+        GXI_STORE(&gxi.add_barriers, &gxi_add_barriers);
+        GXI_STORE(&gxi.look_at_barriers, &gxi_look_at_barriers);
+        GXI_STORE(&gxi.context_ends[1], &gxi_barriers_end);
         GXI_STORE(&gxi.barriers, gxi.barriers + 1);
         gxi_unlock(&gxi_tables);
     }
@@ -8054,9 +8070,7 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     for (i = 1; i < count && !result; i++) result = gxi_multi_compare(call, list, d, i);
     if (result) return result;
     gxi_multi_drop(call, m);
-    gxi_lock(&gxi_tables);
-    gxi.context_ends[0] = gxi_multi_forget;
-    gxi_unlock(&gxi_tables);
+    GXI_STORE(&gxi.context_ends[0], &gxi_multi_forget);
     for (i = 0; i < count; i++) {
         gxi_scope scope;
         m->parts[i].kernel = list[i].kernel.id;
@@ -8259,6 +8273,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
     gxi_unlock(&gxi_multi_mutex);
     return result;
 }
+
+#endif /* GPUEXEC_NO_MULTI */
 
 #if defined(__cplusplus) && defined(__GNUC__)
 #  pragma GCC diagnostic pop

@@ -59,6 +59,8 @@ c_standard() {
             [ -z "$MATRIX" ] || everything_of "$std $places" c $file.c "$@"
         done
         quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
+        quiet "$* $std $places: without multi" $c $places -DGPUEXEC_NO_MULTI $here/implementation.c
+        quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI -DGPUEXEC_STATIC $here/program.c
     done
 }
 # Some warnings come with the optimiser.
@@ -101,6 +103,7 @@ cxx_standard() {
             [ -z "$MATRIX" ] || everything_of "$std $places" c++ $file "$@"
         done
         [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC $here/program.c
+        quiet "$* $std $places: without multi" $c $places -x c++ -DGPUEXEC_NO_MULTI $here/implementation.c
     done
 }
 cxx_optimised() {
@@ -144,6 +147,8 @@ symbols() {
     if [ "$(grep -c '(function)' "$out/everything.c")" -ge 60 ]; then ok "functions found"; else bad "functions found"; fi
     quiet "$*: all declared functions are there" $c -I. -shared -Wl,-z,defs "$out/everything.c" $here/implementation.c -o "$out/everything.so" $libs
     refused "$*: two implementations" 'multiple definition' $c -DGPUEXEC_IMPLEMENTATION $here/program.c $here/implementation.c -o "$out/twice" $libs
+    refused "$*: left out and called" 'undefined.*gpuexec_(barrier|launch_multi)|gpuexec_(barrier|launch_multi).*undefined' \
+        $c -I. -shared -Wl,-z,defs "$out/everything.c" -DGPUEXEC_NO_MULTI $here/implementation.c -o "$out/everything.so" $libs
     have nm || { skip "symbols: no nm on this machine"; return; }
     $c -c $here/implementation.c -o "$out/normal.o"
     $c -c -DGPUEXEC_STATIC $here/static_two.c -o "$out/static.o"

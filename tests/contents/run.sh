@@ -1,6 +1,7 @@
 #!/bin/sh
 # The header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no reference to a tag that
-# is not there; and the version in the banner against the macros.
+# is not there; the version in the banner against the macros; and that no section calls one below it: a static function that is declared before
+# it is defined is declared in the section that defines it.
 cd "$(dirname "$0")/../.." || exit 1
 awk '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
@@ -35,6 +36,13 @@ awk '
         }
     }
     /^GPUEXEC_API / && $0 !~ /^GPUEXEC_API [a-zA-Z_ ]*[ *]gpuexec_[a-z0-9_]*\(/ { check(0, "line " NR ": a public function that tag tools do not find: " $0) }
+    /^static .*gxi_[a-z0-9_]*\(/ {
+        if (match($0, /gxi_[a-z0-9_]*\(/)) {
+            called = substr($0, RSTART, RLENGTH - 1)
+            if ($0 ~ /;[^{}]*$/ && $0 !~ /[{=]/) declared[called] = mark
+            else if (!(called in defined)) defined[called] = mark
+        }
+    }
     /^    Version [0-9]/ { banner = $2; sub(/\.$/, "", banner) }
     /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / { version = version (version == "" ? "" : ".") $3 }
     END {
@@ -47,6 +55,9 @@ awk '
         if (i > listed_count && i > mark_count) passed++
         for (tag in referenced) check(tag in known, "line " referenced[tag] " refers to >>" tag ", which is nowhere")
         check(longest <= 700, "section >>" longest_name " has " longest " lines, more than 700")
+        for (f in defined) functions++
+        check(functions > 250, "only " functions " functions found")
+        for (f in declared) check(!(f in defined) || declared[f] == defined[f], ">>" declared[f] " calls " f " upward, which is in >>" defined[f])
         check(banner != "" && banner == version, "the banner says version " banner ", the macros say " version)
         printf "suite contents: %d passed, %d failed, 0 skipped\n", passed, failed
         exit failed > 0
