@@ -580,7 +580,7 @@ TEST(lengths_that_no_memory_holds) {
     gpuexec_take_error();
 }
 TEST(headers_of_any_kind) {
-    static const char *const magics[] = { "\x50\xED\x55\xBA", "\x7F" "ELF", "!<arch>\n", "\xB1\x43\x62\x46",
+    static const char *const magics[] = { "\x50\xED\x55\xBA", ("\x7F" "ELF"), "!<arch>\n", "\xB1\x43\x62\x46",
                                          "\xED\x43\x4E\x7F", "" };
     uint32_t state = 1;
     size_t i, k;
