@@ -2415,9 +2415,9 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                             gxi.sticky_detail.e.where ? " at " : "", gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "",
                             gxi.sticky_detail.e.message);
         }
-        if (GXI_LOAD(&gxi.add_launches)) gxi.add_launches(&message);
-        if (call->cu == GXI_ILLEGAL_ADDRESS && GXI_LOAD(&gxi.add_allocations)) gxi.add_allocations(&message);
-        if (GXI_LOAD(&gxi.barriers)) gxi.add_barriers(&message);
+        if (GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&message);
+        if (call->cu == GXI_ILLEGAL_ADDRESS && GXI_LOAD(&gxi.add_allocations)) GXI_LOAD(&gxi.add_allocations)(&message);
+        if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.add_barriers)(&message);
         gxi_add(&message, "; this call met it: ");
         va_start(list, format);
         gxi_add_v(&message, format, list);
@@ -3056,7 +3056,7 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
             gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or hold the context with gpuexec_context_attach",
                      "%s is stale: context %p was destroyed by somebody else, and with it ended all handles of what lived in it", is,
                      (void *)context->cu_context);
-            gxi.close_context(call, context);
+            GXI_LOAD(&gxi.close_context)(call, context);
             return NULL;
         }
     }
@@ -3867,7 +3867,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, 
 /* The end of a call that waits: its own failure, or else the latched one, and nothing stays latched. */
 static gpuexec_result gxi_waited(gxi_call *call, const gxi_slot *slot, const char *what) {
     if (call->cu) gxi_fail_cu(call, NULL, "waiting for %s failed", what);
-    else if (GXI_LOAD(&gxi.barriers)) gxi.look_at_barriers(call, slot->cu_context, 0);
+    else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 0);
     return gxi_take();
 }
 
@@ -5951,7 +5951,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     /* the driver's synchronous calls may return before the device is done (device to device, small pageable sources) */
     if (context && call->cu == 0 && x->kind != GXI_COPY_OUT) GXI_TRY(cuStreamSynchronize, (s));
     gxi_leave(&scope);
-    if (call->cu == 0 && context && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers)) return gxi.look_at_barriers(call, slot->cu_context, 1);
+    if (call->cu == 0 && context && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers)) return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
     if (call->cu == 0) return GPUEXEC_OK;
     return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: copy_in writes the device, copy_out reads it", NULL);
 }
