@@ -2610,7 +2610,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         result = gxi_fail_init(call);
         gxi.library = NULL;                      /* stays loaded: a driver that has begun to start is never unloaded */
     } else {
-        result = gxi_fail_cu(call, "look at `nvidia-smi`: it tells whether the driver works at all",
+        result = gxi_fail_cu(call, "look at `nvidia-smi`: it shows whether the driver works at all",
                              "the driver \"%s\" does not tell its version%s", gxi.library_path,
                              call->cu ? "" : ": cuDriverGetVersion succeeds, but gives none");
     }
@@ -3072,7 +3072,7 @@ GXI_HOT void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *wher
     GXI_STORE(&stream->is.stream.last_where, where);
     GXI_STORE(&stream->is.stream.last_kernel, kernel);
 }
-/* 0: it is gone, and what is there now is no text */
+/* Reads such a place. 0 if its memory was unmapped or holds no text any more. */
 static int gxi_noted_place(const char *where, char *out, size_t size) {
     int ends[2], ok;
     size_t i = 0;
@@ -3182,6 +3182,32 @@ static void gxi_add_last_allocations(gxi_text *t) {
     }
     gxi_unlock(&gxi_tables);
 }
+/* Takes the one that begins there out of table and list, and notes that it was freed: a kernel may still have its address. NULL if there is
+   none. gxi_tables is held. */
+static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
+    const size_t place = gxi_leaves_below(lo) - 1;
+    gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
+    const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
+    gxi_freed *freed;
+    gxi_range *r;
+    if (!leaf || leaf->at[i].lo != lo) return NULL;
+    r = leaf->at[i].range;
+    freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
+    freed->was = *r;
+    freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
+    leaf->count--;
+    memmove(leaf->at + i, leaf->at + i + 1, (leaf->count - i) * sizeof *leaf->at);
+    if (leaf->count) gxi.firsts[place] = leaf->at[0].lo;
+    else {
+        gxi.nleaves--;
+        memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
+        memmove(gxi.firsts + place, gxi.firsts + place + 1, (gxi.nleaves - place) * sizeof *gxi.firsts);
+        gxi_free(leaf);
+    }
+    if (r->from) *r->from = r->next;
+    if (r->next) r->next->from = r->from;
+    return r;
+}
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {    /* 0: no memory */
     gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
     const gxi_slot *owner;
@@ -3191,6 +3217,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
     ok = r && (kept || !where);
+    gxi_free(gxi_range_out(lo, NULL));           /* the driver gives it out again: what was there ended with a destroyed context */
     place = gxi_leaves_below(lo);
     place -= place > 0;
     if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0) != NULL;
@@ -3224,32 +3251,6 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     if (!ok) gxi_free(r);
     return ok;
 }
-/* Takes the one that begins there out of table and list, and notes that it was freed: a kernel may still have its address. NULL if there is
-   none. gxi_tables is held. */
-static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
-    const size_t place = gxi_leaves_below(lo) - 1;
-    gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
-    const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
-    gxi_freed *freed;
-    gxi_range *r;
-    if (!leaf || leaf->at[i].lo != lo) return NULL;
-    r = leaf->at[i].range;
-    freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
-    freed->was = *r;
-    freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
-    leaf->count--;
-    memmove(leaf->at + i, leaf->at + i + 1, (leaf->count - i) * sizeof *leaf->at);
-    if (leaf->count) gxi.firsts[place] = leaf->at[0].lo;
-    else {
-        gxi.nleaves--;
-        memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
-        memmove(gxi.firsts + place, gxi.firsts + place + 1, (gxi.nleaves - place) * sizeof *gxi.firsts);
-        gxi_free(leaf);
-    }
-    if (r->from) *r->from = r->next;
-    if (r->next) r->next->from = r->from;
-    return r;
-}
 /* A range that has bytes in common with these, the last if there are several. */
 static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) {
     const gxi_range *r;
@@ -3277,7 +3278,8 @@ static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *w
     gxi_range *r;
     gxi_lock(&gxi_tables);
     r = gxi_context_of(context)->ranges;
-    if (r) *out = *gxi_range_out(r->lo, where);
+    if (r) r = gxi_range_out(r->lo, where);
+    if (r) *out = *r;
     gxi_unlock(&gxi_tables);
     gxi_free(r);
     return r != NULL;
@@ -3389,12 +3391,11 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     symbol = gxi_resolve(name, version);
     if (symbol) return symbol;
     if (version > gxi.version)
-        gxi_fail(call, GPUEXEC_OLD_DRIVER, gxi_resolve(name, gxi.version)
-                 ? "ask for its form of an older CUDA, or install a newer driver"
-                                                                         : "install a newer NVIDIA driver",
-                 "\"%s\" of CUDA %d.%d cannot be had from a driver of CUDA %d.%d", name, version / 1000,
-                     version % 1000 / 10, gxi.version / 1000,
-                 gxi.version % 1000 / 10);
+        gxi_fail(call, GPUEXEC_OLD_DRIVER,
+                 gxi_resolve(name, gxi.version) ? "query its form of an older CUDA, or install a newer driver"
+                                                : "install a newer NVIDIA driver",
+                 "\"%s\" of CUDA %d.%d is not available from a driver of CUDA %d.%d", name, version / 1000,
+                 version % 1000 / 10, gxi.version / 1000, gxi.version % 1000 / 10);
     else if (gxi_resolve(name, gxi.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND, "give the version of the CUDA that brought it, or a later one",
                  "\"%s\" came after CUDA %d.%d; this driver of CUDA %d.%d has it", name, version / 1000,

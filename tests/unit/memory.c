@@ -1032,3 +1032,17 @@ TEST(the_table_of_allocations) {
     CHECK_EQ(live, 0);
     CHECK_EQ(gxi.nleaves, 0);
 }
+
+/* A context that its owner destroyed took its memory along, and the driver gives the address out again before gpuexec sees
+   that: what the table still has there is past, and must not be freed when that context closes. */
+TEST(an_address_that_the_driver_gives_out_again) {
+    gpuexec_context first = gpuexec_context_open(0, NULL), second = gpuexec_context_create(0, NULL);
+    const uint64_t at = 0x7000000000000000u;
+    gxi_range r;
+    CHECK(gxi_range_add(at, 64, first.id, NULL, GPUEXEC_MEMORY_DEVICE));
+    CHECK(gxi_range_add(at, 128, second.id, NULL, GPUEXEC_MEMORY_DEVICE));
+    CHECK(!gxi_range_take(gxi_peek(first.id, GXI_CONTEXT), &r, NULL));
+    CHECK(gxi_range_find(at + 100, &r) && r.context == second.id && r.bytes == 128);
+    CHECK(gxi_range_take(gxi_peek(second.id, GXI_CONTEXT), &r, NULL) && r.bytes == 128);
+    CHECK_EQ(gxi.nleaves, 0);
+}

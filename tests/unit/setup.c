@@ -78,10 +78,10 @@ TEST(the_driver) {
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuNoSuchCall\"", "cure: look at its spelling",
                on_cpu_device() ? "the CPU device has no" : "of whatever version");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 99000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuLaunchKernel\" of CUDA 99.0 cannot be had",
-               "cure: ask for its form of an older CUDA");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuLaunchKernel\" of CUDA 99.0 is not available",
+               "cure: query its form of an older CUDA");
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 99000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuNoSuchCall\" of CUDA 99.0 cannot be had",
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuNoSuchCall\" of CUDA 99.0 is not available",
                "cure: install a newer NVIDIA driver");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 3000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuLaunchKernel\" came after CUDA 3.0; this driver of CUDA",
