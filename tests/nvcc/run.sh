@@ -1,6 +1,9 @@
 #!/bin/sh
-# The kernels' results once more, from PTX as nvcc writes it for each architecture, not lowered as the committed files are. Needs nvcc on
-# PATH (NVCC=... chooses one). The host references of tests/unit/kernels.c judge, on whichever device the tests run on.
+# Needs nvcc on PATH (NVCC=... chooses one). Two things:
+#   The kernels' results once more, from PTX as nvcc writes it for each architecture, not lowered as the committed files
+#   are. The host references of tests/unit/kernels.c judge, on whichever device the tests run on.
+#   interop.cu: gpuexec beside the runtime API and cuBLAS in one process. It is compiled everywhere, and runs on a GPU.
+#   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  NVCC_ONLY=interop: this alone.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 nvcc=$(command -v "${NVCC:-nvcc}") || { echo "  skipped: no nvcc on this machine"; echo "suite nvcc: 0 passed, 0 failed, 1 skipped"; exit 0; }
@@ -8,6 +11,40 @@ case ${BUILD:-build} in /*) build=$BUILD ;; *) build=$root/${BUILD:-build} ;; es
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-nvcc-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
 passed=0 failed=0 skipped=0
+bad()  { failed=$((failed + 1)); echo "failed: $1"; sed 's/^/    /' "$out/log"; }
+skip() { skipped=$((skipped + 1)); echo "  skipped: $1"; }
+
+# has_gpu: the system's own driver has a device, and the tests run there.
+has_gpu() { [ -z "${GPUEXEC_DRIVER:-}" ] && [ -x "$build/find_device" ] && "$build/find_device" >/dev/null; }
+interop() {
+    [ -z "${TEST_DEVICE:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_DEVICE"
+    if has_gpu; then arch=native; else arch=sm_75; fi
+    blas=
+    if echo '#include <cublas_v2.h>' | "$nvcc" -x cu -E - >/dev/null 2>&1; then blas='-DINTEROP_CUBLAS -lcublas'
+    else skip "interop without cuBLAS, which this toolkit lacks"; fi
+    if ! "$nvcc" -std=c++17 -O1 -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra tests/nvcc/interop.cu \
+        -o "$out/interop" $blas -ldl -lpthread >"$out/log" 2>&1 || [ -s "$out/log" ]; then
+        bad "interop.cu does not compile without a word"
+        return
+    fi
+    passed=$((passed + 1))
+    has_gpu || { skip "interop: compiled, not run: no GPU here"; return; }
+    for mode in "rounds ${INTEROP_ROUNDS:-100} gpuexec" "rounds ${INTEROP_ROUNDS:-100} runtime" fault-runtime \
+        fault-gpuexec reset; do
+        if "$out/interop" $mode >"$out/log" 2>&1; then
+            passed=$((passed + 1))
+            [ -z "${TEST_VERBOSE:-}" ] || cat "$out/log"
+        else
+            bad "interop $mode ends with exit code $?"
+        fi
+    done
+}
+interop
+if [ "${NVCC_ONLY:-}" = interop ]; then
+    echo "suite nvcc: $passed passed, $failed failed, $skipped skipped"
+    [ $failed -eq 0 ]
+    exit
+fi
 
 for sm in 75 80 90; do
     mkdir -p "$out/$sm/kernels"
