@@ -38,6 +38,18 @@ done
 echo "a module loaded and unloaded beside 10000 objects: $4 % of the time beside 10, at most 120"
 if [ "$4" -le 120 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 
+# The same on the CPU device, ten times as many. A table through which each call walks would take a hundred times as long;
+# what does not fit into the caches takes 15 to 20 times as long.
+case ${BUILD:-build} in /*) simgpu=$BUILD/libsimgpu.so ;; *) simgpu=../../${BUILD:-build}/libsimgpu.so ;; esac
+${CC:-cc} -std=c99 -O2 simgpu_objects.c -o "$out/simgpu_objects" -ldl || fail "simgpu_objects.c does not compile"
+said=$("$out/simgpu_objects" "$simgpu") || fail "simgpu_objects.c does not run"
+set -- $said
+for what in "freed: $2 $5" "gone with their context: $3 $6"; do
+    set -- ${what##*: }
+    echo "a million allocations of the CPU device ${what%:*} in $2 ms, at most 5000; a hundred thousand in $1"
+    if [ "$2" -le 5000 ] && [ "$2" -le $((40 * $1)) ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+done
+
 compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on standard input
     file=$out/file.$1; shift
     cat >"$file"

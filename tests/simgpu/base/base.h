@@ -122,7 +122,7 @@ void sim_mem_drop_pages(void *pages, uint64_t bytes);            /* ... or by th
 bool sim_mem_remove(uint64_t address);            /* the range that begins at address goes;
                                                      frees its bytes unless registered */
 void sim_mem_remove_context(struct sim_context *context);        /* all of its ranges, except SIM_MEM_POOL */
-bool sim_mem_mark_freeing(uint64_t address);      /* a stream-ordered free is queued; false:
+bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);     /* a free is queued, of what *out tells; false:
                                                      no such range, or queued already */
 void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);

@@ -26,12 +26,21 @@ struct range {
     bool fresh;                                   /* being poisoned: nobody finds it yet */
     bool freeing;                                 /* a stream-ordered free is queued */
 };
+#define LEAF 256                                  /* moving half of one takes little; a million ranges
+                                                     need 4000 of them */
+struct leaf {                                     /* neighbours in the order of addresses; never empty */
+    unsigned count;
+    uint64_t hi[LEAF];                            /* where each ends */
+    struct range *range[LEAF];
+};
 struct sim_heap {
     uint64_t base, size;                          /* the window */
     ptrdiff_t delta;
     uint64_t cursor;                              /* where the next allocation is tried */
     uint32_t *granules;                           /* live allocations per granule */
-    struct range *ranges; size_t count, cap;      /* sorted by address */
+    struct { uint64_t hi; struct leaf *leaf; } *leaves;           /* of the ranges, sorted by address; hi: the end of
+                                                                     its last range */
+    size_t count, cap;
     uint64_t used, pool, pool_high;
 };
 static struct sim_heap heaps[SIM_MAX_DEVICES];
@@ -46,39 +55,110 @@ void sim_mem_unuse(void) { pthread_rwlock_unlock(&use_lock); }
 
 /* ---- the table ---- */
 
-/* Index of the first range whose end is above address. */
-static size_t position(const struct sim_heap *heap, uint64_t address) {
+struct spot { size_t leaf; unsigned i; };         /* of a range; behind the last one, leaf is the heap's count */
+
+/* The first range whose end is above address. */
+static struct spot position(const struct sim_heap *heap, uint64_t address) {
     size_t lo = 0, hi = heap->count;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (heap->ranges[mid].r.hi <= address) lo = mid + 1; else hi = mid;
+        if (heap->leaves[mid].hi <= address) lo = mid + 1; else hi = mid;
     }
-    return lo;
+    struct spot spot = { lo, 0 };
+    if (lo == heap->count) return spot;
+    const struct leaf *leaf = heap->leaves[lo].leaf;
+    unsigned to = leaf->count - 1;
+    while (spot.i < to) {
+        unsigned mid = (spot.i + to) / 2;
+        if (leaf->hi[mid] <= address) spot.i = mid + 1; else to = mid;
+    }
+    return spot;
 }
 
-static struct range *lookup(struct sim_heap *heap, uint64_t address) {
-    size_t i = position(heap, address);
-    return i < heap->count && heap->ranges[i].r.lo <= address && !heap->ranges[i].fresh ? &heap->ranges[i] : NULL;
+static struct range *range_at(const struct sim_heap *heap, struct spot spot) {       /* NULL: behind the last one */
+    return spot.leaf < heap->count ? heap->leaves[spot.leaf].leaf->range[spot.i] : NULL;
 }
 
-static bool insert(struct sim_heap *heap, const struct sim_range *r, bool fresh) {
+static struct spot after(const struct sim_heap *heap, struct spot spot) {
+    return spot.i + 1 < heap->leaves[spot.leaf].leaf->count ? (struct spot) { spot.leaf, spot.i + 1 } :
+                                                              (struct spot) { spot.leaf + 1, 0 };
+}
+
+static struct range *lookup(const struct sim_heap *heap, uint64_t address) {
+    struct range *range = range_at(heap, position(heap, address));
+    return range && range->r.lo <= address && !range->fresh ? range : NULL;
+}
+
+/* Makes a leaf there, which the caller fills. False: no memory. */
+static bool add_leaf(struct sim_heap *heap, size_t index) {
     if (heap->count == heap->cap) {
-        size_t cap = heap->cap ? heap->cap * 2 : 64;
-        struct range *more = realloc(heap->ranges, cap * sizeof *more);
+        size_t cap = heap->cap ? heap->cap * 2 : 16;
+        void *more = realloc(heap->leaves, cap * sizeof *heap->leaves);
         if (!more) return false;
-        heap->ranges = more; heap->cap = cap;
+        heap->leaves = more; heap->cap = cap;
     }
-    size_t i = position(heap, r->lo);
-    memmove(heap->ranges + i + 1, heap->ranges + i, (heap->count - i) * sizeof *heap->ranges);
-    heap->ranges[i] = (struct range) { .r = *r, .fresh = fresh };
+    struct leaf *leaf = malloc(sizeof *leaf);
+    if (!leaf) return false;
+    leaf->count = 0;
+    memmove(heap->leaves + index + 1, heap->leaves + index, (heap->count - index) * sizeof *heap->leaves);
+    heap->leaves[index].leaf = leaf;
     heap->count++;
     return true;
 }
 
-static void take_out(struct sim_heap *heap, struct range *range) {
-    size_t i = (size_t)(range - heap->ranges);
-    memmove(heap->ranges + i, heap->ranges + i + 1, (heap->count - i - 1) * sizeof *heap->ranges);
-    heap->count--;
+static void note_end(struct sim_heap *heap, size_t index) {
+    const struct leaf *leaf = heap->leaves[index].leaf;
+    heap->leaves[index].hi = leaf->hi[leaf->count - 1];
+}
+
+/* Makes room in the leaf of a spot that is full: behind it for what comes behind all others, else by moving its upper
+   half to a new one. The spot moves along. False: no memory. */
+static bool split(struct sim_heap *heap, struct spot *spot) {
+    if (!add_leaf(heap, spot->leaf + 1)) return false;
+    struct leaf *leaf = heap->leaves[spot->leaf].leaf, *more = heap->leaves[spot->leaf + 1].leaf;
+    unsigned keep = spot->i == LEAF ? LEAF : LEAF / 2;
+    leaf->count = keep;
+    more->count = LEAF - keep;
+    memcpy(more->hi, leaf->hi + keep, more->count * sizeof *leaf->hi);
+    memcpy(more->range, leaf->range + keep, more->count * sizeof *leaf->range);
+    note_end(heap, spot->leaf);
+    if (more->count) note_end(heap, spot->leaf + 1);
+    if (spot->i >= keep) *spot = (struct spot) { spot->leaf + 1, spot->i - keep };
+    return true;
+}
+
+static struct range *insert(struct sim_heap *heap, const struct sim_range *r, bool fresh) {     /* NULL: no memory */
+    struct spot spot = position(heap, r->lo);
+    struct range *range = malloc(sizeof *range);
+    bool room = range && (heap->count || add_leaf(heap, 0));
+    if (room && spot.leaf == heap->count)                          /* behind all others */
+        spot = (struct spot) { heap->count - 1, heap->leaves[heap->count - 1].leaf->count };
+    if (room && heap->leaves[spot.leaf].leaf->count == LEAF) room = split(heap, &spot);
+    if (!room) { free(range); return NULL; }
+    struct leaf *leaf = heap->leaves[spot.leaf].leaf;
+    unsigned behind = leaf->count++ - spot.i;
+    memmove(leaf->hi + spot.i + 1, leaf->hi + spot.i, behind * sizeof *leaf->hi);
+    memmove(leaf->range + spot.i + 1, leaf->range + spot.i, behind * sizeof *leaf->range);
+    *range = (struct range) { .r = *r, .fresh = fresh };
+    leaf->hi[spot.i] = r->hi;
+    leaf->range[spot.i] = range;
+    note_end(heap, spot.leaf);
+    return range;
+}
+
+static void take_out(struct sim_heap *heap, struct spot spot) {
+    struct leaf *leaf = heap->leaves[spot.leaf].leaf;
+    unsigned behind = --leaf->count - spot.i;
+    free(leaf->range[spot.i]);
+    memmove(leaf->hi + spot.i, leaf->hi + spot.i + 1, behind * sizeof *leaf->hi);
+    memmove(leaf->range + spot.i, leaf->range + spot.i + 1, behind * sizeof *leaf->range);
+    if (leaf->count) note_end(heap, spot.leaf);
+    else {
+        free(leaf);
+        heap->count--;
+        memmove(heap->leaves + spot.leaf, heap->leaves + spot.leaf + 1,
+                (heap->count - spot.leaf) * sizeof *heap->leaves);
+    }
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
 
@@ -107,12 +187,15 @@ bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, s
     return found;
 }
 
-bool sim_mem_mark_freeing(uint64_t address) {
+bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out) {
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup(heap_of(address), address);
     bool ok = range && range->r.lo == address && !range->freeing
               && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
-    if (ok) range->freeing = true;
+    if (ok) {
+        range->freeing = true;
+        *out = range->r;
+    }
     pthread_rwlock_unlock(&table_lock);
     return ok;
 }
@@ -177,11 +260,12 @@ static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
     for (int round = 0; round < 2; round++, heap->cursor = heap->base) {
         uint64_t at = heap->cursor;
         if (bytes >= GRANULE) at = (at + GRANULE - 1) / GRANULE * GRANULE;
-        for (size_t i = position(heap, at); ; i++) {
-            uint64_t end = i < heap->count ? heap->ranges[i].r.lo : heap->base + heap->size;
+        for (struct spot spot = position(heap, at); ; spot = after(heap, spot)) {
+            const struct range *range = range_at(heap, spot);
+            uint64_t end = range ? range->r.lo : heap->base + heap->size;
             if (end >= at && end - at >= room) { heap->cursor = at + room; return at; }
-            if (i >= heap->count) break;
-            at = (heap->ranges[i].r.hi + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            if (!range) break;
+            at = (range->r.hi + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             if (bytes >= GRANULE) at = (at + GRANULE - 1) / GRANULE * GRANULE;
         }
     }
@@ -191,6 +275,7 @@ static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
 int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
                   uint64_t *address) {
     struct sim_heap *heap = device->heap;
+    struct range *range = NULL;
     int result = CUDA_ERROR_OUT_OF_MEMORY;
     if (!bytes || bytes > device->memory) return result;
     uint64_t cost = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -199,7 +284,7 @@ int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64
     if (at && open_granules(heap, at, at + bytes, true)) {
         struct sim_range r = { .lo = at, .hi = at + bytes, .delta = heap->delta, .kind = kind, .device = device,
                                .context = kind == SIM_MEM_POOL ? NULL : context, .id = next_id++ };
-        if (insert(heap, &r, true)) {
+        if ((range = insert(heap, &r, true)) != NULL) {
             heap->used += cost;
             if (kind == SIM_MEM_POOL && (heap->pool += cost) > heap->pool_high) heap->pool_high = heap->pool;
             *address = at;
@@ -210,7 +295,7 @@ int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64
     if (result) return result;
     memset(bytes_at(heap, at), POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
     pthread_rwlock_wrlock(&table_lock);
-    heap->ranges[position(heap, at)].fresh = false;
+    range->fresh = false;
     pthread_rwlock_unlock(&table_lock);
     return result;
 }
@@ -219,12 +304,12 @@ int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum 
     uint64_t lo = (uintptr_t)p;
     struct sim_range r = { .lo = lo, .hi = lo + bytes, .kind = kind, .context = context, .flags = flags };
     pthread_rwlock_wrlock(&table_lock);
-    size_t i = position(&host, r.lo);
+    const struct range *next = range_at(&host, position(&host, r.lo));
     int result = CUDA_SUCCESS;
     r.id = next_id++;
-    if (i < host.count && host.ranges[i].r.lo < r.hi)              /* as measured: what the driver made
+    if (next && next->r.lo < r.hi)                                 /* as measured: what the driver made
                                                                       itself is no memory to register */
-        result = host.ranges[i].r.kind == SIM_MEM_PINNED ? CUDA_ERROR_INVALID_VALUE :
+        result = next->r.kind == SIM_MEM_PINNED ? CUDA_ERROR_INVALID_VALUE :
                                                            CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     else if (!insert(&host, &r, false)) result = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_rwlock_unlock(&table_lock);
@@ -260,9 +345,10 @@ bool sim_mem_remove(uint64_t address) {
     struct sim_range gone;
     pthread_rwlock_wrlock(&table_lock);
     struct sim_heap *heap = heap_of(address);
-    struct range *range = lookup(heap, address);
-    bool found = range && range->r.lo == address;
-    if (found) { gone = range->r; take_out(heap, range); }
+    struct spot spot = position(heap, address);
+    const struct range *range = range_at(heap, spot);
+    bool found = range && range->r.lo == address && !range->fresh;
+    if (found) { gone = range->r; take_out(heap, spot); }
     pthread_rwlock_unlock(&table_lock);
     if (found) { settle(); give_back(&gone); }
     return found;
@@ -273,14 +359,22 @@ void sim_mem_remove_context(struct sim_context *context) {
     struct sim_range gone[64];
     for (int i = -1; i < SIM_MAX_DEVICES; i++) {
         struct sim_heap *heap = i < 0 ? &host : &heaps[i];
+        uint64_t done = 0;                        /* below this address */
         unsigned n;
         do {
+            const struct range *range;
+            struct spot spot;
             n = 0;
             pthread_rwlock_wrlock(&table_lock);
-            for (size_t k = heap->count; k-- > 0 && n < 64; ) {
-                if (heap->ranges[k].r.context != context || heap->ranges[k].fresh) continue;
-                gone[n++] = heap->ranges[k].r;
-                take_out(heap, &heap->ranges[k]);
+            for (spot = position(heap, done); n < 64 && (range = range_at(heap, spot)) != NULL; ) {
+                done = range->r.hi;
+                if (range->r.context != context || range->fresh) {
+                    spot = after(heap, spot);
+                    continue;
+                }
+                gone[n++] = range->r;
+                take_out(heap, spot);
+                spot = position(heap, done);
             }
             pthread_rwlock_unlock(&table_lock);
             if (n) settle();

@@ -42,8 +42,7 @@ SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY) {
     struct sim_range r;
     if (!address)
         return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
-    if (!sim_mem_find(NULL, address, 1, &r) || r.lo != address || !sim_mem_mark_freeing(address))
-        return CUDA_ERROR_INVALID_VALUE;
+    if (!sim_mem_mark_freeing(address, &r)) return CUDA_ERROR_INVALID_VALUE;
     int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.device);
     if (result) return result;                    /* a kernel failed meanwhile: others may still use it */
     pthread_mutex_unlock(&sim_lock);
@@ -197,11 +196,12 @@ static void free_now(void *address, int error) {
 
 SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream), SIM_HEALTHY) {
     struct sim_stream *s;
+    struct sim_range r;
     int result = sim_stream_find(stream, &s);
     if (result) return result;
     struct sim_op *op = sim_op_new(SIM_OP_CALL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!address || !sim_mem_mark_freeing(address)) { sim_op_unref(op); return CUDA_ERROR_INVALID_VALUE; }
+    if (!address || !sim_mem_mark_freeing(address, &r)) { sim_op_unref(op); return CUDA_ERROR_INVALID_VALUE; }
     op->function = free_now; op->data = SIM_HANDLE(address);
     sim_stream_submit(s, op);
     return CUDA_SUCCESS;

@@ -1,0 +1,133 @@
+/* What many allocations cost on the CPU device, whose library is the argument, by the driver's own calls. Prints what a
+   hundred thousand and then a million take, in milliseconds of processor time: to be made, to be freed (a third in the
+   order they were made, a third in the reverse order, a third at random), and to go with their context. Exit code 1 if
+   the driver answers anything wrong: it is asked for addresses in living allocations, in freed ones, and behind both. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FEW = 100000, MANY = 1000000, BYTES = 256, NOT_FOUND = 500, GIVE_UP_MS = 20000 };
+typedef unsigned long long address;
+static address at[MANY];
+static int (*cuInit)(unsigned), (*cuCtxCreate)(void **, unsigned, int), (*cuCtxDestroy)(void *);
+static int (*cuMemAlloc)(address *, size_t), (*cuMemFree)(address);
+static int (*cuMemGetAddressRange)(address *, size_t *, address);
+
+static void fail(const char *what, int result) {
+    fprintf(stderr, "simgpu_objects: %s gave %d\n", what, result);
+    exit(1);
+}
+static void call(const char *what, int result) {
+    if (result) fail(what, result);
+}
+static void find(void *library, const char *name, void *function) {
+    void *symbol = dlsym(library, name);
+    if (!symbol) fail(name, -1);
+    memcpy(function, &symbol, sizeof symbol);
+}
+static double ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);     /* others may keep the processors busy */
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+static void swap(int i, int k) {
+    const address a = at[i];
+    at[i] = at[k];
+    at[k] = a;
+}
+
+static void *open_context(void) {
+    void *context = NULL;
+    call("cuCtxCreate", cuCtxCreate(&context, 0, 0));
+    return context;
+}
+static void allocate(int n) {
+    int i;
+    for (i = 0; i < n; i++) call("cuMemAlloc", cuMemAlloc(&at[i], BYTES));
+}
+/* Puts the second third into reverse order and the last one into a random one. */
+static void shuffle(int n) {
+    unsigned state = 1;
+    int i;
+    for (i = 0; i < n / 6; i++) swap(n / 3 + i, 2 * n / 3 - 1 - i);
+    for (i = n - 1; i > 2 * n / 3; i--) {
+        state = state * 1664525u + 1013904223u;
+        swap(i, 2 * n / 3 + (int)((state >> 8) % (unsigned)(i - 2 * n / 3 + 1)));
+    }
+}
+
+/* Frees all but the first `keep`. Gives the time; gives up after GIVE_UP_MS. */
+static double release(int n, int keep) {
+    const double begin = ms();
+    int i;
+    for (i = keep; i < n; i++) {
+        call("cuMemFree", cuMemFree(at[i]));
+        if (i % 1024 == 0 && ms() - begin > GIVE_UP_MS) {
+            fprintf(stderr, "simgpu_objects: only %d of %d allocations were freed in %d ms\n", i + 1, n, GIVE_UP_MS);
+            exit(1);
+        }
+    }
+    return ms() - begin;
+}
+
+/* Half of them, at random, are freed: the others must be found, and those not. */
+static void look(int n) {
+    unsigned state = 7;
+    int i;
+    allocate(n);
+    for (i = n - 1; i > 0; i--) {
+        state = state * 1664525u + 1013904223u;
+        swap(i, (int)((state >> 8) % (unsigned)(i + 1)));
+    }
+    release(n, n / 2);
+    for (i = 0; i < n; i++) {
+        address base = 0;
+        size_t bytes = 0;
+        const int result = cuMemGetAddressRange(&base, &bytes, at[i] + (address)(i % BYTES));
+        if (result != (i < n / 2 ? 0 : NOT_FOUND)) fail("cuMemGetAddressRange", result);
+        if (i < n / 2 && (base != at[i] || bytes != BYTES)) fail("an address inside of another range", result);
+        if (cuMemGetAddressRange(&base, &bytes, at[i] + BYTES) != NOT_FOUND) fail("an address behind the end", 0);
+        if (i >= n / 2 && cuMemFree(at[i]) == 0) fail("cuMemFree for the second time", 0);
+    }
+    release(n / 2, 0);
+}
+
+static void measure(int n) {
+    double begin = ms(), made, freed;
+    void *context = open_context();
+    allocate(n);
+    made = ms() - begin;
+    shuffle(n);
+    freed = release(n, 0);
+    allocate(n);
+    begin = ms();
+    call("cuCtxDestroy", cuCtxDestroy(context));
+    printf("%.0f %.0f %.0f ", made, freed, ms() - begin);
+}
+
+int main(int argc, char **argv) {
+    void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL, *context;
+    if (!library) {
+        fprintf(stderr, "usage: simgpu_objects libsimgpu.so\n");
+        return 2;
+    }
+    find(library, "cuInit", &cuInit);
+    find(library, "cuCtxCreate_v2", &cuCtxCreate);
+    find(library, "cuCtxDestroy_v2", &cuCtxDestroy);
+    find(library, "cuMemAlloc_v2", &cuMemAlloc);
+    find(library, "cuMemFree_v2", &cuMemFree);
+    find(library, "cuMemGetAddressRange_v2", &cuMemGetAddressRange);
+    call("cuInit", cuInit(0));
+    context = open_context();
+    look(FEW);
+    call("cuCtxDestroy", cuCtxDestroy(context));
+    measure(FEW);
+    measure(MANY);
+    printf("\n");
+    return 0;
+}
