@@ -290,6 +290,7 @@ static void do_nothing(void *unused) { (void)unused; }
 INSIDE(CALL_INSIDE)
 static int answer_inside(void (*function)(void *)) {
     inside_answer = -1;
+    cu.stream_sync(idle_one);                        /* of what an earlier function queued there */
     cu.host_function(host_stream, function, NULL);
     cu.stream_sync(host_stream);
     return inside_answer;
