@@ -1927,6 +1927,7 @@ typedef struct gxi_call {
     int              cu;                         /* its CUresult */
     const char      *log;
     const char      *subject;                    /* "launches[1]: ", which the messages of one part of the call begin with, or NULL */
+    uint64_t         stream;                     /* handle id of that which a call that works enqueues on; 0 for none */
 } gxi_call;
 static GXI_NOINLINE gxi_call *gxi_call_of(gxi_call *call, const char *function, const char *where, gxi_kind_of_call kind) {
     memset(call, 0, sizeof *call);
@@ -1935,8 +1936,14 @@ static GXI_NOINLINE gxi_call *gxi_call_of(gxi_call *call, const char *function, 
     call->kind = kind;
     return call;
 }
+static GXI_NOINLINE gxi_call *gxi_call_on(gxi_call *call, const char *function, const char *where, uint64_t stream) {
+    gxi_call_of(call, function, where, GXI_WORKS)->stream = stream;
+    return call;
+}
 #define GXI_CALL(name, kind) gxi_call this_call, *const call = gxi_call_of(&this_call, #name, where, kind)
 #define GXI_CALL_NO_PLACE(name, kind) gxi_call this_call, *const call = gxi_call_of(&this_call, #name, 0, kind)
+/* A call that enqueues: a failure also marks its stream. */
+#define GXI_CALL_ON(stream, name) gxi_call this_call, *const call = gxi_call_on(&this_call, #name, where, (stream).id)
 
 typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;     /* e's strings lie in text, or are literals */
@@ -1944,7 +1951,12 @@ typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;     /*
 typedef struct gxi_thread_record {
     gxi_detail last, before, first;              /* the last failure, the one before, whose text may still be in use; the latched one */
     struct gxi_thread_record *next, **link;
+    uint32_t latched;                            /* number of the latched failure, 0 for none; streams are marked with it */
+    int      reported;                           /* a wait on another thread has returned it */
+    int      ended;                              /* the thread has: kept for streams and gpuexec_shutdown, which report it */
 } gxi_thread_record;
+enum { GXI_ENDED_KEPT = 64 };                    /* so many at most */
+#define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* in place of its number, when there was no memory for a record */
 
 typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
 static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched count only while epoch is gxi.epoch */
@@ -1975,11 +1987,13 @@ enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; see >
 typedef struct gxi_state {
     struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed by gpuexec_shutdown only. First: no offset at each look-up */
     int                 started;                 /* atomic */
-    unsigned            epoch;                   /* counts shutdowns: thread records of earlier epochs are gone */
+    unsigned            epoch;                   /* atomic; counts shutdowns: thread records of earlier epochs are gone */
     gxi_driver          cu;
-    int                 trace, no_latch, version, forked;
+    int      (GXI_CUDA *error_name)(int error, const char **text);   /* atomic; these two stay when a start fails: other threads */
+    int      (GXI_CUDA *error_string)(int error, const char **text); /* may be writing an earlier failure's text */
+    const struct gxi_settings *settings;         /* atomic; NULL for the defaults */
+    int                 trace, version, forked;
     int                 begun;                   /* cuInit runs, or has succeeded in this process once */
-    gpuexec_setup_desc  desc;
     void               *library;
     char                library_path[1024];
     long                pid;
@@ -1992,6 +2006,8 @@ typedef struct gxi_state {
 
     /* guarded by gxi_tables: */
     gxi_thread_record  *records;
+    unsigned            ended;                   /* of them, those of threads that have ended */
+    uint32_t            latches;                 /* numbers given */
     int                 have_key, unloading;
     gxi_thread_key      key;
     gxi_failed          failed[GXI_FAILED_KEPT];
@@ -2022,12 +2038,37 @@ typedef struct gxi_state {
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
 
+/* What gpuexec_setup was given. It stays until gpuexec_shutdown, since other threads may be using it. */
+typedef struct gxi_settings {
+    gpuexec_setup_desc         desc;
+    const struct gxi_settings *before;
+} gxi_settings;
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+static const gpuexec_setup_desc *gxi_desc(void) {
+    const gxi_settings *settings = GXI_LOAD(&gxi.settings);
+    return settings ? &settings->desc : &gxi_defaults;
+}
+
+/* Before each block stands whose allocator made it: gpuexec_setup may have brought another one since. */
+typedef union gxi_header {
+    const gpuexec_setup_desc *by;
+    char                      room[16];          /* keeps the alignment of malloc */
+} gxi_header;
 static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes: not 0 */
-    return gxi.desc.realloc_function ? gxi.desc.realloc_function(gxi.desc.realloc_user, p, bytes) : realloc(p, bytes);
+    gxi_header *block = p ? (gxi_header *)p - 1 : NULL;
+    const gpuexec_setup_desc *by = block ? block->by : gxi_desc();
+    const size_t all = bytes + sizeof *block;
+    if (all < bytes) return NULL;
+    block = (gxi_header *)(by->realloc_function ? by->realloc_function(by->realloc_user, block, all) : realloc(block, all));
+    if (!block) return NULL;
+    block->by = by;
+    return block + 1;
 }
 static GXI_NOINLINE void gxi_free(void *p) {
-    if (p && gxi.desc.realloc_function) gxi.desc.realloc_function(gxi.desc.realloc_user, p, 0);
-    else free(p);
+    gxi_header *block = (gxi_header *)p - 1;
+    if (!p) return;
+    if (block->by->realloc_function) block->by->realloc_function(block->by->realloc_user, block, 0);
+    else free(block);
 }
 
 static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
@@ -2113,10 +2154,11 @@ static const char *gxi_keep(const char *where) {
 
 static GXI_THREAD int gxi_in_log;                /* a logger that calls the library is not called again because of it */
 static void gxi_log(gpuexec_log_level level, const char *text) {
+    const gpuexec_setup_desc *desc = gxi_desc();
     if (gxi_in_log) return;
-    if (gxi.desc.log) {
+    if (desc->log) {
         gxi_in_log = 1;
-        gxi.desc.log(gxi.desc.log_user, level, text);
+        desc->log(desc->log_user, level, text);
         gxi_in_log = 0;
     }
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
@@ -2124,54 +2166,58 @@ static void gxi_log(gpuexec_log_level level, const char *text) {
 
 enum { GXI_MADE_NOTHING = -1 };                  /* in a CUresult's place: success that gave nothing; see GXI_TRY_MAKE */
 static const char *gxi_cu_name(int cu) {
+    int (GXI_CUDA *const name)(int, const char **) = GXI_LOAD(&gxi.error_name);
     const char *text = NULL;
     if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but gave NULL or a wrong size";
-    if (gxi.cu.cuGetErrorName && gxi.cu.cuGetErrorName(cu, &text) == 0 && text) return text;
+    if (name && name(cu, &text) == 0 && text) return text;
     return "unknown CUresult";
 }
 
 /* Arguments as the trace gets them: how many, and each as a number. They are evaluated once more for it. */
 #define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
 #define GXI_NUMBERS(...) GXI_COUNT(__VA_ARGS__), GXI_EACH(GXI_NUMBER, __VA_ARGS__)
-/* Calls the driver and remembers name and answer for the error text. */
-#define GXI_TRY(name, args) gxi_same((gxi_answered(call, #name, gxi.cu.name args), GXI_UNLIKELY(gxi.trace) ? \
-                                      gxi_traced(call, #name, call->cu, GXI_NUMBERS args) : call->cu))
-#define GXI_TRY_VOID(name) gxi_same((gxi_answered(call, #name, gxi.cu.name()), gxi_traced(call, #name, call->cu, 0)))
+/* Calls the driver, notes name and answer for the text of a failure, and traces both. Gives the answer, a CUresult. */
+#define GXI_TRY(name, args) gxi_answered(call, #name, gxi.cu.name args, GXI_NUMBERS args)
+#define GXI_TRY_VOID(name) gxi_answered(call, #name, gxi.cu.name(), 0)
 /* The same for what makes `out`: success that gives nothing is a failure of its own. */
 #define GXI_TRY_MAKE(out, name, args) (GXI_TRY(name, args) || (out) != 0 ? call->cu : (call->cu = GXI_MADE_NOTHING))
-/* Calls it beside: the answer is only traced and given back, what the driver said before stays. */
+/* Calls it beside: what the driver said before stays noted. */
 #define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args, GXI_NUMBERS args)
 #define GXI_HAS(name) (gxi.cu.name != 0)
 static void gxi_log_line(gpuexec_log_level level, char *line, size_t size) {
     if (strlen(line) + 1 >= size) line[size - 2] = '\n';             /* a very long path: a line all the same */
     gxi_log(level, line);
 }
-/* Behind cu: the number of arguments, an int, and each of them as unsigned long long. */
-static GXI_COLD int gxi_traced(const gxi_call *call, const char *name, int cu, int count, ...) {
+static GXI_COLD void gxi_trace(const gxi_call *call, const char *name, int cu, int count, va_list list) {
     char line[768];
-    size_t n;
-    va_list list;
+    size_t n = (size_t)snprintf(line, sizeof line, "gpuexec: %s (", name);
     int i;
-    if (!gxi.trace) return cu;
-    n = (size_t)snprintf(line, sizeof line, "gpuexec: %s (", name);
-    va_start(list, count);
     for (i = 0; i < count; i++) {
         const unsigned long long x = va_arg(list, unsigned long long);
         const char *format = x <= 0xFFFFFFFFu ? "%s%llu" : x >> 31 == 0x1FFFFFFFFu ? "%s%lld" : "%s0x%llx";
         n += (size_t)snprintf(line + n, sizeof line - n, format, i ? ", " : "", x);      /* 12 at most: they fit */
     }
-    va_end(list);
     snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n", gxi_cu_name(cu), cu, call->function,
              call->where ? " at " : "", call->where ? call->where : "");
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
+}
+/* Behind cu: the number of arguments, an int, and each of them as unsigned long long. */
+static GXI_NOINLINE int gxi_traced(const gxi_call *call, const char *name, int cu, int count, ...) {
+    va_list list;
+    va_start(list, count);
+    if (gxi.trace) gxi_trace(call, name, cu, count, list);
+    va_end(list);
     return cu;
 }
-
-static GXI_NOINLINE void gxi_answered(gxi_call *call, const char *name, int cu) {
+static GXI_NOINLINE int gxi_answered(gxi_call *call, const char *name, int cu, int count, ...) {
+    va_list list;
     call->driver_call = name;
     call->cu = cu;
+    va_start(list, count);
+    if (gxi.trace) gxi_trace(call, name, cu, count, list);
+    va_end(list);
+    return cu;
 }
-GXI_HOT int gxi_same(int cu) { return cu; }      /* so that an answer may go unused */
 
 /* --- per-thread record ------------------------------------------------------------------------------------------- */
 
@@ -2181,17 +2227,24 @@ static void gxi_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->first.text);
     gxi_free(record);
 }
+static void gxi_record_unlink(gxi_thread_record *record) {           /* gxi_tables is held */
+    *record->link = record->next;
+    if (record->next) record->next->link = record->link;
+}
+/* A record that gpuexec_shutdown has freed meanwhile is none of this thread's any more. */
 GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_thread_record *record = (gxi_thread_record *)p;
-    if (!record) return;
     gxi_lock(&gxi_tables);
-    if (record->link) {
-        *record->link = record->next;
-        if (record->next) record->next->link = record->link;
+    if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.epoch) {
+        gxi_thread.record = NULL;                /* later destructors of this thread may call the library */
+        record->ended = record->latched && gxi.ended < GXI_ENDED_KEPT;
+        gxi.ended += record->ended != 0;
+        if (!record->ended) {
+            gxi_record_unlink(record);
+            gxi_record_free(record);
+        }
     }
     gxi_unlock(&gxi_tables);
-    if (gxi_thread.record == record) gxi_thread.record = NULL;      /* later destructors of this thread may call the library */
-    gxi_record_free(record);
 }
 /* When this code is unloaded (dlclose or FreeLibrary of a plugin that forgot gpuexec_shutdown), threads that end later must not call into it.
    Windows frees the key by calling gxi_thread_ends for every thread, here and now: so not under the mutex, and all records are past. */
@@ -2204,10 +2257,9 @@ GXI_AT_UNLOAD(gxi_unload) {
     gxi.have_key = 0;
     gxi.unloading = 1;
 #ifndef _WIN32
-    if (had_key && !gxi.started && !gxi.desc.realloc_function && gxi_thread.epoch == gxi.epoch) own = gxi_thread.record;
+    if (had_key && !gxi.started && !gxi_desc()->realloc_function && gxi_thread.epoch == gxi.epoch) own = gxi_thread.record;
     if (own) {
-        *own->link = own->next;
-        if (own->next) own->next->link = own->link;
+        gxi_record_unlink(own);
         gxi_thread.record = NULL;
     }
 #endif
@@ -2215,13 +2267,24 @@ GXI_AT_UNLOAD(gxi_unload) {
     if (had_key) gxi_key_free(gxi.key);
     if (own) gxi_record_free(own);
 #ifdef _WIN32
-    gxi.epoch++;
+    GXI_STORE(&gxi.epoch, gxi.epoch + 1);
 #endif
+}
+/* Latches a failure of this thread; its text is in record->first. gxi_tables is held. */
+static void gxi_latch(gxi_thread_record *record, gpuexec_result result) {
+    gxi.latches = gxi.latches == GXI_LATCH_WITHOUT_TEXT - 1 ? 1 : gxi.latches + 1;
+    record->latched = gxi.latches;
+    record->reported = 0;
+    gxi_thread.latched = result;
 }
 static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
     gxi_thread_record *record = gxi_thread.record;
-    if (record && gxi_thread.epoch == gxi.epoch) return record;
-    if (gxi_thread.epoch != gxi.epoch) { gxi_thread.latched = GPUEXEC_OK; gxi_bare_error.result = GPUEXEC_OK; }
+    const unsigned epoch = GXI_LOAD(&gxi.epoch);
+    if (record && gxi_thread.epoch == epoch) return record;
+    if (gxi_thread.epoch != epoch) {
+        gxi_thread.latched = GPUEXEC_OK;
+        gxi_bare_error.result = GPUEXEC_OK;
+    }
     gxi_thread.record = NULL;
     record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
     if (!record) return NULL;
@@ -2240,22 +2303,26 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     if (gxi_thread.latched) {
         record->first.e = gxi_bare_error;
         record->first.e.result = gxi_thread.latched;
+        gxi_latch(record, gxi_thread.latched);
     }
     gxi_bare_error.result = GPUEXEC_OK;
     gxi_thread.record = record;
-    gxi_thread.epoch = gxi.epoch;
+    gxi_thread.epoch = epoch;
     gxi_unlock(&gxi_tables);
     return record;
 }
-static gpuexec_result gxi_latched(void) { return gxi_thread.latched && gxi_thread.epoch == gxi.epoch ? gxi_thread.latched : GPUEXEC_OK; }
+static gpuexec_result gxi_latched(void) {
+    return gxi_thread.latched && gxi_thread.epoch == GXI_LOAD(&gxi.epoch) ? gxi_thread.latched : GPUEXEC_OK;
+}
 
 /* --- details ----------------------------------------------------------------------------------------------------- */
 
 static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so this text cannot be made\n";
 
 /* A detail's strings lie in its text buffer, one after the other: message, cure, log, the driver's name of its answer (which the
-   driver's library owns, and that may be closed), the place (the same with the caller's), and the whole text last. */
-static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *refused) {
+   driver's library owns, and that may be closed), the place (the same with the caller's), and the whole text last.
+   other: the call that returns this failure of an earlier one, or NULL. */
+static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *other) {
     gxi_text *t = &d->text;
     size_t message, cure, log, name, place, text;
     t->n = 0;
@@ -2270,17 +2337,19 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message,
             gpuexec_result_name(e->result));
     if (e->driver_result) {
+        int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
         const char *meaning = NULL;
-        if (gxi.cu.cuGetErrorString) gxi.cu.cuGetErrorString(e->driver_result, &meaning);
+        if (meaning_of) meaning_of(e->driver_result, &meaning);
         gxi_add(t, "  driver: %s answered %s (%d)%s%s%s\n", e->driver_call, e->driver_result_name, e->driver_result,
                 meaning ? ", " : "", meaning ? meaning : "",
                 e->asynchronous ? "; the error is of an earlier kernel or copy, which this call only met" : "");
     }
     if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
     if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
-    if (refused)
-        gxi_add(t, "  because of it, this call was refused: %s%s%s; gpuexec_take_error() clears it\n", refused->function,
-                refused->where ? " at " : "", refused->where ? refused->where : "");
+    if (other)
+        gxi_add(t, other->kind == GXI_WORKS ? "  because of it, this call was refused: %s%s%s; gpuexec_take_error() clears it\n"
+                                            : "  another thread met it; this call reports it: %s%s%s\n",
+                other->function, other->where ? " at " : "", other->where ? other->where : "");
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
         d->e.cure = d->e.log = d->e.driver_result_name = d->e.where = NULL;
@@ -2294,22 +2363,27 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     d->e.text = t->p + text;
 }
 
-static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e, const gxi_call *refused) {
+static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e, const gxi_call *other) {
     gxi_detail d = record->before;
-    gxi_detail_write(&d, e, refused);                     /* e's strings may lie in record->last */
+    gxi_detail_write(&d, e, other);              /* e's strings may lie in record->last */
     record->before = record->last;
     record->last = d;
 }
 
+static void gxi_mark(uint64_t stream);           /* with this thread's latched failure, for whoever waits for the stream */
+
 /* Where every failure ends: writes the detail, latches it, logs it. e->text is made here. */
 static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec_error *e) {
-    const int latches = call->kind != GXI_ASKS && call->kind != GXI_CLEANS && !gxi.no_latch;
+    /* a call that waits takes what it latched at its end */
+    const int latches = call->kind == GXI_WAITS || ((call->kind == GXI_MAKES || call->kind == GXI_WORKS) && !gxi_desc()->no_latch);
     gxi_thread_record *record = gxi_record();
     if (record) {
         gxi_write_last(record, e, NULL);
         if (latches && !gxi_thread.latched) {
+            gxi_lock(&gxi_tables);
             gxi_detail_write(&record->first, e, NULL);
-            gxi_thread.latched = e->result;
+            gxi_latch(record, e->result);
+            gxi_unlock(&gxi_tables);
         }
         if (e->sticky && !GXI_LOAD(&gxi.sticky)) {
             gxi_lock(&gxi_tables);
@@ -2323,10 +2397,11 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
         gxi_bare_error.message = gxi_bare_error.text = gxi_no_memory_text;
         gxi_bare_error.log = gxi_bare_error.cure = gxi_bare_error.driver_result_name = NULL;
         gxi_bare_error.where = gxi_copy_place(gxi_bare_where, sizeof gxi_bare_where, e->where);
-        gxi_thread.epoch = gxi.epoch;
+        gxi_thread.epoch = GXI_LOAD(&gxi.epoch);
         if (latches && !gxi_thread.latched) gxi_thread.latched = e->result;
         gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
     }
+    if (call->stream && gxi_thread.latched) gxi_mark(call->stream);
     return e->result;
 }
 
@@ -2355,19 +2430,46 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
     return result;
 }
 
-/* Makes the latched failure the last one, as the answer of a call that is refused because of it (or, with NULL, of one that takes it). */
-static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *refused) {
+/* Refuses a call because of the latched failure. */
+static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *call) {
     gxi_thread_record *record = gxi_thread.record;
-    gpuexec_result result = gxi_latched();
-    if (result && record) gxi_write_last(record, &record->first.e, refused);
-    else if (result) gxi_bare_error.result = result;
+    const gpuexec_result result = gxi_latched();
+    if (record) gxi_write_last(record, &record->first.e, call);
+    else gxi_bare_error.result = result;
+    if (call->stream) gxi_mark(call->stream);
     return result;
 }
 /* What a call answers because something just failed within it. */
 static GXI_COLD gpuexec_result gxi_failed_with(void) { return gpuexec_error_detail()->result; }
+/* Makes the latched failure the last one, and latched no longer. */
 static GXI_NOINLINE gpuexec_result gxi_take(void) {
-    gpuexec_result result = gxi_latched() ? gxi_refuse(NULL) : GPUEXEC_OK;
+    gxi_thread_record *record = gxi_thread.record;
+    const gpuexec_result result = gxi_latched();
+    if (!result) return GPUEXEC_OK;
     gxi_thread.latched = GPUEXEC_OK;
+    if (!record) return gxi_bare_error.result = result;
+    gxi_write_last(record, &record->first.e, NULL);
+    gxi_lock(&gxi_tables);
+    record->latched = 0;
+    gxi_unlock(&gxi_tables);
+    return result;
+}
+/* Makes a failure that another thread latched this one's last: that with the number, or with 0 the first that no wait
+   has returned yet. GPUEXEC_OK if there is none any more. */
+static GXI_COLD gpuexec_result gxi_take_of_others(const gxi_call *call, uint32_t number) {
+    gxi_thread_record *own = gxi_record(), *record, *found = NULL;
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_lock(&gxi_tables);
+    for (record = gxi.records; record; record = record->next)
+        if (record->latched && (number ? record->latched == number : !record->reported && (!found || record->latched < found->latched)))
+            found = record;
+    if (found) {
+        found->reported = 1;
+        result = found->first.e.result;
+        if (own) gxi_write_last(own, &found->first.e, call);
+        else gxi_bare_error.result = result;
+    }
+    gxi_unlock(&gxi_tables);
     return result;
 }
 
@@ -2441,12 +2543,25 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     return result;
 }
 
-/* Gives everything back that failures and tables hold, with the allocator that it came from; other threads' records and latches become past. */
+/* For gpuexec_shutdown: gives everything back that failures and tables hold; other threads' records and latches become
+   past. Threads may end meanwhile. */
 static void gxi_forget(void) {
     gxi_thread_record *record;
     size_t at, place;
     unsigned i;
-    for (i = 0; i < GXI_FAILED_KEPT; i++) { gxi_text_free(&gxi.failed[i].detail.text); gxi.failed[i].id = 0; }
+    if (gxi.have_key) gxi_key_free(gxi.key);     /* not under the mutex: Windows ends records here */
+    gxi.have_key = 0;
+    gxi_lock(&gxi_tables);
+    while ((record = gxi.records) != NULL) {
+        gxi.records = record->next;
+        gxi_record_free(record);
+    }
+    gxi.ended = 0;
+    GXI_STORE(&gxi.epoch, gxi.epoch + 1);
+    for (i = 0; i < GXI_FAILED_KEPT; i++) {
+        gxi_text_free(&gxi.failed[i].detail.text);
+        gxi.failed[i].id = 0;
+    }
     gxi_text_free(&gxi.start_failure.text);
     memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
     gxi_text_free(&gxi.sticky_detail.text);
@@ -2465,13 +2580,7 @@ static void gxi_forget(void) {
     gxi.places = NULL;
     gxi.nplaces = gxi.places_cap = 0;
     gxi.freed_count = 0;
-    if (gxi.have_key) gxi_key_free(gxi.key);
-    gxi.have_key = 0;
-    while ((record = gxi.records) != NULL) {
-        gxi.records = record->next;
-        gxi_record_free(record);
-    }
-    gxi.epoch++;
+    gxi_unlock(&gxi_tables);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -2584,6 +2693,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
             gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver is exactly the rows, as function pointers */
+    GXI_STORE(&gxi.error_name, gxi.cu.cuGetErrorName);
+    GXI_STORE(&gxi.error_string, gxi.cu.cuGetErrorString);
     if (call->cu) gxi.version = 0;
     too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
     if (call->cu == 0 && !lacks && !too_old) {
@@ -2608,7 +2719,6 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
                           missing.p ? missing.p : "");
     } else if (gxi.cu.cuInit && call->driver_call && strcmp(call->driver_call, "cuInit") == 0) {
         result = gxi_fail_init(call);
-        gxi.library = NULL;                      /* stays loaded: a driver that has begun to start is never unloaded */
     } else {
         result = gxi_fail_cu(call, "look at `nvidia-smi`: it shows whether the driver works at all",
                              "the driver \"%s\" does not tell its version%s", gxi.library_path,
@@ -2641,18 +2751,36 @@ static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
                     gxi_pid(), gxi.pid);
 }
 
+static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
+    return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else, or after gpuexec_shutdown",
+                    "the library is in use already: it was started by %s%s%s", gxi.first_function,
+                    gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
+}
+/* Those of before stay, for calls of other threads that read them now and for the memory that they made. */
+static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
+    gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings);
+    if (!settings) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for what gpuexec_setup is given");
+    settings->desc = *desc;
+    settings->before = gxi.settings;
+    GXI_STORE(&gxi.settings, settings);
+    gxi_text_free(&gxi.start_failure.text);      /* it starts once more */
+    memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
+    return GPUEXEC_OK;
+}
 /* Starts the library on first use. With `desc`, that is gpuexec_setup itself. */
 static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setup_desc *desc) {
-    static const gpuexec_setup_desc none = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     static gxi_mutex starting = GXI_MUTEX_INIT;
     gpuexec_result result = GPUEXEC_OK;
     const char *trace;
     if (gxi.forked) return gxi_fail_forked(call);
     gxi_lock(&starting);
-    if (gxi.started) { gxi_unlock(&starting); return GPUEXEC_OK; }
-    if (desc) {
-        gxi_forget();                            /* what failed before, with the allocator of then */
-        gxi.desc = *desc;
+    if (gxi.started) {                           /* by another thread, meanwhile or before */
+        gxi_unlock(&starting);
+        return desc ? gxi_fail_started(call) : GPUEXEC_OK;
+    }
+    if (desc && (result = gxi_settings_new(call, desc)) != GPUEXEC_OK) {
+        gxi_unlock(&starting);
+        return result;
     }
     if (gxi.start_failure.e.result) {
         gpuexec_error again = gxi.start_failure.e;
@@ -2662,10 +2790,9 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
         gxi_unlock(&starting);
         return result;
     }
-    if (!desc) desc = &none;
+    desc = gxi_desc();
     trace = desc->ignore_environment || gxi_privileged() ? NULL : getenv("GPUEXEC_TRACE");
     gxi.trace = desc->trace || (trace && *trace && strcmp(trace, "0") != 0);
-    gxi.no_latch = desc->no_latch;
 #ifndef _WIN32
     if (!gxi.pid) pthread_atfork(NULL, NULL, gxi_in_forked_child);
 #endif
@@ -2679,10 +2806,8 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
         if (record) e = record->last.e;
         e.result = result;
         gxi_detail_write(&gxi.start_failure, &e, NULL);
-        if (gxi.library) {                       /* not one whose cuInit has run, which still says what errors mean */
-            memset(&gxi.cu, 0, sizeof gxi.cu);
-            gxi_library_close(gxi.library);
-        }
+        if (gxi.library && !GXI_LOAD(&gxi.error_name)) gxi_library_close(gxi.library);
+        memset(&gxi.cu, 0, sizeof gxi.cu);
         gxi.library = NULL;
         gxi.library_path[0] = 0;
         gxi.version = 0;
@@ -2759,7 +2884,10 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
         struct { gxi_barrier *info; } barrier;
     } is;
-    uint32_t         shared_limit;               /* kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) */
+    union {
+        uint32_t     shared_limit;               /* of a kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) */
+        uint32_t     refused;                    /* of a stream: number of the latched failure that kept work off it, 0 for none; atomic */
+    } of;
     uint32_t         generation : 22, adopted : 1 /* someone else destroys it */,
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
                      borrowed : 1;               /* its context is somebody else's, who may have destroyed it: ask */
@@ -2820,6 +2948,10 @@ GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL un
     return GXI_LOAD(&slot->id) == id ? slot : NULL;
 }
 static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_peek_inline(id, kind); }
+static void gxi_mark(uint64_t stream) {
+    gxi_slot *slot = gxi_peek(stream, GXI_STREAM);
+    if (slot) GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
+}
 static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
 
 /* What all objects that live in a context have: for gxi_new, which makes the object. */
@@ -3353,19 +3485,11 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
 }
 
 GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_setup_desc *desc) {
-    static const gpuexec_setup_desc defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
-    const gxi_slot *slot;
     GXI_CALL(gpuexec_setup, GXI_MAKES);
-    if (!desc) desc = &defaults;
+    if (!desc) desc = &gxi_defaults;
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
-    if (GXI_LOAD(&gxi.started))
-        return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else, or after gpuexec_shutdown",
-                        "the library is in use already: it was started by %s%s%s", gxi.first_function,
-                        gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
-    if ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL)
-        return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else",
-                        "the library is in use already: a parameter block was made at %s, with the allocator of before", slot->where ? slot->where : "?");
-    gxi_forget_slots();                          /* of such blocks, destroyed since */
+    if (GXI_LOAD(&gxi.started)) return gxi_fail_started(call);
+    gxi_take();                                  /* an earlier start's failure */
     return gxi_start_slow(call, desc);
 }
 
@@ -3865,21 +3989,38 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, 
     return call->cu ? gxi_fail_cu(call, NULL, "the priorities cannot be told") : GPUEXEC_OK;
 }
 
-/* The end of a call that waits: its own failure, or else the latched one, and nothing stays latched. */
-static gpuexec_result gxi_waited(gxi_call *call, const gxi_slot *slot, const char *what) {
-    if (call->cu) gxi_fail_cu(call, NULL, "waiting for %s failed", what);
-    else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 0);
+/* The latched failure, and latched no longer, or else why a call of another thread enqueued nothing on that stream. */
+static gpuexec_result gxi_take_of_stream(gxi_call *call, gxi_slot *stream) {
+    const gpuexec_result result = gxi_take();
+    const uint32_t refused = result ? 0 : GXI_LOAD(&stream->of.refused);
+    if (!refused) return result;
+    GXI_STORE(&stream->of.refused, 0);
+    if (refused != GXI_LATCH_WITHOUT_TEXT) return gxi_take_of_others(call, refused);
+    gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "a call enqueued nothing on the stream, and there was no memory to keep its reason");
     return gxi_take();
+}
+static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *context) {
+    gpuexec_result result = gxi_take();
+    gxi_slot *stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]);
+    for (; stream && !result; stream = gxi_after(stream)) result = gxi_take_of_stream(call, stream);
+    return result;
+}
+/* The end of a call that waits: its own failure is latched, for gxi_take. */
+static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
+    if (cu) gxi_fail_cu(call, NULL, "waiting for %s failed", what);
+    else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 0);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context) {
     gxi_slot *slot;
     gxi_scope scope;
+    int cu;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
-    GXI_TRY_VOID(cuCtxSynchronize);
+    cu = GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
-    return gxi_waited(call, slot, "the context");
+    gxi_waited(call, cu, slot, "the context");
+    return gxi_take_of_context(call, slot);
 }
 
 static int gxi_context_end(gxi_call *call, gxi_slot *old) {
@@ -3973,32 +4114,40 @@ static void gxi_report_leaks(void) {
 }
 
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
-    const gpuexec_setup_desc old = gxi.desc;     /* whose allocator made the text that is kept */
     gxi_detail kept = { { GPUEXEC_OK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
+    const gxi_settings *settings = gxi.settings;
     gxi_thread_record *record;
     gpuexec_result result;
     gxi_slot *slot;
+    int own;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
     if (gxi_in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
     if (GXI_LOAD(&gxi.started)) {
-        if (gxi.desc.report_leaks) gxi_report_leaks();
+        if (gxi_desc()->report_leaks) gxi_report_leaks();
         while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
     }
     while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* of no context */
     gxi_forget_slots();
     result = gxi_take();
+    own = result != GPUEXEC_OK;
+    if (!own) result = gxi_take_of_others(call, 0);
     if (result && gxi_thread.record) {           /* the text outlives the records */
         kept = gxi_thread.record->last;
         memset(&gxi_thread.record->last, 0, sizeof gxi_thread.record->last);
     }
     gxi_forget();
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the library itself is never unloaded: CUDA does not survive that */
-    memset(&gxi.desc, 0, sizeof gxi.desc);
-    gxi.trace = gxi.no_latch = 0;
+    gxi.trace = 0;
+    GXI_STORE(&gxi.settings, NULL);
     GXI_STORE(&gxi.started, 0);
-    if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept.e, NULL);
-    if (kept.text.p && old.realloc_function) old.realloc_function(old.realloc_user, kept.text.p, 0);
-    else free(kept.text.p);
+    if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept.e, own ? NULL : call);
+    gxi_text_free(&kept.text);
+    while (settings) {
+        const gxi_settings *before = settings->before;
+        union { const gxi_settings *as; void *memory; } old = { settings };
+        free(old.memory);
+        settings = before;
+    }
     return result;
 }
 
@@ -4414,7 +4563,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, cons
                                    gxi_image_kind kind) {
     char version[32] = "", target[32] = "";
     int device = gxi_context_of(context)->device;
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
     int sm = gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 +
              gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
     int supported = gxi_ptx_of_driver(gxi.version);
@@ -4907,7 +5056,7 @@ static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, stru
     made.is.kernel.native = native;
     made.is.kernel.info = info;
     made.is.kernel.sizes = info->sizes;
-    made.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
+    made.of.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
     handle.id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made : &gxi_context_of(owner)->first[GXI_KERNEL]);
     if (!handle.id) gxi_free(info);
     return handle;
@@ -5072,10 +5221,13 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
     int cu = GXI_SUCCESS, now = 0;
     if (bytes > 0x7FFFFFFF) return call->cu = GXI_INVALID_VALUE;
     gxi_lock(&raising);
-    if (bytes > k->shared_limit) {
+    if (bytes > k->of.shared_limit) {
         cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
-        if (cu == 0 && (int)bytes > now) cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
-        if (cu == 0) GXI_STORE(&k->shared_limit, (uint32_t)now);
+        if (cu == 0 && (int)bytes > now) {
+            now = (int)bytes;
+            cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now));
+        }
+        if (cu == 0) GXI_STORE(&k->of.shared_limit, (uint32_t)now);
     }
     gxi_unlock(&raising);
     return cu;
@@ -5084,7 +5236,7 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
    looks at the low 32 bits only. */
 static size_t gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     if (bytes > 0x7FFFFFFF) return 0x7FFFFFFF;
-    if (bytes > GXI_LOAD(&k->shared_limit)) gxi_raise_shared(call, k, (unsigned)bytes);
+    if (bytes > GXI_LOAD(&k->of.shared_limit)) gxi_raise_shared(call, k, (unsigned)bytes);
     return bytes;
 }
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
@@ -5916,7 +6068,7 @@ static int gxi_transfer_rows(gxi_call *call, const gxi_transfer *x, struct CUstr
     return GXI_TRY(cuMemcpy2DAsync, (&c, s));
 }
 
-static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t context, const gxi_transfer *x) {
+static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t context, const gxi_transfer *x) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
     void *const host_to = (void *)(uintptr_t)to;
     const void *const host_from = (const void *)(uintptr_t)from;
@@ -5927,7 +6079,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     int max_pitch = 0;
     unsigned i;
     if (gxi_begin(call)) return gxi_failed_with();
-    slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, stream, GXI_STREAM, "the stream");
+    slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, call->stream, GXI_STREAM, "the stream");
     if (!slot) return gxi_failed_with();
     for (i = 0; i < 2 && x->kind == GXI_COPY_PEER; i++)
         if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context" : "the source's context")))
@@ -5958,56 +6110,60 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
 }
 
 #define GXI_TRANSFER(name, stream, context, kind, to, from, value, bytes) \
-    GXI_CALL(name, GXI_WORKS); \
     const gxi_transfer x = gxi_transfer_of(kind, to, from, value, bytes); \
-    return gxi_transfer_on(call, stream, context, &x)
+    GXI_CALL_ON(stream, name); \
+    return gxi_transfer_on(call, context, &x)
+#define GXI_TRANSFER_NOW(name, context, kind, to, from, value, bytes) \
+    const gxi_transfer x = gxi_transfer_of(kind, to, from, value, bytes); \
+    GXI_CALL(name, GXI_WORKS); \
+    return gxi_transfer_on(call, context, &x)
 static uint64_t gxi_times(uint64_t count, unsigned size) { return count > gxi_too_many ? UINT64_MAX : count * size; }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_in, stream.id, 0, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy_in, stream, 0, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_out, stream.id, 0, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy_out, stream, 0, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy, stream.id, 0, GXI_COPY, to, from, 0, bytes);
+    GXI_TRANSFER(gpuexec_copy, stream, 0, GXI_COPY, to, from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
-    GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, value, bytes);
+    GXI_TRANSFER(gpuexec_fill, stream, 0, GXI_FILL, to, 0, value, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill16, stream.id, 0, GXI_FILL16, to, 0, value, gxi_times(count, 2));
+    GXI_TRANSFER(gpuexec_fill16, stream, 0, GXI_FILL16, to, 0, value, gxi_times(count, 2));
 }
 GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, value, gxi_times(count, 4));
+    GXI_TRANSFER(gpuexec_fill32, stream, 0, GXI_FILL32, to, 0, value, gxi_times(count, 4));
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_in_now, 0, context.id, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
+    GXI_TRANSFER_NOW(gpuexec_copy_in_now, context.id, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_out_now, 0, context.id, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
+    GXI_TRANSFER_NOW(gpuexec_copy_out_now, context.id, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_now, 0, context.id, GXI_COPY, to, from, 0, bytes);
+    GXI_TRANSFER_NOW(gpuexec_copy_now, context.id, GXI_COPY, to, from, 0, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes) {
-    GXI_TRANSFER(gpuexec_fill_now, 0, context.id, GXI_FILL, to, 0, value, bytes);
+    GXI_TRANSFER_NOW(gpuexec_fill_now, context.id, GXI_FILL, to, 0, value, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes) {
-    GXI_CALL(gpuexec_copy_peer, GXI_WORKS);
     gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, 0, bytes);
+    GXI_CALL_ON(stream, gpuexec_copy_peer);
     x.sides[GXI_TO].context = to_context.id;
     x.sides[GXI_FROM].context = from_context.id;
-    return gxi_transfer_on(call, stream.id, 0, &x);
+    return gxi_transfer_on(call, 0, &x);
 }
 
 #define GXI_TRANSFER_2D(name, kind, to, to_pitch, from, from_pitch, value) \
-    GXI_CALL(name, GXI_WORKS); \
     gxi_transfer x = gxi_transfer_of(kind, to, from, value, width_bytes); \
+    GXI_CALL_ON(stream, name); \
     x.sides[GXI_TO].pitch = to_pitch; \
     x.sides[GXI_FROM].pitch = from_pitch; \
     x.rows = height; \
-    return gxi_transfer_on(call, stream.id, 0, &x)
+    return gxi_transfer_on(call, 0, &x)
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height) {
     GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch, 0);
@@ -6222,11 +6378,13 @@ static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_sl
 GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
     gxi_scope scope;
+    int cu;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_take();
-    GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
+    cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
     gxi_leave(&scope);
-    return gxi_waited(call, slot, "the stream");
+    gxi_waited(call, cu, slot, "the stream");
+    return gxi_take_of_stream(call, slot);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     gxi_slot *slot;
@@ -6252,7 +6410,7 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     gxi_slot *slot, *e;
     gxi_scope scope;
-    GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
         gxi_event_refused(call, e, "the event") || gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
@@ -6293,7 +6451,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
     gpuexec_result result = GPUEXEC_OK;
     gxi_slot *slot, *before;
     gxi_scope scope;
-    GXI_CALL(gpuexec_stream_wait_stream, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || !(event = gxi_spare_take(call, before)))
         return gxi_failed_with();
@@ -6315,7 +6473,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gp
     gxi_slot *slot;
     gxi_scope scope;
     union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;   /* two calling conventions only on 32-bit Windows, which CUDA left */
-    GXI_CALL(gpuexec_stream_host_function, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_stream_host_function);
     u.given = function;
     if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
     if (!function) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
@@ -6427,7 +6585,7 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
     gpuexec_result result;
     gxi_slot *e;
-    GXI_CALL(gpuexec_event_record, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_event_record);
     result = gxi_event_record(call, event, stream);
     if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also where the latch refused it */
         GXI_STORE(&e->is.event.refused_at, where);
@@ -6439,7 +6597,7 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
     gpuexec_event handle = { 0 };
     gxi_slot *slot, *context;
     gxi_scope scope;
-    GXI_CALL(gpuexec_stream_record, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_stream_record);
     if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) && gxi_begin(call) == GPUEXEC_OK &&
         (slot = gxi_ask_stream(call, stream)) != NULL && (context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) != NULL &&
         gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK) {
@@ -6457,14 +6615,10 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
-    gpuexec_result refused, taken;
-    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event"))) return gxi_take();
-    if ((refused = gxi_event_refused(call, slot, "the event")) != GPUEXEC_OK) {
-        taken = gxi_take();
-        return taken ? taken : refused;          /* with gpuexec_setup_desc.no_latch nothing was latched */
-    }
-    GXI_TRY(cuEventSynchronize, (slot->is.event.native));
-    return gxi_waited(call, slot, "the event");
+    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
+        return gxi_take();
+    gxi_waited(call, GXI_TRY(cuEventSynchronize, (slot->is.event.native)), slot, "the event");
+    return gxi_take();
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
@@ -6840,7 +6994,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
 static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
     const char *name = kernel->is.kernel.info->name;
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel), i;
     const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z },
@@ -6956,7 +7110,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN;
     gxi_slot *k, *s;
     gxi_scope scope;
-    GXI_CALL(gpuexec_launch, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_launch);
     call->function = function;
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
@@ -6968,7 +7122,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
     call->driver_call = gxi_launch_calls[way];
     if (cu < 0) {
-        if (d->shared_bytes > GXI_LOAD(&k->shared_limit) && gxi_raise_shared(call, k, d->shared_bytes))
+        if (d->shared_bytes > GXI_LOAD(&k->of.shared_limit) && gxi_raise_shared(call, k, d->shared_bytes))
             return gxi_fail_launch(call, k, d, args, desc);
         if (gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster &&
             GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
@@ -7004,7 +7158,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
-    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->shared_limit) || !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
+    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) || !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
         !(s = gxi_peek_inline(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
@@ -7338,7 +7492,7 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
 
 static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, const gpuexec_dims *dims) {
     gpuexec_result result = gxi_check_launch(call, kernel, dims, NULL);
-    if (!result && dims->shared_bytes > GXI_LOAD(&kernel->shared_limit) && gxi_raise_shared(call, kernel, dims->shared_bytes))
+    if (!result && dims->shared_bytes > GXI_LOAD(&kernel->of.shared_limit) && gxi_raise_shared(call, kernel, dims->shared_bytes))
         result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory", kernel->is.kernel.info->name, dims->shared_bytes);
     return result;
 }
@@ -7444,6 +7598,8 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     gpuexec_result result;
     uint64_t ends = GXI_LOAD(&gxi.ends);         /* before looking: whatever ends meanwhile is looked for next time */
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
+    slot = gxi_peek(prepared.id, GXI_PREPARED);
+    if (slot) call->stream = gxi_prepared_of(slot)->stream.id;
     if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gxi_failed_with();
     p = gxi_prepared_of(slot);
     args = gxi_block_args(&p->block);
@@ -7676,7 +7832,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     unsigned i, ms, silent;
     int waits = 1;
     gxi_barrier *b;
-    const gxi_call ask = { "gpuexec_barrier_check", NULL, GXI_ASKS, 0, 0, 0, 0 };        /* as the trace names it */
+    const gxi_call ask = { "gpuexec_barrier_check", NULL, GXI_ASKS, 0, 0, 0, 0, 0 };        /* as the trace names it */
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi_barriers; b; b = b->next)
         if (!gxi_barrier_gone(&ask, b)) gxi_barrier_leave(b, NULL, NULL);
@@ -8036,7 +8192,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
                         "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name,
                         d[i].ordinal);
-    if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
+    if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->of.shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
         return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
     if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gxi_failed_with();
     GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, d[i].kernel->is.kernel.native, (int)threads, dims->shared_bytes));
@@ -8203,14 +8359,13 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
     return 0;
 }
 
-GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
+static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
     static const gpuexec_multi_desc defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
     gxi_multi_device d[GXI_MULTI_MOST];
     gxi_multi_launch *m = NULL;
     gpuexec_result result = GPUEXEC_OK;
     gxi_slot *barrier = NULL;
     unsigned i, k;
-    GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
     if (!desc) desc = &defaults;
     if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gxi_failed_with();
     if (!list || count < 1 || count > GXI_MULTI_MOST)
@@ -8262,7 +8417,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
         if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
             result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
         for (i = 0; i < count && !result; i++) {
-            gxi_note_launch(d[i].stream, list[i].kernel.id, where);
+            gxi_note_launch(d[i].stream, list[i].kernel.id, call->where);
             call->driver_call = "cuLaunchCooperativeKernel";
             call->cu = gxi_call_launch_with(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, &gxi_cooperative);
             gxi_trace_launch(call, d[i].kernel, d[i].stream, &list[i].dims, &list[i].args);
@@ -8272,6 +8427,14 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
             result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
     }
     gxi_unlock(&gxi_multi_mutex);
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
+    gpuexec_result result;
+    unsigned i;
+    GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
+    result = gxi_launch_multi(call, list, count, desc);
+    for (i = 0; result && gxi_latched() && list && i < count && i < GXI_MULTI_MOST; i++) gxi_mark(list[i].stream.id);
     return result;
 }
 

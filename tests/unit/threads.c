@@ -2,6 +2,8 @@
    environment then is enough instead of 20. */
 #include "../test.h"
 
+#include <sched.h>
+
 #define UNIT_PTX "tests/unit/unit.ptx"
 
 enum { THREADS = 8, ROUNDS = 25, WORDS = 1000 };
@@ -260,13 +262,16 @@ static void pushes(one *me) {
 static void failures(one *me) {
     char name[40];
     gpuexec_kernel k;
+    gpuexec_stream own = gpuexec_stream_create(me->all->ctx, NULL);      /* a wait for the shared one would return it */
     snprintf(name, sizeof name, "none_of_%u", me->number);
     k = gpuexec_kernel_get(me->all->mod, name);
     CHECK_TEXT(gpuexec_error_text(), name, "\"add\"");
     CHECK_TEXT(gpuexec_why(k), name);
-    CHECK_RESULT(gpuexec_launch(k, me->all->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);
+    CHECK_RESULT(gpuexec_launch(k, own, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
     CHECK_TEXT(gpuexec_error_detail()->message, name);
+    CHECK_OK(gpuexec_stream_sync(own));                          /* taken: nothing of it is left on the stream */
+    CHECK_OK(gpuexec_stream_destroy(own));
 }
 static void prepared(one *me) {
     uint32_t by = 1, n = 32, out = 0, i;
@@ -368,4 +373,257 @@ TEST(many_short_threads) {
     make_workers(w, 0);
     for (i = 0; i < 20; i++) run_workers(w, fail_and_leave);
     CHECK_OK(gpuexec_take_error());
+}
+
+/* --- what a thread latched is found by others -------------------------------------------------------------------------- */
+
+enum { TOO_MANY_THREADS = 100000 };                          /* in a block, for every device */
+typedef struct failing {
+    gpuexec_context ctx;
+    gpuexec_module  mod;
+    gpuexec_stream  stream;
+    gpuexec_event   event;
+    int             how, takes;
+} failing;
+enum { BY_LAUNCH, BY_LATCH, BY_COPY_IN, BY_COPY_OUT_2D, BY_FILL, BY_RECORD, BY_STREAM_RECORD, BY_WAIT_EVENT, BY_WAIT_STREAM,
+       BY_HOST_FUNCTION, BY_PREPARED, BY_MULTI, WAYS };
+
+static failing fail_set_up(void) {
+    failing f;
+    memset(&f, 0, sizeof f);
+    f.ctx = gpuexec_context_open(0, NULL);
+    f.mod = gpuexec_module_load_file(f.ctx, UNIT_PTX, NULL);
+    f.stream = gpuexec_stream_create(f.ctx, NULL);
+    f.event = gpuexec_event_create(f.ctx, NULL);
+    CHECK_MADE(f.mod);
+    return f;
+}
+/* Enqueues something on the stream that is refused, each way by another call. */
+static gpuexec_result refused(const failing *f) {
+    static const gpuexec_event no_event = { 0 };
+    static const gpuexec_stream no_stream = { 0 };
+    gpuexec_kernel kernel = gpuexec_kernel_get(f->mod, "nothing");
+    gpuexec_device_launch launch;
+    gpuexec_prepared prepared;
+    char bytes[8];
+    switch (f->how) {
+    case BY_LAUNCH:        return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, TOO_MANY_THREADS, 0), GPUEXEC_NO_ARGS);
+    case BY_LATCH:
+        gpuexec_kernel_get(f->mod, "no_such_kernel");        /* latched, and the launch, which is right, refused for it */
+        return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+    case BY_COPY_IN:       return gpuexec_copy_in(f->stream, 0, bytes, sizeof bytes);
+    case BY_COPY_OUT_2D:   return gpuexec_copy_out_2d(f->stream, bytes, 8, 0, 8, 8, 1);
+    case BY_FILL:          return gpuexec_fill32(f->stream, 0, 1, 2);
+    case BY_RECORD:        return gpuexec_event_record(no_event, f->stream);
+    case BY_STREAM_RECORD:
+        gpuexec_kernel_get(f->mod, "no_such_kernel");
+        return gpuexec_ok(gpuexec_stream_record(f->stream, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result;
+    case BY_WAIT_EVENT:    return gpuexec_stream_wait_event(f->stream, no_event);
+    case BY_WAIT_STREAM:   return gpuexec_stream_wait_stream(f->stream, no_stream);
+    case BY_HOST_FUNCTION: return gpuexec_stream_host_function(f->stream, NULL, NULL);
+    case BY_PREPARED:
+        prepared = gpuexec_prepare(kernel, f->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+        CHECK_MADE(prepared);
+        gpuexec_kernel_get(f->mod, "no_such_kernel");
+        return gpuexec_launch_prepared(prepared);
+    default:
+        memset(&launch, 0, sizeof launch);
+        launch.kernel = kernel;
+        launch.stream = f->stream;
+        launch.dims = gpuexec_grid(1, TOO_MANY_THREADS, 0);
+        return gpuexec_launch_multi_device(&launch, 1, NULL);
+    }
+}
+static void *fail_and_end(void *user) {
+    const failing *f = (const failing *)user;
+    const gpuexec_result result = refused(f);
+    CHECK(result != GPUEXEC_OK);
+    if (f->takes) CHECK_RESULT(gpuexec_take_error(), result);
+    return NULL;
+}
+static void in_a_thread(void *(*function)(void *), void *user) {
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, NULL, function, user), 0);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+}
+
+TEST(a_wait_returns_what_was_refused_on_another_thread) {
+    failing f = fail_set_up();
+    for (f.how = 0; f.how < WAYS; f.how++) {
+        in_a_thread(fail_and_end, &f);
+        CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
+        CHECK_TEXT(gpuexec_error_text(), "another thread met it; this call reports it: gpuexec_stream_sync at ", "threads.c:");
+        CHECK_OK(gpuexec_stream_sync(f.stream));             /* the next one has nothing to return */
+        CHECK_OK(gpuexec_take_error());                      /* and nothing is latched here */
+        in_a_thread(fail_and_end, &f);
+        CHECK(gpuexec_context_sync(f.ctx) != GPUEXEC_OK);
+        CHECK_TEXT(gpuexec_error_text(), "this call reports it: gpuexec_context_sync at ");
+        CHECK_OK(gpuexec_context_sync(f.ctx));
+    }
+    CHECK_OK(gpuexec_shutdown());                            /* all were reported */
+}
+TEST(what_a_thread_has_taken_marks_no_stream) {
+    failing f = fail_set_up();
+    f.takes = 1;
+    for (f.how = 0; f.how < WAYS; f.how++) {
+        in_a_thread(fail_and_end, &f);
+        CHECK_OK(gpuexec_stream_sync(f.stream));
+        CHECK_OK(gpuexec_context_sync(f.ctx));
+    }
+    CHECK_OK(gpuexec_shutdown());
+}
+TEST(a_wait_for_another_stream_does_not_return_it) {
+    failing f = fail_set_up();
+    gpuexec_stream other = gpuexec_stream_create(f.ctx, NULL);
+    in_a_thread(fail_and_end, &f);
+    CHECK_OK(gpuexec_stream_sync(other));
+    CHECK_RESULT(gpuexec_stream_sync(f.stream), GPUEXEC_BAD_LAUNCH);
+    CHECK_OK(gpuexec_shutdown());
+}
+TEST(two_streams_of_one_failure) {
+    failing f = fail_set_up(), g = f;
+    g.stream = gpuexec_stream_create(f.ctx, NULL);
+    CHECK_RESULT(refused(&f), GPUEXEC_BAD_LAUNCH);
+    CHECK_RESULT(refused(&g), GPUEXEC_BAD_LAUNCH);
+    CHECK_RESULT(gpuexec_stream_sync(f.stream), GPUEXEC_BAD_LAUNCH);     /* takes the thread's failure, and so both streams' */
+    CHECK_OK(gpuexec_stream_sync(g.stream));
+    CHECK_OK(gpuexec_shutdown());
+}
+TEST(shutdown_reports_what_nobody_took) {
+    failing f = fail_set_up();
+    in_a_thread(fail_and_end, &f);
+    CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
+    CHECK_TEXT(gpuexec_error_text(), "threads.c:", "gpuexec_launch", "another thread met it; this call reports it: gpuexec_shutdown");
+    CHECK_OK(gpuexec_shutdown());
+    f = fail_set_up();
+    f.how = BY_LATCH;
+    in_a_thread(fail_and_end, &f);
+    CHECK_OK(gpuexec_stream_destroy(f.stream));              /* the stream goes, the failure does not */
+    CHECK_OK(gpuexec_context_close(f.ctx));
+    CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_NOT_FOUND);
+}
+static void *fail_and_wait(void *user) {
+    failing *f = (failing *)user;
+    refused(f);
+    __atomic_store_n(&f->takes, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&f->takes, __ATOMIC_ACQUIRE) == 1) sched_yield();
+    return NULL;
+}
+TEST(shutdown_reports_what_a_living_thread_has_not_taken) {
+    failing f = fail_set_up();
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, NULL, fail_and_wait, &f), 0);
+    while (!__atomic_load_n(&f.takes, __ATOMIC_ACQUIRE)) sched_yield();
+    CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
+    __atomic_store_n(&f.takes, 2, __ATOMIC_RELEASE);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_OK(gpuexec_shutdown());
+}
+TEST(many_threads_end_with_failures) {                       /* more than are kept */
+    failing f = fail_set_up();
+    int i;
+    for (i = 0; i < 3 * GXI_ENDED_KEPT; i++) in_a_thread(fail_and_end, &f);
+    CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
+    CHECK_OK(gpuexec_shutdown());
+}
+TEST(without_the_latch_waits_return_their_own_failures) {
+    static const gpuexec_stream no_stream = { 0 };
+    static const gpuexec_event no_event = { 0 };
+    static const gpuexec_context no_context = { 0 };
+    gpuexec_setup_desc desc = { 0 };
+    failing f;
+    desc.no_latch = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    f = fail_set_up();
+    CHECK_RESULT(gpuexec_stream_sync(no_stream), GPUEXEC_BAD_HANDLE);
+    CHECK_RESULT(gpuexec_event_sync(no_event), GPUEXEC_BAD_HANDLE);
+    CHECK_RESULT(gpuexec_context_sync(no_context), GPUEXEC_BAD_HANDLE);
+    CHECK_RESULT(refused(&f), GPUEXEC_BAD_LAUNCH);
+    CHECK_OK(gpuexec_stream_sync(f.stream));                 /* the launch has returned it already */
+    in_a_thread(fail_and_end, &f);
+    CHECK_OK(gpuexec_stream_sync(f.stream));
+    CHECK_OK(gpuexec_shutdown());
+}
+
+/* --- threads that end during gpuexec_shutdown, and calls of others beside gpuexec_setup ------------------------------------- */
+
+static int blocks;                                           /* of the allocator below that live */
+static void *count_blocks(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (!p) __atomic_add_fetch(&blocks, 1, __ATOMIC_RELAXED);
+    if (bytes) return realloc(p, bytes);
+    if (p) __atomic_sub_fetch(&blocks, 1, __ATOMIC_RELAXED);
+    free(p);
+    return NULL;
+}
+typedef struct ending { pthread_barrier_t *both; int failures; } ending;
+static void *fail_then_end(void *user) {
+    ending *e = (ending *)user;
+    int i;
+    for (i = 0; i < e->failures; i++) gpuexec_context_open(-1 - i, NULL);
+    pthread_barrier_wait(e->both);
+    return NULL;                                             /* beside the shutdown */
+}
+TEST(threads_end_during_shutdown) {
+    int round, i;
+    for (round = 0; round < 10 * rounds_wanted(); round++) {
+        gpuexec_setup_desc desc = { 0 };
+        pthread_barrier_t both;
+        pthread_t threads[THREADS];
+        ending e;
+        CHECK_EQ(pthread_barrier_init(&both, NULL, THREADS + 1), 0);
+        e.both = &both;
+        e.failures = 1 + round % 3;
+        desc.realloc_function = count_blocks;
+        CHECK_OK(gpuexec_setup(&desc));
+        for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_create(&threads[i], NULL, fail_then_end, &e), 0);
+        pthread_barrier_wait(&both);
+        CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_NO_DEVICE);
+        for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        CHECK_EQ(pthread_barrier_destroy(&both), 0);
+        CHECK_EQ(blocks, 0);
+    }
+}
+
+static void *use_without_the_driver(void *user) {
+    ending *e = (ending *)user;
+    int i, value = 1;
+    pthread_barrier_wait(e->both);
+    for (i = 0; i < 20; i++) {
+        gpuexec_params p = gpuexec_params_create();
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &value));
+        CHECK(gpuexec_params_add(p, (gpuexec_type)-1, &value) != GPUEXEC_OK);
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_add");
+        CHECK(gpuexec_why(p)[0] == 0);
+        CHECK_OK(gpuexec_params_destroy(p));
+        CHECK(gpuexec_params_add(p, GPUEXEC_INT, &value) == GPUEXEC_STALE_HANDLE);
+        CHECK(gpuexec_take_error() != GPUEXEC_OK);
+        if (e->failures) gpuexec_device_count();             /* starts the library, and may be the first */
+    }
+    return NULL;
+}
+TEST(setup_beside_calls_of_other_threads) {
+    int round, i;
+    for (round = 0; round < 5 * rounds_wanted(); round++) {
+        gpuexec_setup_desc desc = { 0 }, wrong = { 0 };
+        pthread_barrier_t both;
+        pthread_t threads[THREADS];
+        gpuexec_result result;
+        ending e;
+        CHECK_EQ(pthread_barrier_init(&both, NULL, THREADS + 1), 0);
+        e.both = &both;
+        e.failures = round % 2;
+        wrong.driver_path = "./no_such_library.so";
+        wrong.realloc_function = desc.realloc_function = count_blocks;
+        for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_create(&threads[i], NULL, use_without_the_driver, &e), 0);
+        pthread_barrier_wait(&both);
+        for (i = 0; i < 3; i++) CHECK(gpuexec_setup(&wrong) != GPUEXEC_OK);
+        result = gpuexec_setup(&desc);
+        CHECK(result == GPUEXEC_OK || (e.failures && result == GPUEXEC_TOO_LATE));
+        for (i = 0; i < THREADS; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        gpuexec_take_error();
+        CHECK_OK(gpuexec_shutdown());
+        CHECK_EQ(pthread_barrier_destroy(&both), 0);
+        CHECK_EQ(blocks, 0);
+    }
 }
