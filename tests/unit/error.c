@@ -40,7 +40,10 @@ static uint32_t first_word(const setting *s) {
 }
 
 /* Two failures with different reasons. */
-static gpuexec_module fail_with_file_error(const setting *s) { return gpuexec_module_load_file(s->ctx, "no/such/file.ptx", NULL); }
+static gpuexec_module fail_with_file_error(const setting *s) {
+    return gpuexec_module_load_file(s->ctx, "no/such/file.ptx", NULL);
+}
+
 static gpuexec_kernel fail_with_not_found(const setting *s)  { return gpuexec_kernel_get(s->mod, "no_such_kernel"); }
 
 TEST(nothing_failed_yet) {
@@ -56,18 +59,23 @@ TEST(nothing_failed_yet) {
 
 TEST(result_names) {
     static const struct { gpuexec_result result; const char *name; } names[] = {
-        { GPUEXEC_OK, "GPUEXEC_OK" }, { GPUEXEC_NOT_READY, "GPUEXEC_NOT_READY" }, { GPUEXEC_BAD_ARGUMENT, "GPUEXEC_BAD_ARGUMENT" },
-        { GPUEXEC_BAD_HANDLE, "GPUEXEC_BAD_HANDLE" }, { GPUEXEC_STALE_HANDLE, "GPUEXEC_STALE_HANDLE" }, { GPUEXEC_WRONG_KIND, "GPUEXEC_WRONG_KIND" },
-        { GPUEXEC_WRONG_CONTEXT, "GPUEXEC_WRONG_CONTEXT" }, { GPUEXEC_TOO_LATE, "GPUEXEC_TOO_LATE" }, { GPUEXEC_NO_DRIVER, "GPUEXEC_NO_DRIVER" },
-        { GPUEXEC_OLD_DRIVER, "GPUEXEC_OLD_DRIVER" }, { GPUEXEC_NO_DEVICE, "GPUEXEC_NO_DEVICE" }, { GPUEXEC_FORKED, "GPUEXEC_FORKED" },
-        { GPUEXEC_NOT_SUPPORTED, "GPUEXEC_NOT_SUPPORTED" }, { GPUEXEC_OUT_OF_HOST_MEMORY, "GPUEXEC_OUT_OF_HOST_MEMORY" },
+        { GPUEXEC_OK, "GPUEXEC_OK" }, { GPUEXEC_NOT_READY, "GPUEXEC_NOT_READY" },
+        { GPUEXEC_BAD_ARGUMENT, "GPUEXEC_BAD_ARGUMENT" }, { GPUEXEC_BAD_HANDLE, "GPUEXEC_BAD_HANDLE" },
+        { GPUEXEC_STALE_HANDLE, "GPUEXEC_STALE_HANDLE" }, { GPUEXEC_WRONG_KIND, "GPUEXEC_WRONG_KIND" },
+        { GPUEXEC_WRONG_CONTEXT, "GPUEXEC_WRONG_CONTEXT" }, { GPUEXEC_TOO_LATE, "GPUEXEC_TOO_LATE" },
+        { GPUEXEC_NO_DRIVER, "GPUEXEC_NO_DRIVER" }, { GPUEXEC_OLD_DRIVER, "GPUEXEC_OLD_DRIVER" },
+        { GPUEXEC_NO_DEVICE, "GPUEXEC_NO_DEVICE" }, { GPUEXEC_FORKED, "GPUEXEC_FORKED" },
+        { GPUEXEC_NOT_SUPPORTED, "GPUEXEC_NOT_SUPPORTED" },
+        { GPUEXEC_OUT_OF_HOST_MEMORY, "GPUEXEC_OUT_OF_HOST_MEMORY" },
         { GPUEXEC_OUT_OF_DEVICE_MEMORY, "GPUEXEC_OUT_OF_DEVICE_MEMORY" }, { GPUEXEC_BAD_IMAGE, "GPUEXEC_BAD_IMAGE" },
-        { GPUEXEC_IMAGE_TOO_NEW, "GPUEXEC_IMAGE_TOO_NEW" }, { GPUEXEC_NOT_FOUND, "GPUEXEC_NOT_FOUND" }, { GPUEXEC_FILE_ERROR, "GPUEXEC_FILE_ERROR" },
-        { GPUEXEC_BAD_LAUNCH, "GPUEXEC_BAD_LAUNCH" }, { GPUEXEC_BAD_PARAMETERS, "GPUEXEC_BAD_PARAMETERS" }, { GPUEXEC_KERNEL_FAILED, "GPUEXEC_KERNEL_FAILED" },
+        { GPUEXEC_IMAGE_TOO_NEW, "GPUEXEC_IMAGE_TOO_NEW" }, { GPUEXEC_NOT_FOUND, "GPUEXEC_NOT_FOUND" },
+        { GPUEXEC_FILE_ERROR, "GPUEXEC_FILE_ERROR" }, { GPUEXEC_BAD_LAUNCH, "GPUEXEC_BAD_LAUNCH" },
+        { GPUEXEC_BAD_PARAMETERS, "GPUEXEC_BAD_PARAMETERS" }, { GPUEXEC_KERNEL_FAILED, "GPUEXEC_KERNEL_FAILED" },
         { GPUEXEC_DRIVER_ERROR, "GPUEXEC_DRIVER_ERROR" },
     };
     size_t i;
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) CHECK_STRING(gpuexec_result_name(names[i].result), names[i].name);
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        CHECK_STRING(gpuexec_result_name(names[i].result), names[i].name);
     CHECK_STRING(gpuexec_result_name((gpuexec_result)77), "unknown gpuexec_result");
 }
 
@@ -153,7 +161,8 @@ TEST(check_once_at_the_end) {
     gpuexec_ptr     p   = gpuexec_alloc(ctx, BYTES);
     void           *h   = gpuexec_alloc_pinned(ctx, BYTES);
     uint32_t one = 1, n = WORDS, host[WORDS] = { 0 };
-    CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(e) && p == 0 && h == NULL);
+    CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(e) && p == 0 &&
+          h == NULL);
     gpuexec_copy_in(s, p, host, sizeof host);
     gpuexec_launch(fn, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, one, n));
     gpuexec_event_record(e, s);
@@ -277,7 +286,7 @@ TEST(questions_never_latch) {
     CHECK_EQ(gpuexec_context_device(no_context), -1);
     CHECK(gpuexec_context_native(no_context) == NULL);
     CHECK(gpuexec_context_get_memory(no_context, &bytes, NULL) != GPUEXEC_OK);
-    CHECK_OK(add_to(&s, s.stream, 1));                                                /* nothing of that stands in the way */
+    CHECK_OK(add_to(&s, s.stream, 1));                                           /* nothing of that stands in the way */
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
@@ -306,13 +315,20 @@ TEST(no_latch) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_take_error());
     CHECK_EQ(first_word(&s), 3);
-    CHECK_RESULT(gpuexec_launch(fail_with_not_found(&s), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);   /* failed handles still do */
+    /* failed handles still do */
+    CHECK_RESULT(gpuexec_launch(fail_with_not_found(&s), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
+                 GPUEXEC_NOT_FOUND);
     CHECK_RESULT(gpuexec_copy_in(s.stream, 0, &s, 4), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
 /* The result of an action on another thread. */
-typedef struct visitor { setting s; gpuexec_kernel failed; gpuexec_result first, second, taken; char text[2000]; } visitor;
+typedef struct visitor {
+    setting s;
+    gpuexec_kernel failed;
+    gpuexec_result first, second, taken;
+    char text[2000];
+} visitor;
 
 static void visit(visitor *v, void *(*action)(void *)) {
     pthread_t thread;
@@ -348,7 +364,7 @@ static void *work_undisturbed(void *user) {
     visitor *v = (visitor *)user;
     v->first = add_to(&v->s, v->s.stream, 4);
     v->second = gpuexec_stream_sync(v->s.stream);
-    fail_with_file_error(&v->s);                                                      /* left behind when the thread ends */
+    fail_with_file_error(&v->s);                                                  /* left behind when the thread ends */
     return NULL;
 }
 

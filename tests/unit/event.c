@@ -3,7 +3,14 @@
 
 #define UNIT_PTX "tests/unit/unit.ptx"
 
-typedef struct setting { gpuexec_context ctx; gpuexec_kernel count; test_gate gate; gpuexec_stream stream; gpuexec_event a, b; gpuexec_ptr data; } setting;
+typedef struct setting {
+    gpuexec_context ctx;
+    gpuexec_kernel count;
+    test_gate gate;
+    gpuexec_stream stream;
+    gpuexec_event a, b;
+    gpuexec_ptr data;
+} setting;
 
 static setting set_up(void) {
     setting s;
@@ -85,7 +92,8 @@ TEST(elapsed_time_that_cannot_be_told) {
     desc.no_timing = 1;
     untimed = gpuexec_event_create(s.ctx, &desc);
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "event.c:", "gpuexec_event_elapsed_ms", "the start event was never recorded", "gpuexec_event_record");
+    CHECK_TEXT(gpuexec_error_text(), "event.c:", "gpuexec_event_elapsed_ms", "the start event was never recorded",
+               "gpuexec_event_record");
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* one of both */
@@ -98,7 +106,8 @@ TEST(elapsed_time_that_cannot_be_told) {
     CHECK_TEXT(gpuexec_error_text(), "the start event was made without timing");
     adopted = gpuexec_event_from_native(s.ctx, gpuexec_event_native(untimed));
     CHECK(gpuexec_event_elapsed_ms(s.a, adopted) < 0);           /* only the driver knows */
-    CHECK_TEXT(gpuexec_error_text(), "cuEventElapsedTime", "CUDA_ERROR_INVALID_HANDLE", "an adopted event must be made with timing, recorded");
+    CHECK_TEXT(gpuexec_error_text(), "cuEventElapsedTime", "CUDA_ERROR_INVALID_HANDLE",
+               "an adopted event must be made with timing, recorded");
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* not reached yet */
@@ -113,7 +122,8 @@ TEST(elapsed_time_that_cannot_be_told) {
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* a is the later one now */
-    CHECK_TEXT(gpuexec_error_text(), "the stop event was reached", "ms before the start event", "pass the earlier event first");
+    CHECK_TEXT(gpuexec_error_text(), "the stop event was reached", "ms before the start event",
+               "pass the earlier event first");
     other  = gpuexec_event_create(gpuexec_context_create(0, NULL), NULL);
     CHECK(gpuexec_event_elapsed_ms(s.a, other) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the stop event was never recorded");
@@ -121,7 +131,8 @@ TEST(elapsed_time_that_cannot_be_told) {
     other  = gpuexec_stream_record(stream, NULL);
     CHECK_OK(gpuexec_event_sync(other));
     CHECK(gpuexec_event_elapsed_ms(s.a, other) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is of device 0 (context ", "the stop event of device 0 (context ", "measure within one context");
+    CHECK_TEXT(gpuexec_error_text(), "the start event is of device 0 (context ", "the stop event of device 0 (context ",
+               "measure within one context");
     CHECK_OK(gpuexec_event_destroy(s.b));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the stop event is a stale handle: it was destroyed");
@@ -144,7 +155,8 @@ TEST_ALONE_MULTI(events_of_two_devices) {
     CHECK(gpuexec_event_elapsed_ms(e[0], e[1]) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the start event is of device 0", "the stop event of device 1");
     CHECK_RESULT(gpuexec_event_record(e[0], s[1]), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "the event is of device 0", "the stream of device 1", "let the other stream wait for it");
+    CHECK_TEXT(gpuexec_error_text(), "the event is of device 0", "the stream of device 1",
+               "let the other stream wait for it");
     gpuexec_take_error();
 }
 

@@ -39,8 +39,8 @@ TEST(grid_helpers) {
 /* The grid that the kernel sees is the one that was asked for, and every thread of it runs once. */
 TEST(grids_of_all_shapes) {
     static const gpuexec_dims shapes[] = {
-        { 1, 0, 0, 1, 0, 0, 0 }, { 3, 0, 0, 33, 0, 0, 0 }, { 2, 3, 4, 5, 6, 7, 0 }, { 1, 1, 65, 1, 1, 64, 0 }, { 1, 700, 1, 4, 4, 0, 16 },
-        { 100, 1, 1, 1024, 1, 1, 1000 }, { 5, 1, 2, 31, 2, 3, 48 * 1024 },
+        { 1, 0, 0, 1, 0, 0, 0 }, { 3, 0, 0, 33, 0, 0, 0 }, { 2, 3, 4, 5, 6, 7, 0 }, { 1, 1, 65, 1, 1, 64, 0 },
+        { 1, 700, 1, 4, 4, 0, 16 }, { 100, 1, 1, 1024, 1, 1, 1000 }, { 5, 1, 2, 31, 2, 3, 48 * 1024 },
     };
     enum { longest = 102400, bytes = (longest + 9 + 1) * 4 };
     gpuexec_context ctx  = gpuexec_context_open(0, NULL);
@@ -51,7 +51,8 @@ TEST(grids_of_all_shapes) {
     size_t i, k;
     for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         gpuexec_dims d = shapes[i];
-        unsigned gy = d.grid_y ? d.grid_y : 1, gz = d.grid_z ? d.grid_z : 1, by = d.block_y ? d.block_y : 1, bz = d.block_z ? d.block_z : 1;
+        unsigned gy = d.grid_y ? d.grid_y : 1, gz = d.grid_z ? d.grid_z : 1, by = d.block_y ? d.block_y : 1,
+                 bz = d.block_z ? d.block_z : 1;
         size_t threads = (size_t)d.grid_x * gy * gz * d.block_x * by * bz;
         gpuexec_fill(s, out, 0, bytes);
         CHECK_OK(gpuexec_launch(fn, s, d, GPUEXEC_ARGS(out)));
@@ -79,8 +80,10 @@ TEST(arguments_of_all_kinds) {
     gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, FAULTS_PTX, NULL), "many_parameters");
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     out = gpuexec_alloc(ctx, 96);
-    unsigned char   u8 = 0xfe;      signed char     s8  = -100;
-    unsigned short  u16 = 0xfffd;   short           s16 = -30000;
+    unsigned char   u8 = 0xfe;
+    signed char     s8  = -100;
+    unsigned short  u16 = 0xfffd;
+    short           s16 = -30000;
     int             s32 = -2000000000;
     unsigned        u32 = 0xfeedbeef;
     uint64_t        u64 = UINT64_C(0xfedcba9876543210);
@@ -91,7 +94,8 @@ TEST(arguments_of_all_kinds) {
     float4          v   = { 1, 2, 3, 4 };
     unsigned char   got[96];
     CHECK_OK(gpuexec_fill(s, out, 0, sizeof got));
-    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, u8, f64, s8, u16, s32, s16, u64, f32, m, u32, v, s64)));
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0),
+                            GPUEXEC_ARGS(out, u8, f64, s8, u16, s32, s16, u64, f32, m, u32, v, s64)));
     CHECK_OK(gpuexec_copy_out(s, got, out, sizeof got));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(got[0], u8);
@@ -145,18 +149,23 @@ TEST(sixty_four_arguments) {
 #define ADD(...) at += (size_t)snprintf(ptx + at, sizeof ptx - at, __VA_ARGS__)
     ADD(".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry weigh(.param .u64 out");
     for (i = 0; i < 63; i++) ADD(", .param .u32 a%u", i);
-    ADD(")\n{ .reg .u32 %%r<3>; .reg .u64 %%rd;\n ld.param.u64 %%rd, [out]; cvta.to.global.u64 %%rd, %%rd; mov.u32 %%r1, 0;\n");
+    ADD(")\n{ .reg .u32 %%r<3>; .reg .u64 %%rd;\n"
+        " ld.param.u64 %%rd, [out]; cvta.to.global.u64 %%rd, %%rd; mov.u32 %%r1, 0;\n");
     for (i = 0; i < 63; i++) ADD(" ld.param.u32 %%r2, [a%u]; mad.lo.u32 %%r1, %%r2, %u, %%r1;\n", i, i + 1);
     ADD(" st.global.u32 [%%rd], %%r1; ret; }\n");
 #undef ADD
-    for (i = 0; i < 63; i++) { a[i] = test_random(&seed); sum += (i + 1) * a[i]; }
+    for (i = 0; i < 63; i++) {
+        a[i] = test_random(&seed);
+        sum += (i + 1) * a[i];
+    }
     mod = gpuexec_module_load(ctx, ptx, at, NULL);
     fn  = gpuexec_kernel_get(mod, "weigh");
     CHECK_MADE(fn);
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out,
-        a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20],
-        a[21], a[22], a[23], a[24], a[25], a[26], a[27], a[28], a[29], a[30], a[31], a[32], a[33], a[34], a[35], a[36], a[37], a[38], a[39], a[40],
-        a[41], a[42], a[43], a[44], a[45], a[46], a[47], a[48], a[49], a[50], a[51], a[52], a[53], a[54], a[55], a[56], a[57], a[58], a[59], a[60],
+        a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16],
+        a[17], a[18], a[19], a[20], a[21], a[22], a[23], a[24], a[25], a[26], a[27], a[28], a[29], a[30], a[31], a[32],
+        a[33], a[34], a[35], a[36], a[37], a[38], a[39], a[40], a[41], a[42], a[43], a[44], a[45], a[46], a[47], a[48],
+        a[49], a[50], a[51], a[52], a[53], a[54], a[55], a[56], a[57], a[58], a[59], a[60],
         a[61], a[62])));
     gpuexec_copy_out(s, &got, out, 4);
     CHECK_OK(gpuexec_stream_sync(s));
@@ -236,7 +245,8 @@ TEST(dynamic_shared_memory) {
 TEST(kernels_with_limits) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL);
-    gpuexec_kernel  at_most = gpuexec_kernel_get(mod, "count_at_most_64"), exactly = gpuexec_kernel_get(mod, "count_exactly_64");
+    gpuexec_kernel  at_most = gpuexec_kernel_get(mod, "count_at_most_64"),
+                    exactly = gpuexec_kernel_get(mod, "count_exactly_64");
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
     uint32_t        got = 0;
@@ -272,7 +282,8 @@ TEST(launching_past_the_macro) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
     uint32_t        got = 0;
-    gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims, gpuexec_args) = (gpuexec_launch_at);
+    gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims,
+                             gpuexec_args) = (gpuexec_launch_at);
     gpuexec_fill(s, p, 0, 4);
     CHECK_OK(launch("script.lua:7", fn, s, gpuexec_grid(1, 5, 0), GPUEXEC_ARGS(p)));
     gpuexec_copy_out(s, &got, p, 4);
@@ -282,7 +293,13 @@ TEST(launching_past_the_macro) {
 
 /* --- launch attributes --- */
 
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel count; gpuexec_stream s; gpuexec_ptr p; } setting;
+typedef struct setting {
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_kernel count;
+    gpuexec_stream s;
+    gpuexec_ptr p;
+} setting;
 static setting set_up(void) {
     setting t;
     t.ctx   = gpuexec_context_open(0, NULL);
@@ -299,7 +316,12 @@ static uint32_t result_of(setting t) {
     CHECK_OK(gpuexec_stream_sync(t.s));
     return got;
 }
-#define FAILS(call, result, ...) do { CHECK_RESULT(call, result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); gpuexec_take_error(); } while (0)
+#define FAILS(call, result, ...) \
+    do { \
+        CHECK_RESULT(call, result); \
+        CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
+        gpuexec_take_error(); \
+    } while (0)
 
 static int attribute(int which) {
     int value = 0;
@@ -315,33 +337,39 @@ TEST(launching_with_attributes) {
     desc.cooperative = 1;                                        /* alone, on any driver */
     CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
     CHECK_EQ(result_of(t), 24);
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "gpuexec_launch_with",
-          "cuLaunchCooperativeKernel", "1048576 blocks", "1024 threads");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.p)),
+          GPUEXEC_BAD_LAUNCH, "gpuexec_launch_with", "cuLaunchCooperativeKernel", "1048576 blocks", "1024 threads");
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
     desc.has_priority = 1;
     desc.priority = -1;
-    desc.programmatic = attribute(75) >= 9;                      /* the device's capability; older ones ignore or refuse it */
+    desc.programmatic = attribute(75) >= 9;                /* the device's capability; older ones ignore or refuse it */
     desc.memory_sync_domain = attribute(75) >= 9;
     CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
     CHECK_EQ(result_of(t), 32);
-    CHECK_OK(gpuexec_launch_with(t.count, gpuexec_stream_legacy(t.ctx), gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_launch_with(t.count, gpuexec_stream_legacy(t.ctx), gpuexec_grid(2, 4, 0), &desc,
+                                 GPUEXEC_ARGS(t.p)));
     CHECK_OK(gpuexec_context_sync(t.ctx));
     CHECK_EQ(result_of(t), 40);
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "1048576 blocks");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.p)),
+          GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "1048576 blocks");
 }
 
 TEST(wrong_attributes) {
     setting t = set_up();
     gpuexec_launch_desc desc = { 0 }, dirty;
     memset(&dirty, 0xff, sizeof dirty);
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &dirty, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_ARGUMENT, "gpuexec_launch_desc was not zero-initialised");
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_NO_ARGS), GPUEXEC_BAD_PARAMETERS, "\"count\" takes 1 parameter");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &dirty, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_ARGUMENT,
+          "gpuexec_launch_desc was not zero-initialised");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_NO_ARGS), GPUEXEC_BAD_PARAMETERS,
+          "\"count\" takes 1 parameter");
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
     desc.memory_sync_domain = 2;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_ARGUMENT, "memory_sync_domain is 2", "1, remote");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_ARGUMENT,
+          "memory_sync_domain is 2", "1, remote");
     desc.memory_sync_domain = 0;
     desc.has_priority = 1;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 5000, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "block_x is 5000");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 5000, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "cuLaunchKernelEx", "block_x is 5000");
     CHECK_EQ(result_of(t), 0);
 }
 
@@ -354,8 +382,8 @@ TEST_ALONE(attributes_on_an_old_driver) {
     desc.cooperative = 1;
     CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.p)));
     desc.cluster_x = 2;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 1, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_OLD_DRIVER, "\"count\"", "need a driver of CUDA 11.8",
-          "this one is of 11.4");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 1, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_OLD_DRIVER,
+          "\"count\"", "need a driver of CUDA 11.8", "this one is of 11.4");
     CHECK_EQ(result_of(t), 1);
 }
 
@@ -369,8 +397,9 @@ TEST(clusters) {
         char capability[80];
         snprintf(capability, sizeof capability, attribute(75) < 9 ? "device 0 has %d.%d"
                  : "device 0: its compute capability is %d.%d", attribute(75), attribute(76));
-        FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED, "clusters (2 x 1 x 1 blocks, kernel \"count\")",
-              attribute(75) < 9 ? "need compute capability 9.0" : "but the driver says that it has no clusters",
+        FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED,
+              "clusters (2 x 1 x 1 blocks, kernel \"count\")", attribute(75) < 9 ? "need compute capability 9.0"
+              : "but the driver says that it has no clusters",
                   capability);
         CHECK_EQ(result_of(t), 0);
         SKIP("this device has no clusters; that they are refused was tested");
@@ -378,17 +407,21 @@ TEST(clusters) {
     CHECK_OK(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)));
     CHECK_EQ(result_of(t), 6 * 32);
     desc.cluster_x = 4;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6", "no multiple of the cluster's 4 blocks", "\"count\"");
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6",
+          "no multiple of the cluster's 4 blocks", "\"count\"");
     desc.cluster_x = 0;
     desc.cluster_y = 2;                                          /* x 0 is 1 */
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_y is 1", "no multiple of the cluster's 2 blocks");
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_y is 1",
+          "no multiple of the cluster's 2 blocks");
     desc.cluster_y = 0;
     desc.cluster_x = 16;
     grid.grid_x = 32;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "32 x 1 x 1 has 32 blocks", "at most", "on device 0");
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "32 x 1 x 1 has 32 blocks", "at most", "on device 0");
     CHECK_EQ(result_of(t), 6 * 32);
 }
 
@@ -406,10 +439,13 @@ TEST(static_and_dynamic_shared_memory_together) {
     CHECK_OK(gpuexec_device_get_info(0, &d));
     most = (unsigned)d.shared_per_block_optin - 1024;
     desc.has_priority = gpuexec_driver_version() >= 11080;
-    snprintf(need, sizeof need, "needs %u bytes of shared memory per block (1024 static and %u dynamic), but device 0 has at most %u", most + 1028, most + 4, most + 1024);
+    snprintf(need, sizeof need, "needs %u bytes of shared memory per block (1024 static and %u dynamic), "
+             "but device 0 has at most %u", most + 1028, most + 4, most + 1024);
     FAILS(gpuexec_launch(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, need);
-    FAILS(gpuexec_launch_cooperative(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, need);
-    FAILS(gpuexec_launch_with(fn, t.s, gpuexec_grid(1, 1, most + 4), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, need);
+    FAILS(gpuexec_launch_cooperative(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          need);
+    FAILS(gpuexec_launch_with(fn, t.s, gpuexec_grid(1, 1, most + 4), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          need);
     CHECK(!gpuexec_ok(gpuexec_prepare(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p))));
     CHECK_TEXT(gpuexec_error_text(), need);
     gpuexec_take_error();
@@ -419,7 +455,8 @@ TEST(static_and_dynamic_shared_memory_together) {
     CHECK_OK(gpuexec_stream_sync(t.s));
 }
 
-/* Each way to launch opts in by itself, and none takes back what another has got: neither with less, nor through another handle of the function. */
+/* Each way to launch opts in by itself, and none takes back what another has got: neither with less, nor through
+   another handle of the function. */
 TEST(the_opt_in_is_never_lowered) {
     typedef int get_attribute(int *value, int attribute, struct CUfunc_st *function);
     enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
@@ -459,14 +496,15 @@ TEST(the_opt_in_is_never_lowered) {
     }
 }
 
-/* What is wrong with clusters, on any device: the driver's part is played here. It has clusters, of at most 16 blocks, and refuses what it is given. */
+/* What is wrong with clusters, on any device: the driver's part is played here. It has clusters, of at most 16 blocks,
+   and refuses what it is given. */
 static int (GXI_CUDA *real_attribute)(int *value, int attribute, int device);
 static int GXI_CUDA played_attribute(int *value, int which, int device) {
     int cu = real_attribute(value, which, device);
     if (which == GXI_DEV_CLUSTER_LAUNCH) *value = 1;
     return cu;
 }
-static int own_cluster;                                          /* of every kernel: its __cluster_dims__ along x, y, z */
+static int own_cluster;                                        /* of every kernel: its __cluster_dims__ along x, y, z */
 static int (GXI_CUDA *real_function_attribute)(int *value, int attribute, struct CUfunc_st *function);
 static int GXI_CUDA played_function_attribute(int *value, int which, struct CUfunc_st *function) {
     int cu = real_function_attribute(value, which, function);
@@ -474,16 +512,23 @@ static int GXI_CUDA played_function_attribute(int *value, int which, struct CUfu
     return cu;
 }
 static int GXI_CUDA allow(struct CUfunc_st *function, int which, int value) {
-    (void)function; (void)which; (void)value;
+    (void)function;
+    (void)which;
+    (void)value;
     return GXI_SUCCESS;
 }
 static int GXI_CUDA sixteen(int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config) {
     (void)function;
     *blocks = 16;
-    return config->attributes[0].id == GXI_LAUNCH_CLUSTER_DIMENSION && config->count == 1 ? GXI_SUCCESS : GXI_INVALID_VALUE;
+    return config->attributes[0].id == GXI_LAUNCH_CLUSTER_DIMENSION && config->count == 1 ? GXI_SUCCESS
+        : GXI_INVALID_VALUE;
 }
-static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra) {
-    (void)config; (void)function; (void)params; (void)extra;
+static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc_st *function, void **params,
+                           void **extra) {
+    (void)config;
+    (void)function;
+    (void)params;
+    (void)extra;
     return GXI_INVALID_CLUSTER_SIZE;
 }
 TEST(clusters_that_are_refused) {
@@ -499,21 +544,27 @@ TEST(clusters_that_are_refused) {
     gxi.cu.cuOccupancyMaxPotentialClusterSize = sixteen;
     gxi.cu.cuLaunchKernelEx = refuse;
     desc.cluster_x = 4;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6", "no multiple of the cluster's 4 blocks", "912");
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6",
+          "no multiple of the cluster's 4 blocks", "912");
     desc.cluster_x = 0;
     desc.cluster_z = 2;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_z is 1", "no multiple of the cluster's 2 blocks");
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_z is 1",
+          "no multiple of the cluster's 2 blocks");
     desc.cluster_z = 0;
     desc.cluster_x = 16;
     grid.grid_x = 32;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "32 x 1 x 1 has 32 blocks", "at most 16 of kernel \"count\"", "device 0");
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "32 x 1 x 1 has 32 blocks", "at most 16 of kernel \"count\"", "device 0");
     own_cluster = 2;
     desc.cluster_x = 4;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
-    CHECK(!gpuexec_ok(gpuexec_prepare(t.count, t.s, grid, GPUEXEC_ARGS(t.p))));      /* the kernel's own clusters count for every launch */
+    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
+    /* the kernel's own clusters count for every launch */
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.count, t.s, grid, GPUEXEC_ARGS(t.p))));
     CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "no multiple of the cluster's 2 blocks");
     gpuexec_take_error();
     own_cluster = 0;

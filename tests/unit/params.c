@@ -7,7 +7,8 @@
 
 typedef struct float4 { float x, y, z, w; } float4;
 typedef struct float2 { float x, y; } float2;
-typedef struct mixed { float f, padding[3]; float4 f4; } mixed;      /* struct { float f; float4 f4; }, as the device has it */
+/* struct { float f; float4 f4; }, as the device has it */
+typedef struct mixed { float f, padding[3]; float4 f4; } mixed;
 
 typedef struct setting { gpuexec_context ctx; gpuexec_stream s; gpuexec_kernel fn; gpuexec_ptr out; } setting;
 static setting set_up(const char *ptx, const char *kernel) {
@@ -26,23 +27,30 @@ static uint32_t word(setting t, unsigned index) {                    /* of t.out
     CHECK_OK(gpuexec_stream_sync(t.s));
     return value;
 }
-#define FAILS(call, result, ...) do { CHECK_RESULT(call, result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); gpuexec_take_error(); } while (0)
+#define FAILS(call, result, ...) \
+    do { \
+        CHECK_RESULT(call, result); \
+        CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
+        gpuexec_take_error(); \
+    } while (0)
 
 /* ---------------------------------------------------------------------------------------------------------------------
    Layout. */
 
 /* In the order of the kernel every_type. */
 static const gpuexec_type types[] = {
-    GPUEXEC_BOOL, GPUEXEC_CHAR, GPUEXEC_CHAR1, GPUEXEC_CHAR2, GPUEXEC_CHAR3, GPUEXEC_CHAR4, GPUEXEC_UCHAR, GPUEXEC_UCHAR1, GPUEXEC_UCHAR2, GPUEXEC_UCHAR3,
-    GPUEXEC_UCHAR4, GPUEXEC_SHORT, GPUEXEC_SHORT1, GPUEXEC_SHORT2, GPUEXEC_SHORT3, GPUEXEC_SHORT4, GPUEXEC_USHORT, GPUEXEC_USHORT1, GPUEXEC_USHORT2,
-    GPUEXEC_USHORT3, GPUEXEC_USHORT4, GPUEXEC_INT, GPUEXEC_INT1, GPUEXEC_INT2, GPUEXEC_INT3, GPUEXEC_INT4, GPUEXEC_UINT, GPUEXEC_UINT1, GPUEXEC_UINT2,
-    GPUEXEC_UINT3, GPUEXEC_UINT4, GPUEXEC_LONGLONG, GPUEXEC_LONGLONG1, GPUEXEC_LONGLONG2, GPUEXEC_LONGLONG3, GPUEXEC_LONGLONG4_16A, GPUEXEC_LONGLONG4_32A,
-    GPUEXEC_ULONGLONG, GPUEXEC_ULONGLONG1, GPUEXEC_ULONGLONG2, GPUEXEC_ULONGLONG3, GPUEXEC_ULONGLONG4_16A, GPUEXEC_ULONGLONG4_32A,
-    GPUEXEC_LONG, GPUEXEC_LONG1, GPUEXEC_LONG2, GPUEXEC_LONG3, GPUEXEC_LONG4_16A, GPUEXEC_LONG4_32A,
-    GPUEXEC_ULONG, GPUEXEC_ULONG1, GPUEXEC_ULONG2, GPUEXEC_ULONG3, GPUEXEC_ULONG4_16A, GPUEXEC_ULONG4_32A,
-    GPUEXEC_HALF, GPUEXEC_HALF2, GPUEXEC_BFLOAT16, GPUEXEC_BFLOAT162, GPUEXEC_FLOAT, GPUEXEC_FLOAT1, GPUEXEC_FLOAT2, GPUEXEC_FLOAT3, GPUEXEC_FLOAT4,
-    GPUEXEC_DOUBLE, GPUEXEC_DOUBLE1, GPUEXEC_DOUBLE2, GPUEXEC_DOUBLE3, GPUEXEC_DOUBLE4_16A, GPUEXEC_DOUBLE4_32A,
-    GPUEXEC_POINTER, GPUEXEC_TEXTURE, GPUEXEC_SURFACE
+    GPUEXEC_BOOL, GPUEXEC_CHAR, GPUEXEC_CHAR1, GPUEXEC_CHAR2, GPUEXEC_CHAR3, GPUEXEC_CHAR4, GPUEXEC_UCHAR,
+    GPUEXEC_UCHAR1, GPUEXEC_UCHAR2, GPUEXEC_UCHAR3, GPUEXEC_UCHAR4, GPUEXEC_SHORT, GPUEXEC_SHORT1, GPUEXEC_SHORT2,
+    GPUEXEC_SHORT3, GPUEXEC_SHORT4, GPUEXEC_USHORT, GPUEXEC_USHORT1, GPUEXEC_USHORT2, GPUEXEC_USHORT3, GPUEXEC_USHORT4,
+    GPUEXEC_INT, GPUEXEC_INT1, GPUEXEC_INT2, GPUEXEC_INT3, GPUEXEC_INT4, GPUEXEC_UINT, GPUEXEC_UINT1, GPUEXEC_UINT2,
+    GPUEXEC_UINT3, GPUEXEC_UINT4, GPUEXEC_LONGLONG, GPUEXEC_LONGLONG1, GPUEXEC_LONGLONG2, GPUEXEC_LONGLONG3,
+    GPUEXEC_LONGLONG4_16A, GPUEXEC_LONGLONG4_32A, GPUEXEC_ULONGLONG, GPUEXEC_ULONGLONG1, GPUEXEC_ULONGLONG2,
+    GPUEXEC_ULONGLONG3, GPUEXEC_ULONGLONG4_16A, GPUEXEC_ULONGLONG4_32A, GPUEXEC_LONG, GPUEXEC_LONG1, GPUEXEC_LONG2,
+    GPUEXEC_LONG3, GPUEXEC_LONG4_16A, GPUEXEC_LONG4_32A, GPUEXEC_ULONG, GPUEXEC_ULONG1, GPUEXEC_ULONG2, GPUEXEC_ULONG3,
+    GPUEXEC_ULONG4_16A, GPUEXEC_ULONG4_32A, GPUEXEC_HALF, GPUEXEC_HALF2, GPUEXEC_BFLOAT16, GPUEXEC_BFLOAT162,
+    GPUEXEC_FLOAT, GPUEXEC_FLOAT1, GPUEXEC_FLOAT2, GPUEXEC_FLOAT3, GPUEXEC_FLOAT4, GPUEXEC_DOUBLE, GPUEXEC_DOUBLE1,
+    GPUEXEC_DOUBLE2, GPUEXEC_DOUBLE3, GPUEXEC_DOUBLE4_16A, GPUEXEC_DOUBLE4_32A, GPUEXEC_POINTER, GPUEXEC_TEXTURE,
+    GPUEXEC_SURFACE
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -72,7 +80,8 @@ static void compare_every_type(int known) {
     CHECK_OK(gpuexec_kernel_get_info(fn, &info));
     CHECK_EQ(info.parameters, 2 * TYPES);
     check_known(p, fn, known);
-    for (i = 0; i < TYPES; i++) CHECK_EQ(gpuexec_params_offset(p, 2 * i + 1), gpuexec_kernel_parameter_offset(fn, 2 * i + 1));
+    for (i = 0; i < TYPES; i++)
+        CHECK_EQ(gpuexec_params_offset(p, 2 * i + 1), gpuexec_kernel_parameter_offset(fn, 2 * i + 1));
     CHECK(gpuexec_params_data(p, &bytes) != NULL);
     CHECK_EQ(bytes, gpuexec_kernel_parameter_offset(fn, 2 * TYPES - 1) + 8);
     CHECK_EQ(gpuexec_params_offset(p, 2 * TYPES), -1);
@@ -92,7 +101,8 @@ static void compare_alignments(int known) {
         gpuexec_params p = gpuexec_params_create();
         gpuexec_kernel fn;
         snprintf(ptx, sizeof ptx, ".version 6.0\n.target sm_70\n.address_size 64\n"
-                 ".visible .entry k(.param .u8 a, .param .align %u .b8 b[%u], .param .u64 .ptr .global .align 128 c) { ret; }\n", alignment, 512u);
+                 ".visible .entry k(.param .u8 a, .param .align %u .b8 b[%u], .param .u64 .ptr .global .align 128 c) "
+                 "{ ret; }\n", alignment, 512u);
         fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "k");
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR, bytes));
         CHECK_OK(gpuexec_params_add_struct(p, bytes, 512, alignment));
@@ -124,10 +134,23 @@ TEST_ALONE(the_same_layout_from_the_ptx_text) {
 
 /* Values for the kernel `receive`, in its order. */
 typedef struct values {
-    int i; float4 f4; signed char c; float f; gpuexec_ptr p; float2 f2; gpuexec_ptr out; mixed m; unsigned char b; short s3[3]; double d; unsigned short h;
-    unsigned char u4[4]; long long l;
+    int i;
+    float4 f4;
+    signed char c;
+    float f;
+    gpuexec_ptr p;
+    float2 f2;
+    gpuexec_ptr out;
+    mixed m;
+    unsigned char b;
+    short s3[3];
+    double d;
+    unsigned short h;
+    unsigned char u4[4];
+    long long l;
 } values;
-static const values all = { -7, { 1, 2, 3, 4 }, -100, 0.25f, 0x123456789aULL, { 5, 6 }, 0, { 7, { 0, 0, 0 }, { 8, 9, 10, 11 } }, 1, { -1, 2, -3 }, -1.0 / 3,
+static const values all = { -7, { 1, 2, 3, 4 }, -100, 0.25f, 0x123456789aULL, { 5, 6 }, 0,
+                            { 7, { 0, 0, 0 }, { 8, 9, 10, 11 } }, 1, { -1, 2, -3 }, -1.0 / 3,
                             0x3c01, { 250, 251, 252, 253 }, -9000000000000000000LL };
 static gpuexec_params block_of(const values *v) {
     gpuexec_params p = gpuexec_params_create();
@@ -147,25 +170,41 @@ static gpuexec_params block_of(const values *v) {
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v->l));
     return p;
 }
-static size_t put(unsigned char *to, size_t at, const void *value, size_t bytes) { memcpy(to + at, value, bytes); return at + bytes; }
+
+static size_t put(unsigned char *to, size_t at, const void *value, size_t bytes) {
+    memcpy(to + at, value, bytes);
+    return at + bytes;
+}
+
 static void check_received(setting t, const values *v) {
     unsigned char wanted[128], got[128];
     size_t n = 0;
-    n = put(wanted, n, &v->i, 4); n = put(wanted, n, &v->f4, 16); n = put(wanted, n, &v->c, 1); n = put(wanted, n, &v->f, 4);
-    n = put(wanted, n, &v->p, 8); n = put(wanted, n, &v->f2, 8);  n = put(wanted, n, &v->m.f, 4); n = put(wanted, n, &v->m.f4, 16);
-    n = put(wanted, n, &v->b, 1); n = put(wanted, n, v->s3, 6);   n = put(wanted, n, &v->d, 8); n = put(wanted, n, &v->h, 2);
-    n = put(wanted, n, v->u4, 4); n = put(wanted, n, &v->l, 8);
+    n = put(wanted, n, &v->i, 4);
+    n = put(wanted, n, &v->f4, 16);
+    n = put(wanted, n, &v->c, 1);
+    n = put(wanted, n, &v->f, 4);
+    n = put(wanted, n, &v->p, 8);
+    n = put(wanted, n, &v->f2, 8);
+    n = put(wanted, n, &v->m.f, 4);
+    n = put(wanted, n, &v->m.f4, 16);
+    n = put(wanted, n, &v->b, 1);
+    n = put(wanted, n, v->s3, 6);
+    n = put(wanted, n, &v->d, 8);
+    n = put(wanted, n, &v->h, 2);
+    n = put(wanted, n, v->u4, 4);
+    n = put(wanted, n, &v->l, 8);
     CHECK_OK(gpuexec_copy_out(t.s, got, t.out, n));
     CHECK_OK(gpuexec_fill(t.s, t.out, 0, 4096));
     CHECK_OK(gpuexec_stream_sync(t.s));
     CHECK(memcmp(got, wanted, n) == 0);
 }
 
-/* int, float4, char, float, pointer, float2, pointer: CUDA's own example of packing; then the struct whose padding stands behind its first member. */
+/* int, float4, char, float, pointer, float2, pointer: CUDA's own example of packing; then the struct whose padding
+   stands behind its first member. */
 TEST(one_block_for_every_way_to_launch) {
     static const int offsets[] = { 0, 16, 32, 36, 40, 48, 56, 64, 96, 98, 104, 112, 116, 120 };
-    typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *,
-                                void **, void **);
+    typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                unsigned, struct CUstream_st *, void **, void **);
     union { void *symbol; launch_function *call; } raw;
     setting        t = set_up(PARAMETERS_PTX, "receive");
     values         v = all;
@@ -272,9 +311,10 @@ TEST(a_hundred_arguments) {
 /* The kernel writes the last word of its big parameter; 8 + bytes in all. */
 static gpuexec_kernel big_kernel(gpuexec_context ctx, unsigned bytes) {
     char ptx[500];
-    snprintf(ptx, sizeof ptx, ".version %s\n.target sm_70\n.address_size 64\n.visible .entry last(.param .u64 out, .param .align 4 .b8 big[%u])\n"
-             "{ .reg .u32 %%r; .reg .u64 %%rd; ld.param.u64 %%rd, [out]; ld.param.u32 %%r, [big+%u]; st.u32 [%%rd], %%r; ret; }\n",
-             bytes > 4088 ? "8.1" : "6.0", bytes, bytes - 4);
+    snprintf(ptx, sizeof ptx, ".version %s\n.target sm_70\n.address_size 64\n"
+             ".visible .entry last(.param .u64 out, .param .align 4 .b8 big[%u])\n"
+             "{ .reg .u32 %%r; .reg .u64 %%rd; ld.param.u64 %%rd, [out]; ld.param.u32 %%r, [big+%u]; "
+             "st.u32 [%%rd], %%r; ret; }\n", bytes > 4088 ? "8.1" : "6.0", bytes, bytes - 4);
     return gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "last");
 }
 TEST(as_many_bytes_as_a_kernel_takes) {
@@ -285,7 +325,8 @@ TEST(as_many_bytes_as_a_kernel_takes) {
     for (i = 0; i < 3; i++) {
         gpuexec_params p = gpuexec_params_create();
         gpuexec_kernel fn;
-        if (sizes[i] > 4088 && gpuexec_driver_version() < 12010) SKIP("more than 4,096 bytes need a driver of CUDA 12.1");
+        if (sizes[i] > 4088 && gpuexec_driver_version() < 12010)
+            SKIP("more than 4,096 bytes need a driver of CUDA 12.1");
         fn = big_kernel(t.ctx, sizes[i]);
         words[sizes[i] / 4 - 1] = 1000 + i;
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
@@ -300,16 +341,19 @@ TEST(as_many_bytes_as_a_kernel_takes) {
 TEST(more_bytes_than_any_kernel_takes) {
     static const unsigned char bytes[32768];
     gpuexec_params p = gpuexec_params_create();
-    FAILS(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes", "the 0 bytes before", "at most 32764",
-          "device memory");
+    FAILS(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes",
+          "the 0 bytes before", "at most 32764", "device memory");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));                 /* 32,764 */
-    FAILS(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes", "32764 bytes before", "at most 32764");
-    FAILS(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS, "argument 2 of 4611686018427387904 bytes");
+    FAILS(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes",
+          "32764 bytes before", "at most 32764");
+    FAILS(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS,
+          "argument 2 of 4611686018427387904 bytes");
     CHECK_EQ(gpuexec_params_count(p), 2);
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
-    FAILS(gpuexec_params_add(p, GPUEXEC_POINTER, bytes), GPUEXEC_BAD_PARAMETERS, "argument 1 of 8 bytes", "32760 bytes before");
+    FAILS(gpuexec_params_add(p, GPUEXEC_POINTER, bytes), GPUEXEC_BAD_PARAMETERS, "argument 1 of 8 bytes",
+          "32760 bytes before");
 }
 TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     static const unsigned char bytes[8192];
@@ -321,7 +365,8 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     ctx = gpuexec_context_open(0, NULL);
     fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, PARAMETERS_PTX, NULL), "receive");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 4104, 8));
-    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "at most 4096", "CUDA 12.1", "sm_70");
+    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "at most 4096", "CUDA 12.1",
+          "sm_70");
     fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));     /* without the PTX text nothing is known */
     FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "at most 4096");
     CHECK_OK(gpuexec_params_clear(p));
@@ -347,13 +392,14 @@ TEST(blocks_that_do_not_fit_the_kernel) {
     gpuexec_params p = gpuexec_params_create();
     int            i;
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
-    FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "\"receive\" takes 14 parameters", "1 argument is given");
+    FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "\"receive\" takes 14 parameters",
+          "1 argument is given");
     for (i = 0; i < 3; i++) {
         CHECK_OK(gpuexec_params_clear(p));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
-        if (i == 0) CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT3, &v.f4));                      /* another size */
-        if (i == 1) CHECK_OK(gpuexec_params_add_struct(p, &v.f4, 16, 4));                        /* another alignment */
-        if (i == 2) CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG2, &v.f4));                   /* the same: passes for the type */
+        if (i == 0) CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT3, &v.f4));          /* another size */
+        if (i == 1) CHECK_OK(gpuexec_params_add_struct(p, &v.f4, 16, 4));            /* another alignment */
+        if (i == 2) CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG2, &v.f4));       /* the same: passes for the type */
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &v.c));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT, &v.f));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &v.p));
@@ -366,37 +412,43 @@ TEST(blocks_that_do_not_fit_the_kernel) {
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_HALF, &v.h));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR4, v.u4));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v.l));
-        if (i == 0) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
-                          "argument 1 (float3) has 12 bytes at offset 4", "another size");
-        if (i == 1) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
+        if (i == 0) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 1 of kernel \"receive\" "
+                          "has 16 bytes at offset 16", "argument 1 (float3) has 12 bytes at offset 4", "another size");
+        if (i == 1) FAILS(gpuexec_params_check(p, t.fn),
+                          GPUEXEC_BAD_PARAMETERS, "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
                           "argument 1 (struct, aligned to 4) has 16 bytes at offset 4", "alignment stated is wrong");
         if (i == 2) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 9", "6 bytes at offset 98",
                           "argument 9 (struct, aligned to 1) has 6 bytes at offset 97");
         CHECK_OK(gpuexec_take_error());                                  /* a question: latches nothing */
-        if (i == 0) FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, "argument 1", "12 bytes", "16");
+        if (i == 0) FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)),
+                          GPUEXEC_BAD_PARAMETERS, "argument 1", "12 bytes", "16");
     }
 }
 TEST(a_type_of_another_alignment) {
-    static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u8 a, .param .align 2 .b8 b[8]) { ret; }\n";
+    static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
+                              ".visible .entry k(.param .u8 a, .param .align 2 .b8 b[8]) { ret; }\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "k");
     gpuexec_params  p = gpuexec_params_create();
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, ptx));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT4, ptx));
-    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "has 8 bytes at offset 2", "argument 1 (short4) has 8 bytes at offset 8", "another alignment",
-          "gpuexec_params_add_struct");
+    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "has 8 bytes at offset 2",
+          "argument 1 (short4) has 8 bytes at offset 8", "another alignment", "gpuexec_params_add_struct");
 }
 
 TEST(wrong_arguments_are_refused) {
     static const char zeros[64];
     gpuexec_params p = gpuexec_params_create();
-    FAILS(gpuexec_params_add(p, GPUEXEC_NO_TYPE, zeros), GPUEXEC_BAD_ARGUMENT, "0 is no gpuexec_type", "gpuexec_params_add_struct");
+    FAILS(gpuexec_params_add(p, GPUEXEC_NO_TYPE, zeros), GPUEXEC_BAD_ARGUMENT, "0 is no gpuexec_type",
+          "gpuexec_params_add_struct");
     FAILS(gpuexec_params_add(p, GPUEXEC_TYPES, zeros), GPUEXEC_BAD_ARGUMENT, "is no gpuexec_type");
     FAILS(gpuexec_params_add(p, GPUEXEC_INT, NULL), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
     FAILS(gpuexec_params_add_struct(p, NULL, 4, 4), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
-    FAILS(gpuexec_params_add_struct(p, zeros, 12, 3), GPUEXEC_BAD_ARGUMENT, "alignment 3", "12 bytes", "no power of two");
+    FAILS(gpuexec_params_add_struct(p, zeros, 12, 3), GPUEXEC_BAD_ARGUMENT, "alignment 3", "12 bytes",
+          "no power of two");
     FAILS(gpuexec_params_add_struct(p, zeros, 12, 0), GPUEXEC_BAD_ARGUMENT, "alignment 0", "no power of two");
-    FAILS(gpuexec_params_add_struct(p, zeros, 20, 16), GPUEXEC_BAD_ARGUMENT, "20 bytes", "aligned to 16", "no multiple");
+    FAILS(gpuexec_params_add_struct(p, zeros, 20, 16), GPUEXEC_BAD_ARGUMENT, "20 bytes", "aligned to 16",
+          "no multiple");
     FAILS(gpuexec_params_add_struct(p, zeros, 0, 4), GPUEXEC_BAD_ARGUMENT, "0 bytes", "no multiple");
     CHECK_EQ(gpuexec_params_count(p), 0);
 }
@@ -420,7 +472,7 @@ TEST(wrong_handles_are_refused) {
     CHECK_EQ(gpuexec_params_offset(p, 0), -1);
     CHECK(gpuexec_params_data(p, NULL) == NULL);
     gpuexec_take_error();
-    args = gpuexec_params_args(p);                                       /* latched: a kernel without parameters would take these */
+    args = gpuexec_params_args(p);                           /* latched: a kernel without parameters would take these */
     CHECK_EQ(args.count, 0);
     FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE,
           "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
@@ -667,7 +719,11 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
 static int allocations, allocations_left;
 static void *counting(void *user, void *p, size_t bytes) {
     (void)user;
-    if (p && !bytes) { allocations--; free(p); return NULL; }
+    if (p && !bytes) {
+        allocations--;
+        free(p);
+        return NULL;
+    }
     if (!p) {
         if (allocations_left-- <= 0) return NULL;
         allocations++;
@@ -680,7 +736,8 @@ TEST(blocks_before_the_setup) {
     gpuexec_params p = gpuexec_params_create();
     desc.realloc_function = counting;
     allocations_left = 1000000;
-    FAILS(gpuexec_setup(&desc), GPUEXEC_TOO_LATE, "a parameter block was made at", "params.c:", "before everything else");
+    FAILS(gpuexec_setup(&desc), GPUEXEC_TOO_LATE, "a parameter block was made at", "params.c:",
+          "before everything else");
     CHECK_OK(gpuexec_params_destroy(p));
     CHECK_OK(gpuexec_setup(&desc));
     CHECK(!gpuexec_ok(p));
@@ -712,7 +769,10 @@ TEST(host_memory_runs_out) {
         else CHECK(added == 200 && gpuexec_ok(prepared));
         allocations_left = 1000000;
         if (gpuexec_ok(p)) CHECK_EQ(gpuexec_params_count(p), added);
-        if (gpuexec_ok(prepared)) { CHECK_OK(gpuexec_launch_prepared(prepared)); CHECK_EQ(word(t, 0), 1); }
+        if (gpuexec_ok(prepared)) {
+            CHECK_OK(gpuexec_launch_prepared(prepared));
+            CHECK_EQ(word(t, 0), 1);
+        }
         gpuexec_shutdown();
         CHECK_EQ(allocations, 0);
         if (!failed) break;
@@ -731,7 +791,9 @@ TEST(prepared_launches_run_with_what_they_hold) {
     gpuexec_prepared p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 64, 0), GPUEXEC_ARGS(out, by, n));
     int i;
     CHECK_MADE(p);
-    out = 0; by = 1000; n = 0;                                           /* copied: no matter any more */
+    out = 0;
+    by = 1000;
+    n = 0;                                           /* copied: no matter any more */
     for (i = 0; i < 10; i++) CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), 50);
     CHECK_EQ(word(t, 63), 50);
@@ -741,7 +803,10 @@ TEST(prepared_launches_run_with_what_they_hold) {
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), 57);
     place = (uint32_t *)gpuexec_prepared_argument(p, 1, sizeof *place);
-    for (i = 0; i < 100; i++) { *place = (uint32_t)i; CHECK_OK(gpuexec_launch_prepared(p)); }     /* taken at each launch */
+    for (i = 0; i < 100; i++) {                                      /* taken at each launch */
+        *place = (uint32_t)i;
+        CHECK_OK(gpuexec_launch_prepared(p));
+    }
     CHECK_EQ(word(t, 0), 57 + 4950);
     CHECK_OK(gpuexec_prepared_set(p, 0, &other, sizeof other));
     n = 100000;
@@ -760,7 +825,8 @@ TEST(prepared_launches_run_with_what_they_hold) {
 TEST(prepared_without_parameters_and_on_the_legacy_stream) {
     gpuexec_context  ctx = gpuexec_context_open(0, NULL);
     gpuexec_module   mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    gpuexec_prepared p = gpuexec_prepare(gpuexec_kernel_get(mod, "bump"), gpuexec_stream_legacy(ctx), gpuexec_grid(1, 2, 0), GPUEXEC_NO_ARGS);
+    gpuexec_prepared p = gpuexec_prepare(gpuexec_kernel_get(mod, "bump"), gpuexec_stream_legacy(ctx),
+                                         gpuexec_grid(1, 2, 0), GPUEXEC_NO_ARGS);
     uint32_t         value = 0;
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_launch_prepared(p));
@@ -785,31 +851,48 @@ TEST(what_cannot_be_prepared) {
     int i;
     CHECK_OK(gpuexec_device_get_info(0, &d));
 #define REFUSED(prepare, result, ...) do { \
-        p = prepare; CHECK(!gpuexec_ok(p)); CHECK_RESULT(gpuexec_take_error(), result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
-        CHECK_RESULT(gpuexec_launch_prepared(p), result); gpuexec_take_error(); } while (0)
-    REFUSED(gpuexec_prepare(none, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_HANDLE, "gpuexec_prepare", "the kernel was never made");
-    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by)), GPUEXEC_BAD_PARAMETERS, "\"add\" takes 3 parameters", "2 arguments");
-    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, eight, n)), GPUEXEC_BAD_PARAMETERS, "argument 1", "8 bytes", "has 4");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(0, 1, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_x is 0");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 0, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "block_x is 0");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 5000, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "block_x is 5000");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, (unsigned)d.shared_per_block_optin + 4), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+        p = prepare; \
+        CHECK(!gpuexec_ok(p)); \
+        CHECK_RESULT(gpuexec_take_error(), result); \
+        CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
+        CHECK_RESULT(gpuexec_launch_prepared(p), result); \
+        gpuexec_take_error(); \
+        } while (0)
+    REFUSED(gpuexec_prepare(none, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_HANDLE, "gpuexec_prepare",
+            "the kernel was never made");
+    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by)), GPUEXEC_BAD_PARAMETERS,
+            "\"add\" takes 3 parameters", "2 arguments");
+    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, eight, n)), GPUEXEC_BAD_PARAMETERS, "argument 1",
+            "8 bytes", "has 4");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(0, 1, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+            "grid_x is 0");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 0, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+            "block_x is 0");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 5000, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+            "block_x is 5000");
+    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, (unsigned)d.shared_per_block_optin + 4),
+                            GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
             "shared memory", "0 static");
     dims.grid_y = 65536;
     REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_y is 65536", "65535");
     if (gpuexec_device_count() > 1)
-        REFUSED(gpuexec_prepare(t.fn, gpuexec_stream_create(gpuexec_context_open(1, NULL), NULL), gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, by, n)),
+        REFUSED(gpuexec_prepare(t.fn, gpuexec_stream_create(gpuexec_context_open(1, NULL), NULL), gpuexec_grid(1, 1, 0),
+                                GPUEXEC_ARGS(out, by, n)),
                 GPUEXEC_WRONG_CONTEXT, "device 0", "device 1");
 #undef REFUSED
     p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, by, n));
     CHECK_MADE(p);
-    FAILS(gpuexec_prepared_dims(p, gpuexec_grid(1, 5000, 0)), GPUEXEC_BAD_LAUNCH, "gpuexec_prepared_dims", "block_x is 5000");
+    FAILS(gpuexec_prepared_dims(p, gpuexec_grid(1, 5000, 0)), GPUEXEC_BAD_LAUNCH, "gpuexec_prepared_dims",
+          "block_x is 5000");
     FAILS(gpuexec_prepared_set(p, 3, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument 3", "\"add\" has 3");
     FAILS(gpuexec_prepared_set(p, -1, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument -1");
-    FAILS(gpuexec_prepared_set(p, 1, &eight, 8), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel \"add\" has 4 bytes, but 8 are given");
+    FAILS(gpuexec_prepared_set(p, 1, &eight, 8), GPUEXEC_BAD_PARAMETERS,
+          "argument 1 of kernel \"add\" has 4 bytes, but 8 are given");
     FAILS(gpuexec_prepared_set(p, 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "argument 1's value is NULL");
-    CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* and what failed is latched: nothing runs with an argument that was not set */
-    FAILS(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument", "this call was refused: gpuexec_launch_prepared");
+    /* and what failed is latched: nothing runs with an argument that was not set */
+    CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);
+    FAILS(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument",
+          "this call was refused: gpuexec_launch_prepared");
     for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch_prepared(p));
     CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* also when it has launched before */
     CHECK_RESULT(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS);
@@ -832,32 +915,39 @@ TEST(prepared_with_much_shared_memory) {
 
 /* Counts, and goes on to the driver's own. */
 static int launches;
-static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *,
-                                   void **, void **);
-static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                   struct CUstream_st *stream, void **params, void **extra) {
+static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, struct CUstream_st *, void **, void **);
+static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                   unsigned by, unsigned bz, unsigned shared, struct CUstream_st *stream, void **params,
+                                   void **extra) {
     launches++;
     return real_launch(function, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
 }
 static int (GXI_CUDA *real_launch_ex)(const gxi_launch_config *, struct CUfunc_st *, void **, void **);
-static int GXI_CUDA counted_launch_ex(const gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra) {
+static int GXI_CUDA counted_launch_ex(const gxi_launch_config *config, struct CUfunc_st *function, void **params,
+                                      void **extra) {
     launches++;
     return real_launch_ex(config, function, params, extra);
 }
 
-/* A prepared launch does not outlive what it is made of, and says what has gone. What goes without it being concerned does not matter. */
+/* A prepared launch does not outlive what it is made of, and says what has gone. What goes without it being concerned
+   does not matter. */
 TEST(prepared_when_something_ends) {
     setting          t = set_up(UNIT_PTX, "count");
-    gpuexec_module   mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL), other = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
+    gpuexec_module   mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL),
+                     other = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
     gpuexec_context  second = gpuexec_context_open(0, NULL);
-    gpuexec_stream   s1 = gpuexec_stream_create(t.ctx, NULL), s2 = gpuexec_stream_create(t.ctx, NULL), of_second = gpuexec_stream_create(second, NULL);
-    gpuexec_prepared by_module = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
+    gpuexec_stream   s1 = gpuexec_stream_create(t.ctx, NULL), s2 = gpuexec_stream_create(t.ctx, NULL),
+                     of_second = gpuexec_stream_create(second, NULL);
+    gpuexec_prepared by_module = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0),
+                                                 GPUEXEC_ARGS(t.out)),
                      by_stream = gpuexec_prepare(t.fn, s1, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
                      by_context = gpuexec_prepare(t.fn, of_second, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
-                     unsent = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
+                     unsent = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0),
+                                              GPUEXEC_ARGS(t.out)),
                      lives = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
     CHECK_MADE(by_context);
-    CHECK_OK(gpuexec_stream_sync(t.s));                                  /* t.out is zeros: other streams count there, too */
+    CHECK_OK(gpuexec_stream_sync(t.s));                             /* t.out is zeros: other streams count there, too */
     real_launch = gxi.cu.cuLaunchKernel;
     gxi.cu.cuLaunchKernel = counted_launch;
     real_launch_ex = gxi.cu.cuLaunchKernelEx;
@@ -876,27 +966,33 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_module_unload(other));
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_module_unload(mod));
-    FAILS(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE, "gpuexec_launch_prepared: the launch of kernel \"count\" of \"" UNIT_PTX "\" that was",
-          "prepared at tests/unit/params.c:", "is stale: the kernel's module was unloaded", "cure: gpuexec_prepare it again, with gpuexec_kernel_get");
+    FAILS(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE,
+          "gpuexec_launch_prepared: the launch of kernel \"count\" of \"" UNIT_PTX "\" that was",
+          "prepared at tests/unit/params.c:", "is stale: the kernel's module was unloaded",
+          "cure: gpuexec_prepare it again, with gpuexec_kernel_get");
     FAILS(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "the kernel's module was unloaded");
-    FAILS(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE, "gpuexec_prepared_dims", "the kernel's module was unloaded");
-    FAILS(gpuexec_prepared_set(by_module, 0, &t.out, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of kernel \"count\" has 8 bytes");
+    FAILS(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE, "gpuexec_prepared_dims",
+          "the kernel's module was unloaded");
+    FAILS(gpuexec_prepared_set(by_module, 0, &t.out, 4), GPUEXEC_BAD_PARAMETERS,
+          "argument 0 of kernel \"count\" has 8 bytes");
     CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.out, 8));             /* its memory is its own */
     CHECK_OK(gpuexec_launch_prepared(by_stream));
     CHECK_OK(gpuexec_stream_sync(s1));
     CHECK_OK(gpuexec_stream_destroy(s1));
     s1 = gpuexec_stream_create(t.ctx, NULL);                             /* in its slot */
-    FAILS(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "kernel \"count\" of", "its stream was destroyed", "on a stream that lives");
+    FAILS(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "kernel \"count\" of", "its stream was destroyed",
+          "on a stream that lives");
     CHECK_OK(gpuexec_context_close(second));
     FAILS(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream's context closed");
     CHECK_OK(gpuexec_launch_prepared(lives));
     CHECK_EQ(word(t, 0), 7);
-    CHECK_EQ(launches, 7);                                               /* the refused ones never came to the driver, which crashes on what has gone */
+    CHECK_EQ(launches, 7);               /* the refused ones never came to the driver, which crashes on what has gone */
     CHECK_OK(gpuexec_prepared_destroy(by_module));
     CHECK_OK(gpuexec_prepared_destroy(by_stream));
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(!gpuexec_ok(by_context) && !gpuexec_ok(lives));
-    FAILS(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle", "cure: gpuexec_prepare it again");
+    FAILS(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle",
+          "cure: gpuexec_prepare it again");
 }
 
 /* Each thread its own, while streams and kernels come and go. */
@@ -922,7 +1018,9 @@ TEST(prepared_launches_in_threads) {
     int i;
     CHECK_OK(gpuexec_stream_sync(t.s));
     for (i = 0; i < THREADS; i++) {
-        w[i].t = t; w[i].index = i; w[i].wrong = 0;
+        w[i].t = t;
+        w[i].index = i;
+        w[i].wrong = 0;
         CHECK_EQ(pthread_create(&thread[i], NULL, launch_many, &w[i]), 0);
     }
     for (i = 0; i < THREADS; i++) {
@@ -948,7 +1046,8 @@ TEST_ALONE(a_prepared_launch_that_traps) {
 static int traced;
 static void count_launches(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
-    traced += level == GPUEXEC_LOG_TRACE && strstr(text, "cuLaunchKernel ") && strstr(text, "gpuexec_launch_prepared at ");
+    traced += level == GPUEXEC_LOG_TRACE && strstr(text, "cuLaunchKernel ") &&
+        strstr(text, "gpuexec_launch_prepared at ");
 }
 TEST(prepared_launches_are_traced) {
     gpuexec_setup_desc desc = { 0 };
@@ -981,7 +1080,8 @@ TEST(what_was_not_destroyed_is_reported) {
     leaks[0] = 0;
     CHECK_OK(gpuexec_setup(&desc));
     t = set_up(UNIT_PTX, "count");
-    p = gpuexec_params_create(); snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__);
+    p = gpuexec_params_create();
+    snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__);
     other = gpuexec_params_create();
     gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
     CHECK_OK(gpuexec_params_destroy(other));

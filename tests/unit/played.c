@@ -1,12 +1,23 @@
-/* played.c - what a driver may answer, but none here does: functions of the test stand in the place of its entry points, until the shutdown after each test. */
+/* played.c - what a driver may answer, but none here does: functions of the test stand in the place of its entry
+   points, until the shutdown after each test. */
 #include "../test.h"
 
 #define UNIT_PTX   "tests/unit/unit.ptx"
 #define FAULTS_PTX "kernels/faults.ptx"
 #define FAILS(call, result, ...) \
-    do { CHECK_RESULT(call, result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); gpuexec_take_error(); } while (0)
+    do { \
+        CHECK_RESULT(call, result); \
+        CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
+        gpuexec_take_error(); \
+    } while (0)
 
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel count, shared; gpuexec_stream s; gpuexec_ptr p; } setting;
+typedef struct setting {
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_kernel count, shared;
+    gpuexec_stream s;
+    gpuexec_ptr p;
+} setting;
 static setting set_up(int device) {
     setting t;
     t.ctx = gpuexec_context_open(device, NULL);
@@ -19,10 +30,16 @@ static setting set_up(int device) {
     return t;
 }
 
-/* --- devices and contexts --------------------------------------------------------------------------------------------- */
+/* --- devices and contexts ----------------------------------------------------------------------------------------- */
 
 static int answer;
-static int GXI_CUDA retain(struct CUctx_st **context, int device) { (void)context; (void)device; return answer; }
+
+static int GXI_CUDA retain(struct CUctx_st **context, int device) {
+    (void)context;
+    (void)device;
+    return answer;
+}
+
 TEST(a_device_that_is_gone) {
     CHECK(gpuexec_device_count() > 0);
     gxi.cu.cuDevicePrimaryCtxRetain = retain;
@@ -31,28 +48,41 @@ TEST(a_device_that_is_gone) {
     FAILS(gpuexec_take_error(), GPUEXEC_NO_DEVICE, "the primary context of device 0 cannot be opened", "(101)");
     answer = GXI_OUT_OF_MEMORY;
     CHECK(!gpuexec_ok(gpuexec_context_open(0, NULL)));
-    FAILS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "cannot be opened", "another process holds the device's memory");
+    FAILS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "cannot be opened",
+          "another process holds the device's memory");
 }
 
-static int GXI_CUDA half_of_a_limit(size_t *value, int limit) { (void)limit; *value = 512; return 0; }
-static int GXI_CUDA set_any_limit(int limit, size_t value) { (void)limit; (void)value; return 0; }
+static int GXI_CUDA half_of_a_limit(size_t *value, int limit) {
+    (void)limit;
+    *value = 512;
+    return 0;
+}
+
+static int GXI_CUDA set_any_limit(int limit, size_t value) {
+    (void)limit;
+    (void)value;
+    return 0;
+}
+
 TEST(a_limit_that_is_cut) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gxi.cu.cuCtxSetLimit = set_any_limit;
     gxi.cu.cuCtxGetLimit = half_of_a_limit;
-    FAILS(gpuexec_context_set_limit_at(NULL, ctx, GPUEXEC_LIMIT_STACK, 1024), GPUEXEC_BAD_ARGUMENT, "gpuexec_context_set_limit: the limit STACK was asked to be 1024",
-          "device 0 gives 512 at most", "ask for less");
+    FAILS(gpuexec_context_set_limit_at(NULL, ctx, GPUEXEC_LIMIT_STACK, 1024), GPUEXEC_BAD_ARGUMENT,
+          "gpuexec_context_set_limit: the limit STACK was asked to be 1024", "device 0 gives 512 at most",
+          "ask for less");
     CHECK_OK(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, 512));
 }
 
-/* --- streams and memory ------------------------------------------------------------------------------------------------ */
+/* --- streams and memory ------------------------------------------------------------------------------------------- */
 
 TEST(a_stream_of_another_context) {
     setting t = set_up(0);
     gpuexec_context other = gpuexec_context_create(0, NULL);
     gpuexec_stream wrong = gpuexec_stream_from_native(other, gpuexec_stream_native(t.s));
     CHECK(!gpuexec_ok(wrong));
-    FAILS(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT, "is of context", "but the context given is", "adopt it with its own context");
+    FAILS(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT, "is of context", "but the context given is",
+          "adopt it with its own context");
     FAILS(gpuexec_stream_sync(wrong), GPUEXEC_WRONG_CONTEXT, "could not be made");
 }
 
@@ -67,7 +97,8 @@ TEST(more_memory_than_there_can_be) {
     FAILS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "are more than any device has");
 }
 
-/* Another thread frees it between the look into the table and the removal from it: played by a driver call in between that frees it. */
+/* Another thread frees it between the look into the table and the removal from it: played by a driver call in between
+   that frees it. */
 static gpuexec_ptr freed_meanwhile;
 static int (GXI_CUDA *real_current)(struct CUctx_st **context);
 static int GXI_CUDA free_meanwhile(struct CUctx_st **context) {
@@ -86,10 +117,22 @@ TEST(freed_twice_at_once) {
     CHECK_EQ(freed_meanwhile, 0);
 }
 
-/* --- launches ----------------------------------------------------------------------------------------------------------- */
+/* --- launches ----------------------------------------------------------------------------------------------------- */
 
-static int GXI_CUDA any_attribute(struct CUfunc_st *function, int which, int value) { (void)function; (void)which; (void)value; return 0; }
-static int GXI_CUDA no_attribute(struct CUfunc_st *function, int which, int value) { (void)function; (void)which; (void)value; return GXI_INVALID_VALUE; }
+static int GXI_CUDA any_attribute(struct CUfunc_st *function, int which, int value) {
+    (void)function;
+    (void)which;
+    (void)value;
+    return 0;
+}
+
+static int GXI_CUDA no_attribute(struct CUfunc_st *function, int which, int value) {
+    (void)function;
+    (void)which;
+    (void)value;
+    return GXI_INVALID_VALUE;
+}
+
 TEST(shared_memory_that_is_not_given) {
     setting t = set_up(0);
     uint32_t words = 15000;
@@ -100,11 +143,14 @@ TEST(shared_memory_that_is_not_given) {
     if (d.shared_per_block_optin < 60000) SKIP("this device has less than 60000 bytes of shared memory per block");
     p = gpuexec_prepare(t.shared, t.s, gpuexec_grid(1, 64, 400), GPUEXEC_ARGS(t.p, words));
     gxi.cu.cuFuncSetAttribute = no_attribute;
-    FAILS(gpuexec_launch(t.shared, t.s, large, GPUEXEC_ARGS(t.p, words)), GPUEXEC_BAD_LAUNCH, "\"fill_dynamic_shared\" cannot be launched", "60000 bytes", "cuFuncSetAttribute");
+    FAILS(gpuexec_launch(t.shared, t.s, large, GPUEXEC_ARGS(t.p, words)), GPUEXEC_BAD_LAUNCH,
+          "\"fill_dynamic_shared\" cannot be launched", "60000 bytes", "cuFuncSetAttribute");
     FAILS(gpuexec_prepared_dims(p, large), GPUEXEC_BAD_ARGUMENT, "cannot have 60000 bytes of dynamic shared memory");
     CHECK(!gpuexec_ok(gpuexec_prepare_at(NULL, t.shared, t.s, large, GPUEXEC_ARGS(t.p, words))));
-    FAILS(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT, "gpuexec_prepare: kernel \"fill_dynamic_shared\" cannot have 60000 bytes");
-    FAILS(gpuexec_launch(t.shared, t.s, gpuexec_grid(1, 64, 0x80000000u), GPUEXEC_ARGS(t.p, words)), GPUEXEC_BAD_LAUNCH, "needs 2147483648 bytes of shared memory");
+    FAILS(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT,
+          "gpuexec_prepare: kernel \"fill_dynamic_shared\" cannot have 60000 bytes");
+    FAILS(gpuexec_launch(t.shared, t.s, gpuexec_grid(1, 64, 0x80000000u), GPUEXEC_ARGS(t.p, words)), GPUEXEC_BAD_LAUNCH,
+          "needs 2147483648 bytes of shared memory");
 }
 
 static int (GXI_CUDA *real_attribute)(int *value, int attribute, int device);
@@ -125,13 +171,28 @@ static int GXI_CUDA function_attribute(int *value, int which, struct CUfunc_st *
     if (which == GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET) *value = must_have_clusters;
     return cu;
 }
-static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra) {
-    (void)config; (void)function; (void)params; (void)extra;
+static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc_st *function, void **params,
+                           void **extra) {
+    (void)config;
+    (void)function;
+    (void)params;
+    (void)extra;
     return GXI_INVALID_CLUSTER_SIZE;
 }
-static int GXI_CUDA refuse_plain(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                 struct CUstream_st *stream, void **params, void **extra) {
-    (void)function; (void)gx; (void)gy; (void)gz; (void)bx; (void)by; (void)bz; (void)shared; (void)stream; (void)params; (void)extra;
+static int GXI_CUDA refuse_plain(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                 unsigned by, unsigned bz, unsigned shared, struct CUstream_st *stream, void **params,
+                                 void **extra) {
+    (void)function;
+    (void)gx;
+    (void)gy;
+    (void)gz;
+    (void)bx;
+    (void)by;
+    (void)bz;
+    (void)shared;
+    (void)stream;
+    (void)params;
+    (void)extra;
     return GXI_INVALID_CLUSTER_SIZE;
 }
 TEST(kernels_that_need_clusters) {
@@ -147,15 +208,19 @@ TEST(kernels_that_need_clusters) {
     gxi.cu.cuOccupancyMaxPotentialClusterSize = NULL;
     has_clusters = 1;
     must_have_clusters = 1;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "can only be launched with clusters", "desc.cluster_x");
+    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "can only be launched with clusters", "desc.cluster_x");
     desc.cluster_x = 16;
     desc.non_portable_cluster = 1;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "cannot be launched with 16 x 1 x 1 blocks");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "cannot be launched with 16 x 1 x 1 blocks");
     gxi.cu.cuFuncSetAttribute = no_attribute;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "cuFuncSetAttribute answered");
+    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "cuFuncSetAttribute answered");
     must_have_clusters = 0;
     own_clusters = 2;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(3, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 3", "the cluster's 2 blocks");
+    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(3, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 3",
+          "the cluster's 2 blocks");
     has_clusters = 0;
     FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED,
           "clusters (2 x 2 x 2 blocks",
@@ -164,12 +229,13 @@ TEST(kernels_that_need_clusters) {
     FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED,
           "need compute capability 9.0, but device 0 has 7.");
     refused_attribute = 999;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "the clusters of kernel \"count\" cannot be asked for");
+    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
+          "the clusters of kernel \"count\" cannot be asked for");
     refused_attribute = 0;
     own_clusters = 0;
 }
 
-/* --- several devices ------------------------------------------------------------------------------------------------------ */
+/* --- several devices ---------------------------------------------------------------------------------------------- */
 
 static struct CUfunc_st *odd_function;
 static int GXI_CUDA one_register_more(int *value, int which, struct CUfunc_st *function) {
@@ -204,22 +270,27 @@ TEST_MULTI(launches_on_devices_that_are_not_alike) {
     {
         int (GXI_CUDA *const set)(struct CUfunc_st *, int, int) = gxi.cu.cuFuncSetAttribute;
         gxi.cu.cuFuncSetAttribute = no_attribute;
-        FAILS(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH, "launches[0]: kernel \"fill_dynamic_shared\" cannot be launched", "cuFuncSetAttribute");
+        FAILS(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH,
+              "launches[0]: kernel \"fill_dynamic_shared\" cannot be launched", "cuFuncSetAttribute");
         gxi.cu.cuFuncSetAttribute = set;
     }
     gxi.cu.cuFuncGetAttribute = one_register_more;
     odd_function = gpuexec_kernel_native(list[1].kernel);
-    FAILS(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH, "the kernels are not the same code", "registers per thread on device 0", "with the same options");
+    FAILS(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH, "the kernels are not the same code",
+          "registers per thread on device 0", "with the same options");
     gxi.cu.cuFuncGetAttribute = real_function_attribute;
     gxi.cu.cuLaunchCooperativeKernelMultiDevice = NULL;
-    FAILS(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_NOT_SUPPORTED, "has no cuLaunchCooperativeKernelMultiDevice", "way 0");
+    FAILS(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_NOT_SUPPORTED,
+          "has no cuLaunchCooperativeKernelMultiDevice", "way 0");
     desc.way = (gpuexec_multi_way)7;
     FAILS(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT, "gpuexec_multi_desc.way is 7");
     desc.way = GPUEXEC_MULTI_FASTEST;
     desc.barrier = gpuexec_barrier_create(contexts, 1, NULL);
-    FAILS(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT, "gpuexec_multi_desc.barrier is over 1 devices, but the launch is on 2");
+    FAILS(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT,
+          "gpuexec_multi_desc.barrier is over 1 devices, but the launch is on 2");
     desc.barrier = gpuexec_barrier_create(contexts + 1, 1, NULL);
-    FAILS(gpuexec_launch_multi_device(list, 1, &desc), GPUEXEC_WRONG_CONTEXT, "launches[0] is on device 0, whose context is not one of");
+    FAILS(gpuexec_launch_multi_device(list, 1, &desc), GPUEXEC_WRONG_CONTEXT,
+          "launches[0] is on device 0, whose context is not one of");
     desc.barrier.id = 0;
     CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(list[i].stream));
@@ -227,14 +298,22 @@ TEST_MULTI(launches_on_devices_that_are_not_alike) {
 
 /* --- success that gives nothing --------------------------------------------------------------------------- */
 
-static int GXI_CUDA no_retain(struct CUctx_st **context, int device) { (void)device; *context = NULL; return 0; }
+static int GXI_CUDA no_retain(struct CUctx_st **context, int device) {
+    (void)device;
+    *context = NULL;
+    return 0;
+}
+
 static int GXI_CUDA no_context(struct CUctx_st **context, unsigned flags,
                                int device) {
     (void)flags;
     return no_retain(context, device);
 }
 static int GXI_CUDA no_module(struct CUmod_st **module, const void *image, unsigned n, int *options, void **values) {
-    (void)image; (void)n; (void)options; (void)values;
+    (void)image;
+    (void)n;
+    (void)options;
+    (void)values;
     *module = NULL;
     return 0;
 }
@@ -259,19 +338,43 @@ static int GXI_CUDA no_stream(struct CUstream_st **stream, unsigned flags,
     *stream = NULL;
     return 0;
 }
-static int GXI_CUDA no_event(struct CUevent_st **event, unsigned flags) { (void)flags; *event = NULL; return 0; }
-static int GXI_CUDA no_memory(gpuexec_ptr *p, size_t bytes) { (void)bytes; *p = 0; return 0; }
-static int GXI_CUDA no_pinned(void **p, size_t bytes, unsigned flags) { (void)bytes; (void)flags; *p = NULL; return 0; }
+
+static int GXI_CUDA no_event(struct CUevent_st **event, unsigned flags) {
+    (void)flags;
+    *event = NULL;
+    return 0;
+}
+
+static int GXI_CUDA no_memory(gpuexec_ptr *p, size_t bytes) {
+    (void)bytes;
+    *p = 0;
+    return 0;
+}
+
+static int GXI_CUDA no_pinned(void **p, size_t bytes, unsigned flags) {
+    (void)bytes;
+    (void)flags;
+    *p = NULL;
+    return 0;
+}
+
 static size_t played_pitch, played_bytes;
 static void *played_image;
 static int pitched_freed;
 static int GXI_CUDA odd_pitch(gpuexec_ptr *p, size_t *pitch, size_t width, size_t rows, unsigned element) {
-    (void)width; (void)rows; (void)element;
+    (void)width;
+    (void)rows;
+    (void)element;
     *p = 4096;
     *pitch = played_pitch;
     return 0;
 }
-static int GXI_CUDA free_pitched(gpuexec_ptr p) { pitched_freed += p == 4096; return 0; }
+
+static int GXI_CUDA free_pitched(gpuexec_ptr p) {
+    pitched_freed += p == 4096;
+    return 0;
+}
+
 static int GXI_CUDA no_linker(unsigned n, int *options, void **values, void **state) {
     (void)n;
     (void)options;
@@ -287,7 +390,12 @@ static int GXI_CUDA odd_link(void *state, void **image,
     return 0;
 }
 static int devices;
-static int GXI_CUDA count_devices(int *count) { *count = devices; return 0; }
+
+static int GXI_CUDA count_devices(int *count) {
+    *count = devices;
+    return 0;
+}
+
 TEST(success_that_gives_nothing) {
     static const char part[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry e() { ret; }\n";
     setting t = set_up(0);
@@ -364,9 +472,18 @@ TEST(success_that_gives_nothing) {
 
 static unsigned played_count;
 static int GXI_CUDA function_count(unsigned *count,
-                                   struct CUmod_st *module) { (void)module; *count = played_count; return 0; }
+                                   struct CUmod_st *module) {
+                                       (void)module;
+                                       *count = played_count;
+                                       return 0;
+                                   }
 static int GXI_CUDA no_functions(struct CUfunc_st **f, unsigned n,
-                                 struct CUmod_st *module) { (void)f; (void)n; (void)module; return 0; }
+                                 struct CUmod_st *module) {
+                                     (void)f;
+                                     (void)n;
+                                     (void)module;
+                                     return 0;
+                                 }
 TEST(kernels_that_cannot_be_counted) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module mod;
@@ -384,21 +501,37 @@ TEST(kernels_that_cannot_be_counted) {
     }
 }
 
-/* --- no room for one more object -------------------------------------------------------------------------------------------- */
+/* --- no room for one more object ---------------------------------------------------------------------------------- */
 
-/* Objects stand in chunks of 256: when those are full and no memory is left for another, what the driver made already goes back to it. */
+/* Objects stand in chunks of 256: when those are full and no memory is left for another, what the driver made already
+   goes back to it. */
 static int no_chunk, chunks_refused;
 static void *no_more_chunks(void *user, void *p, size_t bytes) {
     (void)user;
-    if (!bytes) { free(p); return NULL; }
-    if (no_chunk && !p && bytes == GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links))) { chunks_refused++; return NULL; }
+    if (!bytes) {
+        free(p);
+        return NULL;
+    }
+    if (no_chunk && !p && bytes == GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links))) {
+        chunks_refused++;
+        return NULL;
+    }
     return realloc(p, bytes);
 }
 static int made, ended;
 static int (GXI_CUDA *real_stream)(struct CUstream_st **stream, unsigned flags, int priority);
 static int (GXI_CUDA *real_stream_end)(struct CUstream_st *stream);
-static int GXI_CUDA stream_made(struct CUstream_st **stream, unsigned flags, int priority) { made++; return real_stream(stream, flags, priority); }
-static int GXI_CUDA stream_ended(struct CUstream_st *stream) { ended++; return real_stream_end(stream); }
+
+static int GXI_CUDA stream_made(struct CUstream_st **stream, unsigned flags, int priority) {
+    made++;
+    return real_stream(stream, flags, priority);
+}
+
+static int GXI_CUDA stream_ended(struct CUstream_st *stream) {
+    ended++;
+    return real_stream_end(stream);
+}
+
 TEST(no_room_for_one_more_object) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context contexts[1];
@@ -435,7 +568,8 @@ TEST(no_room_for_one_more_object) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY);
     for (i = 0; i < n; i++) {
         CHECK(failed[i] && !gpuexec_id_ok(failed[i]));
-        CHECK_TEXT(gpuexec_id_why(failed[i]), "no memory for one more object", "destroy objects that are no longer needed");
+        CHECK_TEXT(gpuexec_id_why(failed[i]), "no memory for one more object",
+                   "destroy objects that are no longer needed");
     }
     CHECK(made == 1 && ended == 1);
     CHECK(!gpuexec_ok(gpuexec_stream_record(t.s, NULL)));
@@ -446,17 +580,20 @@ TEST(no_room_for_one_more_object) {
     CHECK_OK(gpuexec_stream_sync(t.s));
 }
 
-/* --- reading PTX --------------------------------------------------------------------------------------------------------------- */
+/* --- reading PTX -------------------------------------------------------------------------------------------------- */
 
 TEST(parameter_lists) {
     unsigned short sizes[4], offsets[4], types[4];
     CHECK_EQ(gxi_ptx_params(" { ret; }", sizes, offsets, types, 4), 0);
     CHECK_EQ(gxi_ptx_params("()", sizes, offsets, types, 4), 0);
-    CHECK_EQ(gxi_ptx_params("(.param .u8 a, // ) a comment\n .param .align 16 .b8 b[0x20], .param .u64 .ptr .align 4 c)", sizes, offsets, types, 4), 3);
+    CHECK_EQ(gxi_ptx_params("(.param .u8 a, // ) a comment\n .param .align 16 .b8 b[0x20], "
+                            ".param .u64 .ptr .align 4 c)", sizes, offsets, types, 4), 3);
     CHECK(sizes[0] == 1 && sizes[1] == 32 && sizes[2] == 8);
     CHECK(offsets[0] == 0 && offsets[1] == 16 && offsets[2] == 48);
-    CHECK(types[0] == GPUEXEC_PARAMETER_INTEGER && types[1] == GPUEXEC_PARAMETER_BYTES && types[2] == GPUEXEC_PARAMETER_POINTER);
-    CHECK_EQ(gxi_ptx_params("(.param .u8 a, .param .u8 b, .param .u8 c, .param .u8 d, .param .u8 e)", sizes, offsets, types, 4), -1);
+    CHECK(types[0] == GPUEXEC_PARAMETER_INTEGER && types[1] == GPUEXEC_PARAMETER_BYTES &&
+          types[2] == GPUEXEC_PARAMETER_POINTER);
+    CHECK_EQ(gxi_ptx_params("(.param .u8 a, .param .u8 b, .param .u8 c, .param .u8 d, .param .u8 e)", sizes, offsets,
+                            types, 4), -1);
     CHECK_EQ(gxi_ptx_params("(.param .b8 a[70000])", sizes, offsets, types, 4), -1);
     CHECK_EQ(gxi_ptx_params("(.param .u32 a /* never ends", sizes, offsets, types, 4), -1);
     CHECK_EQ(gxi_ptx_params("(.param .u32 a", sizes, offsets, types, 4), -1);

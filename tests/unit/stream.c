@@ -3,7 +3,14 @@
 
 #define UNIT_PTX "tests/unit/unit.ptx"
 
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel add; test_gate gate; gpuexec_ptr data; uint32_t *host; } setting;
+typedef struct setting {
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_kernel add;
+    test_gate gate;
+    gpuexec_ptr data;
+    uint32_t *host;
+} setting;
 enum { WORDS = 512, BYTES = WORDS * 4 };
 
 static setting set_up(void) {
@@ -192,7 +199,10 @@ TEST(context_sync_waits_for_all_streams) {
     setting s = set_up();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = gpuexec_stream_create(s.ctx, NULL);
     uint32_t i;
-    for (i = 0; i < 20; i++) { CHECK_OK(add_to(&s, a, 0)); CHECK_OK(add_to(&s, b, 0)); }
+    for (i = 0; i < 20; i++) {
+        CHECK_OK(add_to(&s, a, 0));
+        CHECK_OK(add_to(&s, b, 0));
+    }
     CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK_OK(gpuexec_stream_query(a));
     CHECK_OK(gpuexec_stream_query(b));
@@ -204,9 +214,15 @@ TEST(many_streams) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  first[count], second[count];
     int i;
-    for (i = 0; i < count; i++) { first[i] = gpuexec_stream_create(ctx, NULL); CHECK_MADE(first[i]); }
+    for (i = 0; i < count; i++) {
+        first[i] = gpuexec_stream_create(ctx, NULL);
+        CHECK_MADE(first[i]);
+    }
     for (i = 0; i < count; i++) CHECK_OK(gpuexec_stream_destroy(first[i]));
-    for (i = 0; i < count; i++) { second[i] = gpuexec_stream_create(ctx, NULL); CHECK_MADE(second[i]); }
+    for (i = 0; i < count; i++) {
+        second[i] = gpuexec_stream_create(ctx, NULL);
+        CHECK_MADE(second[i]);
+    }
     for (i = 0; i < count; i++) CHECK(!gpuexec_ok(first[i]) && gpuexec_ok(second[i]));
 }
 
@@ -262,7 +278,10 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
     CHECK_OK(gpuexec_stream_wait_stream(b, other));
     CHECK_TEXT(calls, "cuEventCreate", "cuCtxPushCurrent");          /* the first of each context */
     for (i = 0; i < 3; i++) {
-        if (i == 1) { CHECK_OK(gpuexec_context_push(ctx[1])); current = ctx[1]; }
+        if (i == 1) {
+            CHECK_OK(gpuexec_context_push(ctx[1]));
+            current = ctx[1];
+        }
         calls[0] = 0;
         CHECK_OK(gpuexec_stream_wait_stream(a, b));
         CHECK_STRING(calls, "cuEventRecord cuStreamWaitEvent ");
@@ -272,7 +291,10 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
         calls[0] = 0;
         CHECK_OK(gpuexec_stream_wait_stream(a, other));
         CHECK_STRING(calls, "cuEventRecord cuStreamWaitEvent ");
-        if (current.id) { CHECK_OK(gpuexec_context_pop(current)); current.id = 0; }
+        if (current.id) {
+            CHECK_OK(gpuexec_context_pop(current));
+            current.id = 0;
+        }
     }
     CHECK_OK(gpuexec_stream_wait_stream(a, gpuexec_stream_legacy(ctx[1])));
     CHECK_OK(gpuexec_stream_sync(a));
@@ -283,7 +305,8 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
     CHECK_OK(gpuexec_stream_sync(a));
 }
 
-/* Functions of the host: in order with the work around them, each with its own pointer, and later work waits for them. */
+/* Functions of the host: in order with the work around them, each with its own pointer, and
+   later work waits for them. */
 typedef struct note { uint32_t *host; uint32_t seen; int order; } note;
 static int notes;                                                    /* written by one stream's functions only */
 static void take_note(void *user) {
@@ -309,7 +332,7 @@ TEST(functions_of_the_host) {
     CHECK_OK(gpuexec_stream_sync(stream));
     for (i = 0; i < count; i++) {
         CHECK_EQ(n[i].order, i + 1);
-        CHECK_EQ(n[i].seen, i + 1);                                  /* the copy before it was done, the one after it had not begun */
+        CHECK_EQ(n[i].seen, i + 1);                    /* the copy before it was done, the one after it had not begun */
     }
     CHECK_RESULT(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "the function is NULL");
@@ -435,7 +458,10 @@ TEST(destroying_a_stream_in_the_middle_of_a_kernel) {
     CHECK_RESULT(gpuexec_stream_sync(stream), GPUEXEC_STALE_HANDLE);
     gpuexec_take_error();
     CHECK_OK(gpuexec_context_sync(ctx));
-    for (i = 0; i < rounds; i++) { m *= a; d = a * d + c; }
+    for (i = 0; i < rounds; i++) {
+        m *= a;
+        d = a * d + c;
+    }
     for (i = 0; i < n; i++) wrong += h[i] != m * (uint32_t)i + d;
     CHECK_EQ(wrong, 0);
 }
@@ -463,7 +489,7 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
         if (i == 0) gate = gate_make(c[0], mod);
     }
     h = (uint32_t *)gpuexec_alloc_pinned(c[0], BYTES);
-    for (k = 0; k < 2; k++) {                                        /* through pinned memory: device 0 writes, device 1 reads, by event and by stream */
+    for (k = 0; k < 2; k++) {       /* through pinned memory: device 0 writes, device 1 reads, by event and by stream */
         memset(h, 0, BYTES);
         gate.word[0] = 0;
         gate_close(gate, s[0]);

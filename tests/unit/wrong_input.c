@@ -1,4 +1,5 @@
-/* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and the cure. */
+/* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and
+   the cure. */
 #include "../test.h"
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,12 +9,16 @@
 #define FAULTS_PTX "kernels/faults.ptx"
 
 /* The call fails with this result, its message has all of these texts, and a cure is given. Takes the failure. */
-#define REFUSED(call, wanted, ...) do {                          \
-        CHECK_RESULT(call, wanted);                              \
+#define REFUSED(call, wanted, ...) do { \
+        CHECK_RESULT(call, wanted); \
         CHECK_TEXT(gpuexec_error_detail()->message, __VA_ARGS__); \
-        gpuexec_take_error();                                    \
+        gpuexec_take_error(); \
     } while (0)
-#define REFUSED_WITH_CURE(call, wanted, ...) do { REFUSED(call, wanted, __VA_ARGS__); check_cure(__LINE__); } while (0)
+#define REFUSED_WITH_CURE(call, wanted, ...) \
+    do { \
+        REFUSED(call, wanted, __VA_ARGS__); \
+        check_cure(__LINE__); \
+    } while (0)
 
 /* The same for a maker's handle. */
 #define NOT_MADE(handle, wanted, ...) do {                       \
@@ -23,7 +28,11 @@
         CHECK_TEXT(gpuexec_id_why(made), __VA_ARGS__);           \
         REFUSED(gpuexec_take_error(), wanted, __VA_ARGS__);      \
     } while (0)
-#define NOT_MADE_WITH_CURE(handle, wanted, ...) do { NOT_MADE(handle, wanted, __VA_ARGS__); check_cure(__LINE__); } while (0)
+#define NOT_MADE_WITH_CURE(handle, wanted, ...) \
+    do { \
+        NOT_MADE(handle, wanted, __VA_ARGS__); \
+        check_cure(__LINE__); \
+    } while (0)
 
 static void check_cure(int line) {
     const gpuexec_error *e = gpuexec_error_detail();
@@ -39,7 +48,13 @@ static const char *number(unsigned long long n) {
     return t;
 }
 
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream stream; gpuexec_ptr data; gpuexec_kernel add; } setting;
+typedef struct setting {
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_stream stream;
+    gpuexec_ptr data;
+    gpuexec_kernel add;
+} setting;
 
 static setting set_up(void) {
     setting s;
@@ -110,7 +125,8 @@ static const char *make_library(const char *source, const char *options) {
     if (!f) return NULL;
     fputs(source, f);
     fclose(f);
-    snprintf(command, sizeof command, "%s -shared -fPIC %s -o %s %s 2>/dev/null", cc && *cc ? cc : "cc", options, path, c_path);
+    snprintf(command, sizeof command, "%s -shared -fPIC %s -o %s %s 2>/dev/null", cc && *cc ? cc : "cc", options, path,
+             c_path);
     if (system(command) != 0) path[0] = 0;
     remove(c_path);
     if (!path[0]) rmdir(dir);
@@ -145,8 +161,10 @@ static const char fake_driver[] =
     "    *p = strcmp(name, \"cuDriverGetVersion\") == 0 ? (void *)cuDriverGetVersion : (void *)any;\n"
     "    return 0;\n"
     "}\n"
-    "int cuGetProcAddress(const char *name, void **p, int v, unsigned long long f) { (void)v; (void)f; return find(name, p); }\n"
-    "int cuGetProcAddress_v2(const char *name, void **p, int v, unsigned long long f, int *s) { (void)v; (void)f; if (s) *s = 0; return find(name, p); }\n"
+    "int cuGetProcAddress(const char *name, void **p, int v, unsigned long long f) { (void)v; (void)f; "
+    "return find(name, p); }\n"
+    "int cuGetProcAddress_v2(const char *name, void **p, int v, unsigned long long f, int *s) { (void)v; (void)f; "
+    "if (s) *s = 0; return find(name, p); }\n"
     "#endif\n";
 
 static void try_fake_driver(const char *options, gpuexec_result wanted, const char *text1, const char *text2) {
@@ -156,9 +174,18 @@ static void try_fake_driver(const char *options, gpuexec_result wanted, const ch
     remove_library(path);
 }
 
-TEST_ALONE(the_toolkits_stub) { try_fake_driver("-DANSWER=34 -DSTUB=1 -DVERSION=13000", GPUEXEC_NO_DRIVER, "stub", "libcuda.so"); }
-TEST_ALONE(driver_too_old) { try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=10020", GPUEXEC_OLD_DRIVER, "10.2", "11.4"); }
-TEST_ALONE(driver_that_lacks_a_function) { try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DLACKS='\"cuLaunchKernel\"'", GPUEXEC_OLD_DRIVER, "11.5", "cuLaunchKernel"); }
+TEST_ALONE(the_toolkits_stub) {
+    try_fake_driver("-DANSWER=34 -DSTUB=1 -DVERSION=13000", GPUEXEC_NO_DRIVER, "stub", "libcuda.so");
+}
+
+TEST_ALONE(driver_too_old) {
+    try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=10020", GPUEXEC_OLD_DRIVER, "10.2", "11.4");
+}
+
+TEST_ALONE(driver_that_lacks_a_function) {
+    try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DLACKS='\"cuLaunchKernel\"'", GPUEXEC_OLD_DRIVER, "11.5",
+                    "cuLaunchKernel");
+}
 
 static void try_driver_without_a_version(const char *options, const char *text) {
     const char *path = make_library(fake_driver, options);
@@ -197,7 +224,8 @@ TEST_ALONE(a_file_that_is_no_library) {
 #define HEAD ".version 6.0\n.target sm_70\n.address_size 64\n"
 
 TEST(broken_ptx) {
-    static const char ptx[] = HEAD ".visible .entry k()\n{\n    .reg .u32 %r;\n    bogus.u32 %r, 1;\n    ret;\n}\n";    /* line 7 */
+    /* line 7 */
+    static const char ptx[] = HEAD ".visible .entry k()\n{\n    .reg .u32 %r;\n    bogus.u32 %r, 1;\n    ret;\n}\n";
     setting s = set_up();
     NOT_MADE(gpuexec_module_load(s.ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE, "PTX");
     CHECK_TEXT(gpuexec_error_text(), "line 7", "bogus");
@@ -223,7 +251,7 @@ TEST(a_long_log_is_complete) {
         if (strstr(log, line)) found++;
     }
     CHECK(found >= 1);
-    if (found < lines) {                                         /* a compiler may give up early, but then it says so at the end */
+    if (found < lines) {                              /* a compiler may give up early, but then it says so at the end */
         CHECK_TEXT(log, "error");
         CHECK(log && (strstr(log, "fatal") || strstr(log, "aborted")));
     }
@@ -233,7 +261,8 @@ TEST(a_long_log_is_complete) {
 TEST(ptx_too_new) {
     setting s = set_up();
     int driver = gpuexec_driver_version();
-    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, ".version 99.9\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n", 0, NULL),
+    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, ".version 99.9\n.target sm_70\n.address_size 64\n"
+                                           ".visible .entry k() { ret; }\n", 0, NULL),
                        GPUEXEC_IMAGE_TOO_NEW, "99.9");
     if (driver / 10 == 1300) CHECK_TEXT(gpuexec_error_text(), "9.0");            /* the highest that CUDA 13.0 takes */
     CHECK_TEXT(gpuexec_error_text(), ".version");
@@ -247,14 +276,17 @@ TEST(target_too_new) {
     snprintf(capability, sizeof capability, "%d.%d", d.compute_capability / 10, d.compute_capability % 10);
     if (d.compute_capability >= 120) SKIP("this device is as new as the image");
     if (gpuexec_driver_version() < 12080) SKIP("this driver does not know sm_120");
-    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k() { ret; }\n", 0, NULL),
+    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, ".version 8.7\n.target sm_120\n.address_size 64\n"
+                                           ".visible .entry k() { ret; }\n", 0, NULL),
                        GPUEXEC_IMAGE_TOO_NEW, "sm_120", capability);
 }
 
 TEST(not_an_image) {
     setting s = set_up();
-    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, "hello, I am not an image", 0, NULL), GPUEXEC_BAD_IMAGE, "PTX", "cubin", "fatbin");
-    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, "extern \"C\" __global__ void k(int *p) { *p = 1; }\n", 0, NULL), GPUEXEC_BAD_IMAGE, "PTX");
+    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, "hello, I am not an image", 0, NULL), GPUEXEC_BAD_IMAGE, "PTX",
+                       "cubin", "fatbin");
+    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, "extern \"C\" __global__ void k(int *p) { *p = 1; }\n", 0, NULL),
+                       GPUEXEC_BAD_IMAGE, "PTX");
     CHECK_TEXT(gpuexec_error_text(), "nvcc");
     NOT_MADE(gpuexec_module_load(s.ctx, "", 0, NULL), GPUEXEC_BAD_IMAGE, "empty");
     NOT_MADE(gpuexec_module_load(s.ctx, "abcdefgh", 8, NULL), GPUEXEC_BAD_IMAGE, "PTX");
@@ -266,7 +298,8 @@ TEST(files_that_are_not_there) {
     setting s = set_up();
     char empty[] = "/tmp/gpuexec-test-XXXXXX";
     int  fd = mkstemp(empty);
-    NOT_MADE_WITH_CURE(gpuexec_module_load_file(s.ctx, "no/such/file.ptx", NULL), GPUEXEC_FILE_ERROR, "no/such/file.ptx", strerror(ENOENT));
+    NOT_MADE_WITH_CURE(gpuexec_module_load_file(s.ctx, "no/such/file.ptx", NULL), GPUEXEC_FILE_ERROR,
+                       "no/such/file.ptx", strerror(ENOENT));
     NOT_MADE(gpuexec_module_load_file(s.ctx, "tests", NULL), GPUEXEC_FILE_ERROR, "tests");
     NOT_MADE(gpuexec_module_load_file(s.ctx, NULL, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
     CHECK(fd >= 0);
@@ -301,7 +334,8 @@ TEST(unknown_kernel) {
     setting s = set_up();
     gpuexec_module none;
     NOT_MADE(gpuexec_kernel_get(s.mod, "addd"), GPUEXEC_NOT_FOUND, "addd", "unit.ptx");
-    CHECK_TEXT(gpuexec_error_text(), "nothing", "gate", "add", "count", "bump", "where", "with_static_shared");      /* those that exist */
+    /* those that exist */
+    CHECK_TEXT(gpuexec_error_text(), "nothing", "gate", "add", "count", "bump", "where", "with_static_shared");
     NOT_MADE(gpuexec_kernel_get(s.mod, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
     CHECK(!gpuexec_ok(gpuexec_kernel_get(s.mod, "")));
     CHECK(gpuexec_take_error() != GPUEXEC_OK);
@@ -314,7 +348,8 @@ TEST(unknown_kernel) {
 /* CUDA C++ without extern "C". */
 TEST(mangled_kernel) {
     setting s = set_up();
-    gpuexec_module mod = gpuexec_module_load(s.ctx, HEAD ".visible .entry _Z5scalePfi(.param .u64 a, .param .u32 b) { ret; }\n", 0, NULL);
+    gpuexec_module mod = gpuexec_module_load(s.ctx, HEAD ".visible .entry _Z5scalePfi(.param .u64 a, .param .u32 b) "
+                                             "{ ret; }\n", 0, NULL);
     NOT_MADE_WITH_CURE(gpuexec_kernel_get(mod, "scale"), GPUEXEC_NOT_FOUND, "scale");
     CHECK_TEXT(gpuexec_error_text(), "_Z5scalePfi", "extern \"C\"");
 }
@@ -327,9 +362,11 @@ TEST(wrong_number_of_arguments) {
     gpuexec_kernel nothing = gpuexec_kernel_get(s.mod, "nothing");
     gpuexec_dims   one = gpuexec_grid(1, 1, 0);
     uint32_t       by = 1, n = 1;
-    if (gpuexec_driver_version() < 12040) CHECK_EQ(gpuexec_kernel_parameter_size(s.add, 0), 8);      /* from the PTX text */
-    REFUSED_WITH_CURE(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by)), GPUEXEC_BAD_PARAMETERS, "add", "3", "2");
-    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by, n, n)), GPUEXEC_BAD_PARAMETERS, "add", "3", "4");
+    if (gpuexec_driver_version() < 12040) CHECK_EQ(gpuexec_kernel_parameter_size(s.add, 0), 8);  /* from the PTX text */
+    REFUSED_WITH_CURE(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by)), GPUEXEC_BAD_PARAMETERS, "add",
+                      "3", "2");
+    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by, n, n)), GPUEXEC_BAD_PARAMETERS, "add", "3",
+            "4");
     REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_NO_ARGS), GPUEXEC_BAD_PARAMETERS, "add", "3", "0");
     REFUSED(gpuexec_launch(nothing, s.stream, one, GPUEXEC_ARGS(n)), GPUEXEC_BAD_PARAMETERS, "nothing", "0", "1");
     check_that_it_still_works(&s);
@@ -341,9 +378,12 @@ TEST(wrong_size_of_an_argument) {
     uint32_t     by = 1, n = 1, not_a_pointer = 0;
     size_t       too_wide = 1;
     double       wide = 1;
-    REFUSED_WITH_CURE(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by, too_wide)), GPUEXEC_BAD_PARAMETERS, "add", "2", "4", "8");
-    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, wide, n)), GPUEXEC_BAD_PARAMETERS, "add", "1", "4", "8");
-    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(not_a_pointer, by, n)), GPUEXEC_BAD_PARAMETERS, "add", "0", "8", "4");
+    REFUSED_WITH_CURE(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by, too_wide)), GPUEXEC_BAD_PARAMETERS,
+                      "add", "2", "4", "8");
+    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, wide, n)), GPUEXEC_BAD_PARAMETERS, "add", "1",
+            "4", "8");
+    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(not_a_pointer, by, n)), GPUEXEC_BAD_PARAMETERS, "add",
+            "0", "8", "4");
     check_that_it_still_works(&s);
 }
 
@@ -371,7 +411,8 @@ TEST(blocks_and_grids_out_of_limits) {
     d.grid_z = 1;
     d.grid_x = 0x80000000u;
     REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "2147483648", "2147483647");
-    REFUSED(count_with(&s, fn, gpuexec_grid_for(((size_t)1 << 40) + 1, 256)), GPUEXEC_BAD_LAUNCH, "count");    /* not wrapped around to a small one */
+    /* not wrapped around to a small one */
+    REFUSED(count_with(&s, fn, gpuexec_grid_for(((size_t)1 << 40) + 1, 256)), GPUEXEC_BAD_LAUNCH, "count");
     REFUSED(count_with(&s, fn, gpuexec_grid_for(100, 0)), GPUEXEC_BAD_LAUNCH, "count");
     check_that_it_still_works(&s);
 }
@@ -379,8 +420,10 @@ TEST(blocks_and_grids_out_of_limits) {
 TEST(blocks_that_the_kernel_is_not_made_for) {
     setting s = set_up();
     gpuexec_module mod = gpuexec_module_load_file(s.ctx, FAULTS_PTX, NULL);
-    gpuexec_kernel at_most = gpuexec_kernel_get(mod, "count_at_most_64"), exactly = gpuexec_kernel_get(mod, "count_exactly_64");
-    REFUSED_WITH_CURE(count_with(&s, at_most, gpuexec_grid(1, 65, 0)), GPUEXEC_BAD_LAUNCH, "count_at_most_64", "65", "64");
+    gpuexec_kernel at_most = gpuexec_kernel_get(mod, "count_at_most_64"),
+                   exactly = gpuexec_kernel_get(mod, "count_exactly_64");
+    REFUSED_WITH_CURE(count_with(&s, at_most, gpuexec_grid(1, 65, 0)), GPUEXEC_BAD_LAUNCH, "count_at_most_64", "65",
+                      "64");
     REFUSED(count_with(&s, exactly, gpuexec_grid(1, 128, 0)), GPUEXEC_BAD_LAUNCH, "count_exactly_64", "128", "64");
     REFUSED(count_with(&s, exactly, gpuexec_grid(1, 32, 0)), GPUEXEC_BAD_LAUNCH, "count_exactly_64", "32");
     check_that_it_still_works(&s);
@@ -388,13 +431,16 @@ TEST(blocks_that_the_kernel_is_not_made_for) {
 
 TEST(too_much_shared_memory) {
     setting s = set_up();
-    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "count"), with_static = gpuexec_kernel_get(s.mod, "with_static_shared");
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "count"),
+                   with_static = gpuexec_kernel_get(s.mod, "with_static_shared");
     gpuexec_device_info d;
     unsigned most;
     CHECK_OK(gpuexec_device_get_info(0, &d));
     most = (unsigned)d.shared_per_block_optin;
-    REFUSED_WITH_CURE(count_with(&s, fn, gpuexec_grid(1, 32, most + 4)), GPUEXEC_BAD_LAUNCH, "count", number(most + 4), number(most));
-    REFUSED(count_with(&s, with_static, gpuexec_grid(1, 32, most)), GPUEXEC_BAD_LAUNCH, "with_static_shared", number(most), "1024");
+    REFUSED_WITH_CURE(count_with(&s, fn, gpuexec_grid(1, 32, most + 4)), GPUEXEC_BAD_LAUNCH, "count", number(most + 4),
+                      number(most));
+    REFUSED(count_with(&s, with_static, gpuexec_grid(1, 32, most)), GPUEXEC_BAD_LAUNCH, "with_static_shared",
+            number(most), "1024");
     REFUSED(count_with(&s, fn, gpuexec_grid(1, 32, 0xffffffffu)), GPUEXEC_BAD_LAUNCH, "count", "4294967295");
     CHECK_OK(count_with(&s, with_static, gpuexec_grid(1, 32, most - 1024)));
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -434,7 +480,8 @@ TEST(stale_handles) {
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_STALE_HANDLE);
     CHECK_RESULT(gpuexec_event_query(event), GPUEXEC_STALE_HANDLE);
     CHECK(gpuexec_stream_native(stream) == NULL && gpuexec_event_native(event) == NULL);
-    CHECK(gpuexec_module_native(mod) == NULL && gpuexec_kernel_native(fn) == NULL && gpuexec_context_native(ctx) == NULL);
+    CHECK(gpuexec_module_native(mod) == NULL && gpuexec_kernel_native(fn) == NULL &&
+          gpuexec_context_native(ctx) == NULL);
     CHECK_TEXT(gpuexec_why(stream), "destroyed");
     check_that_it_still_works(&s);
 }
@@ -486,8 +533,10 @@ TEST(handles_of_the_wrong_kind) {
     REFUSED(gpuexec_stream_sync(event_as_stream), GPUEXEC_WRONG_KIND, "event", "stream");
     REFUSED(gpuexec_stream_destroy(event_as_stream), GPUEXEC_WRONG_KIND, "event", "stream");
     REFUSED(gpuexec_fill(context_as_stream, s.data, 0, 4), GPUEXEC_WRONG_KIND, "context", "stream");
-    REFUSED(gpuexec_launch(s.add, event_as_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_WRONG_KIND, "event", "stream");
-    REFUSED(gpuexec_launch(module_as_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_WRONG_KIND, "module", "kernel");
+    REFUSED(gpuexec_launch(s.add, event_as_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_WRONG_KIND, "event",
+            "stream");
+    REFUSED(gpuexec_launch(module_as_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_WRONG_KIND,
+            "module", "kernel");
     REFUSED(gpuexec_event_record(stream_as_event, s.stream), GPUEXEC_WRONG_KIND, "stream", "event");
     NOT_MADE(gpuexec_kernel_get(kernel_as_module, "add"), GPUEXEC_WRONG_KIND, "kernel", "module");
     NOT_MADE(gpuexec_stream_create(stream_as_context, NULL), GPUEXEC_WRONG_KIND, "stream", "context");
@@ -505,8 +554,10 @@ TEST(handles_that_were_never_made) {
     gpuexec_event   no_event = { 0 };
     REFUSED(gpuexec_stream_sync(no_stream), GPUEXEC_BAD_HANDLE, "stream", "never");
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_");         /* the cure: who makes one */
-    REFUSED(gpuexec_launch(s.add, no_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE, "stream", "never");
-    REFUSED(gpuexec_launch(no_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE, "kernel", "never");
+    REFUSED(gpuexec_launch(s.add, no_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE, "stream",
+            "never");
+    REFUSED(gpuexec_launch(no_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE, "kernel",
+            "never");
     REFUSED(gpuexec_event_record(no_event, s.stream), GPUEXEC_BAD_HANDLE, "event", "never");
     NOT_MADE(gpuexec_kernel_get(no_module, "add"), GPUEXEC_BAD_HANDLE, "module", "never");
     NOT_MADE(gpuexec_event_create(no_context, NULL), GPUEXEC_BAD_HANDLE, "context", "never");
@@ -553,7 +604,8 @@ TEST_ALONE_MULTI(objects_of_two_devices) {
     other  = gpuexec_context_open(1, NULL);
     stream = gpuexec_stream_create(other, NULL);
     event  = gpuexec_event_create(other, NULL);
-    REFUSED_WITH_CURE(gpuexec_launch(s.add, stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s.data, by, n)), GPUEXEC_WRONG_CONTEXT, "add", "device 0", "device 1");
+    REFUSED_WITH_CURE(gpuexec_launch(s.add, stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s.data, by, n)),
+                      GPUEXEC_WRONG_CONTEXT, "add", "device 0", "device 1");
     REFUSED(gpuexec_event_record(event, s.stream), GPUEXEC_WRONG_CONTEXT, "event", "stream", "device 0", "device 1");
     check_that_it_still_works(&s);
 }
@@ -586,7 +638,8 @@ TEST(descs_that_were_not_zeroed) {
 }
 
 TEST(devices_that_do_not_exist) {
-    NOT_MADE_WITH_CURE(gpuexec_context_open(-1, NULL), GPUEXEC_NO_DEVICE, "-1", number((unsigned)gpuexec_device_count()));
+    NOT_MADE_WITH_CURE(gpuexec_context_open(-1, NULL), GPUEXEC_NO_DEVICE, "-1",
+                       number((unsigned)gpuexec_device_count()));
     NOT_MADE(gpuexec_context_open(4711, NULL), GPUEXEC_NO_DEVICE, "4711", number((unsigned)gpuexec_device_count()));
 }
 
@@ -595,7 +648,8 @@ static setting parents;
 static void use_the_parents_cuda(void) {
     uint32_t by = 1, n = 1;
     gpuexec_context mine;
-    CHECK_RESULT(gpuexec_launch(parents.add, parents.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(parents.data, by, n)), GPUEXEC_FORKED);
+    CHECK_RESULT(gpuexec_launch(parents.add, parents.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(parents.data, by, n)),
+                 GPUEXEC_FORKED);
     CHECK_TEXT(gpuexec_error_text(), "fork");
     check_cure(__LINE__);
     gpuexec_take_error();
@@ -618,7 +672,11 @@ TEST_ALONE(a_forked_child) {
 }
 
 /* The other way round is fine: nothing was used before the fork. */
-static void use_cuda(void) { setting s = set_up(); check_that_it_still_works(&s); gpuexec_shutdown(); }
+static void use_cuda(void) {
+    setting s = set_up();
+    check_that_it_still_works(&s);
+    gpuexec_shutdown();
+}
 
 TEST_ALONE(a_child_of_a_process_that_did_not_use_cuda) {
     CHECK(run_child(use_cuda));
@@ -628,7 +686,8 @@ TEST_ALONE(a_child_of_a_process_that_did_not_use_cuda) {
 /* ---------------------------------------------------------------------------------------------------------------------
    Memory. */
 
-/* The machine's end, not the program's: the failed allocation is told at the end, the launch that would have used it never ran. */
+/* The machine's end, not the program's: the failed allocation is told at the end, the launch that would have used it
+   never ran. */
 /* Nothing was started, so a child may: the start of this process failed. */
 static gpuexec_params parents_block;
 static void start_after_all(void) {
@@ -664,7 +723,8 @@ TEST(out_of_memory) {
     CHECK_EQ(none, 0);
     CHECK_TEXT(gpuexec_error_text(), number(wanted), number(total));
     check_cure(__LINE__);
-    CHECK_RESULT(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(none, by, n)), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    CHECK_RESULT(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(none, by, n)),
+                 GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_TEXT(gpuexec_error_text(), number(wanted));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_alloc", number(wanted));
@@ -687,7 +747,7 @@ TEST(wrong_frees) {
     setting s = set_up();
     gpuexec_ptr p = gpuexec_alloc(s.ctx, 1000);
     char       *h = (char *)gpuexec_alloc_pinned(s.ctx, 1000);
-    REFUSED(gpuexec_free(p + 256), GPUEXEC_BAD_ARGUMENT, "256", "1000");                  /* inside of an allocation: which one */
+    REFUSED(gpuexec_free(p + 256), GPUEXEC_BAD_ARGUMENT, "256", "1000");        /* inside of an allocation: which one */
     CHECK_OK(gpuexec_free(p));
     REFUSED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "free");
     REFUSED(gpuexec_free(0x1234500), GPUEXEC_BAD_ARGUMENT, "0x1234500");
@@ -707,7 +767,8 @@ TEST(copies_past_the_end) {
     REFUSED(gpuexec_copy_in(s.stream, p + 4000, host, 101), GPUEXEC_BAD_ARGUMENT, "101", "4096");
     REFUSED(gpuexec_fill(s.stream, p, 0, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     REFUSED(gpuexec_fill32(s.stream, p, 0, 1025), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    REFUSED(gpuexec_fill32(s.stream, p, 0, ((size_t)1 << 62) + 1), GPUEXEC_BAD_ARGUMENT, "bytes");      /* times 4 wraps around */
+    /* times 4 wraps around */
+    REFUSED(gpuexec_fill32(s.stream, p, 0, ((size_t)1 << 62) + 1), GPUEXEC_BAD_ARGUMENT, "bytes");
     REFUSED(gpuexec_copy(s.stream, p, s.data, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     REFUSED(gpuexec_copy(s.stream, s.data, p, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     REFUSED(gpuexec_copy_in(s.stream, p, host, SIZE_MAX), GPUEXEC_BAD_ARGUMENT, "bytes");
@@ -753,7 +814,8 @@ static void check_that_cuda_is_over(const setting *s, int driver_result, const c
     check_cure(__LINE__);
     snprintf(first, sizeof first, "%s", e->message);
     gpuexec_take_error();
-    CHECK_RESULT(gpuexec_launch(s->add, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)), GPUEXEC_KERNEL_FAILED);
+    CHECK_RESULT(gpuexec_launch(s->add, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)),
+                 GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), first);
     gpuexec_take_error();
     CHECK_EQ(gpuexec_alloc(s->ctx, 64), 0);
@@ -837,7 +899,8 @@ TEST_ALONE(failed_assert) {
 static void *use_it_elsewhere(void *user) {
     const setting *s = (const setting *)user;
     uint32_t by = 1, n = 1;
-    CHECK_RESULT(gpuexec_launch(s->add, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)), GPUEXEC_KERNEL_FAILED);
+    CHECK_RESULT(gpuexec_launch(s->add, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)),
+                 GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "CUDA_ERROR_LAUNCH_FAILED");
     return NULL;
 }
@@ -884,8 +947,14 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
     gpuexec_ptr p[6];
     char freed[200], made[200], *text;
     int i, free_line = 0, made_line = 0;
-    for (i = 0; i < 6; i++) { p[i] = gpuexec_alloc(s.ctx, ((size_t)4 << 20) + (size_t)i); made_line = __LINE__; }
-    for (i = 0; i < 5; i++) { gpuexec_free(p[i]); free_line = __LINE__; }
+    for (i = 0; i < 6; i++) {
+        p[i] = gpuexec_alloc(s.ctx, ((size_t)4 << 20) + (size_t)i);
+        made_line = __LINE__;
+    }
+    for (i = 0; i < 5; i++) {
+        gpuexec_free(p[i]);
+        free_line = __LINE__;
+    }
     CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(n / 256, 256, 0), GPUEXEC_ARGS(p[4], by, n)));
     if (gpuexec_stream_sync(s.stream) == GPUEXEC_OK) SKIP("this driver keeps freed memory mapped");
     snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx, made at tests/unit/wrong_input.c:%d, ",
@@ -917,8 +986,10 @@ TEST(a_refused_call_is_named_beside_the_cause) {
     setting s = set_up();
     uint32_t by = 1, n = 1;
     CHECK_EQ(gpuexec_ok(gpuexec_kernel_get(s.mod, "optional")), 0);
-    CHECK_RESULT(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)), GPUEXEC_NOT_FOUND);
-    CHECK_TEXT(gpuexec_error_text(), "optional", "this call was refused: gpuexec_launch at tests/unit/wrong_input.c:", "gpuexec_take_error()");
+    CHECK_RESULT(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)),
+                 GPUEXEC_NOT_FOUND);
+    CHECK_TEXT(gpuexec_error_text(), "optional", "this call was refused: gpuexec_launch at tests/unit/wrong_input.c:",
+               "gpuexec_take_error()");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
     CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -970,11 +1041,15 @@ TEST(events_in_the_wrong_order) {
     CHECK_TEXT(gpuexec_error_text(), "before the start event", "pass the earlier event first");
 }
 
-/* Allocations fail from some point on, until even the text of a failure cannot be kept: still nothing says that all is well. */
+/* Allocations fail from some point on, until even the text of a failure cannot be kept: still nothing
+   says that all is well. */
 static int allocations_left;
 static void *running_dry(void *user, void *p, size_t bytes) {
     (void)user;
-    if (!bytes) { free(p); return NULL; }
+    if (!bytes) {
+        free(p);
+        return NULL;
+    }
     return allocations_left-- > 0 ? realloc(p, bytes) : NULL;
 }
 TEST(host_memory_runs_out) {
@@ -989,7 +1064,11 @@ TEST(host_memory_runs_out) {
         gpuexec_kernel  add;
         gpuexec_ptr     data;
         allocations_left = i;
-        if (gpuexec_setup(&desc)) { gpuexec_shutdown(); failures++; continue; }
+        if (gpuexec_setup(&desc)) {
+            gpuexec_shutdown();
+            failures++;
+            continue;
+        }
         ctx    = gpuexec_context_open(0, NULL);
         stream = gpuexec_stream_create(ctx, NULL);
         add    = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
