@@ -1,7 +1,7 @@
 #!/bin/sh
-# The header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no reference to a tag that
-# is not there; the version in the banner against the macros; and that no section calls one below it: a static function that is declared before
-# it is defined is declared in the section that defines it.
+# The header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no
+# reference to a tag that is not there; the version in the banner against the macros; and that no section calls one
+# below it: a static function that is declared before it is defined is declared in the section that defines it.
 cd "$(dirname "$0")/../.." || exit 1
 awk '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }

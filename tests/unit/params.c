@@ -1081,7 +1081,7 @@ TEST(what_was_not_destroyed_is_reported) {
     CHECK_OK(gpuexec_setup(&desc));
     t = set_up(UNIT_PTX, "count");
     p = gpuexec_params_create();
-    snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__);
+    snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__ - 1);
     other = gpuexec_params_create();
     gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
     CHECK_OK(gpuexec_params_destroy(other));

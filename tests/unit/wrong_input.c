@@ -949,11 +949,11 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
     int i, free_line = 0, made_line = 0;
     for (i = 0; i < 6; i++) {
         p[i] = gpuexec_alloc(s.ctx, ((size_t)4 << 20) + (size_t)i);
-        made_line = __LINE__;
+        made_line = __LINE__ - 1;
     }
     for (i = 0; i < 5; i++) {
         gpuexec_free(p[i]);
-        free_line = __LINE__;
+        free_line = __LINE__ - 1;
     }
     CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(n / 256, 256, 0), GPUEXEC_ARGS(p[4], by, n)));
     if (gpuexec_stream_sync(s.stream) == GPUEXEC_OK) SKIP("this driver keeps freed memory mapped");
