@@ -282,7 +282,7 @@ windows_runs() {
     GPUEXEC_DRIVER='C:\nowhere\nvcuda.dll'
     export GPUEXEC_DRIVER
     refused "Windows: a driver that is not there" \
-        'cannot load the driver library "C:.nowhere.nvcuda.dll" that .* GPUEXEC_DRIVER names: .*Windows error [23126]+ ' \
+        'cannot load the driver library "C:.nowhere.nvcuda.dll" .* GPUEXEC_DRIVER names: .*Windows error [1236]+ ' \
         $run
     refused "Windows: a driver that is not there, the cure" 'cure: correct the path' $run
     unset GPUEXEC_DRIVER

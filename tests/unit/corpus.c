@@ -1281,7 +1281,7 @@ CORPUS(bits) {
     for (i = 0; i < n; i++) {
         uint32_t x = a[i], y = b[i], s = y & 31;
         uint64_t z = (uint64_t)x << 32 | y, w;
-        double scaled;
+        double scaled, as_double;
         EQ(i, o[0 * n + i], reversed(x, 32) ^ (uint64_t)popcount(x) << 32 ^ (uint64_t)leading(x, 32)
            << 40 ^ (uint64_t)first_set(x) << 48);
         EQ(i, o[1 * n + i], reversed(z, 64));
@@ -1296,7 +1296,9 @@ CORPUS(bits) {
         EQ(i, o[7 * n + i], (int64_t)(int8_t)x + (int16_t)y + (uint8_t)(x >> 8));
         EQ(i, o[8 * n + i], x << s | x >> ((32 - s) & 31));
         EQ(i, o[9 * n + i], bits_of((float)x) | (uint64_t)bits_of((float)(int32_t)y) << 32);
-        { double d = (double)z; memcpy(&w, &d, 8); EQ(i, o[10 * n + i], w); }
+        as_double = (double)z;
+        memcpy(&w, &as_double, 8);
+        EQ(i, o[10 * n + i], w);
         EQ(i, o[11 * n + i], (uint32_t)lrintf((float)(int32_t)x * 0.001f) |
            ((float)y >= 0x1p32f ? 0xffffffffull : (uint64_t)(uint32_t)(float)y) << 32);
         EQ(i, o[12 * n + i], third_set(x) | (uint64_t)(x >> (y & 15) & ((1u << (y >> 16 & 15)) - 1)) << 32);
