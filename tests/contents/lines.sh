@@ -114,7 +114,7 @@ check_lines() {
             comment = bad["columns"] = bad["bodies"] = 0
             next
         }
-        columns && length($0) > 120 && !(file ~ /\.md$/ && /^\|/) {           # in Markdown a table's row is one line
+        columns && length($0) > 120 && !(file ~ /\.md$/ && /^\|/) {           # in Markdown a row stands in one line
             wrong("columns", length($0) " columns, more than 120")
         }
         bodies {
