@@ -13,7 +13,7 @@ files() {
 # What may have longer lines or bodies, and why.
 exempt_from_columns() {
     case $1 in
-        gpuexec.h) ;;                                           # FOR NOW: delete this line when the header has short lines
+        gpuexec.h) ;;                                           # FOR NOW: delete when the header has short lines
         tests/nvcc/run.sh) ;;                                   # FOR NOW: likewise
         LICENSE) ;;                                             # not our text
         tests/random/FORMS|tests/random/HASHES|tests/random/APPROX) ;;        # rows that build/random writes and reads
@@ -26,7 +26,7 @@ exempt_from_columns() {
 }
 exempt_from_bodies() {
     case $1 in
-        gpuexec.h) ;;                                           # FOR NOW: delete this line when its bodies are split
+        gpuexec.h) ;;                                           # FOR NOW: delete when its bodies are split
         tests/simgpu/*|tests/nvcc/*) ;;                         # FOR NOW: likewise
         tests/corpus/debug.cu|tests/corpus/lineinfo.cu) ;;      # their PTX has the numbers of their lines
         *.c|*.h|*.cpp|*.cu|*.cuh) return 1 ;;
