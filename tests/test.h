@@ -136,6 +136,29 @@ static inline int test_made(const char *file, int line, uint64_t id, const char 
     return gpuexec_id_ok(id);
 }
 
+/* A call that had to fail: it gave this result, and the failure's text has these parts, the message and the cure. It is
+   latched, and taken here; or, with `latches` 0, nothing is latched: so do questions, clean-up, and calls that wait. */
+static inline int test_refused(const char *file, int line, gpuexec_result got, gpuexec_result wanted, int latches,
+                               const char *what, const char *const *parts) {
+    const gpuexec_error *e = gpuexec_error_detail();
+    int ok = test_result(file, line, got, wanted, what);
+    ok &= test_has_text(file, line, gpuexec_error_text(), what, parts);
+    ok &= test_true(file, line, e->result == wanted && e->message && strstr(e->text, e->message) != NULL,
+                    "the failure's parts tell the same");
+    ok &= test_true(file, line, !e->cure || strstr(e->text, e->cure) != NULL, "the text has the cure");
+    ok &= test_result(file, line, gpuexec_take_error(), latches ? wanted : GPUEXEC_OK, "gpuexec_take_error() behind it");
+    return ok;
+}
+
+/* A handle in the failed state: it says these parts as the reason, and that failure is latched, and taken here. */
+static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec_result wanted, const char *what,
+                                const char *const *parts) {
+    int ok = test_true(file, line, id != 0 && !gpuexec_id_ok(id), what);
+    ok &= test_has_text(file, line, gpuexec_id_why(id), what, parts);
+    ok &= test_refused(file, line, gpuexec_take_error(), wanted, 0, what, parts);
+    return ok;
+}
+
 /* Each gives 1 if it holds. */
 #define CHECK(condition)       test_true(__FILE__, __LINE__, (condition) ? 1 : 0, #condition)
 #define CHECK_EQ(a, b)         test_equal(__FILE__, __LINE__, (long long)(a), (long long)(b), #a, #b)     /* integers */
@@ -146,6 +169,15 @@ static inline int test_made(const char *file, int line, uint64_t id, const char 
 #define CHECK_RESULT(call, r)  test_result(__FILE__, __LINE__, call, r, #call)                    /* a gpuexec_result */
 #define CHECK_OK(call)         test_result(__FILE__, __LINE__, call, GPUEXEC_OK, #call)
 #define CHECK_MADE(handle)     test_made(__FILE__, __LINE__, (handle).id, #handle)                     /* of any kind */
+
+/* Calls that must fail; texts: what the failure's text must have. */
+#define CHECK_REFUSED(call, result, ...) \
+    test_refused(__FILE__, __LINE__, call, result, 1, #call, (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_FAILED(call, result, ...)    /* ... and it latches nothing */ \
+    test_refused(__FILE__, __LINE__, call, result, 0, #call, (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_NOT_MADE(handle, result, ...) \
+    test_not_made(__FILE__, __LINE__, (handle).id, result, #handle, (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_CURE() CHECK(gpuexec_error_detail()->cure != NULL)                       /* the last failure has one */
 
 /* Ends the test function: it cannot be run here, and this is why. */
 #define SKIP(reason) \
@@ -233,6 +265,44 @@ static inline void gate_close(test_gate g, gpuexec_stream stream) {
 
 static inline void gate_open(test_gate g) {
     __atomic_store_n(g.word, 1, __ATOMIC_RELAXED);
+}
+
+/* What most tests begin with: a context, a module, one of its kernels (NULL: none), a stream, and `bytes` of device
+   memory (0: none) that are zeros. The members behind are for those that need more, and fill them. */
+#define UNIT_PTX   "tests/unit/unit.ptx"
+#define FAULTS_PTX "kernels/faults.ptx"
+typedef struct setting {
+    gpuexec_context ctx;
+    gpuexec_module  mod;
+    gpuexec_kernel  kernel;
+    gpuexec_stream  stream;
+    gpuexec_ptr     data;
+    gpuexec_event   a, b;
+    test_gate       gate;
+    uint32_t       *host;
+} setting;
+
+static inline setting set_up_on(int device, const char *ptx, const char *kernel, size_t bytes) {
+    setting s;
+    memset(&s, 0, sizeof s);
+    s.ctx    = gpuexec_context_open(device, NULL);
+    s.mod    = gpuexec_module_load_file(s.ctx, ptx, NULL);
+    s.stream = gpuexec_stream_create(s.ctx, NULL);
+    CHECK_MADE(s.mod);
+    CHECK_MADE(s.stream);
+    if (kernel) {
+        s.kernel = gpuexec_kernel_get(s.mod, kernel);
+        CHECK_MADE(s.kernel);
+    }
+    if (bytes) {
+        s.data = gpuexec_alloc(s.ctx, bytes);
+        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, bytes));
+    }
+    return s;
+}
+
+static inline setting set_up(const char *ptx, const char *kernel, size_t bytes) {
+    return set_up_on(0, ptx, kernel, bytes);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

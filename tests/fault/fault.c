@@ -126,11 +126,10 @@ static void *fault_symbol(void *library, const char *name);
 
 typedef enum fault_source { DRIVER, MEMORY } fault_source;
 typedef enum fault_manner { ONCE, GO_ON, FOR_GOOD } fault_manner;
-static const char *const fault_manners[2][3] = { { "a driver call fails once", "a driver call fails, "
-                                                   "and the flow goes on", "a sticky error, for good" },
-                                                 { "an allocation fails once",
-                                                   "an allocation fails, and the flow goes on", "no memory, for good" }
-                                                 };
+static const char *const fault_manners[2][3] = {
+    { "a driver call fails once", "a driver call fails, and the flow goes on", "a sticky error, for good" },
+    { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, for good" }
+};
 
 static struct {
     fault_source source;

@@ -1,8 +1,6 @@
 /* context.c - opening devices, adopting contexts, and leaving the thread's current context alone. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 /* The CPU device has as many as it is told to have; GPUs are as many as there are. */
 static int two_devices_found(void) {
     setenv("SIMGPU_DEVICES", "2", 1);

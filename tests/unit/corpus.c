@@ -125,7 +125,6 @@ static void within_at(int line, const char *what, long long index, double got, d
 /* ---------------------------------------------------------------------------------------------------------------------
    The table of what is supported, and the two tests of each kernel file. */
 
-
 /* The line of a kernel in the table: its state for sm_75 and sm_90, and the reason. 0 if there is none. */
 typedef struct status { char name[64], state[2][16], reason[128]; } status;
 static int read_status(FILE *file, status *s) {

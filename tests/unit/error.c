@@ -1,36 +1,19 @@
 /* error.c - how failures travel: handles in the failed state, the thread's latch, and the text. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 /* What most tests here need. */
-typedef struct setting {
-    gpuexec_context ctx;
-    gpuexec_module  mod;
-    gpuexec_kernel  add;
-    gpuexec_stream  stream;
-    gpuexec_event   event;
-    gpuexec_ptr     data;                              /* 64 words, all 0 */
-} setting;
 
 enum { WORDS = 64, BYTES = WORDS * 4 };
 
-static setting set_up(void) {
-    setting s;
-    s.ctx    = gpuexec_context_open(0, NULL);
-    s.mod    = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
-    s.add    = gpuexec_kernel_get(s.mod, "add");
-    s.stream = gpuexec_stream_create(s.ctx, NULL);
-    s.event  = gpuexec_event_create(s.ctx, NULL);
-    s.data   = gpuexec_alloc(s.ctx, BYTES);
-    gpuexec_fill(s.stream, s.data, 0, BYTES);
-    CHECK_OK(gpuexec_stream_sync(s.stream));
+static setting begin(void) {
+    setting s = set_up(UNIT_PTX, "add", BYTES);
+    s.a = gpuexec_event_create(s.ctx, NULL);
     return s;
 }
 
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
     uint32_t n = WORDS;
-    return gpuexec_launch(s->add, stream, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(s->data, by, n));
+    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(s->data, by, n));
 }
 
 static uint32_t first_word(const setting *s) {
@@ -81,7 +64,7 @@ TEST(result_names) {
 
 /* The text tells the caller's place, the function, what and why. */
 TEST(the_text_and_its_parts) {
-    setting s = set_up();
+    setting s = begin();
     const gpuexec_error *e;
     int line = __LINE__ + 1;
     gpuexec_module bad = gpuexec_module_load_file(s.ctx, "no/such/file.ptx", NULL);
@@ -104,7 +87,7 @@ TEST(the_text_and_its_parts) {
 
 /* Without a place, as other languages call it. */
 TEST(calling_past_the_macro) {
-    setting s = set_up();
+    setting s = begin();
     CHECK(!gpuexec_ok(gpuexec_module_load_file_at(NULL, s.ctx, "no/such/file.ptx", NULL)));
     CHECK(gpuexec_error_detail()->where == NULL);
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
@@ -115,7 +98,7 @@ TEST(calling_past_the_macro) {
 
 /* A driver's refusal is named: the call, its CUresult by number and name. */
 TEST(what_the_driver_answered) {
-    setting s = set_up();
+    setting s = begin();
     const gpuexec_error *e;
     CHECK_EQ(gpuexec_alloc(s.ctx, (size_t)1 << 60), 0);
     e = gpuexec_error_detail();
@@ -180,7 +163,7 @@ TEST(check_once_at_the_end) {
 
 /* The first failure decides; every kind of work is refused with it, and nothing reaches the device. */
 TEST(the_first_failure_is_latched_and_refuses_work) {
-    setting s = set_up();
+    setting s = begin();
     uint32_t ones[WORDS], zeros[WORDS];
     memset(ones, 1, sizeof ones);
     memset(zeros, 0, sizeof zeros);
@@ -193,8 +176,8 @@ TEST(the_first_failure_is_latched_and_refuses_work) {
     CHECK_RESULT(gpuexec_copy(s.stream, s.data, s.data + 128, 64), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_fill(s.stream, s.data, 1, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_fill32(s.stream, s.data, 1, WORDS), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_event_record(s.event, s.stream), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_stream_wait_event(s.stream, s.event), GPUEXEC_FILE_ERROR);
+    CHECK_RESULT(gpuexec_event_record(s.a, s.stream), GPUEXEC_FILE_ERROR);
+    CHECK_RESULT(gpuexec_stream_wait_event(s.stream, s.a), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_in_now(s.ctx, s.data, ones, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_out_now(s.ctx, zeros, s.data, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_now(s.ctx, s.data, s.data + 128, 64), GPUEXEC_FILE_ERROR);
@@ -208,13 +191,13 @@ TEST(the_first_failure_is_latched_and_refuses_work) {
 }
 
 TEST(who_takes_the_latched_failure) {
-    setting s = set_up();
+    setting s = begin();
     fail_with_file_error(&s);
     CHECK_RESULT(gpuexec_context_sync(s.ctx), GPUEXEC_FILE_ERROR);
     CHECK_OK(gpuexec_context_sync(s.ctx));
     fail_with_file_error(&s);
-    CHECK_RESULT(gpuexec_event_sync(s.event), GPUEXEC_FILE_ERROR);
-    CHECK_OK(gpuexec_event_sync(s.event));
+    CHECK_RESULT(gpuexec_event_sync(s.a), GPUEXEC_FILE_ERROR);
+    CHECK_OK(gpuexec_event_sync(s.a));
     fail_with_file_error(&s);
     fail_with_not_found(&s);
     CHECK_TEXT(gpuexec_error_text(), "no_such_kernel");                              /* the last one ... */
@@ -227,7 +210,7 @@ TEST(who_takes_the_latched_failure) {
 
 /* Work that was queued before the failure still runs, and sync still waits for it. */
 TEST(sync_waits_even_when_it_returns_a_latched_failure) {
-    setting s = set_up();
+    setting s = begin();
     CHECK_OK(add_to(&s, s.stream, 5));
     fail_with_file_error(&s);
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_FILE_ERROR);
@@ -237,7 +220,7 @@ TEST(sync_waits_even_when_it_returns_a_latched_failure) {
 
 /* A second variant can be tried after the first has failed. */
 TEST(makers_are_not_blocked) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_module mod = fail_with_file_error(&s);
     gpuexec_stream stream;
     gpuexec_event  event;
@@ -260,7 +243,7 @@ TEST(makers_are_not_blocked) {
 }
 
 TEST(questions_never_latch) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream      no_stream = { 0 };
     gpuexec_event       no_event = { 0 };
     gpuexec_kernel      no_kernel = { 0 };
@@ -274,7 +257,7 @@ TEST(questions_never_latch) {
     CHECK_TEXT(gpuexec_why(no_stream), "never");
     CHECK(gpuexec_stream_query(no_stream) != GPUEXEC_OK);
     CHECK(gpuexec_event_query(no_event) != GPUEXEC_OK);
-    CHECK(gpuexec_event_elapsed_ms(s.event, s.event) < 0);
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.a) < 0);
     CHECK(gpuexec_kernel_get_info(no_kernel, &kernel) != GPUEXEC_OK);
     CHECK_EQ(gpuexec_kernel_parameter_size(no_kernel, 0), 0);
     CHECK_EQ(gpuexec_kernel_occupancy(no_kernel, 32, 0), -1);
@@ -291,12 +274,12 @@ TEST(questions_never_latch) {
 }
 
 TEST(clean_up_works_while_a_failure_is_latched) {
-    setting s = set_up();
+    setting s = begin();
     void *h = gpuexec_alloc_pinned(s.ctx, 64);
     fail_with_file_error(&s);
     CHECK_OK(gpuexec_free(s.data));
     CHECK_OK(gpuexec_free_pinned(h));
-    CHECK_OK(gpuexec_event_destroy(s.event));
+    CHECK_OK(gpuexec_event_destroy(s.a));
     CHECK_OK(gpuexec_stream_destroy(s.stream));
     CHECK_OK(gpuexec_module_unload(s.mod));
     CHECK_OK(gpuexec_context_close(s.ctx));
@@ -309,7 +292,7 @@ TEST(no_latch) {
     setting s;
     desc.no_latch = 1;
     CHECK_OK(gpuexec_setup(&desc));
-    s = set_up();
+    s = begin();
     fail_with_file_error(&s);
     CHECK_OK(add_to(&s, s.stream, 3));
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -350,7 +333,7 @@ static void *launch_failed_handle(void *user) {
 TEST(a_failed_handle_on_another_thread) {
     visitor v;
     memset(&v, 0, sizeof v);
-    v.s = set_up();
+    v.s = begin();
     v.failed = fail_with_not_found(&v.s);
     visit(&v, launch_failed_handle);
     CHECK_EQ(v.first, GPUEXEC_NOT_FOUND);
@@ -371,7 +354,7 @@ static void *work_undisturbed(void *user) {
 TEST(latches_of_threads_are_apart) {
     visitor v;
     memset(&v, 0, sizeof v);
-    v.s = set_up();
+    v.s = begin();
     fail_with_not_found(&v.s);
     visit(&v, work_undisturbed);
     CHECK_EQ(v.first, GPUEXEC_OK);
@@ -383,7 +366,7 @@ TEST(latches_of_threads_are_apart) {
 
 /* Texts are complete, however long: every part of a long log is there. */
 TEST(a_very_long_text) {
-    setting s = set_up();
+    setting s = begin();
     static char name[6000];
     memset(name, 'x', sizeof name - 1);
     CHECK(!gpuexec_ok(gpuexec_kernel_get(s.mod, name)));
@@ -392,8 +375,7 @@ TEST(a_very_long_text) {
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND");
 }
 
-/* --- places
-   ------------------------------------------------------------------------------------------------------------ */
+/* --- places ------------------------------------------------------------------------------------------------------- */
 
 /* A caller's place goes when its library is closed: what keeps it longer than the call keeps a copy. Played by a string
    that changes. */

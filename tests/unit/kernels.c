@@ -9,17 +9,6 @@
 #  pragma STDC FP_CONTRACT OFF
 #endif
 
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream stream; } setting;
-
-static setting set_up(const char *path) {
-    setting s;
-    s.ctx    = gpuexec_context_open(0, NULL);
-    s.mod    = gpuexec_module_load_file(s.ctx, path, NULL);
-    s.stream = gpuexec_stream_create(s.ctx, NULL);
-    CHECK_MADE(s.mod);
-    return s;
-}
-
 static gpuexec_ptr to_device(const setting *s, const void *host, size_t bytes) {
     gpuexec_ptr p = gpuexec_alloc(s->ctx, bytes);
     gpuexec_copy_in(s->stream, p, host, bytes);
@@ -75,7 +64,7 @@ static const int sizes[] = { 1, 31, 32, 33, 255, 256, 257, 1000, 65536, 300007 }
 #define EACH_SIZE(n) size_t n##_at = 0; n##_at < sizeof sizes / sizeof sizes[0] && (n = sizes[n##_at], 1); n##_at++
 
 TEST(vector_add) {
-    setting s = set_up("kernels/vector_add.ptx");
+    setting s = set_up("kernels/vector_add.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "vector_add");
     int n, i;
     for (EACH_SIZE(n)) {
@@ -100,7 +89,7 @@ TEST(vector_add_of_special_values) {
         0x33800000, 0x4b800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
     };
     enum { kinds = sizeof bits / sizeof bits[0] };
-    setting s = set_up("kernels/vector_add.ptx");
+    setting s = set_up("kernels/vector_add.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "vector_add");
     float a[kinds * kinds], b[kinds * kinds], c[kinds * kinds];
     gpuexec_ptr da, db, dc;
@@ -121,7 +110,7 @@ TEST(vector_add_of_special_values) {
 }
 
 TEST(saxpy) {
-    setting s = set_up("kernels/saxpy.ptx");
+    setting s = set_up("kernels/saxpy.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "saxpy"), strided = gpuexec_kernel_get(s.mod, "saxpy_strided");
     float a = -1.7f;
     int   n, i;
@@ -141,7 +130,7 @@ TEST(saxpy) {
 }
 
 TEST(reduce_integers) {
-    setting s = set_up("kernels/reduce.ptx");
+    setting s = set_up("kernels/reduce.ptx", NULL, 0);
     gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_int"),
                    warps = gpuexec_kernel_get(s.mod, "reduce_warps_int");
     gpuexec_kernel atomic = gpuexec_kernel_get(s.mod, "reduce_atomic_int");
@@ -185,7 +174,7 @@ TEST(reduce_integers) {
 /* Any float: the tree's order of additions is fixed, so the host repeats it. The other kernel's is not: small integers,
    whose sums are exact. */
 TEST(reduce_floats) {
-    setting s = set_up("kernels/reduce.ptx");
+    setting s = set_up("kernels/reduce.ptx", NULL, 0);
     gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_float"),
                    warps = gpuexec_kernel_get(s.mod, "reduce_warps_float");
     int n, i;
@@ -226,7 +215,7 @@ TEST(matmul) {
     /* m n k */
     static const int shapes[][3] = { { 1, 1, 1 }, { 16, 16, 16 }, { 17, 15, 33 }, { 3, 100, 7 }, { 64, 48, 80 },
                                      { 100, 130, 90 } };
-    setting s = set_up("kernels/matmul.ptx");
+    setting s = set_up("kernels/matmul.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "matmul");
     size_t t;
     for (t = 0; t < sizeof shapes / sizeof shapes[0]; t++) {
@@ -255,7 +244,7 @@ TEST(matmul) {
 
 TEST(transpose) {
     static const int shapes[][2] = { { 1, 1 }, { 32, 32 }, { 33, 31 }, { 1, 500 }, { 500, 1 }, { 257, 300 } };
-    setting s = set_up("kernels/transpose.ptx");
+    setting s = set_up("kernels/transpose.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "transpose");
     size_t t;
     for (t = 0; t < sizeof shapes / sizeof shapes[0]; t++) {
@@ -275,7 +264,7 @@ TEST(transpose) {
 }
 
 TEST(histogram) {
-    setting s = set_up("kernels/histogram.ptx");
+    setting s = set_up("kernels/histogram.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "histogram");
     int n, skewed;
     for (EACH_SIZE(n))
@@ -396,7 +385,7 @@ static uint64_t integer_reference(uint32_t seed, uint32_t i) {
 }
 
 TEST(integer) {
-    setting s = set_up("kernels/integer.ptx");
+    setting s = set_up("kernels/integer.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "integer");
     int n, i;
     for (EACH_SIZE(n)) {
@@ -440,7 +429,7 @@ static void nbody_reference(const body *from, body *to, double dt, double soften
 
 TEST(bodies_under_gravity) {
     enum { n_bodies = 150, steps = 8 };
-    setting s = set_up("kernels/double_precision.ptx");
+    setting s = set_up("kernels/double_precision.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "nbody_step");
     static body host[2][n_bodies];
     double dt = 0.01, softening = 1e-3;
@@ -471,7 +460,7 @@ TEST(bodies_under_gravity) {
 
 TEST(horner_and_newton) {
     static const double coefficients[] = { 1.0 / 3, -2.5, 1e-3, 4, -1e5, 7.125 };
-    setting s = set_up("kernels/double_precision.ptx");
+    setting s = set_up("kernels/double_precision.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "horner_newton");
     gpuexec_ptr dc = to_device(&s, coefficients, sizeof coefficients);
     int n, i, j, count = 6, steps = 7;
@@ -507,7 +496,7 @@ TEST(horner_and_newton) {
 TEST(mandelbrot) {
     enum { width = 120, height = 83 };
     typedef struct { uint32_t steps; float radius2; } pixel;
-    setting s = set_up("kernels/mandelbrot.ptx");
+    setting s = set_up("kernels/mandelbrot.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "mandelbrot");
     static pixel out[width * height];
     double left = -2.2, top = 1.3, pitch = 3.0 / 113, limit = 64;
@@ -537,7 +526,7 @@ TEST(mandelbrot) {
    Variables, work of a wanted length, output. */
 
 TEST(globals) {
-    setting s = set_up("kernels/globals.ptx");
+    setting s = set_up("kernels/globals.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "use_globals");
     size_t bytes = 0;
     gpuexec_ptr table = gpuexec_module_global(s.mod, "table", &bytes),
@@ -562,7 +551,7 @@ TEST(globals) {
 }
 
 TEST(busy) {
-    setting s = set_up("kernels/busy.ptx");
+    setting s = set_up("kernels/busy.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "busy");
     uint32_t data[500], wanted[500], multiplier = 1664525, increment = 1013904223, seed = 5;
     int n = 500, rounds = 777, i, r;
@@ -580,7 +569,7 @@ TEST(busy) {
 /* Every thread's line comes out once, whole, in whichever order. */
 TEST_ALONE(hello) {
     enum { blocks = 3, threads = 5 };
-    setting s = set_up("kernels/hello.ptx");
+    setting s = set_up("kernels/hello.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "hello");
     static char text[10000];
     double   x = -0.625;
@@ -613,7 +602,7 @@ TEST_ALONE(hello) {
 
 /* One grid whose blocks wait for each other: as large as the device can run at once, and not a block more. */
 TEST(a_cooperative_grid) {
-    setting s = set_up("kernels/grid_sum.ptx");
+    setting s = set_up("kernels/grid_sum.ptx", NULL, 0);
     gpuexec_kernel sum = gpuexec_kernel_get(s.mod, "grid_sum");
     int n = 1000003, i, most = gpuexec_kernel_cooperative_blocks(sum, 256, 0), blocks;
     unsigned *in = malloc((size_t)n * sizeof *in);
@@ -652,7 +641,7 @@ TEST(jacobi) {
         int width, rows, iterations, every;
         float enough;
     } slab;
-    setting s = set_up("kernels/jacobi.ptx");
+    setting s = set_up("kernels/jacobi.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "jacobi");
     gpuexec_barrier barrier = gpuexec_barrier_create(&s.ctx, 1, NULL);
     static float grid[2][rows + 2][width], got[2][rows][width];

@@ -1,9 +1,6 @@
 /* launch.c - grids, arguments, launching. */
 #include "../test.h"
 
-#define UNIT_PTX   "tests/unit/unit.ptx"
-#define FAULTS_PTX "kernels/faults.ptx"
-
 TEST(grid_helpers) {
     static const size_t sizes[] = { 1, 31, 32, 33, 255, 256, 257, 1000000, 0x7fffffff, (size_t)0x7fffffff * 1024 };
     static const unsigned blocks[] = { 1, 32, 100, 256, 1024 };
@@ -293,35 +290,12 @@ TEST(launching_past_the_macro) {
 
 /* --- launch attributes --- */
 
-typedef struct setting {
-    gpuexec_context ctx;
-    gpuexec_module mod;
-    gpuexec_kernel count;
-    gpuexec_stream s;
-    gpuexec_ptr p;
-} setting;
-static setting set_up(void) {
-    setting t;
-    t.ctx   = gpuexec_context_open(0, NULL);
-    t.mod   = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
-    t.count = gpuexec_kernel_get(t.mod, "count");
-    t.s     = gpuexec_stream_create(t.ctx, NULL);
-    t.p     = gpuexec_alloc(t.ctx, 4);
-    CHECK_OK(gpuexec_fill(t.s, t.p, 0, 4));
-    return t;
-}
 static uint32_t result_of(setting t) {
     uint32_t got = 0xdeadbeef;
-    gpuexec_copy_out(t.s, &got, t.p, 4);
-    CHECK_OK(gpuexec_stream_sync(t.s));
+    gpuexec_copy_out(t.stream, &got, t.data, 4);
+    CHECK_OK(gpuexec_stream_sync(t.stream));
     return got;
 }
-#define FAILS(call, result, ...) \
-    do { \
-        CHECK_RESULT(call, result); \
-        CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
-        gpuexec_take_error(); \
-    } while (0)
 
 static int attribute(int which) {
     int value = 0;
@@ -330,46 +304,47 @@ static int attribute(int which) {
 }
 
 TEST(launching_with_attributes) {
-    setting t = set_up();
+    setting t = set_up(UNIT_PTX, "count", 4);
     gpuexec_launch_desc desc = { 0 };
-    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), NULL, GPUEXEC_ARGS(t.p)));
-    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(2, 4, 0), NULL, GPUEXEC_ARGS(t.data)));
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
     desc.cooperative = 1;                                        /* alone, on any driver */
-    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
     CHECK_EQ(result_of(t), 24);
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.p)),
-          GPUEXEC_BAD_LAUNCH, "gpuexec_launch_with", "cuLaunchCooperativeKernel", "1048576 blocks", "1024 threads");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "gpuexec_launch_with", "cuLaunchCooperativeKernel", "1048576 blocks",
+                  "1024 threads");
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
     desc.has_priority = 1;
     desc.priority = -1;
     desc.programmatic = attribute(75) >= 9;                /* the device's capability; older ones ignore or refuse it */
     desc.memory_sync_domain = attribute(75) >= 9;
-    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
     CHECK_EQ(result_of(t), 32);
-    CHECK_OK(gpuexec_launch_with(t.count, gpuexec_stream_legacy(t.ctx), gpuexec_grid(2, 4, 0), &desc,
-                                 GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_launch_with(t.kernel, gpuexec_stream_legacy(t.ctx), gpuexec_grid(2, 4, 0), &desc,
+                                 GPUEXEC_ARGS(t.data)));
     CHECK_OK(gpuexec_context_sync(t.ctx));
     CHECK_EQ(result_of(t), 40);
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.p)),
-          GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "1048576 blocks");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1 << 20, 1024, 0), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "1048576 blocks");
 }
 
 TEST(wrong_attributes) {
-    setting t = set_up();
+    setting t = set_up(UNIT_PTX, "count", 4);
     gpuexec_launch_desc desc = { 0 }, dirty;
     memset(&dirty, 0xff, sizeof dirty);
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &dirty, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_ARGUMENT,
-          "gpuexec_launch_desc was not zero-initialised");
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_NO_ARGS), GPUEXEC_BAD_PARAMETERS,
-          "\"count\" takes 1 parameter");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &dirty, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_ARGUMENT, "gpuexec_launch_desc was not zero-initialised");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_NO_ARGS),
+                  GPUEXEC_BAD_PARAMETERS, "\"count\" takes 1 parameter");
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
     desc.memory_sync_domain = 2;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_ARGUMENT,
-          "memory_sync_domain is 2", "1, remote");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_ARGUMENT, "memory_sync_domain is 2", "1, remote");
     desc.memory_sync_domain = 0;
     desc.has_priority = 1;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 5000, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
-          "cuLaunchKernelEx", "block_x is 5000");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 5000, 0), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "cuLaunchKernelEx", "block_x is 5000");
     CHECK_EQ(result_of(t), 0);
 }
 
@@ -378,17 +353,17 @@ TEST_ALONE(attributes_on_an_old_driver) {
     setting t;
     setenv("SIMGPU_DRIVER_VERSION", "11040", 1);
     if (gpuexec_driver_version() >= 11080) SKIP("this driver has cuLaunchKernelEx");
-    t = set_up();
+    t = set_up(UNIT_PTX, "count", 4);
     desc.cooperative = 1;
-    CHECK_OK(gpuexec_launch_with(t.count, t.s, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)));
     desc.cluster_x = 2;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(2, 1, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_OLD_DRIVER,
-          "\"count\"", "need a driver of CUDA 11.8", "this one is of 11.4");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(2, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_OLD_DRIVER, "\"count\"", "need a driver of CUDA 11.8", "this one is of 11.4");
     CHECK_EQ(result_of(t), 1);
 }
 
 TEST(clusters) {
-    setting t = set_up();
+    setting t = set_up(UNIT_PTX, "count", 4);
     gpuexec_launch_desc desc = { 0 };
     gpuexec_dims grid = gpuexec_grid(6, 32, 0);
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
@@ -397,31 +372,30 @@ TEST(clusters) {
         char capability[80];
         snprintf(capability, sizeof capability, attribute(75) < 9 ? "device 0 has %d.%d"
                  : "device 0: its compute capability is %d.%d", attribute(75), attribute(76));
-        FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED,
-              "clusters (2 x 1 x 1 blocks, kernel \"count\")", attribute(75) < 9 ? "need compute capability 9.0"
-              : "but the driver says that it has no clusters",
-                  capability);
+        CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_NOT_SUPPORTED,
+                      "clusters (2 x 1 x 1 blocks, kernel \"count\")", attribute(75) < 9 ? "need compute capability 9.0"
+                      : "but the driver says that it has no clusters", capability);
         CHECK_EQ(result_of(t), 0);
         SKIP("this device has no clusters; that they are refused was tested");
     }
-    CHECK_OK(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)));
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)));
     CHECK_EQ(result_of(t), 6 * 32);
     desc.cluster_x = 4;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6",
-          "no multiple of the cluster's 4 blocks", "\"count\"");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_x is 6", "no multiple of the cluster's 4 blocks", "\"count\"");
     desc.cluster_x = 0;
     desc.cluster_y = 2;                                          /* x 0 is 1 */
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_y is 1",
-          "no multiple of the cluster's 2 blocks");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_y is 1", "no multiple of the cluster's 2 blocks");
     desc.cluster_y = 0;
     desc.cluster_x = 16;
     grid.grid_x = 32;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
-          "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
-          "32 x 1 x 1 has 32 blocks", "at most", "on device 0");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "32 x 1 x 1 has 32 blocks", "at most", "on device 0");
     CHECK_EQ(result_of(t), 6 * 32);
 }
 
@@ -429,7 +403,7 @@ TEST(clusters) {
 
 /* What the device can give is for static and dynamic shared memory together. By each way to launch. */
 TEST(static_and_dynamic_shared_memory_together) {
-    setting t = set_up();
+    setting t = set_up(UNIT_PTX, "count", 4);
     gpuexec_kernel fn = gpuexec_kernel_get(t.mod, "with_static_shared");
     gpuexec_launch_desc desc = { 0 };
     gpuexec_prepared p;
@@ -441,18 +415,19 @@ TEST(static_and_dynamic_shared_memory_together) {
     desc.has_priority = gpuexec_driver_version() >= 11080;
     snprintf(need, sizeof need, "needs %u bytes of shared memory per block (1024 static and %u dynamic), "
              "but device 0 has at most %u", most + 1028, most + 4, most + 1024);
-    FAILS(gpuexec_launch(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, need);
-    FAILS(gpuexec_launch_cooperative(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
-          need);
-    FAILS(gpuexec_launch_with(fn, t.s, gpuexec_grid(1, 1, most + 4), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
-          need);
-    CHECK(!gpuexec_ok(gpuexec_prepare(fn, t.s, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.p))));
+    CHECK_REFUSED(gpuexec_launch(fn, t.stream, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  need);
+    CHECK_REFUSED(gpuexec_launch_cooperative(fn, t.stream, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, need);
+    CHECK_REFUSED(gpuexec_launch_with(fn, t.stream, gpuexec_grid(1, 1, most + 4), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, need);
+    CHECK(!gpuexec_ok(gpuexec_prepare(fn, t.stream, gpuexec_grid(1, 1, most + 4), GPUEXEC_ARGS(t.data))));
     CHECK_TEXT(gpuexec_error_text(), need);
     gpuexec_take_error();
-    CHECK_OK(gpuexec_launch(fn, t.s, gpuexec_grid(1, 1, most), GPUEXEC_ARGS(t.p)));
-    p = gpuexec_prepare(fn, t.s, gpuexec_grid(1, 1, most), GPUEXEC_ARGS(t.p));
+    CHECK_OK(gpuexec_launch(fn, t.stream, gpuexec_grid(1, 1, most), GPUEXEC_ARGS(t.data)));
+    p = gpuexec_prepare(fn, t.stream, gpuexec_grid(1, 1, most), GPUEXEC_ARGS(t.data));
     CHECK_OK(gpuexec_launch_prepared(p));
-    CHECK_OK(gpuexec_stream_sync(t.s));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
 }
 
 /* Each way to launch opts in by itself, and none takes back what another has got: neither with less, nor through
@@ -532,7 +507,7 @@ static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc
     return GXI_INVALID_CLUSTER_SIZE;
 }
 TEST(clusters_that_are_refused) {
-    setting t = set_up();
+    setting t = set_up(UNIT_PTX, "count", 4);
     gpuexec_launch_desc desc = { 0 };
     gpuexec_dims grid = gpuexec_grid(6, 32, 0);
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
@@ -544,27 +519,27 @@ TEST(clusters_that_are_refused) {
     gxi.cu.cuOccupancyMaxPotentialClusterSize = sixteen;
     gxi.cu.cuLaunchKernelEx = refuse;
     desc.cluster_x = 4;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 6",
-          "no multiple of the cluster's 4 blocks", "912");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_x is 6", "no multiple of the cluster's 4 blocks", "912");
     desc.cluster_x = 0;
     desc.cluster_z = 2;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_z is 1",
-          "no multiple of the cluster's 2 blocks");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_z is 1", "no multiple of the cluster's 2 blocks");
     desc.cluster_z = 0;
     desc.cluster_x = 16;
     grid.grid_x = 32;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
-          "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
     desc.cluster_x = 32;
     desc.non_portable_cluster = 1;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
-          "32 x 1 x 1 has 32 blocks", "at most 16 of kernel \"count\"", "device 0");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "32 x 1 x 1 has 32 blocks", "at most 16 of kernel \"count\"", "device 0");
     own_cluster = 2;
     desc.cluster_x = 4;
-    FAILS(gpuexec_launch_with(t.count, t.s, grid, &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH,
-          "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
     /* the kernel's own clusters count for every launch */
-    CHECK(!gpuexec_ok(gpuexec_prepare(t.count, t.s, grid, GPUEXEC_ARGS(t.p))));
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, grid, GPUEXEC_ARGS(t.data))));
     CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "no multiple of the cluster's 2 blocks");
     gpuexec_take_error();
     own_cluster = 0;

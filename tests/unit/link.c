@@ -28,7 +28,6 @@ static struct {
     global_fn global;
 } cu;
 
-
 static gpuexec_context begin(void) {
     static const struct { const char *name; int version; } names[] = {
         { "cuLinkCreate", 6050 }, { "cuLinkAddData", 6050 }, { "cuLinkAddFile", 6050 }, { "cuLinkComplete", 5050 },
@@ -635,39 +634,33 @@ TEST(library_misuse) {
     gpuexec_linker      none = { 0 }, l = linker_of(ctx, 0, 0);
     const void *image = zeros;
     size_t      bytes = 1;
-#define REFUSED(call, wanted, ...) \
-    do { \
-        CHECK_RESULT(call, wanted); \
-        CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
-        CHECK_RESULT(gpuexec_take_error(), wanted); \
-    } while (0)
-    REFUSED(gpuexec_linker_add(none, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL), GPUEXEC_BAD_HANDLE,
-            "the linker was never made");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, NULL, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the input is NULL");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "", 0, "nothing"), GPUEXEC_BAD_IMAGE, "nothing is empty");
-    REFUSED(gpuexec_linker_add(l, (gpuexec_input_type)9, main_ptx, 0, NULL), GPUEXEC_BAD_ARGUMENT,
-            "9 is no gpuexec_input_type");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_CUBIN, main_ptx, 0, "main"), GPUEXEC_BAD_IMAGE,
-            "main was said to be a cubin, but it is PTX text", "AUTO");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "__global__ void f() {}", 0, "f.cu"), GPUEXEC_BAD_IMAGE,
-            "f.cu is none of PTX text", "CUDA C", "nvcc");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "hello", 0, NULL), GPUEXEC_BAD_IMAGE, "input 1 is none of",
-            ".version");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\n", 0, "x.a"), GPUEXEC_BAD_ARGUMENT, "x.a is a library",
-            "does not say its length");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED,
-            "x.ltoir is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/file.ptx"), GPUEXEC_FILE_ERROR,
-            "/no/such/file.ptx", "No such file");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "\"/tmp\" is a directory",
-            "directory");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"), GPUEXEC_BAD_IMAGE,
-            "ELF file, but no cubin");
-    REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
-    REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED, "from 0 inputs", "add inputs first");
+    CHECK_REFUSED(gpuexec_linker_add(none, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL), GPUEXEC_BAD_HANDLE,
+                  "the linker was never made");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, NULL, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the input is NULL");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "", 0, "nothing"), GPUEXEC_BAD_IMAGE, "nothing is empty");
+    CHECK_REFUSED(gpuexec_linker_add(l, (gpuexec_input_type)9, main_ptx, 0, NULL), GPUEXEC_BAD_ARGUMENT,
+                  "9 is no gpuexec_input_type");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_CUBIN, main_ptx, 0, "main"), GPUEXEC_BAD_IMAGE,
+                  "main was said to be a cubin, but it is PTX text", "AUTO");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "__global__ void f() {}", 0, "f.cu"), GPUEXEC_BAD_IMAGE,
+                  "f.cu is none of PTX text", "CUDA C", "nvcc");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "hello", 0, NULL), GPUEXEC_BAD_IMAGE, "input 1 is none of",
+                  ".version");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\n", 0, "x.a"), GPUEXEC_BAD_ARGUMENT,
+                  "x.a is a library", "does not say its length");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED,
+                  "x.ltoir is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
+    CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
+    CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/file.ptx"), GPUEXEC_FILE_ERROR,
+                  "/no/such/file.ptx", "No such file");
+    CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "\"/tmp\" is a directory",
+                  "directory");
+    CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"), GPUEXEC_BAD_IMAGE,
+                  "ELF file, but no cubin");
+    CHECK_REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
+    CHECK_REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED, "from 0 inputs", "add inputs first");
     CHECK(image == NULL && bytes == 0);
-    REFUSED(gpuexec_linker_save(l, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
+    CHECK_REFUSED(gpuexec_linker_save(l, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
     desc.prefer_binary = 1;
     CHECK(!gpuexec_ok(gpuexec_linker_create(ctx, &desc)));
     CHECK_TEXT(gpuexec_error_text(), "prefer_binary is set, but a linker");
@@ -698,18 +691,18 @@ TEST(what_the_cpu_device_cannot_do) {
     CHECK(!gpuexec_ok(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL)));
     CHECK_TEXT(gpuexec_error_text(), "the image is a cubin, but the CPU device executes PTX text only", "nvcc -ptx");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
-            "a.cubin is a cubin, but the CPU device");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"), GPUEXEC_NOT_SUPPORTED,
-            "libcudadevrt.a is a library of host objects, but the CPU device", "on GPUs only");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
+                  "a.cubin is a cubin, but the CPU device");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"),
+                  GPUEXEC_NOT_SUPPORTED, "libcudadevrt.a is a library of host objects, but the CPU device",
+                  "on GPUs only");
     CHECK(!gpuexec_ok(gpuexec_module_load(ctx, ptx, 0, NULL)));
     CHECK_TEXT(gpuexec_error_text(), "the image has kernels that launch kernels", "which the CPU device cannot do",
                "from the host");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent"));
-    REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
-            "cudaGetParameterBufferV2",
-            "libcudadevrt.a, which the CPU device cannot take");
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
+                  "cudaGetParameterBufferV2", "libcudadevrt.a, which the CPU device cannot take");
 }
 
 TEST(library_linkers_end_with_their_context) {

@@ -1,8 +1,6 @@
 /* memory.c - device and pinned memory, copies, fills. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 static void fill_random(void *memory, size_t bytes, uint32_t seed) {
     unsigned char *p = (unsigned char *)memory;
     while (bytes--) *p++ = (unsigned char)(test_random(&seed) >> 13);
@@ -281,11 +279,7 @@ TEST_MULTI(memory_of_a_peer) {
 }
 
 /* A copy that is refused; the texts say why. */
-#define REFUSED(call, ...) do { \
-    CHECK_RESULT(call, GPUEXEC_BAD_ARGUMENT); \
-    CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
-    gpuexec_take_error(); \
-} while (0)
+#define REFUSED(call, ...) CHECK_REFUSED(call, GPUEXEC_BAD_ARGUMENT, __VA_ARGS__)
 
 static const char *number(unsigned long long n) {                    /* for texts; each of the last eight stays */
     static char texts[8][24];
@@ -831,9 +825,10 @@ TEST(registrations_that_overlap) {
     CHECK_OK(gpuexec_copy_in(s, p, h, 16384));                       /* up to it is pageable */
     CHECK_OK(gpuexec_copy_in(s, p, h + 16384, 16384));
     CHECK_OK(gpuexec_stream_sync(s));
-    REFUSED(gpuexec_unregister(h + 16385), "1 bytes into the allocation of 16384 bytes", "memory.c:");
-    REFUSED(gpuexec_unregister(h + 4), "not from gpuexec_register");
-    REFUSED(gpuexec_unregister(pinned), "is pinned memory", "gpuexec_free_pinned");
+    CHECK_FAILED(gpuexec_unregister(h + 16385), GPUEXEC_BAD_ARGUMENT, "1 bytes into the allocation of 16384 bytes",
+                 "memory.c:");
+    CHECK_FAILED(gpuexec_unregister(h + 4), GPUEXEC_BAD_ARGUMENT, "not from gpuexec_register");
+    CHECK_FAILED(gpuexec_unregister(pinned), GPUEXEC_BAD_ARGUMENT, "is pinned memory", "gpuexec_free_pinned");
     CHECK_OK(gpuexec_unregister(h + 16384));
     CHECK_RESULT(gpuexec_unregister(h + 16384), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_register, or was freed before");

@@ -1,9 +1,6 @@
 /* module.c - images, the kernels in them, and what is known about each. */
 #include "../test.h"
 
-#define UNIT_PTX   "tests/unit/unit.ptx"
-#define FAULTS_PTX "kernels/faults.ptx"
-
 static char *file_text(const char *path, size_t *bytes) {
     FILE *f = fopen(path, "rb");
     char *text = (char *)calloc(1, 100000);
@@ -319,18 +316,6 @@ TEST(kernels_that_launch_kernels_are_seen) {
 
 /* --- variables by value ------------------------------------------------------------------------------------------- */
 
-#define REFUSED(call, wanted, ...) \
-    do { \
-        CHECK_RESULT(call, wanted); \
-        CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
-        CHECK_RESULT(gpuexec_take_error(), wanted); \
-    } while (0)
-#define NOT_LOADED(call, wanted, ...) \
-    do { gpuexec_module not_loaded = call; CHECK(!gpuexec_ok(not_loaded)); \
-         CHECK_TEXT(gpuexec_why(not_loaded), __VA_ARGS__); \
-                                           CHECK_RESULT(gpuexec_take_error(), wanted); \
-                                           } while (0)
-
 TEST(variables_of_two_modules_side_by_side) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  a = gpuexec_module_load_file(ctx, UNIT_PTX, NULL),
@@ -361,16 +346,16 @@ TEST(variables_that_do_not_fit) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), none = { 0 };
     uint32_t        words[8] = { 0 };
-    REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT, "variable \"table\"",
-            "unit.ptx", "has 16 bytes", "but 32");
-    REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes", "but 17");
-    REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
-    REFUSED(gpuexec_module_set_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
-            "host memory for variable \"table\" is NULL");
-    REFUSED(gpuexec_module_get_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
-            "host memory for variable \"table\" is NULL");
-    REFUSED(gpuexec_module_get_global(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
-    REFUSED(gpuexec_module_set_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE, "the module was never made");
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT,
+                  "variable \"table\"", "unit.ptx", "has 16 bytes", "but 32");
+    CHECK_REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes", "but 17");
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
+                  "host memory for variable \"table\" is NULL");
+    CHECK_REFUSED(gpuexec_module_get_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
+                  "host memory for variable \"table\" is NULL");
+    CHECK_REFUSED(gpuexec_module_get_global(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
+    CHECK_REFUSED(gpuexec_module_set_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE, "the module was never made");
     gpuexec_kernel_get(mod, "no_such_kernel");
     /* work is refused while a failure is latched */
     CHECK_RESULT(gpuexec_module_set_global(mod, "table", words, 4), GPUEXEC_NOT_FOUND);
@@ -437,13 +422,13 @@ TEST(every_option_is_checked) {
         int value = row->low - 1;
         memcpy((char *)&desc + row->at, &value, sizeof value);
         snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to", row->name, value, row->low);
-        NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
         if (row->high == 0x7FFFFFFF) continue;
         value = row->high + 1;
         memcpy((char *)&desc + row->at, &value, sizeof value);
         snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to %d", row->name, value,
                  row->low, row->high);
-        NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
     }
 }
 
@@ -462,8 +447,8 @@ TEST(options_that_compile) {
     check_that_it_runs(ctx, mod);
     CHECK(gpuexec_module_threads_per_block(mod) >= 256);
     desc.target = d.compute_capability;
-    NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, "both target",
-               "threads_per_block (256)");
+    CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, "both target",
+                   "threads_per_block (256)");
     memset(&desc, 0, sizeof desc);
     desc.target = d.compute_capability;
     mod = gpuexec_module_load_file(ctx, UNIT_PTX, &desc);
@@ -536,31 +521,31 @@ TEST(wrong_images) {
     unsigned char cubin[128] = "\x7F" "ELF\2\1\1", fatbin[128] = "\x50\xED\x55\xBA\1\0\x10";
     cubin[18] = 190;                                             /* EM_CUDA */
     cubin[41] = 0x10;                                            /* sections at 4096 */
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
-               "the image is a cubin that is cut off: it has 128 bytes, but", "4096", "cure:");
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, 30, NULL), GPUEXEC_BAD_IMAGE,
-               "is a cubin that is cut off: it has 30 bytes");
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, 10, NULL), GPUEXEC_BAD_IMAGE, "ELF file");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
+                   "the image is a cubin that is cut off: it has 128 bytes, but", "4096", "cure:");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 30, NULL), GPUEXEC_BAD_IMAGE,
+                   "is a cubin that is cut off: it has 30 bytes");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 10, NULL), GPUEXEC_BAD_IMAGE, "ELF file");
     cubin[18] = 62;                                              /* EM_X86_64 */
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "an ELF file, but no cubin",
-               "nvcc");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "an ELF file, but no cubin",
+                   "nvcc");
     fatbin[8] = 200;
-    NOT_LOADED(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE,
-               "is a fatbin that is cut off: it has 128 bytes, but", "216");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE,
+                   "is a fatbin that is cut off: it has 128 bytes, but", "216");
     fatbin[8] = 64;                                              /* one part of LTO-IR */
     fatbin[16] = 8;
     fatbin[20] = 64;
-    NOT_LOADED(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR", "-dlto",
-               "nvJitLink");
-    NOT_LOADED(gpuexec_module_load(ctx, "!<arch>\nabc", 11, NULL), GPUEXEC_BAD_IMAGE, "a library of host objects",
-               "gpuexec_linker_add_file");
-    NOT_LOADED(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR", "-dlto",
+                   "nvJitLink");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, "!<arch>\nabc", 11, NULL), GPUEXEC_BAD_IMAGE, "a library of host objects",
+                   "gpuexec_linker_add_file");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
     memcpy(cubin + 64, fatbin, 64);                              /* a host object with a fatbin in it */
     cubin[72] = 40;
     cubin[80] = 2;
     cubin[84] = 40;
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "a host object",
-               "gpuexec_linker_add_file");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "a host object",
+                   "gpuexec_linker_add_file");
     check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, NULL));
 }
 
@@ -585,15 +570,15 @@ TEST(lengths_that_no_memory_holds) {
         put_le(cubin + 60, 2, 20);
         memcpy(fatbin, "\x50\xED\x55\xBA\1\0\x10", 7);
         put_le(fatbin + 8, 8, lengths[i]);
-        NOT_LOADED(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                   "the image is a cubin that is cut off: it has 128 bytes, but");
-        NOT_LOADED(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                   "the image is a fatbin that is cut off: it has 128 bytes, but");
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE,
+                       "the image is a cubin that is cut off: it has 128 bytes, but");
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE,
+                       "the image is a fatbin that is cut off: it has 128 bytes, but");
         if (lengths[i] > SIZE_MAX / 2 - 1) {
-            NOT_LOADED(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
-                       "the image is a cubin with a damaged header", "which no memory holds");
-            NOT_LOADED(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE,
-                       "the image is a fatbin with a damaged header", "give its length");
+            CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
+                           "the image is a cubin with a damaged header", "which no memory holds");
+            CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE,
+                           "the image is a fatbin with a damaged header", "give its length");
             CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fatbin, 0, "part"), GPUEXEC_BAD_IMAGE);
             CHECK_TEXT(gpuexec_error_text(), "part is a fatbin with a damaged header");
             CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, cubin, 0, NULL), GPUEXEC_BAD_IMAGE);
@@ -609,8 +594,8 @@ TEST(lengths_that_no_memory_holds) {
         free(cubin);
         free(fatbin);
     }
-    NOT_LOADED(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is",
-               "give its length in bytes");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is",
+                   "give its length in bytes");
     CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, "text", SIZE_MAX - 1, "part"), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "the length of part is", "give its length in bytes");
     CHECK_EQ(gxi_ptx_params("(.param .align 8 .b64 a[0x2000000000000001])", sizes, offsets, types, 2), -1);
@@ -658,7 +643,7 @@ TEST(parameters_that_cannot_be) {
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n"
                  ".entry e(%s) { ret; }\n", wrong[i].list);
-        NOT_LOADED(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, "line 4", wrong[i].says);
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, "line 4", wrong[i].says);
     }
 }
 
@@ -670,14 +655,14 @@ TEST(wrapped_images) {
     fatbin[8] = 64;
     fatbin[16] = 8;
     fatbin[20] = 64;             /* one part of LTO-IR: seen through the pointer, and the length is the fatbin's own */
-    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
-    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
     memcpy(pair, &wrapper, sizeof wrapper);           /* two of them, as a file may have, whose pointers lead nowhere */
     memset(pair + 8, 0x11, 8);
-    NOT_LOADED(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
-               "is the wrapper that nvcc puts around a fatbin");
-    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE,
-               "is a fatbin that is cut off: it has 6 bytes");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
+                   "is the wrapper that nvcc puts around a fatbin");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE,
+                   "is a fatbin that is cut off: it has 6 bytes");
 }
 
 TEST(symbols_that_are_elsewhere) {
@@ -758,22 +743,21 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     CHECK_OK(gpuexec_device_get_info(0, &d));
     if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc here that compiles for sm_90");
     CHECK(truncate(cut, 2000) == 0);
-    NOT_LOADED(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE,
-               "is a cubin that is cut off: it has 2000 bytes", cut);
+    CHECK_NOT_MADE(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE,
+                   "is a cubin that is cut off: it has 2000 bytes", cut);
     unlink(cut);
     if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75)))      /* no PTX in it */
-        NOT_LOADED(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED
-                   : GPUEXEC_IMAGE_TOO_NEW,
-                   on_cpu_device() ? "is a fatbin, but the CPU device executes PTX text only"
-                       : "has no code for device 0 of compute capability",
-                   on_cpu_device() ? "nvcc -ptx" : "nvcc -gencode", other);
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED
+                       : GPUEXEC_IMAGE_TOO_NEW, on_cpu_device() ? "is a fatbin, but the "
+                       "CPU device executes PTX text only" : "has no code for device 0 of compute capability",
+                       on_cpu_device() ? "nvcc -ptx" : "nvcc -gencode", other);
     unlink(other);
     if (CHECK(nvcc_made(object, "-dc -arch=sm_", 90)))
-        NOT_LOADED(gpuexec_module_load_file(ctx, object, NULL), GPUEXEC_BAD_IMAGE, "is a host object",
-                   "gpuexec_linker_add_file");
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, object, NULL), GPUEXEC_BAD_IMAGE, "is a host object",
+                       "gpuexec_linker_add_file");
     unlink(object);
     if (CHECK(nvcc_made(lto, "-fatbin -rdc=true -gencode arch=compute_80,code=lto_", 80)))
-        NOT_LOADED(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_NOT_SUPPORTED, "is LTO-IR", "nvJitLink");
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_NOT_SUPPORTED, "is LTO-IR", "nvJitLink");
     unlink(lto);
 }
 

@@ -430,21 +430,15 @@ TEST_MULTI(barrier_wrong_use) {
     contexts[0] = gpuexec_context_open(0, NULL);
     contexts[1] = gpuexec_context_open(1, NULL);
     contexts[2] = gpuexec_context_open(1, NULL);
-#define WRONG(made, result, ...) \
-    do { \
-        gpuexec_barrier it = made; \
-        CHECK(!gpuexec_ok(it)); \
-        CHECK_TEXT(gpuexec_why(it), __VA_ARGS__); \
-        CHECK_RESULT(gpuexec_take_error(), result); \
-    } while (0)
-    WRONG(gpuexec_barrier_create(contexts, 0, NULL), GPUEXEC_BAD_ARGUMENT, "a barrier over 0 contexts", "1 to 32");
-    WRONG(gpuexec_barrier_create(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
-    WRONG(gpuexec_barrier_create(contexts, 3, NULL), GPUEXEC_BAD_ARGUMENT,
-          "contexts[1] and contexts[2] are both of device 1");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 0, NULL), GPUEXEC_BAD_ARGUMENT, "a barrier over 0 contexts",
+                   "1 to 32");
+    CHECK_NOT_MADE(gpuexec_barrier_create(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 3, NULL), GPUEXEC_BAD_ARGUMENT,
+                   "contexts[1] and contexts[2] are both of device 1");
     desc.timeout_seconds = -1;
-    WRONG(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "timeout_seconds is -1");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "timeout_seconds is -1");
     desc.end_canary = 7;
-    WRONG(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "not zero-initialised");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "not zero-initialised");
     CHECK_OK(gpuexec_context_close(contexts[2]));
     barrier = gpuexec_barrier_create(contexts, 2, NULL);
     CHECK_EQ(gpuexec_barrier_address(barrier, 2), 0);

@@ -2,7 +2,6 @@
    synchronisations, kernels that meet. And which devices reach each other. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
 enum { MOST = 8, COOPERATIVE_MULTI_DEVICE = 96, NO_PRE_SYNC = 1, NO_POST_SYNC = 2 };
 
 typedef struct params {                              /* CUDA_LAUNCH_PARAMS */

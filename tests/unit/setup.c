@@ -1,8 +1,6 @@
 /* setup.c - starting, stopping, and what a program can bring along: logger, allocator, trace. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 /* A small program that uses every kind of object and leaves all of them behind. 1 if everything worked. */
 static int use_everything(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);

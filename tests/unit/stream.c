@@ -1,34 +1,19 @@
 /* stream.c - queues of work: order within one, overlap and waiting between several. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
-typedef struct setting {
-    gpuexec_context ctx;
-    gpuexec_module mod;
-    gpuexec_kernel add;
-    test_gate gate;
-    gpuexec_ptr data;
-    uint32_t *host;
-} setting;
 enum { WORDS = 512, BYTES = WORDS * 4 };
 
-static setting set_up(void) {
-    setting s;
-    s.ctx  = gpuexec_context_open(0, NULL);
-    s.mod  = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
-    s.add  = gpuexec_kernel_get(s.mod, "add");
+static setting begin(void) {
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     s.gate = gate_make(s.ctx, s.mod);
-    s.data = gpuexec_alloc(s.ctx, BYTES);
     s.host = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
-    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
     memset(s.host, 0, BYTES);
     return s;
 }
 
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
     uint32_t n = WORDS;
-    return gpuexec_launch(s->add, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
+    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
 }
 
 static gpuexec_stream make_stream(gpuexec_context ctx, int non_blocking, int priority) {
@@ -39,7 +24,7 @@ static gpuexec_stream make_stream(gpuexec_context ctx, int non_blocking, int pri
 }
 
 TEST(a_stream_is_busy_until_its_work_is_done) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
     CHECK_OK(gpuexec_stream_query(stream));
     gate_close(s.gate, stream);
@@ -59,7 +44,7 @@ TEST(a_stream_is_busy_until_its_work_is_done) {
 
 /* x = (x + 1) on the device, 500 times, each reading what the one before wrote. */
 TEST(work_of_a_stream_runs_in_order) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
     uint32_t i;
     for (i = 0; i < 500; i++) CHECK_OK(add_to(&s, stream, i));
@@ -71,7 +56,7 @@ TEST(work_of_a_stream_runs_in_order) {
 
 /* While one stream is held at the gate another one works and finishes. */
 TEST(streams_overlap) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream held = gpuexec_stream_create(s.ctx, NULL), other = gpuexec_stream_create(s.ctx, NULL);
     gate_close(s.gate, held);
     CHECK_OK(add_to(&s, other, 7));
@@ -84,7 +69,7 @@ TEST(streams_overlap) {
 }
 
 TEST(the_legacy_stream_waits_for_blocking_streams) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx), blocking = gpuexec_stream_create(s.ctx, NULL);
     gate_close(s.gate, blocking);
     CHECK_OK(add_to(&s, blocking, 2));
@@ -99,7 +84,7 @@ TEST(the_legacy_stream_waits_for_blocking_streams) {
 }
 
 TEST(a_non_blocking_stream_does_not_hold_the_legacy_one) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx), free_stream = make_stream(s.ctx, 1, 0);
     gate_close(s.gate, free_stream);
     CHECK_OK(add_to(&s, legacy, 3));
@@ -126,7 +111,7 @@ TEST(the_legacy_stream_is_one_handle) {
 
 /* a -> event -> b, the classic of two streams. */
 TEST(a_stream_waits_for_an_event_of_another) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = make_stream(s.ctx, 1, 0);
     gpuexec_event  done = gpuexec_event_create(s.ctx, NULL);
     gate_close(s.gate, a);
@@ -145,7 +130,7 @@ TEST(a_stream_waits_for_an_event_of_another) {
 
 /* The wait is for the record that was last when it was queued: one made later does not count. */
 TEST(waiting_for_an_event_means_its_last_record) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = make_stream(s.ctx, 1, 0);
     gpuexec_event  e = gpuexec_event_create(s.ctx, NULL);
     CHECK_OK(gpuexec_stream_wait_event(b, e));                   /* never recorded: no wait */
@@ -160,7 +145,7 @@ TEST(waiting_for_an_event_means_its_last_record) {
 }
 
 TEST(adopting_a_native_stream) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream own = gpuexec_stream_create(s.ctx, NULL);
     gpuexec_stream adopted = gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(own));
     gpuexec_stream legacy  = gpuexec_stream_from_native(s.ctx, NULL);
@@ -183,7 +168,7 @@ TEST(adopting_a_native_stream) {
 
 /* Destroying ends the handle; the work still runs. */
 TEST(destroying_a_busy_stream) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = make_stream(s.ctx, 1, 0);
     gate_close(s.gate, stream);
     CHECK_OK(add_to(&s, stream, 11));
@@ -196,7 +181,7 @@ TEST(destroying_a_busy_stream) {
 }
 
 TEST(context_sync_waits_for_all_streams) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = gpuexec_stream_create(s.ctx, NULL);
     uint32_t i;
     for (i = 0; i < 20; i++) {
@@ -318,7 +303,7 @@ static void take_note(void *user) {
 
 TEST(functions_of_the_host) {
     enum { count = 20 };
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
     note n[count];
     int i;
@@ -342,7 +327,7 @@ TEST(functions_of_the_host) {
 /* Every priority asked for is read back as the nearest in the context's range. */
 TEST(priorities_are_clamped_and_read_back) {
     static const int asked[] = { -1000000, -3, -1, 0, 1, 1000000 };
-    setting s = set_up();
+    setting s = begin();
     int least = 99, greatest = 99;
     size_t i;
     CHECK_OK(gpuexec_context_get_priorities(s.ctx, &least, &greatest));
@@ -362,7 +347,7 @@ TEST(priorities_are_clamped_and_read_back) {
 }
 
 TEST(what_a_stream_is) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream own = make_stream(s.ctx, 1, 0);
     gpuexec_stream_info info;
     CHECK_OK(gpuexec_stream_get_info(gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(own)), &info));
@@ -391,7 +376,7 @@ static void *works_on_its_own_stream(void *arg) {                    /* while an
 }
 
 TEST(the_per_thread_stream) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_per_thread(s.ctx), legacy = gpuexec_stream_legacy(s.ctx);
     gpuexec_stream_info info;
     pthread_t thread;
@@ -423,7 +408,7 @@ TEST(the_per_thread_stream) {
 
 /* It takes part in everything: events, waits, copies, fills, functions of the host. */
 TEST(work_on_the_per_thread_stream) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_per_thread(s.ctx), other = make_stream(s.ctx, 1, 0);
     gpuexec_event e;
     note n = { s.host, 0, 0 };

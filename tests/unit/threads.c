@@ -2,8 +2,6 @@
    which makes them slow: TEST_ROUNDS=2 in the environment then is enough instead of 20. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 enum { THREADS = 8, ROUNDS = 25, WORDS = 1000 };
 
 typedef struct worker {
