@@ -146,7 +146,7 @@ static inline int test_refused(const char *file, int line, gpuexec_result got, g
     ok &= test_true(file, line, e->result == wanted && e->message && strstr(e->text, e->message) != NULL,
                     "the failure's parts tell the same");
     ok &= test_true(file, line, !e->cure || strstr(e->text, e->cure) != NULL, "the text has the cure");
-    ok &= test_result(file, line, gpuexec_take_error(), latches ? wanted : GPUEXEC_OK, "gpuexec_take_error() behind it");
+    ok &= test_result(file, line, gpuexec_take_error(), latches ? wanted : GPUEXEC_OK, "gpuexec_take_error() then");
     return ok;
 }
 
@@ -243,6 +243,42 @@ static inline uint32_t test_random(uint32_t *state) {
     x ^= x >> 17;
     x ^= x << 5;
     return *state = x;
+}
+
+/* An allocator for gpuexec_setup_desc.realloc_function: counts what lives; succeeds test_blocks_left more times. */
+enum { TEST_BLOCKS_ENOUGH = 1000000 };
+static int test_blocks, test_blocks_left = TEST_BLOCKS_ENOUGH;
+
+static inline void *test_realloc(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (!bytes) {
+        if (p) test_blocks--;
+        free(p);
+        return NULL;
+    }
+    if (test_blocks_left-- <= 0) return NULL;
+    if (!p) test_blocks++;
+    return realloc(p, bytes);
+}
+
+/* A library that has memory for no allocation, then for one, and so on, until `work` gives GPUEXEC_OK, which it must
+   for less than `most`. Each failure before has a text, and nothing is left. */
+static inline void test_running_dry(gpuexec_result (*work)(void), int most) {
+    gpuexec_setup_desc desc;
+    gpuexec_result made = GPUEXEC_OUT_OF_HOST_MEMORY;
+    int i;
+    memset(&desc, 0, sizeof desc);
+    desc.realloc_function = test_realloc;
+    for (i = 0; i < most && made; i++) {
+        test_blocks_left = i;
+        made = gpuexec_setup(&desc);
+        if (!made) made = work();
+        if (made) CHECK(gpuexec_error_text()[0]);
+        gpuexec_shutdown();
+        CHECK_EQ(test_blocks, 0);
+    }
+    CHECK(i > 10 && i < most);
+    test_blocks_left = TEST_BLOCKS_ENOUGH;
 }
 
 /* A gate keeps a stream busy until the test opens it. Make it early: while one is closed, a call that may wait for the

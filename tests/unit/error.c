@@ -121,9 +121,8 @@ TEST(a_failed_handle_holds_its_reason) {
     CHECK(!gpuexec_ok(fn));
     CHECK(mod.id != 0 && fn.id != 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_FILE_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
+    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_FILE_ERROR,
+                  "no/such/file.ptx");
     CHECK_TEXT(gpuexec_why(mod), "no/such/file.ptx");
     CHECK_TEXT(gpuexec_why(fn), "no/such/file.ptx");
     CHECK_STRING(gpuexec_why(ctx), "");
@@ -150,9 +149,7 @@ TEST(check_once_at_the_end) {
     gpuexec_launch(fn, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, one, n));
     gpuexec_event_record(e, s);
     gpuexec_copy_out(s, host, p, sizeof host);
-    CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_NO_DEVICE);
-    CHECK_TEXT(gpuexec_error_text(), "9999", "gpuexec_context_open");
-    gpuexec_take_error();
+    CHECK_FAILED(gpuexec_stream_sync(s), GPUEXEC_NO_DEVICE, "9999", "gpuexec_context_open");
     gpuexec_free_pinned(h);
     gpuexec_free(p);
     gpuexec_event_destroy(e);
@@ -414,9 +411,7 @@ TEST(places_are_copied) {
     CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");  /* the latched one's */
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     CHECK_TEXT(gpuexec_why(failed), "failed.c:6");
-    CHECK_RESULT(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE);
-    CHECK_TEXT(gpuexec_error_text(), "it was started by gpuexec_setup at setup.c:1");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE, "it was started by gpuexec_setup at setup.c:1");
     CHECK_OK(gpuexec_pointer_get_info(p, &info));
     CHECK_STRING(info.where, "alloc.c:4");
     CHECK(gpuexec_context_stack_text(stack, sizeof stack) > 0);

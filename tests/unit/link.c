@@ -441,10 +441,9 @@ TEST(another_target) {
     CHECK_EQ((uintptr_t)value, 1024);
     desc.target = 100;
     desc.name   = "has";
-    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, has, 0, &desc)));
-    CHECK_TEXT(gpuexec_error_text(), "has was compiled for gpuexec_module_desc.target 100, "
-               "but device 0 is of compute capability 9.0", "cure: leave it 0");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_IMAGE);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, has, 0, &desc), GPUEXEC_BAD_IMAGE,
+                   "has was compiled for gpuexec_module_desc.target 100, but device 0 is of compute capability 9.0",
+                   "cure: leave it 0");
 }
 
 TEST(misuse) {
@@ -521,9 +520,8 @@ TEST(library_saves_and_reads) {
     CHECK_OK(gpuexec_linker_save(l, saved));
     snprintf(aside, sizeof aside, "%s.%ld", saved, (long)getpid());
     CHECK(access(aside, F_OK) != 0);                             /* renamed */
-    CHECK_RESULT(gpuexec_linker_save(l, "/no/such/folder/x.cubin"), GPUEXEC_FILE_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "cannot write", "/no/such/folder/x.cubin", "No such file");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
+    CHECK_REFUSED(gpuexec_linker_save(l, "/no/such/folder/x.cubin"), GPUEXEC_FILE_ERROR, "cannot write",
+                  "/no/such/folder/x.cubin", "No such file");
     mod = gpuexec_module_load_file(ctx, saved, NULL);
     CHECK(image_hash(mod) == image_hash(gpuexec_linker_load(l)));
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
@@ -537,17 +535,14 @@ TEST(library_names_what_is_missing_and_links_when_it_came) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = linker_of(ctx, 1, 0);
     gpuexec_module  mod = gpuexec_linker_load(l);
-    CHECK(!gpuexec_ok(mod));
-    CHECK_TEXT(gpuexec_why(mod), "the linked image cannot be linked", "Undefined reference to 'twist' in 'main'",
-               "'shared_word'", "'table'", "GPUEXEC_LINK_FAILED", "cure: add the input that defines it");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
+    CHECK_NOT_MADE(mod, GPUEXEC_LINK_FAILED, "the linked image cannot be linked",
+                   "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'", "GPUEXEC_LINK_FAILED",
+                   "cure: add the input that defines it");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
     mod = gpuexec_linker_load(l);
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, weak_ptx, 0, "late"), GPUEXEC_TOO_LATE);
-    CHECK_TEXT(gpuexec_error_text(), "the linked image has been linked: it takes no more inputs",
-               "make another linker");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_TOO_LATE);
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, weak_ptx, 0, "late"), GPUEXEC_TOO_LATE,
+                  "the linked image has been linked: it takes no more inputs", "make another linker");
     CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
 }
 
@@ -607,6 +602,7 @@ TEST(library_names_what_is_missing_when_verbose) {
 
 TEST(library_names_a_broken_input_and_goes_on) {
     static char many[40000] = HEAD ".visible .entry e() {\n";
+    static const char too_new[] = ".version 99.9\n.target sm_70\n.address_size 64\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = linker_of(ctx, 1, 0);
     const char *log;
@@ -619,10 +615,8 @@ TEST(library_names_a_broken_input_and_goes_on) {
     /* grown until nothing was cut */
     if (on_cpu_device() && CHECK(log != NULL)) CHECK_TEXT(log, "no_such_instruction_599");
     gpuexec_take_error();
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ".version 99.9\n.target sm_70\n.address_size 64\n", 0, NULL),
-                 GPUEXEC_IMAGE_TOO_NEW);
-    CHECK_TEXT(gpuexec_error_text(), "input 2 is PTX of .version 99.9", "takes at most .version");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, too_new, 0, NULL), GPUEXEC_IMAGE_TOO_NEW,
+                  "input 2 is PTX of .version 99.9", "takes at most .version");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));   /* the broken ones are not part of it */
     CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
 }
@@ -688,18 +682,15 @@ TEST(what_the_cpu_device_cannot_do) {
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
     if (!on_cpu_device()) SKIP("only about the CPU device");
     cubin[18] = 190;
-    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL)));
-    CHECK_TEXT(gpuexec_error_text(), "the image is a cubin, but the CPU device executes PTX text only", "nvcc -ptx");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_NOT_SUPPORTED,
+                   "the image is a cubin, but the CPU device executes PTX text only", "nvcc -ptx");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
                   "a.cubin is a cubin, but the CPU device");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"),
                   GPUEXEC_NOT_SUPPORTED, "libcudadevrt.a is a library of host objects, but the CPU device",
                   "on GPUs only");
-    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, ptx, 0, NULL)));
-    CHECK_TEXT(gpuexec_error_text(), "the image has kernels that launch kernels", "which the CPU device cannot do",
-               "from the host");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_NOT_SUPPORTED,
+                   "the image has kernels that launch kernels", "which the CPU device cannot do", "from the host");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent"));
     CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
                   "cudaGetParameterBufferV2", "libcudadevrt.a, which the CPU device cannot take");
@@ -946,56 +937,23 @@ TEST_ALONE(the_names_of_linked_kernels_on_an_old_driver) {
 
 /* --- whatever fails, at whichever call ---------------------------------------------------------------------------- */
 
-static int allocations_left;
-static void *running_dry(void *user, void *p, size_t bytes) {
-    (void)user;
-    if (!bytes) {
-        free(p);
-        return NULL;
-    }
-    return allocations_left-- > 0 ? realloc(p, bytes) : NULL;
+static gpuexec_result link_once(void) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    gpuexec_module  mod;
+    gpuexec_result  made;
+    gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL);
+    gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part");
+    mod = gpuexec_linker_load(l);
+    made = gpuexec_take_error();
+    if (made) CHECK(gpuexec_error_text()[0]);
+    else CHECK_MADE(mod);
+    CHECK_OK(gpuexec_linker_destroy(l));
+    return made;
 }
-TEST(library_without_host_memory) {
-    gpuexec_setup_desc setup = { 0 };
-    int i, failures = 0;
-    setup.realloc_function = running_dry;
-    for (i = 0; i < 300; i++) {
-        gpuexec_context ctx;
-        gpuexec_linker  l;
-        gpuexec_module  mod;
-        gpuexec_result  made;
-        allocations_left = i;
-        if (gpuexec_setup(&setup)) {
-            gpuexec_shutdown();
-            failures++;
-            continue;
-        }
-        ctx = gpuexec_context_open(0, NULL);
-        l   = gpuexec_linker_create(ctx, NULL);
-        gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL);
-        gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part");
-        mod = gpuexec_linker_load(l);
-        made = gpuexec_take_error();
-        if (made) CHECK(gpuexec_error_text()[0]);
-        else CHECK_MADE(mod);
-        failures += made != GPUEXEC_OK;
-        CHECK_OK(gpuexec_linker_destroy(l));
-        gpuexec_shutdown();
-        if (!made) break;
-    }
-    CHECK(failures > 10 && i < 300);
-}
+TEST(library_without_host_memory) { test_running_dry(link_once, 300); }
 
 /* Also to a driver that does not tell parameters, for which texts are kept. */
-static int allocations_live;
-static void *counting(void *user, void *p, size_t bytes) {
-    (void)user;
-    if (!p) allocations_live++;
-    if (bytes) return realloc(p, bytes);
-    allocations_live--;
-    free(p);
-    return NULL;
-}
 static int GXI_CUDA complete_with_text(void *state, void **image, size_t *bytes) {
     static char text[] = HEAD ".visible .entry run(.param .u64 p) { ret; }\n";
     (void)state;
@@ -1006,7 +964,7 @@ static int GXI_CUDA complete_with_text(void *state, void **image, size_t *bytes)
 TEST(library_gives_all_memory_back) {
     gpuexec_setup_desc setup = { 0 };
     int old;
-    setup.realloc_function = counting;
+    setup.realloc_function = test_realloc;
     for (old = 0; old < 3; old++) {
         gpuexec_context ctx;
         gpuexec_linker  l;
@@ -1021,7 +979,7 @@ TEST(library_gives_all_memory_back) {
         CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
         CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
         gpuexec_shutdown();
-        CHECK_EQ(allocations_live, 0);
+        CHECK_EQ(test_blocks, 0);
     }
 }
 

@@ -105,12 +105,8 @@ TEST(misaligned_fill32) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
-    CHECK_RESULT(gpuexec_fill32(s, p + 2, 1, 4), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_fill32", "not a multiple of 4");
-    gpuexec_take_error();
-    CHECK_RESULT(gpuexec_fill16(s, p + 1, 1, 4), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_fill16", "not a multiple of 2");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_fill32(s, p + 2, 1, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill32", "not a multiple of 4");
+    CHECK_REFUSED(gpuexec_fill16(s, p + 1, 1, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill16", "not a multiple of 2");
 }
 
 TEST(zero_bytes_do_nothing) {
@@ -232,9 +228,7 @@ TEST(registered_memory) {
     memset(h, 7, bytes);
     CHECK_OK(gpuexec_register(ctx, h, bytes));
     CHECK(gpuexec_pinned_address(h + 5) != 0);
-    CHECK_RESULT(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "registered memory already", "memory.c:");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "registered memory already", "memory.c:");
     CHECK_OK(gpuexec_copy_in(s, d, h, bytes));
     CHECK_OK(gpuexec_fill(s, d + 10, 9, 10));
     CHECK_OK(gpuexec_copy_out(s, h, d, bytes));
@@ -265,9 +259,7 @@ TEST_MULTI(memory_of_a_peer) {
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(got, 0x5A5A5A5A);
     if (!gpuexec_device_can_access_peer(0, 1)) {
-        CHECK_RESULT(gpuexec_peer_enable(a, b), GPUEXEC_NOT_SUPPORTED);
-        CHECK_TEXT(gpuexec_error_text(), "device 0", "device 1");
-        gpuexec_take_error();
+        CHECK_REFUSED(gpuexec_peer_enable(a, b), GPUEXEC_NOT_SUPPORTED, "device 0", "device 1");
         return;
     }
     CHECK_OK(gpuexec_peer_enable(a, b));
@@ -743,9 +735,8 @@ TEST(memory_of_another_library) {
             "another library", "cuMemsetD8Async");
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_alloc");
-    CHECK_RESULT(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "page-locked already", "another library", "4096 bytes");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT, "page-locked already", "another library",
+                  "4096 bytes");
     foreign_free(p);
     REFUSED(gpuexec_copy_out(s, h, p, 4), "the source", "in no device memory", "freed");
     foreign_free_pinned(h);
@@ -985,12 +976,10 @@ TEST_ALONE(a_driver_that_fails) {
     CHECK(gpuexec_register(ctx, h, 8192) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "8192 bytes at", "cannot be page-locked", "cuMemHostRegister");
     gpuexec_take_error();
-    CHECK_RESULT(gpuexec_copy_2d(s, p, 64, q, 64, 64, 2), GPUEXEC_DRIVER_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "2 rows of 64 bytes cannot be copied", "cuMemcpy2DAsync");
-    gpuexec_take_error();
-    CHECK_RESULT(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "64 bytes cannot be copied", "cuMemcpyPeerAsync");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_copy_2d(s, p, 64, q, 64, 64, 2), GPUEXEC_DRIVER_ERROR, "2 rows of 64 bytes cannot be copied",
+                  "cuMemcpy2DAsync");
+    CHECK_REFUSED(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR, "64 bytes cannot be copied",
+                  "cuMemcpyPeerAsync");
     CHECK_OK(gpuexec_register(ctx, h, 8192));                        /* the failures are used up: all of it works */
     CHECK(gpuexec_unregister(h) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "cuMemHostUnregister");

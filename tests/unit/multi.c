@@ -135,10 +135,9 @@ TEST_MULTI(another_devices_part_in_a_struct) {
             CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
             continue;
         }
-        CHECK_RESULT(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_PARAMETERS);
-        CHECK_TEXT(gpuexec_error_text(), "launches[0]: argument 1 of kernel \"in_struct\" holds, at byte ",
-                   k == 1 ? "byte 8," : "byte 16,", "device 1's part of the barrier", "gpuexec_barrier_address");
-        gpuexec_take_error();
+        CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &desc),
+                      GPUEXEC_BAD_PARAMETERS, "launches[0]: argument 1 of kernel \"in_struct\" holds, at byte ",
+                      k == 1 ? "byte 8," : "byte 16,", "device 1's part of the barrier", "gpuexec_barrier_address");
     }
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(p.stream[i]));
 }
@@ -358,10 +357,8 @@ TEST_MULTI(rules) {
         with.barrier = p.barrier;
         ANEW();
         a[0].barrier = a[1].barrier;         /* as GPUEXEC_ARGS in a loop does it */
-        CHECK_RESULT(gpuexec_launch_multi_device(list, 2, &with), GPUEXEC_BAD_PARAMETERS);
-        CHECK_TEXT(gpuexec_error_text(), "launches[0]: argument 0 of kernel \"ring_exchange\" is device 1's "
-                   "part of the barrier", "GPUEXEC_ARGS in a loop");
-        gpuexec_take_error();
+        CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &with), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument 0 of "
+                      "kernel \"ring_exchange\" is device 1's " "part of the barrier", "GPUEXEC_ARGS in a loop");
         all_done(&p, 0);
     }
     ANEW();
@@ -371,9 +368,7 @@ TEST_MULTI(rules) {
     list[1].stream = second;
     CHECK_OK(gpuexec_stream_destroy(second));
     BROKEN("streams that live", 2, GPUEXEC_STALE_HANDLE, NOT_ASKED, "launches[1].stream is a stale handle");
-    CHECK_RESULT(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "at NULL");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
 
     p.rounds = 3;                                    /* and it still works */
     CHECK_OK(launch(&p, NULL));
@@ -385,9 +380,8 @@ TEST_ALONE_MULTI(launch_blocking) {
     setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
     NEEDS(2);
     if (!gather(&p, 2, NULL)) return;
-    CHECK_RESULT(launch(&p, NULL), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "CUDA_LAUNCH_BLOCKING=1", "would wait until its kernel has ended", "unset it");
-    gpuexec_take_error();
+    CHECK_REFUSED(launch(&p, NULL), GPUEXEC_NOT_SUPPORTED, "CUDA_LAUNCH_BLOCKING=1",
+                  "would wait until its kernel has ended", "unset it");
     all_done(&p, 0);
 }
 
@@ -857,9 +851,7 @@ static void planted(void) {
     CHECK(test_seconds() - begin < timeout + 5);
     if (planned.fault == TRAP) return;               /* CUDA is over in this process */
     if (planned.fault || bad > 0) {                  /* not with a broken barrier */
-        CHECK_RESULT(launch(&p, &desc), GPUEXEC_BARRIER_BROKEN);
-        CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_reset");
-        gpuexec_take_error();
+        CHECK_REFUSED(launch(&p, &desc), GPUEXEC_BARRIER_BROKEN, "gpuexec_barrier_reset");
         CHECK_OK(gpuexec_barrier_reset(p.barrier));
     }
     p.fault[bad] = 0;

@@ -227,7 +227,8 @@ TEST(one_block_for_every_way_to_launch) {
     extra[2] = (void *)2;                                                /* CU_LAUNCH_PARAM_BUFFER_SIZE */
     extra[3] = &bytes;
     extra[4] = NULL;                                                     /* CU_LAUNCH_PARAM_END */
-    CHECK_EQ(raw.call(gpuexec_kernel_native(t.kernel), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(t.stream), NULL, extra), 0);
+    CHECK_EQ(raw.call(gpuexec_kernel_native(t.kernel), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(t.stream), NULL,
+                      extra), 0);
     check_received(t, &v);
     v.i = 8;
     memcpy(data, &v.i, 4);                                               /* in place */
@@ -394,11 +395,12 @@ TEST(blocks_that_do_not_fit_the_kernel) {
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR4, v.u4));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v.l));
         if (i == 0) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS,
-                                 "parameter 1 of kernel \"receive\" " "has 16 bytes at offset 16",
+                                 "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
                                  "argument 1 (float3) has 12 bytes at offset 4", "another size");
         if (i == 1) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS,
-                                 "parameter 1 of kernel \"receive\" has 16 bytes at offset 16", "argument 1 (struct, "
-                                 "aligned to 4) has 16 bytes at offset 4", "alignment stated is wrong");
+                                 "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
+                                 "argument 1 (struct, aligned to 4) has 16 bytes at offset 4",
+                                 "alignment stated is wrong");
         if (i == 2) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS, "parameter 9",
                                  "6 bytes at offset 98", "argument 9 (struct, aligned to 1) has 6 bytes at offset 97");
         CHECK_OK(gpuexec_take_error());                                  /* a question: latches nothing */
@@ -647,7 +649,7 @@ TEST(a_block_that_is_not_whole) {
         args = gpuexec_params_args(p);
         CHECK(gpuexec_take_error());
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_args", "is not whole");
-        CHECK(gpuexec_launch(bump, t.stream, one, args));             /* which would take the empty arguments that it gave */
+        CHECK(gpuexec_launch(bump, t.stream, one, args));        /* which would take the empty arguments that it gave */
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch", "is not whole");
         CHECK(gpuexec_take_error());
         CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, one, gpuexec_params_args(p))));
@@ -703,26 +705,11 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
     CHECK_EQ(word(t, 0), 2);
 }
 
-static int allocations, allocations_left;
-static void *counting(void *user, void *p, size_t bytes) {
-    (void)user;
-    if (p && !bytes) {
-        allocations--;
-        free(p);
-        return NULL;
-    }
-    if (!p) {
-        if (allocations_left-- <= 0) return NULL;
-        allocations++;
-    }
-    return realloc(p, bytes);
-}
 /* The allocator cannot change while blocks live that the one before has given. */
 TEST(blocks_before_the_setup) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_params p = gpuexec_params_create();
-    desc.realloc_function = counting;
-    allocations_left = 1000000;
+    desc.realloc_function = test_realloc;
     CHECK_REFUSED(gpuexec_setup(&desc), GPUEXEC_TOO_LATE, "a parameter block was made at", "params.c:",
                   "before everything else");
     CHECK_OK(gpuexec_params_destroy(p));
@@ -730,23 +717,23 @@ TEST(blocks_before_the_setup) {
     CHECK(!gpuexec_ok(p));
     p = gpuexec_params_create();
     CHECK_MADE(p);
-    CHECK(allocations > 0);
+    CHECK(test_blocks > 0);
     CHECK_OK(gpuexec_shutdown());                                        /* frees the block */
-    CHECK_EQ(allocations, 0);
+    CHECK_EQ(test_blocks, 0);
 }
 /* Each allocation fails in turn: a text, no crash, no leak, and the block keeps what it had. */
 TEST(host_memory_runs_out) {
     gpuexec_setup_desc desc = { 0 };
     int i, failed, failures = 0, k, added = 0;
-    desc.realloc_function = counting;
+    desc.realloc_function = test_realloc;
     for (i = 0; i < 400; i++) {
         setting          t;
         gpuexec_params   p;
         gpuexec_prepared prepared;
-        allocations_left = 1000000;
+        test_blocks_left = TEST_BLOCKS_ENOUGH;
         CHECK_OK(gpuexec_setup(&desc));
         t = set_up(UNIT_PTX, "count", 4096);
-        allocations_left = i;
+        test_blocks_left = i;
         p = gpuexec_params_create();
         for (added = k = 0; k < 200; k++) added += gpuexec_params_add(p, GPUEXEC_POINTER, &t.data) == GPUEXEC_OK;
         prepared = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
@@ -754,14 +741,14 @@ TEST(host_memory_runs_out) {
         failures += failed;
         if (failed) CHECK(gpuexec_error_text()[0]);
         else CHECK(added == 200 && gpuexec_ok(prepared));
-        allocations_left = 1000000;
+        test_blocks_left = TEST_BLOCKS_ENOUGH;
         if (gpuexec_ok(p)) CHECK_EQ(gpuexec_params_count(p), added);
         if (gpuexec_ok(prepared)) {
             CHECK_OK(gpuexec_launch_prepared(prepared));
             CHECK_EQ(word(t, 0), 1);
         }
         gpuexec_shutdown();
-        CHECK_EQ(allocations, 0);
+        CHECK_EQ(test_blocks, 0);
         if (!failed) break;
     }
     CHECK_EQ(added, 200);
@@ -932,7 +919,7 @@ TEST(prepared_when_something_ends) {
                                               GPUEXEC_ARGS(t.data)),
                      lives = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
     CHECK_MADE(by_context);
-    CHECK_OK(gpuexec_stream_sync(t.stream));                             /* t.data is zeros: other streams count there, too */
+    CHECK_OK(gpuexec_stream_sync(t.stream));                       /* t.data is zeros: other streams count there, too */
     real_launch = gxi.cu.cuLaunchKernel;
     gxi.cu.cuLaunchKernel = counted_launch;
     real_launch_ex = gxi.cu.cuLaunchKernelEx;

@@ -20,12 +20,11 @@ TEST(a_device_that_is_gone) {
     CHECK(gpuexec_device_count() > 0);
     gxi.cu.cuDevicePrimaryCtxRetain = retain;
     answer = GXI_INVALID_DEVICE;
-    CHECK(!gpuexec_ok(gpuexec_context_open(0, NULL)));
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_NO_DEVICE, "the primary context of device 0 cannot be opened", "(101)");
+    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_NO_DEVICE, "the primary context of device 0 cannot be opened",
+                   "(101)");
     answer = GXI_OUT_OF_MEMORY;
-    CHECK(!gpuexec_ok(gpuexec_context_open(0, NULL)));
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "cannot be opened",
-                  "another process holds the device's memory");
+    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_OUT_OF_DEVICE_MEMORY, "cannot be opened",
+                   "another process holds the device's memory");
 }
 
 static int GXI_CUDA half_of_a_limit(size_t *value, int limit) {
@@ -56,9 +55,8 @@ TEST(a_stream_of_another_context) {
     setting t = set_up_on(0, UNIT_PTX, "count", 4096);
     gpuexec_context other = gpuexec_context_create(0, NULL);
     gpuexec_stream wrong = gpuexec_stream_from_native(other, gpuexec_stream_native(t.stream));
-    CHECK(!gpuexec_ok(wrong));
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT, "is of context", "but the context given is",
-                  "adopt it with its own context");
+    CHECK_NOT_MADE(wrong, GPUEXEC_WRONG_CONTEXT, "is of context", "but the context given is",
+                   "adopt it with its own context");
     CHECK_FAILED(gpuexec_stream_sync(wrong), GPUEXEC_WRONG_CONTEXT, "could not be made");
 }
 
@@ -124,9 +122,8 @@ TEST(shared_memory_that_is_not_given) {
                   "\"fill_dynamic_shared\" cannot be launched", "60000 bytes", "cuFuncSetAttribute");
     CHECK_REFUSED(gpuexec_prepared_dims(p, large), GPUEXEC_BAD_ARGUMENT,
                   "cannot have 60000 bytes of dynamic shared memory");
-    CHECK(!gpuexec_ok(gpuexec_prepare_at(NULL, shared, t.stream, large, GPUEXEC_ARGS(t.data, words))));
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT,
-                  "gpuexec_prepare: kernel \"fill_dynamic_shared\" cannot have 60000 bytes");
+    CHECK_NOT_MADE(gpuexec_prepare_at(NULL, shared, t.stream, large, GPUEXEC_ARGS(t.data, words)), GPUEXEC_BAD_ARGUMENT,
+                   "gpuexec_prepare: kernel \"fill_dynamic_shared\" cannot have 60000 bytes");
     CHECK_REFUSED(gpuexec_launch(shared, t.stream, gpuexec_grid(1, 64, 0x80000000u), GPUEXEC_ARGS(t.data, words)),
                   GPUEXEC_BAD_LAUNCH, "needs 2147483648 bytes of shared memory");
 }
@@ -407,7 +404,8 @@ TEST(success_that_gives_nothing) {
     NOTHING(cuStreamCreateWithPriority, no_stream, CHECK(!gpuexec_ok(gpuexec_stream_create(t.ctx, NULL))),
             "a stream cannot be made");
     NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_event_create(t.ctx, NULL))), "an event cannot be made");
-    NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_stream_record(t.stream, NULL))), "an event cannot be made");
+    NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_stream_record(t.stream, NULL))),
+            "an event cannot be made");
     NOTHING(cuEventCreate, no_event, CHECK_RESULT(gpuexec_stream_wait_stream(t.stream, other), GPUEXEC_DRIVER_ERROR),
             "the stream cannot wait for the other");
     NOTHING(cuMemAlloc, no_memory, CHECK_EQ(gpuexec_alloc(t.ctx, 64), 0),
@@ -439,8 +437,7 @@ TEST(success_that_gives_nothing) {
     played_bytes = SIZE_MAX;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
                   "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
-    CHECK(!gpuexec_ok(gpuexec_linker_load(linker)));
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_LINK_FAILED, "the linked image cannot be linked");
+    CHECK_NOT_MADE(gpuexec_linker_load(linker), GPUEXEC_LINK_FAILED, "the linked image cannot be linked");
     gxi.cu.cuDeviceGetCount = count_devices;
     for (devices = -1; devices; devices = devices < 0 ? 0x7FFFFFFF : 0) {
         CHECK_EQ(gpuexec_device_count(), 0);
@@ -474,8 +471,7 @@ TEST(kernels_that_cannot_be_counted) {
         CHECK_EQ(gpuexec_module_kernel_count(mod), -1);
         CHECK(gpuexec_module_kernel_name(mod, 0) == NULL);
         CHECK_MADE(gpuexec_kernel_get(mod, "add"));
-        CHECK(!gpuexec_ok(gpuexec_kernel_get(mod, "no")));
-        CHECK_FAILED(gpuexec_take_error(), GPUEXEC_NOT_FOUND, "has no kernel \"no\"");
+        CHECK_NOT_MADE(gpuexec_kernel_get(mod, "no"), GPUEXEC_NOT_FOUND, "has no kernel \"no\"");
     }
 }
 
@@ -550,8 +546,7 @@ TEST(no_room_for_one_more_object) {
                    "destroy objects that are no longer needed");
     }
     CHECK(made == 1 && ended == 1);
-    CHECK(!gpuexec_ok(gpuexec_stream_record(t.stream, NULL)));
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY, "no memory for one more object");
+    CHECK_NOT_MADE(gpuexec_stream_record(t.stream, NULL), GPUEXEC_OUT_OF_HOST_MEMORY, "no memory for one more object");
     no_chunk = 0;
     CHECK_MADE(gpuexec_event_create(t.ctx, NULL));
     CHECK_OK(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data)));

@@ -105,18 +105,14 @@ TEST(setup_after_the_first_use_is_too_late) {
 
 TEST(setup_twice_is_too_late) {
     CHECK_OK(gpuexec_setup(NULL));
-    CHECK_RESULT(gpuexec_setup(NULL), GPUEXEC_TOO_LATE);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_setup");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_setup(NULL), GPUEXEC_TOO_LATE, "gpuexec_setup");
 }
 
 /* After a failed setup another one can be tried in the same process. */
 TEST(setup_again_after_a_failure) {
     gpuexec_setup_desc desc = { 0 };
     desc.driver_path = "/no/such/libcuda.so.1";
-    CHECK_RESULT(gpuexec_setup(&desc), GPUEXEC_NO_DRIVER);
-    CHECK_TEXT(gpuexec_error_text(), "/no/such/libcuda.so.1");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_setup(&desc), GPUEXEC_NO_DRIVER, "/no/such/libcuda.so.1");
     CHECK_OK(gpuexec_setup(NULL));
     CHECK(use_everything());
 }

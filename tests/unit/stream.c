@@ -231,9 +231,7 @@ TEST(a_stream_waits_for_another) {
     CHECK_EQ(got, 19);
     CHECK_OK(gpuexec_stream_wait_stream(gpuexec_stream_legacy(ctx), b));
     CHECK_OK(gpuexec_stream_sync(gpuexec_stream_legacy(ctx)));
-    CHECK_RESULT(gpuexec_stream_wait_stream(a, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE);
-    CHECK_TEXT(gpuexec_error_text(), "the other stream");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_stream_wait_stream(a, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE, "the other stream");
 }
 
 /* Once warm, the driver is called to record and to wait, and for nothing else. */
@@ -319,9 +317,7 @@ TEST(functions_of_the_host) {
         CHECK_EQ(n[i].order, i + 1);
         CHECK_EQ(n[i].seen, i + 1);                    /* the copy before it was done, the one after it had not begun */
     }
-    CHECK_RESULT(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "the function is NULL");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT, "the function is NULL");
 }
 
 /* Every priority asked for is read back as the nearest in the context's range. */
