@@ -170,6 +170,58 @@ static int GXI_CUDA refuse_plain(struct CUfunc_st *function, unsigned gx, unsign
     (void)extra;
     return GXI_INVALID_CLUSTER_SIZE;
 }
+/* What is wrong with clusters, on any device. */
+static int GXI_CUDA sixteen(int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config) {
+    (void)function;
+    *blocks = 16;
+    return config->attributes[0].id == GXI_LAUNCH_CLUSTER_DIMENSION && config->count == 1 ? GXI_SUCCESS
+        : GXI_INVALID_VALUE;
+}
+TEST(clusters_that_are_refused) {
+    setting t = set_up(UNIT_PTX, "count", 4096);
+    gpuexec_launch_desc desc = { 0 };
+    uint32_t word = 1;
+    gpuexec_dims grid = gpuexec_grid(6, 32, 0);
+    if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
+    real_attribute = gxi.cu.cuDeviceGetAttribute;
+    real_function_attribute = gxi.cu.cuFuncGetAttribute;
+    gxi.cu.cuDeviceGetAttribute = device_attribute;              /* until the shutdown after this test */
+    gxi.cu.cuFuncGetAttribute = function_attribute;
+    gxi.cu.cuFuncSetAttribute = any_attribute;
+    gxi.cu.cuOccupancyMaxPotentialClusterSize = sixteen;
+    gxi.cu.cuLaunchKernelEx = refuse;
+    has_clusters = 1;
+    must_have_clusters = own_clusters = 0;
+    desc.cluster_x = 4;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_x is 6", "no multiple of the cluster's 4 blocks", "912");
+    desc.cluster_x = 0;
+    desc.cluster_z = 2;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_z is 1", "no multiple of the cluster's 2 blocks");
+    desc.cluster_z = 0;
+    desc.cluster_x = 16;
+    grid.grid_x = 32;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    desc.cluster_x = 32;
+    desc.non_portable_cluster = 1;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "32 x 1 x 1 has 32 blocks", "at most 16 of kernel \"count\"", "device 0");
+    own_clusters = 2;
+    desc.cluster_x = 4;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
+    /* the kernel's own clusters count for every launch */
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, grid, GPUEXEC_ARGS(t.data))));
+    CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "no multiple of the cluster's 2 blocks");
+    gpuexec_take_error();
+    own_clusters = 0;
+    CHECK_OK(gpuexec_stream_sync(t.stream));
+    CHECK_OK(gpuexec_copy_out_now(t.ctx, &word, t.data, 4));
+    CHECK_EQ(word, 0);                                           /* nothing ran */
+}
+
 TEST(kernels_that_need_clusters) {
     setting t = set_up_on(0, UNIT_PTX, "count", 4096);
     gpuexec_launch_desc desc = { 0 };
