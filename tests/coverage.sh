@@ -17,7 +17,7 @@ suites() {
     with=$1
     shift
     for name; do echo "$name"; done | xargs -P "$(nproc)" -I{} sh -c '
-        said=$(env '"$with"' "$0/unit/{}" 2>&1) || 
+        said=$(env '"$with"' "$0/unit/{}" 2>&1) ||
             { echo "--- {} '"$with"'"; echo "$said"; } >> "$1"' "$build" "$failed"
 }
 # The suites that are not of the device alone.
