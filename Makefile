@@ -1,7 +1,7 @@
 # gpuexec: plain GNU make, no configure step. `make help` says what there is.
 #
-# The library is the one header gpuexec.h and needs no building. Everything here is around it: examples, tests, and the CPU device
-# (build/libsimgpu.so) on which they run where there is no GPU.
+# The library is the one header gpuexec.h and needs no building. Everything here is around it: examples, tests, and the
+# CPU device (build/libsimgpu.so) on which they run where there is no GPU.
 
 ifeq ($(SAN),thread)
 BUILD     ?= build/tsan
@@ -48,26 +48,31 @@ examples: $(EXAMPLES)
 tests: $(TESTS) $(FIND_DEVICE) $(RANDOM)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
-# The CPU device. No contraction: PTX says itself where it wants a fused multiply-add. Nobody reads errno or the floating-point exceptions, which lets
-# lane operations vectorise.
-SIM_CFLAGS = -std=gnu99 -O2 -g1 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(WARN) $(SAN_FLAGS)
+# The CPU device. No contraction: PTX says itself where it wants a fused multiply-add. Nobody reads errno or the
+# floating-point exceptions, which lets lane operations vectorise.
+SIM_CFLAGS = -std=gnu99 -O2 -g1 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math \
+    -pthread $(WARN) $(SAN_FLAGS)
 $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
-# What computes in a warp's registers, which one thread at a time has, is not for the thread sanitizer, which makes it ten times as slow; nor are the loads
-# and stores of kernels: how these order what they share is their affair.
+# What computes in a warp's registers, which one thread at a time has, is not for the thread sanitizer, which makes it
+# ten times as slow; nor are the loads and stores of kernels: how these order what they share is their affair.
 ifeq ($(SAN),thread)
-$(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_memory compare cvt float half ldst): SIM_CFLAGS += -fno-sanitize=thread
+REGISTERS_ONLY := $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_memory compare cvt float half ldst)
+$(REGISTERS_ONLY): SIM_CFLAGS += -fno-sanitize=thread
 endif
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-$(BUILD)/simgpu/execute/avx2.o $(BUILD)/simgpu/execute/avx2_memory.o: SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
+$(BUILD)/simgpu/execute/avx2.o $(BUILD)/simgpu/execute/avx2_memory.o: \
+    SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
 endif
 $(SIMGPU): $(SIM_OBJ)
 	$(CC) -shared $(or $(SAN_FLAGS),-Wl$(comma)-z$(comma)defs) -Wl,-soname,libsimgpu.so -o $@ $(SIM_OBJ) -lm -ldl -lpthread
 
-# Each example, each test and the probe is one C file and one program. Every test compiles the whole header: with -O0 that takes a third of the time.
+# Each example, each test and the probe is one C file and one program. Every test compiles the whole header: with -O0
+# that takes a third of the time.
 UNIT_CFLAGS ?= $(patsubst -O2,-O0,$(CFLAGS))
-C99 = $(CC) -std=c99 $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off $(STRICT) $(SAN_FLAGS) $(DEPEND)
+C99 = $(CC) -std=c99 $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off $(STRICT) \
+    $(SAN_FLAGS) $(DEPEND)
 $(BUILD)/examples/%: examples/%.c
 	@mkdir -p $(@D)
 	$(C99) $< -o $@ -ldl -lpthread
@@ -87,7 +92,8 @@ $(BUILD)/random.d/%.o: tests/random/%.c
 $(RANDOM): $(patsubst tests/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/random/*.c))
 	$(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 
-# The fuzzing harnesses of tests/fuzz, by default as programs that run files. FUZZ_ENGINE: the compiler's flag that puts libFuzzer in main.c's place.
+# The fuzzing harnesses of tests/fuzz, by default as programs that run files. FUZZ_ENGINE: the compiler's flag that puts
+# libFuzzer in main.c's place.
 FUZZ_CC = $(CC) -std=gnu99 $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
 $(BUILD)/fuzz/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
@@ -105,23 +111,28 @@ run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
-# How much of gpuexec.h the tests reach on the CPU device, by gcc's gcov. Nothing is inlined, so that each line is counted once; and children of tests end by exit,
-# which writes what was counted.
+# How much of gpuexec.h the tests reach on the CPU device, by gcc's gcov. Nothing is inlined, so that each line is
+# counted once; and children of tests end by exit, which writes what was counted.
 COVERAGE := $(BUILD)/coverage
-COVERED  := $(filter-out %/corpus %/kernels %/driver,$(patsubst tests/%.c,$(COVERAGE)/%,$(wildcard tests/unit/*.c))) $(patsubst %.c,$(COVERAGE)/%,$(wildcard examples/*.c))
+COVERED  := $(filter-out %/corpus %/kernels %/driver,$(patsubst tests/%.c,$(COVERAGE)/%,$(wildcard tests/unit/*.c))) \
+    $(patsubst %.c,$(COVERAGE)/%,$(wildcard examples/*.c))
 COVERAGE_FLAGS := -O0 -g --coverage -fprofile-update=atomic -Dalways_inline=unused -D_exit=exit
 coverage: $(SIMGPU)
 	@$(MAKE) --no-print-directory CC=gcc BUILD=$(COVERAGE) CFLAGS='$(COVERAGE_FLAGS)' $(COVERED)
 	@COVERAGE_FLAGS='$(COVERAGE_FLAGS)' sh tests/coverage.sh $(COVERAGE) $(abspath $(SIMGPU))
 
-# Looks for what breaks, with clang's libFuzzer, FUZZ_SECONDS for each harness (FUZZERS_ONLY="parser handles": only these), as many at a time as there are processors.
+# Looks for what breaks, with clang's libFuzzer, FUZZ_SECONDS for each harness (FUZZERS_ONLY="parser handles": only
+# these), as many at a time as there are processors.
 FUZZ_SECONDS ?= 600
+FUZZ_FLAGS   := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+    -fno-sanitize-coverage=trace-cmp
 fuzz:
 	$(MAKE) fuzzers CC=$(if $(findstring clang,$(CC)),'$(CC)',clang) BUILD=build/fuzzing FUZZ_ENGINE=-fsanitize=fuzzer \
-	    SAN_FLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -fno-sanitize-coverage=trace-cmp'
+	    SAN_FLAGS='$(FUZZ_FLAGS)'
 	@sh tests/fuzz/fuzz.sh build/fuzzing $(FUZZ_SECONDS) $(or $(FUZZERS_ONLY),$(notdir $(FUZZERS)))
 
-# What it all costs on a GPU, beside the driver's own calls and others; see BENCHMARKS.md. On the CPU device the figures say nothing.
+# What it all costs on a GPU, beside the driver's own calls and others; see BENCHMARKS.md. On the CPU device the figures
+# say nothing.
 bench: $(SIMGPU) $(FIND_DEVICE) $(BENCHES)
 	@sh tests/bench/bench.sh $(BUILD) $(BENCHES)
 
@@ -141,7 +152,8 @@ install:
 	    'Description: kernel execution on NVIDIA GPUs through the CUDA driver API, in one header' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' > $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/include/gpuexec.h $(DESTDIR)$(PREFIX)/include/gpuexec_barrier.cuh $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
+	rm -f $(DESTDIR)$(PREFIX)/include/gpuexec.h $(DESTDIR)$(PREFIX)/include/gpuexec_barrier.cuh \
+	    $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
 	rm -rf $(DESTDIR)$(PREFIX)/share/gpuexec
 
 clean:
@@ -159,9 +171,12 @@ help:
 	@echo 'make kernels     kernels/*.ptx again from kernels/*.cu (needs nvcc)'
 	@echo 'make install     gpuexec.h, its barrier for kernels and a pkg-config file to PREFIX ($(PREFIX)), under DESTDIR'
 	@echo 'make uninstall, make clean'
-	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san; SAN=thread: the thread sanitizer, in build/tsan'
+	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san'
+	@echo 'SAN=thread       with the thread sanitizer, in build/tsan'
 	@echo 'CC=, CXX=        other compilers; BUILD=dir another directory for what is built; WERROR=1 warnings are errors'
 
-.PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench bench-simgpu kernels install uninstall clean help
+.PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench bench-simgpu kernels install uninstall \
+    clean help
 .DELETE_ON_ERROR:
--include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FIND_DEVICE).d $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)
+-include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FIND_DEVICE).d \
+    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)

@@ -1,8 +1,8 @@
 /*  cc examples/context_stack.c -o context_stack && ./context_stack
 
-    The thread's stack of current contexts. gpuexec's own calls do not depend on it, but driver calls of your own and the CUDA runtime's do. This
-    program pushes and pops, lets a scope do it, hands a floating context to another thread, lets two users hold one context, and shows what
-    gpuexec says when somebody else pops what it has pushed.
+    The thread's stack of current contexts. gpuexec's own calls do not depend on it, but driver calls of your own and
+    the CUDA runtime's do. This program pushes and pops, lets a scope do it, hands a floating context to another thread,
+    lets two users hold one context, and shows what gpuexec says when somebody else pops what it has pushed.
 
     Prints (addresses and lines differ):
         one context current, and one below it:
@@ -12,7 +12,8 @@
         on another thread: the context was current there, too
         of two users one has left: memory 2 MiB can still be had; the last one has left: the handle is stale
         somebody else has popped ours:
-          | examples/context_stack.c:97: gpuexec_context_pop: context 0x55d0c8a1c8b0, pushed at examples/context_stack.c:94, is not there ...
+          | examples/context_stack.c:97: gpuexec_context_pop: context 0x55d0c8a1c8b0, pushed at
+          examples/context_stack.c:94, is not there ...
           |   cure: between the two places, look for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)
 */
 #include "example.h"
@@ -52,7 +53,8 @@ static void *on_another_thread(void *context)
 {
     static int device = -1;
     GPUEXEC_CONTEXT_SCOPE(*(gpuexec_context *)context) device = current_device();
-    must(gpuexec_take_error() == GPUEXEC_OK, "the other thread's scope");       /* what failed on a thread is told on that thread */
+    /* what failed on a thread is told on that thread */
+    must(gpuexec_take_error() == GPUEXEC_OK, "the other thread's scope");
     return &device;
 }
 
@@ -80,12 +82,15 @@ int main(void)
     must(*(int *)device == 0 && current_device() == -1, "the other thread's current context is not ours");
     printf("on another thread: the context was current there, too\n");
 
-    gpuexec_context user = gpuexec_context_attach(gpuexec_context_native(b));   /* as another library would, with its own copy of gpuexec */
+    /* as another library would, with its own copy of gpuexec */
+    gpuexec_context user = gpuexec_context_attach(gpuexec_context_native(b));
     if (gpuexec_ok(user)) {
         must(gpuexec_context_close(b) == GPUEXEC_OK, "the first user leaves");
         must(gpuexec_alloc(user, 2 << 20) != 0, "the context lives on");
-        must(gpuexec_context_close(user) == GPUEXEC_OK && gpuexec_context_sync(user) == GPUEXEC_STALE_HANDLE, "the last user leaves");
-        printf("of two users one has left: memory 2 MiB can still be had; the last one has left: the handle is stale\n");
+        must(gpuexec_context_close(user) == GPUEXEC_OK && gpuexec_context_sync(user) == GPUEXEC_STALE_HANDLE,
+             "the last user leaves");
+        printf("of two users one has left: memory 2 MiB can still be had; "
+               "the last one has left: the handle is stale\n");
     } else print_indented(gpuexec_why(user));                       /* a driver that does not count */
     gpuexec_take_error();
 

@@ -1,13 +1,15 @@
 /*  cc examples/cooperative_sum.c -o cooperative_sum && ./cooperative_sum
 
-    A cooperative launch: one grid whose blocks all run at the same time, so that they may wait for each other in the kernel. The device is asked
-    how many blocks that can be; the sum is checked against the CPU's. A grid that is one block too large is refused before it starts.
+    A cooperative launch: one grid whose blocks all run at the same time, so that they may wait for each other in the
+    kernel. The device is asked how many blocks that can be; the sum is checked against the CPU's. A grid that is one
+    block too large is refused before it starts.
 
     Prints, on the CPU device:
         the sum of 1048576 numbers by 32 blocks that wait for each other: 2251796365443072, as on the CPU
         one block more is refused:
-        cooperative_sum.c:40: gpuexec_launch_cooperative: a cooperative grid of 33 blocks cannot run at once: with 256 threads and 0 bytes of
-        dynamic shared memory, at most 32 blocks of kernel "grid_sum" do on device 0 (GPUEXEC_BAD_LAUNCH)
+        cooperative_sum.c:40: gpuexec_launch_cooperative: a cooperative grid of 33 blocks cannot run at once: with 256
+        threads and 0 bytes of dynamic shared memory, at most 32 blocks of kernel "grid_sum" do on device 0
+        (GPUEXEC_BAD_LAUNCH)
           ...
 */
 #include "example.h"
@@ -27,17 +29,29 @@ int main(void)
     gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "grid_sum");
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     blocks = gpuexec_kernel_cooperative_blocks(fn, threads, 0);
-    if (blocks < 1) { fputs(gpuexec_error_text(), stderr); return 1; }
-    gpuexec_ptr     din = gpuexec_alloc(ctx, sizeof in), shares = gpuexec_alloc(ctx, (size_t)blocks * sizeof sum), dsum = gpuexec_alloc(ctx, sizeof sum);
+    if (blocks < 1) {
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
+    }
+    gpuexec_ptr     din = gpuexec_alloc(ctx, sizeof in), shares = gpuexec_alloc(ctx, (size_t)blocks * sizeof sum),
+                    dsum = gpuexec_alloc(ctx, sizeof sum);
     gpuexec_copy_in(s, din, in, sizeof in);
-    gpuexec_launch_cooperative(fn, s, gpuexec_grid((unsigned)blocks, threads, 0), GPUEXEC_ARGS(din, shares, dsum, count));
+    gpuexec_launch_cooperative(fn, s, gpuexec_grid((unsigned)blocks, threads, 0),
+                               GPUEXEC_ARGS(din, shares, dsum, count));
     gpuexec_copy_out(s, &sum, dsum, sizeof sum);
-    if (gpuexec_stream_sync(s) != GPUEXEC_OK) { fputs(gpuexec_error_text(), stderr); return 1; }
+    if (gpuexec_stream_sync(s) != GPUEXEC_OK) {
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
+    }
     printf("the sum of %d numbers by %d blocks that wait for each other: %llu, ", count, blocks, sum);
-    if (sum != sum_on_cpu) { printf("but the CPU's is %llu\n", sum_on_cpu); return 1; }
+    if (sum != sum_on_cpu) {
+        printf("but the CPU's is %llu\n", sum_on_cpu);
+        return 1;
+    }
     printf("as on the CPU\n");
 
-    if (gpuexec_launch_cooperative(fn, s, gpuexec_grid((unsigned)blocks + 1, threads, 0), GPUEXEC_ARGS(din, shares, dsum, count)) != GPUEXEC_BAD_LAUNCH) {
+    if (gpuexec_launch_cooperative(fn, s, gpuexec_grid((unsigned)blocks + 1, threads, 0),
+                                   GPUEXEC_ARGS(din, shares, dsum, count)) != GPUEXEC_BAD_LAUNCH) {
         printf("a grid of %d blocks should have been refused\n", blocks + 1);
         return 1;
     }

@@ -1,5 +1,5 @@
-/* What the examples share: finding the PTX of ../kernels wherever the program runs, and a clock. Include it first. Your own programs need
-   none of this: they know where their PTX files are, or carry them as strings. */
+/* What the examples share: finding the PTX of ../kernels wherever the program runs, and a clock. Include it first. Your
+   own programs need none of this: they know where their PTX files are, or carry them as strings. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
@@ -28,9 +28,9 @@ static inline int example_directory(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* The path of kernels/NAME. Tried: where this file was at compile time, as it is and (for a compiler that was given a relative path) from the
-   program's directory, then kernels/ beside the program and up to three levels above it. Says what it tried and exits if none is there.
-   The text lives until the next call. */
+/* The path of kernels/NAME. Tried: where this file was at compile time, as it is and (for a compiler that was given a
+   relative path) from the program's directory, then kernels/ beside the program and up to three levels above it. Says
+   what it tried and exits if none is there. The text lives until the next call. */
 static inline const char *example_ptx(const char *name)
 {
     static char path[6][4096];
@@ -42,8 +42,10 @@ static inline const char *example_ptx(const char *name)
     in_program = example_directory(program);
     for (i = 0; i < 6; i++) {
         FILE *file;
-        if (i < 2) snprintf(path[i], sizeof path[i], "%.*s%.*s../kernels/%s", i ? in_program : 0, program, in_here, here, name);
-        else       snprintf(path[i], sizeof path[i], "%.*s%.*skernels/%s", in_program, program, 3 * (i - 2), "../../../", name);
+        if (i < 2) snprintf(path[i], sizeof path[i], "%.*s%.*s../kernels/%s", i ? in_program : 0, program, in_here,
+                            here, name);
+        else       snprintf(path[i], sizeof path[i], "%.*s%.*skernels/%s", in_program, program, 3 * (i - 2),
+                            "../../../", name);
         file = fopen(path[i], "rb");
         if (file) {
             fclose(file);

@@ -1,7 +1,8 @@
 /*  cc examples/jit_log.c -o jit_log && ./jit_log
 
-    PTX is compiled by the driver when it is loaded. This program loads a good text and shows what the compiler tells about it, then the
-    same text with a broken line and shows the error text, which has the compiler's whole log; and it goes on working after that.
+    PTX is compiled by the driver when it is loaded. This program loads a good text and shows what the compiler tells
+    about it, then the same text with a broken line and shows the error text, which has the compiler's whole log; and it
+    goes on working after that.
 
     Prints, on an H200 (the CPU device's compiler has nothing to tell about good PTX):
         good PTX: compiled in 75.4 ms (75.8 ms with loading); the compiler's log:
@@ -19,8 +20,8 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
-/* *x = factor * *x. The %s is where the broken text has another name. The unused word in a comment differs in every run, so that the
-   driver compiles instead of taking the code from its cache. */
+/* *x = factor * *x. The %s is where the broken text has another name. The unused word in a comment differs in every
+   run, so that the driver compiles instead of taking the code from its cache. */
 static const char TEMPLATE[] =
     "// %ld\n"
     ".version 7.0\n"

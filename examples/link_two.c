@@ -1,15 +1,16 @@
 /*  cc examples/link_two.c -o link_two && ./link_two
 
-    Two PTX files, each compiled by itself (nvcc -rdc=true), become one module: the kernel of link_main.ptx calls a function that is in
-    link_curve.ptx. Then the same without the second file, which cannot work, and what the error text says about it.
+    Two PTX files, each compiled by itself (nvcc -rdc=true), become one module: the kernel of link_main.ptx calls a
+    function that is in link_curve.ptx. Then the same without the second file, which cannot work, and what the error
+    text says about it.
 
     Prints (... stands for what differs between devices):
         linked link_main.ptx and link_curve.ptx: ... bytes in ... ms
         curve(2) = 23; all 4096 values are right
         with coefficients 4 0 0 0: curve(2) = 4; all 4096 values are right
         only link_main.ptx, as it should be refused:
-          | examples/link_two.c:70: gpuexec_linker_load: the linked image cannot be linked: Undefined reference to 'curve' in '...
-          | ...
+          | examples/link_two.c:70: gpuexec_linker_load: the linked image cannot be linked: Undefined reference to
+          'curve' in '... | ...
           |   cure: add the input that defines it, .visible; C++ names must be the same on both sides (extern "C")
 */
 #include "example.h"                                    /* where the PTX is */
@@ -18,7 +19,8 @@
 
 enum { n = 4096 };
 
-/* y = curve(x) on the device. Compares with the host; the numbers are such that nothing is rounded. Returns how many are wrong. */
+/* y = curve(x) on the device. Compares with the host; the numbers are such that nothing is rounded. Returns how many
+   are wrong. */
 static int draw_and_compare(gpuexec_context ctx, gpuexec_module mod, const float *coefficients)
 {
     static float   x[n], y[n];
@@ -58,7 +60,8 @@ int main(void)
         fputs(gpuexec_error_text(), stderr);
         return 1;
     }
-    printf("linked link_main.ptx and link_curve.ptx: %lu bytes in %.1f ms\n", (unsigned long)bytes, gpuexec_linker_ms(linker));
+    printf("linked link_main.ptx and link_curve.ptx: %lu bytes in %.1f ms\n", (unsigned long)bytes,
+           gpuexec_linker_ms(linker));
     gpuexec_linker_destroy(linker);                     /* the module stays */
     wrong = draw_and_compare(ctx, mod, first);
     gpuexec_module_set_global(mod, "coefficients", second, sizeof second);

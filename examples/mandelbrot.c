@@ -1,7 +1,7 @@
 /*  cc examples/mandelbrot.c -o mandelbrot && ./mandelbrot
 
-    Computes the Mandelbrot set on the device, checks every pixel against the CPU bit for bit, and writes the picture as mandelbrot.ppm and
-    mandelbrot.png into the current directory.
+    Computes the Mandelbrot set on the device, checks every pixel against the CPU bit for bit, and writes the picture as
+    mandelbrot.ppm and mandelbrot.png into the current directory.
 
     Prints, on an H200 (on the CPU device it takes some 300 ms):
         960 x 640 pixels in 0.1 ms, the same as on the CPU bit for bit
@@ -21,7 +21,8 @@ static unsigned      max_steps = 256;
 static pixel         pixels[WIDTH * HEIGHT];
 static unsigned char rgb[WIDTH * HEIGHT][3];
 
-/* The same on the CPU. It must round after each operation, as the kernel does, and not fuse a multiplication with an addition. */
+/* The same on the CPU. It must round after each operation, as the kernel does, and not fuse a multiplication with an
+   addition. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
@@ -44,10 +45,12 @@ static pixel on_cpu(int px, int py)
     return p;
 }
 
-/* Black inside. Outside a ring of colours, by the logarithm of the number of steps, made continuous: one step takes |z|^2 from 2^16 to 2^32. */
+/* Black inside. Outside a ring of colours, by the logarithm of the number of steps, made continuous: one step takes
+   |z|^2 from 2^16 to 2^32. */
 static void colour(pixel p, unsigned char *to)
 {
-    static const double ring[6][3] = { {0, 7, 100}, {32, 107, 203}, {237, 255, 255}, {255, 170, 0}, {90, 20, 30}, {0, 7, 100} };
+    static const double ring[6][3] = { {0, 7, 100}, {32, 107, 203}, {237, 255, 255}, {255, 170, 0}, {90, 20, 30},
+                                       {0, 7, 100} };
     double place, between;
     int    i, k;
     to[0] = to[1] = to[2] = 0;

@@ -1,9 +1,10 @@
 /*  cc examples/multi_device_jacobi.c -o multi_device_jacobi && ./multi_device_jacobi [cells in a row and in a column]
 
-    The temperature of a plate whose left edge is hot and whose other edges are cold, by Jacobi's method on all devices that are alike: one launch
-    for all iterations. Each device has a slab of rows. The kernels write the rows at the edges of their slabs into each other's memory (where devices do
-    not reach it, into the host's) and meet at a barrier in each iteration. All cells, and the largest change of a cell every 10 iterations, are
-    checked against the CPU bit for bit; the changes are drawn as jacobi.svg in the current directory.
+    The temperature of a plate whose left edge is hot and whose other edges are cold, by Jacobi's method on all devices
+    that are alike: one launch for all iterations. Each device has a slab of rows. The kernels write the rows at the
+    edges of their slabs into each other's memory (where devices do not reach it, into the host's) and meet at a barrier
+    in each iteration. All cells, and the largest change of a cell every 10 iterations, are checked against the CPU bit
+    for bit; the changes are drawn as jacobi.svg in the current directory.
 
     Prints, on two CPU devices:
         128 x 128 cells on 2 devices, halo rows in their own memory: 2180 iterations in 462.3 ms
@@ -14,7 +15,8 @@
 #include "../gpuexec.h"
 #include "picture.h"
 
-enum { MOST = 32, THREADS = 256, ROWS = 64 /* for a block */, ITERATIONS = 5000, EVERY = 10, CHECKS = ITERATIONS / EVERY };
+enum { MOST = 32, THREADS = 256, ROWS = 64 /* for a block */, ITERATIONS = 5000, EVERY = 10,
+       CHECKS = ITERATIONS / EVERY };
 typedef struct slab {                            /* as jacobi_slab in kernels/jacobi.cu */
     gpuexec_ptr barrier, cells, above, below, to_above, to_below, change, changes;
     int         width, rows, iterations, every;
@@ -38,8 +40,8 @@ static gpuexec_ptr shared_zeros(int i, size_t bytes)
     return p;
 }
 
-/* The same on the CPU. Says after how many iterations it ended: the result is in grid[that % 2]. A quarter of a sum is exact, so it does not
-   matter whether the compiler fuses that multiplication with the subtraction. */
+/* The same on the CPU. Says after how many iterations it ended: the result is in grid[that % 2]. A quarter of a sum is
+   exact, so it does not matter whether the compiler fuses that multiplication with the subtraction. */
 static int on_cpu(float *grid[2], int rows, int width)
 {
     int k = 0, x, y;
@@ -81,11 +83,20 @@ int main(int argc, char **argv)
     gpuexec_event      t0, t1;
     gpuexec_ptr        changes;
 
-    if (count == 0) { fputs(gpuexec_error_text(), stderr); return 1; }
-    if (n < count || n > 16384) { fprintf(stderr, "%d rows for %d devices: it takes %d to 16384\n", n, count, count); return 1; }
-    for (i = 0; i < 3; i++) {                                                      /* a cold edge all around, and the hot one on the left */
+    if (count == 0) {
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
+    }
+    if (n < count || n > 16384) {
+        fprintf(stderr, "%d rows for %d devices: it takes %d to 16384\n", n, count, count);
+        return 1;
+    }
+    for (i = 0; i < 3; i++) {                                  /* a cold edge all around, and the hot one on the left */
         grid[i] = (float *)calloc((size_t)width, row);
-        if (!grid[i]) { perror("the plate"); return 1; }
+        if (!grid[i]) {
+            perror("the plate");
+            return 1;
+        }
         for (k = 1; k <= n; k++) grid[i][k * width] = 1.0f;
     }
     iterations = on_cpu(grid, n, width);
@@ -94,11 +105,13 @@ int main(int argc, char **argv)
     for (i = 0; i < count; i++) {
         ctx[i] = gpuexec_context_open(i, NULL);
         stream[i] = gpuexec_stream_create(ctx[i], NULL);
-        launch[i].kernel = gpuexec_kernel_get(gpuexec_module_load_file(ctx[i], example_ptx("jacobi.ptx"), NULL), "jacobi");
+        launch[i].kernel = gpuexec_kernel_get(gpuexec_module_load_file(ctx[i], example_ptx("jacobi.ptx"), NULL),
+                                              "jacobi");
         launch[i].stream = stream[i];
     }
     t0 = gpuexec_event_create(ctx[0], NULL), t1 = gpuexec_event_create(ctx[0], NULL);
-    desc.barrier = gpuexec_barrier_create(ctx, (unsigned)count, NULL);             /* from here on they reach each other's memory, if they can */
+    /* from here on they reach each other's memory, if they can */
+    desc.barrier = gpuexec_barrier_create(ctx, (unsigned)count, NULL);
     direct = gpuexec_barrier_is_direct(desc.barrier);
     changes = shared_zeros(0, (size_t)count * sizeof change);
     most = gpuexec_kernel_cooperative_blocks(launch[0].kernel, THREADS, 0);
@@ -109,7 +122,8 @@ int main(int argc, char **argv)
                           gpuexec_alloc(ctx[i], sizeof change), changes, width, rows, ITERATIONS, EVERY, enough };
         part[i] = s;
         if (i > 0) part[i].to_above = part[i - 1].below, part[i - 1].to_below = part[i].above;
-        for (k = 0; k < 2; k++) gpuexec_copy_in(stream[i], cells + (size_t)(k * rows) * row, plate + (first + 1) * width, (size_t)rows * row);
+        for (k = 0; k < 2; k++) gpuexec_copy_in(stream[i], cells + (size_t)(k * rows) * row,
+                                                plate + (first + 1) * width, (size_t)rows * row);
         gpuexec_fill(stream[i], part[i].change, 0, sizeof change);
         argument[i] = &part[i];
         launch[i].args.addresses = &argument[i], launch[i].args.sizes = &size, launch[i].args.count = 1;
@@ -117,21 +131,27 @@ int main(int argc, char **argv)
     }
     gpuexec_event_record(t0, stream[0]);
     gpuexec_launch_multi_device(launch, (unsigned)count, &desc);
-    gpuexec_event_record(t1, stream[0]);                                           /* after the kernels of all devices */
+    gpuexec_event_record(t1, stream[0]);                                          /* after the kernels of all devices */
     gpuexec_copy_out(stream[0], change, part[0].change, sizeof change);
     for (i = 0; i < count; i++)
-        gpuexec_copy_out(stream[i], plate + (n * i / count + 1) * width, part[i].cells + (size_t)(iterations % 2 * part[i].rows) * row,
-                         (size_t)part[i].rows * row);
-    for (i = 0; i < count; i++) if (gpuexec_stream_sync(stream[i]) != GPUEXEC_OK) { fputs(gpuexec_error_text(), stderr); return 1; }
-    printf("%d x %d cells on %d device%s, halo rows in %s memory: %d iterations in %.1f ms\n", n, n, count, count > 1 ? "s" : "",
-           direct ? "their own" : "the host's", iterations, gpuexec_event_elapsed_ms(t0, t1));
+        gpuexec_copy_out(stream[i], plate + (n * i / count + 1) * width,
+                         part[i].cells + (size_t)(iterations % 2 * part[i].rows) * row, (size_t)part[i].rows * row);
+    for (i = 0; i < count; i++) if (gpuexec_stream_sync(stream[i]) != GPUEXEC_OK) {
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
+    }
+    printf("%d x %d cells on %d device%s, halo rows in %s memory: %d iterations in %.1f ms\n", n, n, count,
+           count > 1 ? "s" : "", direct ? "their own" : "the host's", iterations, gpuexec_event_elapsed_ms(t0, t1));
     gpuexec_shutdown();
 
     for (i = 0; i < width * width; i++) wrong += memcmp(&plate[i], &cpu[i], sizeof *cpu) != 0;
     for (i = 0; i < CHECKS; i++) wrong += memcmp(&change[i], &change_on_cpu[i], sizeof *change) != 0;
-    if (wrong) { printf("%d cells and changes differ from the CPU's\n", wrong); return 1; }
-    if (!picture_curve("jacobi.svg", "Jacobi's method: how much the cells still change", "iterations", "largest change of a cell", change,
-                       iterations / EVERY, EVERY)) return 1;
+    if (wrong) {
+        printf("%d cells and changes differ from the CPU's\n", wrong);
+        return 1;
+    }
+    if (!picture_curve("jacobi.svg", "Jacobi's method: how much the cells still change", "iterations",
+                       "largest change of a cell", change, iterations / EVERY, EVERY)) return 1;
     printf("the same as on the CPU bit for bit; wrote jacobi.svg\n");
     return 0;
 }

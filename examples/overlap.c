@@ -1,8 +1,8 @@
 /*  cc examples/overlap.c -o overlap && ./overlap
 
-    Copies in, computing, copies out, and work of the CPU: first one after the other, then all at once. It needs pinned host memory (copies from
-    and to pageable memory are staged by the driver), and two streams, so that one copies while the other computes. The same work is done both
-    times, and all of its results are checked.
+    Copies in, computing, copies out, and work of the CPU: first one after the other, then all at once. It needs pinned
+    host memory (copies from and to pageable memory are staged by the driver), and two streams, so that one copies while
+    the other computes. The same work is done both times, and all of its results are checked.
 
     Prints, on an H200 (on the CPU device, the device's work and the CPU's own share the cores):
         32 MiB in 8 chunks, 4096 rounds each
@@ -27,7 +27,8 @@ static unsigned      *in, *out;                                     /* pinned */
 static void compute(int s, int rounds)
 {
     int count = n;
-    gpuexec_launch(busy, stream[s], gpuexec_grid_for(n, 256), GPUEXEC_ARGS(device[s], count, multiplier, increment, rounds));
+    gpuexec_launch(busy, stream[s], gpuexec_grid_for(n, 256),
+                   GPUEXEC_ARGS(device[s], count, multiplier, increment, rounds));
 }
 
 static void chunk(int i, int s, int rounds)
@@ -42,7 +43,8 @@ static double measure(int rounds)
 {
     gpuexec_event_record(begin, stream[0]);
     if (rounds) compute(0, rounds);
-    else gpuexec_copy_in(stream[0], device[0], in, n * sizeof *in), gpuexec_copy_out(stream[0], out, device[0], n * sizeof *out);
+    else gpuexec_copy_in(stream[0], device[0], in, n * sizeof *in),
+        gpuexec_copy_out(stream[0], out, device[0], n * sizeof *out);
     gpuexec_event_record(end, stream[0]);
     return gpuexec_event_sync(end) == GPUEXEC_OK ? gpuexec_event_elapsed_ms(begin, end) : 1e9;
 }
@@ -50,11 +52,16 @@ static double measure(int rounds)
 static unsigned cpu_work(int units)
 {
     unsigned x = 1, i;
-    for (i = 0; i < (unsigned)units * 10000u; i++) { x ^= x << 13; x ^= x >> 17; x ^= x << 5; }
+    for (i = 0; i < (unsigned)units * 10000u; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+    }
     return x;
 }
 
-/* Does all of the work, prints a line of the table, and checks every element. Gives the whole time, negative if something is wrong. */
+/* Does all of the work, prints a line of the table, and checks every element. Gives the whole time, negative if
+   something is wrong. */
 static double run(const char *name, int overlapped, int rounds, int units, unsigned *answer)
 {
     unsigned m = 1, c = 0;
@@ -74,8 +81,12 @@ static double run(const char *name, int overlapped, int rounds, int units, unsig
     cpu_stop = example_milliseconds();
     if (gpuexec_event_sync(end) != GPUEXEC_OK) return -1;
     stop = example_milliseconds();
-    printf("%-10s %8.2f ms %8.2f ms %8.2f ms\n", name, gpuexec_event_elapsed_ms(begin, end), cpu_stop - cpu_start, stop - start);
-    for (r = 0; r < rounds; r++) { c = multiplier * c + increment; m *= multiplier; }
+    printf("%-10s %8.2f ms %8.2f ms %8.2f ms\n", name, gpuexec_event_elapsed_ms(begin, end), cpu_stop - cpu_start,
+           stop - start);
+    for (r = 0; r < rounds; r++) {
+        c = multiplier * c + increment;
+        m *= multiplier;
+    }
     for (i = 0; i < chunks * n; i++)
         if (out[i] != m * in[i] + c) return -1;
     memset(out, 0, chunks * n * sizeof *out);
@@ -95,24 +106,35 @@ int main(void)
         stream[i] = gpuexec_stream_create(ctx, &own);
         device[i] = gpuexec_alloc(ctx, n * sizeof *in);
     }
-    begin = gpuexec_event_create(ctx, NULL), middle = gpuexec_event_create(ctx, NULL), end = gpuexec_event_create(ctx, NULL);
+    begin = gpuexec_event_create(ctx, NULL), middle = gpuexec_event_create(ctx, NULL),
+        end = gpuexec_event_create(ctx, NULL);
     in = gpuexec_alloc_pinned(ctx, chunks * n * sizeof *in), out = gpuexec_alloc_pinned(ctx, chunks * n * sizeof *out);
-    if (gpuexec_take_error() != GPUEXEC_OK) { fputs(gpuexec_error_text(), stderr); return 1; }
+    if (gpuexec_take_error() != GPUEXEC_OK) {
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
+    }
     for (i = 0; i < chunks * n; i++) in[i] = (unsigned)i * 2654435761u;
 
     measure(0), measure(1);                                         /* the first time is always slower */
     for (copying = measure(0); rounds < 4096 && measure(rounds) < copying; ) rounds *= 2;
-    goal = 0.7 * chunks * (copying + measure(rounds));              /* the CPU's work shall take about as long as the device's */
+    goal = 0.7 * chunks * (copying + measure(rounds));     /* the CPU's work shall take about as long as the device's */
     for (; units < 4096; units *= 2) {
         double start = example_milliseconds();
         answer[0] = cpu_work(units);
         if (example_milliseconds() - start >= goal) break;
     }
-    printf("%d MiB in %d chunks, %d rounds each\n                device    CPU work    in all\n", chunks * n / (1 << 18), chunks, rounds);
+    printf("%d MiB in %d chunks, %d rounds each\n"
+           "                device    CPU work    in all\n", chunks * n / (1 << 18), chunks, rounds);
     serial = run("one by one", 0, rounds, units, &answer[0]);
     overlapped = run("overlapped", 1, rounds, units, &answer[1]);
-    if (gpuexec_take_error() != GPUEXEC_OK) { fputs(gpuexec_error_text(), stderr); return 1; }
-    if (serial < 0 || overlapped < 0 || answer[0] != answer[1]) { printf("results are wrong\n"); return 1; }
+    if (gpuexec_take_error() != GPUEXEC_OK) {
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
+    }
+    if (serial < 0 || overlapped < 0 || answer[0] != answer[1]) {
+        printf("results are wrong\n");
+        return 1;
+    }
     printf("results are right both times; overlapped is %.1f times as fast\n", serial / overlapped);
     gpuexec_shutdown();
     return 0;

@@ -1,7 +1,8 @@
 /*  cc examples/params.c -o params && ./params
 
-    Parameters of every kind, packed as the device wants them: each type has the device's own size and alignment, whatever the host compiler thinks. The
-    kernel writes what it received, once for the block as it is and once for a prepared launch in which one argument was changed.
+    Parameters of every kind, packed as the device wants them: each type has the device's own size and alignment,
+    whatever the host compiler thinks. The kernel writes what it received, once for the block as it is and once for a
+    prepared launch in which one argument was changed.
 
     Prints:
         argument   type        bytes  offset  in the kernel
@@ -25,16 +26,20 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
-typedef struct mixed { float f, padding[3]; float f4[4]; } mixed;      /* struct { float f; float4 f4; }: on the device, 12 bytes of padding follow f */
+/* struct { float f; float4 f4; }: on the device, 12 bytes of padding follow f */
+typedef struct mixed { float f, padding[3]; float f4[4]; } mixed;
 
 enum { ARGUMENTS = 14 };
 static const struct { gpuexec_type type; const char *name; } types[ARGUMENTS] = {
-    { GPUEXEC_INT, "int" }, { GPUEXEC_FLOAT4, "float4" }, { GPUEXEC_CHAR, "char" }, { GPUEXEC_FLOAT, "float" }, { GPUEXEC_POINTER, "pointer" },
-    { GPUEXEC_FLOAT2, "float2" }, { GPUEXEC_POINTER, "pointer" }, { GPUEXEC_NO_TYPE, "struct" }, { GPUEXEC_BOOL, "bool" }, { GPUEXEC_SHORT3, "short3" },
-    { GPUEXEC_DOUBLE, "double" }, { GPUEXEC_HALF, "half" }, { GPUEXEC_UCHAR4, "uchar4" }, { GPUEXEC_LONGLONG, "long long" }
+    { GPUEXEC_INT, "int" }, { GPUEXEC_FLOAT4, "float4" }, { GPUEXEC_CHAR, "char" }, { GPUEXEC_FLOAT, "float" },
+    { GPUEXEC_POINTER, "pointer" }, { GPUEXEC_FLOAT2, "float2" }, { GPUEXEC_POINTER, "pointer" },
+    { GPUEXEC_NO_TYPE, "struct" }, { GPUEXEC_BOOL, "bool" }, { GPUEXEC_SHORT3, "short3" },
+    { GPUEXEC_DOUBLE, "double" }, { GPUEXEC_HALF, "half" }, { GPUEXEC_UCHAR4, "uchar4" },
+    { GPUEXEC_LONGLONG, "long long" }
 };
 
-/* What the kernel writes for these arguments: all values but that of `out` itself, without the gaps, a struct member by member. */
+/* What the kernel writes for these arguments: all values but that of `out` itself, without the gaps, a
+   struct member by member. */
 static size_t expected(unsigned char *to, gpuexec_args args)
 {
     size_t n = 0;
@@ -57,7 +62,8 @@ static size_t expected(unsigned char *to, gpuexec_args args)
 int main(void)
 {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, example_ptx("parameters.ptx"), NULL), "receive");
+    gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, example_ptx("parameters.ptx"), NULL),
+                                             "receive");
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     out = gpuexec_alloc(ctx, 256);
     gpuexec_params  p   = gpuexec_params_create();
@@ -76,25 +82,39 @@ int main(void)
     int            k;
     size_t         bytes, n;
     unsigned char  first[256], second[256], wanted[2][256];
-    values[0] = &i; values[1] = f4; values[2] = &c; values[3] = &f; values[4] = &somewhere; values[5] = f2; values[6] = &out; values[7] = &m;
-    values[8] = &b; values[9] = s3; values[10] = &d; values[11] = &h; values[12] = u4; values[13] = &l;
+    values[0] = &i;
+    values[1] = f4;
+    values[2] = &c;
+    values[3] = &f;
+    values[4] = &somewhere;
+    values[5] = f2;
+    values[6] = &out;
+    values[7] = &m;
+    values[8] = &b;
+    values[9] = s3;
+    values[10] = &d;
+    values[11] = &h;
+    values[12] = u4;
+    values[13] = &l;
     for (k = 0; k < ARGUMENTS; k++)
         if (types[k].type) gpuexec_params_add(p, types[k].type, values[k]);
         else               gpuexec_params_add_struct(p, values[k], sizeof m, 16);   /* as its float4 is aligned */
 
     gpuexec_args args = gpuexec_params_args(p);
-    if (gpuexec_params_check(p, fn) != GPUEXEC_OK) {                            /* every size and offset, against the kernel itself */
+    if (gpuexec_params_check(p, fn) != GPUEXEC_OK) {              /* every size and offset, against the kernel itself */
         fputs(gpuexec_error_text(), stderr);
         return 1;
     }
     printf("argument   type        bytes  offset  in the kernel\n");
     for (k = 0; k < ARGUMENTS; k++)
-        printf("%8d   %-9s %7d %7d %7d\n", k, types[k].name, args.sizes[k], gpuexec_params_offset(p, k), gpuexec_kernel_parameter_offset(fn, k));
+        printf("%8d   %-9s %7d %7d %7d\n", k, types[k].name, args.sizes[k], gpuexec_params_offset(p, k),
+               gpuexec_kernel_parameter_offset(fn, k));
 
     n = expected(wanted[0], args);
     gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args);
     gpuexec_copy_out(s, first, out, n);
-    gpuexec_prepared launch = gpuexec_prepare(fn, s, gpuexec_grid(1, 1, 0), args);      /* has a copy of the values, checked once */
+    /* has a copy of the values, checked once */
+    gpuexec_prepared launch = gpuexec_prepare(fn, s, gpuexec_grid(1, 1, 0), args);
     i = 8;
     gpuexec_prepared_set(launch, 0, &i, sizeof i);
     gpuexec_launch_prepared(launch);

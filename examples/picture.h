@@ -1,5 +1,5 @@
-/* For the examples; needs no library. picture_write writes `width` x `height` pixels of red, green, blue bytes row by row, as NAME.ppm and NAME.png
-   into the current directory; picture_curve draws a curve as an SVG. */
+/* For the examples; needs no library. picture_write writes `width` x `height` pixels of red, green, blue bytes row by
+   row, as NAME.ppm and NAME.png into the current directory; picture_curve draws a curve as an SVG. */
 #ifndef PICTURE_H
 #define PICTURE_H
 
@@ -15,14 +15,16 @@ static inline void picture_put(FILE *f, const void *data, size_t bytes)
     size_t i;
     int    k;
     for (i = 0; i < bytes; i++)
-        for (picture_crc ^= p[i], k = 0; k < 8; k++) picture_crc = picture_crc >> 1 ^ (picture_crc & 1 ? 0xedb88320u : 0);
+        for (picture_crc ^= p[i], k = 0; k < 8; k++)
+        picture_crc = picture_crc >> 1 ^ (picture_crc & 1 ? 0xedb88320u : 0);
     fwrite(data, 1, bytes, f);
 }
 
 static inline void picture_put32(FILE *f, uint32_t v)
 {
     unsigned char b[4];
-    b[0] = (unsigned char)(v >> 24), b[1] = (unsigned char)(v >> 16), b[2] = (unsigned char)(v >> 8), b[3] = (unsigned char)v;
+    b[0] = (unsigned char)(v >> 24), b[1] = (unsigned char)(v >> 16), b[2] = (unsigned char)(v >> 8),
+        b[3] = (unsigned char)v;
     picture_put(f, b, 4);
 }
 
@@ -35,8 +37,9 @@ static inline void picture_begin(FILE *f, const char *type, uint32_t bytes)
 
 static inline void picture_end(FILE *f) { picture_put32(f, picture_crc ^ 0xffffffffu); }
 
-/* The pixels are a zlib stream that does not compress: each row is one stored block (length and its complement, lowest byte first), a 0 for
-   "no filter" in front of it, and after the last the Adler-32 of all rows. A row must be shorter than 64 KiB. */
+/* The pixels are a zlib stream that does not compress: each row is one stored block (length and its complement, lowest
+   byte first), a 0 for "no filter" in front of it, and after the last the Adler-32 of all rows. A row must be shorter
+   than 64 KiB. */
 static inline void picture_png(FILE *f, const unsigned char *rgb, uint32_t width, uint32_t height)
 {
     uint32_t row = 3 * width, length = row + 1, a = 1, b = 0, y, i;
@@ -75,11 +78,17 @@ static inline int picture_write(const char *name, const unsigned char *rgb, uint
         FILE *f;
         snprintf(path, sizeof path, "%s.%s", name, png ? "png" : "ppm");
         f = fopen(path, "wb");
-        if (!f) { perror(path); return 0; }
+        if (!f) {
+            perror(path);
+            return 0;
+        }
         if (png) picture_png(f, rgb, width, height);
         else fprintf(f, "P6\n%u %u\n255\n", width, height), fwrite(rgb, 3 * width, height, f);
         bad = ferror(f);
-        if (fclose(f) != 0 || bad) { perror(path); return 0; }
+        if (fclose(f) != 0 || bad) {
+            perror(path);
+            return 0;
+        }
     }
     return 1;
 }
@@ -101,28 +110,37 @@ static inline double picture_log2(double x)
     return result;
 }
 
-/* Draws y[0 .. count - 1] > 0 over x = step, 2 * step, ... as the file `path`; y is logarithmic, with a line for each digit of each power of ten.
-   The names may contain no < or &. 1 if it is written; else says why not. */
-static inline int picture_curve(const char *path, const char *title, const char *x_name, const char *y_name, const float *y, int count, double step)
+/* Draws y[0 .. count - 1] > 0 over x = step, 2 * step, ... as the file `path`; y is logarithmic, with a line for each
+   digit of each power of ten. The names may contain no < or &. 1 if it is written; else says why not. */
+static inline int picture_curve(const char *path, const char *title, const char *x_name, const char *y_name,
+                                const float *y, int count, double step)
 {
     enum { LEFT = 76, TOP = 44, WIDE = 540, HIGH = 290 };
     double low = (double)y[0], high = low, tick = 1.0, base, x;
     int    i, power, digit, bad;
     FILE  *f = fopen(path, "w");
-    if (!f) { perror(path); return 0; }
-    for (i = 0; i < count; i++) low = (double)y[i] < low ? (double)y[i] : low, high = (double)y[i] > high ? (double)y[i] : high;
+    if (!f) {
+        perror(path);
+        return 0;
+    }
+    for (i = 0; i < count; i++)
+        low = (double)y[i] < low ? (double)y[i] : low, high = (double)y[i] > high ? (double)y[i] : high;
     low = picture_log2(low) - 0.4, high = picture_log2(high) + 0.4;
 #define PICTURE_X(v) (LEFT + (v) / (count * step) * WIDE)
 #define PICTURE_Y(v) (TOP + (high - picture_log2(v)) / (high - low) * HIGH)
-    fprintf(f, "<svg xmlns='http://www.w3.org/2000/svg' width='640' height='400' viewBox='0 0 640 400' font-family='Helvetica, Arial, sans-serif' "
-               "font-size='13' fill='#333'>\n<rect width='640' height='400' fill='#fff'/>\n<text x='%d' y='26' font-size='16' fill='#111'>%s</text>\n"
+    fprintf(f, "<svg xmlns='http://www.w3.org/2000/svg' width='640' height='400' viewBox='0 0 640 400' "
+            "font-family='Helvetica, Arial, sans-serif' "
+               "font-size='13' fill='#333'>\n<rect width='640' height='400' fill='#fff'/>\n"
+               "<text x='%d' y='26' font-size='16' fill='#111'>%s</text>\n"
                "<g stroke='#e6e6e6' text-anchor='end'>\n", LEFT, title);
     for (power = -30, base = 1e-30; power < 30; power++, base *= 10.0)
         for (digit = 1; digit < 10; digit++) {
             const double v = base * digit, at = picture_log2(v) < low || picture_log2(v) > high ? 0.0 : PICTURE_Y(v);
             if (at <= 0.0) continue;
             fprintf(f, "<path d='M%d %.1fh%d'%s/>\n", LEFT, at, WIDE, digit == 1 ? " stroke='#aaa'" : "");
-            if (digit == 1) fprintf(f, "<text x='%d' y='%.1f' stroke='none'>10<tspan dy='-6' font-size='10'>%d</tspan></text>\n", LEFT - 8, at + 5.0, power);
+            if (digit == 1)
+                fprintf(f, "<text x='%d' y='%.1f' stroke='none'>10<tspan dy='-6' font-size='10'>%d</tspan></text>\n",
+                        LEFT - 8, at + 5.0, power);
         }
     while (count * step / tick > 6.0) {                              /* 1, 2, 5, 10, ... */
         if (count * step / (tick * 2.0) <= 6.0) tick *= 2.0;
@@ -131,16 +149,21 @@ static inline int picture_curve(const char *path, const char *title, const char 
     }
     fprintf(f, "</g>\n<g text-anchor='middle'>\n");
     for (x = 0.0; x <= count * step; x += tick)
-        fprintf(f, "<path d='M%.1f %dv6' stroke='#333'/><text x='%.1f' y='%d'>%g</text>\n", PICTURE_X(x), TOP + HIGH, PICTURE_X(x), TOP + HIGH + 21, x);
+        fprintf(f, "<path d='M%.1f %dv6' stroke='#333'/><text x='%.1f' y='%d'>%g</text>\n", PICTURE_X(x), TOP + HIGH,
+                PICTURE_X(x), TOP + HIGH + 21, x);
     fprintf(f, "<text x='%d' y='%d'>%s</text>\n<text transform='translate(22 %d) rotate(-90)'>%s</text>\n</g>\n",
             LEFT + WIDE / 2, TOP + HIGH + 45, x_name, TOP + HIGH / 2, y_name);
-    fprintf(f, "<path d='M%d %dv%dh%d' fill='none' stroke='#333'/>\n<polyline fill='none' stroke='#c8371e' stroke-width='2' points='", LEFT, TOP, HIGH, WIDE);
+    fprintf(f, "<path d='M%d %dv%dh%d' fill='none' stroke='#333'/>\n"
+            "<polyline fill='none' stroke='#c8371e' stroke-width='2' points='", LEFT, TOP, HIGH, WIDE);
     for (i = 0; i < count; i++) fprintf(f, "%.1f,%.1f ", PICTURE_X((i + 1) * step), PICTURE_Y((double)y[i]));
     fprintf(f, "'/>\n</svg>\n");
 #undef PICTURE_X
 #undef PICTURE_Y
     bad = ferror(f);
-    if (fclose(f) != 0 || bad) { perror(path); return 0; }
+    if (fclose(f) != 0 || bad) {
+        perror(path);
+        return 0;
+    }
     return 1;
 }
 

@@ -1,13 +1,15 @@
 /*  cc examples/plugin.c -o plugin && ./plugin
 
-    A plugin uses gpuexec inside a host program that has its own CUDA context, stream and memory, and knows nothing of gpuexec. Both halves are in
-    this file: the host calls the driver itself, as one that links libcuda does. Built as a library and loaded, the plugin is a real one:
+    A plugin uses gpuexec inside a host program that has its own CUDA context, stream and memory, and knows nothing of
+    gpuexec. Both halves are in this file: the host calls the driver itself, as one that links libcuda does. Built as a
+    library and loaded, the plugin is a real one:
         cc -shared -fPIC examples/plugin.c -o plugin.so && ./plugin ./plugin.so
 
     Prints:
         host: context, stream and 2 arrays of 100000 are mine
         plugin: y = 2 x + y queued on the host's stream, twice
-        host: the plugin said: examples/plugin.c:46: gpuexec_launch: kernel "saxpy" was given an empty grid: grid_x is 0 (GPUEXEC_BAD_LAUNCH)
+        host: the plugin said: examples/plugin.c:46: gpuexec_launch: kernel "saxpy" was given an empty grid: grid_x is 0
+        (GPUEXEC_BAD_LAUNCH)
           driver: cuLaunchKernel answered CUDA_ERROR_INVALID_VALUE (1), invalid argument
           cure: launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)
         host: 100000 results are right, and all that was mine still is
@@ -20,7 +22,8 @@
 /* What both halves know. Each call gives NULL, or a text that says what failed. */
 typedef struct plugin {
     const char *(*open)(struct CUctx_st *context, struct CUstream_st *stream, const char *ptx_path);
-    const char *(*add_scaled)(float a, unsigned long long x, unsigned long long y, int n);    /* queues y = a x + y and returns at once */
+    /* queues y = a x + y and returns at once */
+    const char *(*add_scaled)(float a, unsigned long long x, unsigned long long y, int n);
     const char *(*close)(void);
 } plugin;
 #define EXPORT __attribute__((visibility("default")))
@@ -36,7 +39,8 @@ static const char *failure(void) { return gpuexec_take_error() == GPUEXEC_OK ? N
 
 static const char *plugin_open(struct CUctx_st *host_context, struct CUstream_st *host_stream, const char *ptx_path)
 {
-    ctx    = gpuexec_context_from_native(host_context);             /* the host's, and it stays so; gpuexec_context_attach would hold it */
+    /* the host's, and it stays so; gpuexec_context_attach would hold it */
+    ctx    = gpuexec_context_from_native(host_context);
     stream = gpuexec_stream_from_native(ctx, host_stream);
     saxpy  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, ptx_path, NULL), "saxpy");
     return failure();
@@ -48,7 +52,8 @@ static const char *plugin_add_scaled(float a, unsigned long long x, unsigned lon
 }
 static const char *plugin_close(void)
 {
-    gpuexec_result closed = gpuexec_context_close(ctx), ended = gpuexec_shutdown();       /* of this copy of gpuexec: the last call before dlclose */
+    /* of this copy of gpuexec: the last call before dlclose */
+    gpuexec_result closed = gpuexec_context_close(ctx), ended = gpuexec_shutdown();
     return closed || ended ? "the plugin could not close\n" : NULL;
 }
 const plugin *example_plugin(void)
@@ -74,7 +79,8 @@ const plugin *example_plugin(void)
 #define SYMBOL(name, symbol, parameters) #symbol,
 #define COUNTED(name, symbol, parameters) + 1
 static const char *const symbols[] = { DRIVER(SYMBOL) };
-static union { struct { DRIVER(MEMBER) } f; void *p[0 DRIVER(COUNTED)]; } cu;
+static union { struct { DRIVER(MEMBER) } f; void *p[0 DRIVER(COUNTED)]; }
+cu;
 
 static void must(const char *what, int failed)
 {
@@ -94,24 +100,41 @@ int main(int argc, char **argv)
     int i, wrong = 0;
     void *driver = dlopen(name && *name ? name : "libcuda.so.1", RTLD_NOW);
     must("loading the driver", !driver);
-    for (i = 0; i < (int)(sizeof symbols / sizeof symbols[0]); i++) must(symbols[i], !(cu.p[i] = dlsym(driver, symbols[i])));
+    for (i = 0; i < (int)(sizeof symbols / sizeof symbols[0]); i++)
+        must(symbols[i], !(cu.p[i] = dlsym(driver, symbols[i])));
     entry.get = example_plugin;
-    if (argc > 1) must("the plugin's entry", !(driver = dlopen(argv[1], RTLD_NOW)) || !(entry.p = dlsym(driver, "example_plugin")));
-    for (i = 0; i < n; i++) { x[i] = (float)i; y[i] = 1.0f; }
-    CU(cuInit(0)); CU(cuCtxCreate(&context, 0, 0)); CU(cuStreamCreate(&queue, 0)); CU(cuMemAlloc(&dx, sizeof x)); CU(cuMemAlloc(&dy, sizeof y));
-    CU(cuMemcpyHtoD(dx, x, sizeof x)); CU(cuMemcpyHtoD(dy, y, sizeof y));
+    if (argc > 1) must("the plugin's entry", !(driver = dlopen(argv[1], RTLD_NOW)) ||
+                       !(entry.p = dlsym(driver, "example_plugin")));
+    for (i = 0; i < n; i++) {
+        x[i] = (float)i;
+        y[i] = 1.0f;
+    }
+    CU(cuInit(0));
+    CU(cuCtxCreate(&context, 0, 0));
+    CU(cuStreamCreate(&queue, 0));
+    CU(cuMemAlloc(&dx, sizeof x));
+    CU(cuMemAlloc(&dy, sizeof y));
+    CU(cuMemcpyHtoD(dx, x, sizeof x));
+    CU(cuMemcpyHtoD(dy, y, sizeof y));
     printf("host: context, stream and 2 arrays of %d are mine\n", n);
 
     const plugin *p = entry.get();
     for (i = 0; i < 3; i++)
-        if ((text = i ? p->add_scaled(2, dx, dy, n) : p->open(context, queue, example_ptx("saxpy.ptx"))) != NULL) { fputs(text, stderr); return 1; }
+        if ((text = i ? p->add_scaled(2, dx, dy, n) : p->open(context, queue, example_ptx("saxpy.ptx"))) != NULL) {
+            fputs(text, stderr);
+            return 1;
+        }
     printf("plugin: y = 2 x + y queued on the host's stream, twice\n");
     text = p->add_scaled(2, dx, dy, 0);                             /* the host's mistake: an empty array */
     printf("host: the plugin said: %s", text ? text : "nothing, and that is wrong\n");
     must("the plugin's end", !text || p->close() != NULL);
 
-    CU(cuStreamSynchronize(queue)); CU(cuMemcpyDtoH(y, dy, sizeof y));                   /* the plugin has gone, and nothing of ours with it */
-    CU(cuMemFree(dx)); CU(cuMemFree(dy)); CU(cuStreamDestroy(queue)); CU(cuCtxDestroy(context));
+    CU(cuStreamSynchronize(queue));
+    CU(cuMemcpyDtoH(y, dy, sizeof y));                   /* the plugin has gone, and nothing of ours with it */
+    CU(cuMemFree(dx));
+    CU(cuMemFree(dy));
+    CU(cuStreamDestroy(queue));
+    CU(cuCtxDestroy(context));
     for (i = 0; i < n; i++) wrong += y[i] != 4 * x[i] + 1;
     printf("host: %d results are %s\n", n, wrong ? "not all right" : "right, and all that was mine still is");
     return wrong != 0;

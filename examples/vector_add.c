@@ -1,7 +1,7 @@
 /*  cc examples/vector_add.c -o vector_add && ./vector_add
 
-    The smallest complete program: adds two arrays on the device and checks every sum. No call is checked by itself: the first failure is
-    kept, nothing runs after it, and the call that waits reports it.
+    The smallest complete program: adds two arrays on the device and checks every sum. No call is checked by itself: the
+    first failure is kept, nothing runs after it, and the call that waits reports it.
 
     Prints:
         1048576 sums, all right: c[1048575] = 3145725
@@ -24,7 +24,8 @@ int main(void)
     gpuexec_module  mod = gpuexec_module_load_file(ctx, example_ptx("vector_add.ptx"), NULL);
     gpuexec_kernel  add = gpuexec_kernel_get(mod, "vector_add");
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr     da  = gpuexec_alloc(ctx, sizeof a), db = gpuexec_alloc(ctx, sizeof b), dc = gpuexec_alloc(ctx, sizeof c);
+    gpuexec_ptr     da  = gpuexec_alloc(ctx, sizeof a), db = gpuexec_alloc(ctx, sizeof b),
+                    dc = gpuexec_alloc(ctx, sizeof c);
     gpuexec_copy_in(s, da, a, sizeof a);
     gpuexec_copy_in(s, db, b, sizeof b);
     gpuexec_launch(add, s, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(da, db, dc, count));

@@ -26,7 +26,8 @@ extern "C" __global__ void nbody_step(const body *from, body *to, double dt, dou
     to[i] = b;
 }
 
-// p = a polynomial in x by Horner's rule, coefficients[0] that of the highest power; root = `steps` Newton steps from 1 towards sqrt(|p|).
+// p = a polynomial in x by Horner's rule, coefficients[0] that of the highest power; root = `steps` Newton steps from 1
+// towards sqrt(|p|).
 extern "C" __global__ void horner_newton(const double *x, const double *coefficients, int count, int steps,
                                          double *p, double *root, int n)
 {

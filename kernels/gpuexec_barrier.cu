@@ -7,4 +7,6 @@
 #include "gpuexec_barrier.cuh"
 #undef gpuexec_barrier_sync
 
-extern "C" __device__ int gpuexec_barrier_sync(const gpuexec_barrier_device *barrier) { return gpuexec_barrier_sync_inline(barrier); }
+extern "C" __device__ int gpuexec_barrier_sync(const gpuexec_barrier_device *barrier) {
+    return gpuexec_barrier_sync_inline(barrier);
+}

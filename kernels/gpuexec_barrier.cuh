@@ -79,8 +79,8 @@ static __device__ __forceinline__ int gpuexec_barrier_has_come(const unsigned lo
     return (unsigned)(gpuexec_barrier_acquire(word) >> 32) - round <= 1;
 }
 
-/* Every now and then while waiting for device k: 1 if there is no use in waiting further. The first thread of the device
-   that finds out reports it, to the host and to the other devices. */
+/* Every now and then while waiting for device k: 1 if there is no use in waiting further. The first thread of the
+   device that finds out reports it, to the host and to the other devices. */
 static __device__ __forceinline__ int gpuexec_barrier_give_up(gpuexec_barrier_device *b, unsigned round, unsigned k,
                                                               int looks, unsigned long long *since) {
     unsigned long long now, missing = 0;
@@ -126,7 +126,7 @@ static __device__ __forceinline__ int gpuexec_barrier_sync(const gpuexec_barrier
     unsigned count = 0, rank = 0, replicas = 1, through_host = 0;
     unsigned long long before = 0, *from = 0, *to = 0;
     int broken = 0;
-    if (thread < lanes) {                    /* the first warp works for its block; it reads while others still arrive */
+    if (thread < lanes) {                   /* the first warp works for its block; it reads while others still arrive */
         count = b->count;
         rank = b->rank;
         replicas = b->replicas;

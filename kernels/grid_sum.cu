@@ -1,6 +1,6 @@
-// A sum over all elements by one grid whose blocks wait for each other: each block sums its share, all meet at the grid's barrier, then
-// one block adds the shares up in order. Needs a cooperative launch; in any other, grid.sync() stops the kernel with a trap.
-// Integers, so that the order does not matter to the result.
+// A sum over all elements by one grid whose blocks wait for each other: each block sums its share, all meet at the
+// grid's barrier, then one block adds the shares up in order. Needs a cooperative launch; in any other, grid.sync()
+// stops the kernel with a trap. Integers, so that the order does not matter to the result.
 
 #include <cooperative_groups.h>
 

@@ -6,7 +6,8 @@ extern "C" __global__ void histogram(const unsigned char *data, unsigned n, unsi
     __shared__ unsigned mine[256];
     for (unsigned b = threadIdx.x; b < 256; b += blockDim.x) mine[b] = 0;
     __syncthreads();
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&mine[data[i]], 1u);
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&mine[data[i]], 1u);
     __syncthreads();
     for (unsigned b = threadIdx.x; b < 256; b += blockDim.x)
         if (mine[b]) atomicAdd(&bins[b], mine[b]);

@@ -1,9 +1,10 @@
-// The Laplace equation on a grid by Jacobi's method, on several devices in one launch: again and again, each cell becomes the mean of its four
-// neighbours. Each device has a slab of rows, in two copies, of which the even iterations read the first and write the second, the odd ones
-// the other way round. What it computes for its first and last row it also writes to the neighbouring devices. Then all meet at the barrier: one
-// for each iteration is enough, since nobody writes into the copy that others still read.
-// Every `every` iterations, all devices learn the largest change of any cell, and stop if it is small enough. A maximum does not depend
-// on the order in which it is taken: so the result is the same, bit for bit, on however many devices.
+// The Laplace equation on a grid by Jacobi's method, on several devices in one launch: again and again, each cell
+// becomes the mean of its four neighbours. Each device has a slab of rows, in two copies, of which the even iterations
+// read the first and write the second, the odd ones the other way round. What it computes for its first and last row it
+// also writes to the neighbouring devices. Then all meet at the barrier: one for each iteration is enough, since nobody
+// writes into the copy that others still read. Every `every` iterations, all devices learn the largest change of any
+// cell, and stop if it is small enough. A maximum does not depend on the order in which it is taken: so the result is
+// the same, bit for bit, on however many devices.
 
 #include "gpuexec_barrier.cuh"
 
@@ -11,9 +12,12 @@ struct jacobi_slab {                               // one device's; examples/mul
     const gpuexec_barrier_device *barrier;
     float       *cells;                            // [2][rows][width]; the first and the last of a row never change
     const float *above, *below;                    // [2][width], the rows beyond the slab: here the neighbours write
-    float       *to_above, *to_below;              // [2][width], the neighbours' below and above; NULL at the edges of the grid
-    unsigned    *change;                           // [iterations / every], 0 at first: the largest change of any cell, the float's bits
-    unsigned    *changes;                          // [iterations / every][devices], the same memory for all devices: that of each device
+    float       *to_above, *to_below;              // [2][width], the neighbours' below and above; NULL at
+                                                   // the edges of the grid
+    unsigned    *change;                           // [iterations / every], 0 at first: the largest change of any cell,
+                                                   // the float's bits
+    unsigned    *changes;                          // [iterations / every][devices], the same memory for all devices:
+                                                   // that of each device
     int          width, rows, iterations, every;
     float        enough;                           // stop when no cell changes by more than this
 };
@@ -42,7 +46,8 @@ extern "C" __global__ void jacobi(jacobi_slab s)
         unsigned *change = s.change + k / s.every, *changes = s.changes + k / s.every * devices;
         if (looking) {
             for (int lanes = 16; lanes > 0; lanes /= 2) most = fmaxf(most, __shfl_xor_sync(0xFFFFFFFFu, most, lanes));
-            if (threadIdx.x % 32 == 0) atomicMax(change, __float_as_uint(most));     // floats from 0 up are ordered as their bits
+            // floats from 0 up are ordered as their bits
+            if (threadIdx.x % 32 == 0) atomicMax(change, __float_as_uint(most));
         }
         if (gpuexec_barrier_sync(s.barrier)) return;
         if (looking) {

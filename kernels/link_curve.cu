@@ -1,4 +1,5 @@
-// A device function and a constant for link_main.cu, in a file of its own: they meet when they are linked (nvcc -rdc=true).
+// A device function and a constant for link_main.cu, in a file of its own: they meet when they are linked (nvcc
+// -rdc=true).
 // nvcc: -rdc=true
 
 extern "C" __constant__ float coefficients[4] = { 1.0f, -2.0f, 0.5f, 3.0f };

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Makes kernels/*.ptx from kernels/*.cu: `make kernels` calls it. Needs nvcc (NVCC=... chooses one); without it the committed PTX stays.
+# Makes kernels/*.ptx from kernels/*.cu: `make kernels` calls it. Needs nvcc (NVCC=... chooses one); without it the
+# committed PTX stays.
 #
-# The text that nvcc writes for sm_75 is headed .version 8 or 9 and .target sm_75, which older drivers and GPUs refuse, though these
-# kernels use nothing newer than PTX 7.0 and sm_70. So the head is lowered, and ptxas, which is stricter than the driver, must take the
-# lowered text and make the same machine code from it as from the original. Nothing here depends on the machine or the date: running
+# The text that nvcc writes for sm_75 is headed .version 8 or 9 and .target sm_75, which older drivers and GPUs refuse,
+# though these kernels use nothing newer than PTX 7.0 and sm_70. So the head is lowered, and ptxas, which is stricter
+# than the driver, must take the lowered text and make the same machine code from it as from the original. Nothing here
+# depends on the machine or the date: running
 # it again leaves `git diff` clean, with the same nvcc.
 set -eu
 cd "$(dirname "$0")"
@@ -14,9 +16,10 @@ PTXAS=${PTXAS:-$(dirname "$(command -v "$NVCC")")/ptxas}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 release=$("$NVCC" --version | sed -n 's/^Cuda compilation tools, release .*, V\(.*\)$/\1/p')
-flags="-arch=sm_75 -fmad=false"                # -fmad=false: a * b + c rounds twice and fmaf(a, b, c) once, as on the host
+flags="-arch=sm_75 -fmad=false"             # -fmad=false: a * b + c rounds twice and fmaf(a, b, c) once, as on the host
 
-# The machine code alone: a dump of the cubin's .text sections, without what is around them (PTX version, options). Empty without readelf.
+# The machine code alone: a dump of the cubin's .text sections, without what is around them (PTX version, options).
+# Empty without readelf.
 machine_code() {
     readelf -SW "$1" 2>/dev/null | sed -n 's/^.* \(\.text\.[^ ]*\) .*$/\1/p' | sort -u |
         while read -r section; do readelf -x "$section" "$1" 2>/dev/null; done
@@ -33,7 +36,8 @@ for source in ${*:-*.cu}; do
     own=$(sed -n 's|^// nvcc: ||p' "$name.cu")     # flags of this file alone: -rdc=true for functions to link
     "$NVCC" -ptx $flags $own -Werror all-warnings "$name.cu" -o "$work/$name.ptx"
     {
-        echo "// Made from kernels/$name.cu by \`make kernels\` (nvcc $release $flags${own:+ $own}, head lowered to PTX 7.0, sm_70). Do not edit."
+        echo "// Made from kernels/$name.cu by \`make kernels\`. Do not edit."
+        echo "// (nvcc $release $flags${own:+ $own}, head lowered to PTX 7.0, sm_70)"
         lower "$work/$name.ptx"
     } > "$work/$name.lowered.ptx"
     same=
@@ -45,9 +49,11 @@ for source in ${*:-*.cu}; do
             { echo "make kernels: $name: lowering its head changes its code for sm_$arch" >&2; exit 1; }
         [ -z "$lowered" ] || same="$same sm_$arch"
     done
-    cmp -s "$work/$name.lowered.ptx" "$name.ptx" && state=unchanged || { cp "$work/$name.lowered.ptx" "$name.ptx"; state=written; }
+    cmp -s "$work/$name.lowered.ptx" "$name.ptx" && state=unchanged ||
+        { cp "$work/$name.lowered.ptx" "$name.ptx"; state=written; }
     echo "kernels/$name.ptx $state${same:+, same code as unlowered on$same}"
 done
 [ $# -gt 0 ] || for by_hand in *.ptx; do       # PTX without a .cu beside it is written by hand: ptxas must take it
-    [ -e "${by_hand%.ptx}.cu" ] || { "$PTXAS" -arch=sm_75 "$by_hand" -o "$work/by_hand" && echo "kernels/$by_hand assembles"; }
+    [ -e "${by_hand%.ptx}.cu" ] ||
+        { "$PTXAS" -arch=sm_75 "$by_hand" -o "$work/by_hand" && echo "kernels/$by_hand assembles"; }
 done

@@ -1,5 +1,5 @@
-// Three ways to add up an array. Float sums depend on the order of the additions; with integers small enough that every partial sum
-// is exact, all of them give the same bits.
+// Three ways to add up an array. Float sums depend on the order of the additions; with integers small enough that every
+// partial sum is exact, all of them give the same bits.
 
 // A tree in dynamic shared memory (blockDim.x elements); one partial sum per block into sums[blockIdx.x].
 // blockDim.x must be a power of two.
@@ -20,7 +20,8 @@ template <class T> __device__ void reduce_tree(const T *x, T *sums, int n)
 extern "C" __global__ void reduce_tree_float(const float *x, float *sums, int n) { reduce_tree(x, sums, n); }
 extern "C" __global__ void reduce_tree_int(const int *x, int *sums, int n) { reduce_tree(x, sums, n); }
 
-// Grid-stride loop, shuffles within each warp, one shared value per warp, one atomic per block. Adds to *sum: set it to 0 first.
+// Grid-stride loop, shuffles within each warp, one shared value per warp, one atomic per block. Adds to
+// *sum: set it to 0 first.
 template <class T> __device__ void reduce_warps(const T *x, T *sum, int n)
 {
     __shared__ T warp_sums[32];

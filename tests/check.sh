@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs every test suite from the repository's root: the programs of tests/unit, built into $1/unit, and the scripts
 # tests/*/run.sh. The last line a suite prints is `suite NAME: N passed, N failed, N skipped`; the last line printed
-# here is their sum. A suite that fails shows all it printed, and so does one that crashed, hung or did not come to its last
-# line: that is one failure.
+# here is their sum. A suite that fails shows all it printed, and so does one that crashed, hung or did not come to its
+# last line: that is one failure.
 #   TEST_SCRIPTS="cost fault" in the environment: of the scripts only these
 #   check.sh BUILD NAME...: only these suites
 #

@@ -1,8 +1,9 @@
 #!/bin/sh
-# How much of gpuexec.h the tests reach: `make coverage` builds them with gcc's --coverage into $1 and runs this. The unit suites run on the CPU device $2:
-# as it is, traced, as older drivers, and with devices that do not reach each other; then the fault injection and the examples. Then it prints, for each
-# section of the header, how many of its lines and branches ran, and the lines that never did; where some branches never were taken stands in
-# $1/branches.txt. Fails below the limits. A label alone on a line is none: gcov counts only who falls through to it.
+# How much of gpuexec.h the tests reach: `make coverage` builds them with gcc's --coverage into $1 and runs this. The
+# unit suites run on the CPU device $2: as it is, traced, as older drivers, and with devices that do not reach each
+# other; then the fault injection and the examples. Then it prints, for each section of the header, how many of its
+# lines and branches ran, and the lines that never did; where some branches never were taken stands in $1/branches.txt.
+# Fails below the limits. A label alone on a line is none: gcov counts only who falls through to it.
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 export GPUEXEC_DRIVER="$2" SIMGPU_DEVICES=2 TEST_ROUNDS=2 TEST_BARRIER_TIMEOUT=2
@@ -16,17 +17,21 @@ suites() {
     with=$1
     shift
     for name; do echo "$name"; done | xargs -P "$(nproc)" -I{} sh -c '
-        said=$(env '"$with"' "$0/unit/{}" 2>&1) || { echo "--- {} '"$with"'"; echo "$said"; } >> "$1"' "$build" "$failed"
+        said=$(env '"$with"' "$0/unit/{}" 2>&1) ||
+            { echo "--- {} '"$with"'"; echo "$said"; } >> "$1"' "$build" "$failed"
 }
-api=$(for source in tests/unit/*.c; do basename "$source" .c; done | grep -v '^corpus$\|^kernels$\|^driver$\|^threads$')      # not those of the device alone
+# The suites that are not of the device alone.
+api=$(for source in tests/unit/*.c; do basename "$source" .c; done | grep -v '^corpus$\|^kernels$\|^driver$\|^threads$')
 suites "" $api threads
 suites "GPUEXEC_TRACE=1" $(echo "$api" | grep -v '^setup$')
 for version in 11040 12020; do suites "SIMGPU_DRIVER_VERSION=$version" $api; done
 suites "SIMGPU_PEERS=none" memory multi multi_device
-SAN_FLAGS="$COVERAGE_FLAGS" BUILD=$build sh tests/fault/run.sh >> "$build/fault.txt" || { echo "--- fault"; cat "$build/fault.txt"; } >> "$failed"
+SAN_FLAGS="$COVERAGE_FLAGS" BUILD=$build sh tests/fault/run.sh >> "$build/fault.txt" ||
+    { echo "--- fault"; cat "$build/fault.txt"; } >> "$failed"
 for program in "$build"/examples/*[!.]?; do
     [ -x "$program" ] || continue
-    (cd "$build" && "examples/${program##*/}" > said.txt 2>&1 < /dev/null) || { echo "--- $program"; cat "$build/said.txt"; } >> "$failed"
+    (cd "$build" && "examples/${program##*/}" > said.txt 2>&1 < /dev/null) ||
+        { echo "--- $program"; cat "$build/said.txt"; } >> "$failed"
 done
 if [ -s "$failed" ]; then cat "$failed"; exit 1; fi
 
@@ -66,7 +71,8 @@ awk -v lines_wanted=$lines_wanted -v branches_wanted=$branches_wanted '
         if (runs[FNR] > 0) { ran[section]++; all_ran++ } else never[++nevers] = sprintf("%5d: %s", FNR, $0)
         b[section] += branches[FNR]; all_b += branches[FNR]
         t[section] += hit[FNR]; all_t += hit[FNR]
-        if (runs[FNR] > 0 && hit[FNR] + 0 < branches[FNR]) some[++somes] = sprintf("%5d: %d of %d: %s", FNR, branches[FNR] - hit[FNR], branches[FNR], $0)
+        if (runs[FNR] > 0 && hit[FNR] + 0 < branches[FNR])
+            some[++somes] = sprintf("%5d: %d of %d: %s", FNR, branches[FNR] - hit[FNR], branches[FNR], $0)
     }
     END {
         for (i = 1; i <= somes; i++) print some[i] > details
@@ -74,11 +80,12 @@ awk -v lines_wanted=$lines_wanted -v branches_wanted=$branches_wanted '
         for (i = 1; i <= sections; i++) {
             s = order[i]
             if (lines[s] && b[s])
-                printf "%-18s %5d of %5d %4.0f%% %6d of %5d %4.0f%%\n", s, ran[s], lines[s], 100 * ran[s] / lines[s], t[s], b[s], 100 * t[s] / b[s]
+                printf "%-18s %5d of %5d %4.0f%% %6d of %5d %4.0f%%\n", s,
+                    ran[s], lines[s], 100 * ran[s] / lines[s], t[s], b[s], 100 * t[s] / b[s]
         }
         print "\nlines that never ran:"
         for (i = 1; i <= nevers; i++) print never[i]
-        printf "\ngpuexec.h: %.1f%% of %d lines, %.1f%% of %d branches (wanted: %d%%, %d%%)\n", 100 * all_ran / all, all,
-            100 * all_t / all_b, all_b, lines_wanted, branches_wanted
+        printf "\ngpuexec.h: %.1f%% of %d lines, %.1f%% of %d branches (wanted: %d%%, %d%%)\n",
+            100 * all_ran / all, all, 100 * all_t / all_b, all_b, lines_wanted, branches_wanted
         exit all_ran < all * lines_wanted / 100 || all_t < all_b * branches_wanted / 100
     }' details="$build/branches.txt" "$build/counts.txt" gpuexec.h

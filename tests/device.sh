@@ -1,12 +1,14 @@
 # Sourced by tests/check.sh and examples/run.sh, with $build set: chooses the device to run on, once, and says which.
-#   GPUEXEC_DRIVER in the environment is respected; else the system's driver if it has a device; else the CPU device. $gpus: how many
-#   GPUs there are, empty otherwise.
-# The sanitizers' settings: CUDA maps memory where ASan keeps its shadow gap, and the driver's own leaks are not ours to report.
+#   GPUEXEC_DRIVER in the environment is respected; else the system's driver if it has a device; else the CPU device.
+#   $gpus: how many GPUs there are, empty otherwise.
+# The sanitizers' settings: CUDA maps memory where ASan keeps its shadow gap, and the driver's own leaks are not ours to
+# report.
 leaks=1 gpus=
 if [ -n "${GPUEXEC_DRIVER:-}" ]; then
     case $GPUEXEC_DRIVER in /*) ;; */*) GPUEXEC_DRIVER=$PWD/$GPUEXEC_DRIVER ;; esac
     export GPUEXEC_DRIVER
-    echo "running on: $(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/find_device" || echo 'no device') (GPUEXEC_DRIVER=$GPUEXEC_DRIVER)"
+    found=$(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/find_device" || echo 'no device')
+    echo "running on: $found (GPUEXEC_DRIVER=$GPUEXEC_DRIVER)"
 elif gpu=$(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/find_device"); then
     leaks=0 gpus=${gpu%% *}
     echo "running on: $gpu"
@@ -15,7 +17,8 @@ else
     export GPUEXEC_DRIVER="$root$build/libsimgpu.so" SIMGPU_DEVICES="${SIMGPU_DEVICES:-2}"
     echo "no GPU found: running on the CPU device ($build/libsimgpu.so)"
 fi
-export ASAN_OPTIONS="protect_shadow_gap=0:detect_leaks=$leaks${ASAN_OPTIONS:+:$ASAN_OPTIONS}" UBSAN_OPTIONS="print_stacktrace=1"
+export ASAN_OPTIONS="protect_shadow_gap=0:detect_leaks=$leaks${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+export UBSAN_OPTIONS="print_stacktrace=1"
 
 # limited SECONDS COMMAND...: with a time limit, where the machine has one to give.
 if command -v timeout >/dev/null 2>&1; then limited() { timeout -k 5 "$@"; }; else limited() { shift; "$@"; }; fi

@@ -1,5 +1,5 @@
-/* Says which devices the driver at hand offers: prints how many there are and the first one's name. Fails without a word if there is none.
-   tests/device.sh calls it to choose between the GPU and the CPU device. */
+/* Says which devices the driver at hand offers: prints how many there are and the first one's name. Fails without a
+   word if there is none. tests/device.sh calls it to choose between the GPU and the CPU device. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 #include <stdio.h>

@@ -3,19 +3,23 @@
     A test program is one file:
 
         #include "../test.h"                        // gpuexec.h with its implementation comes along
-        TEST(name)       { CHECK(...); }            // starts with a library that was never used: gpuexec_shutdown() runs after each
-        TEST_ALONE(name) { setenv(...); ... }       // the same in a process of its own: for another environment, or to break CUDA
+        TEST(name)       { CHECK(...); }            // starts with a library that was never used: gpuexec_shutdown()
+                                                    runs after each
+        TEST_ALONE(name) { setenv(...); ... }       // the same in a process of its own: for another
+                                                    environment, or to break CUDA
         TEST_MULTI(name) { ... }                    // sees all GPUs of the machine, where TEST and TEST_ALONE see one
         TEST_ALONE_MULTI(name) { ... }              // both
 
-    The first process never touches CUDA. It forks children that run the tests, so a test that crashes, hangs or poisons CUDA (errors in
-    kernels are sticky) is one failure and the next test starts in a new child. The checks go on after a failure.
+    The first process never touches CUDA. It forks children that run the tests, so a test that crashes, hangs or
+    poisons CUDA (errors in kernels are sticky) is one failure and the next test starts in a new child. The
+    checks go on after a failure.
 
-    Starting CUDA takes a good part of a second for each GPU. So a child runs all tests of one kind, one after the other, and keeps the
-    primary contexts that they open and close: TEST first, then TEST_MULTI, then each TEST_ALONE in a child of its own. The CPU device
-    starts in no time, and there all tests see all of its devices.
+    Starting CUDA takes a good part of a second for each GPU. So a child runs all tests of one kind, one after the
+    other, and keeps the primary contexts that they open and close: TEST first, then TEST_MULTI, then each TEST_ALONE in
+    a child of its own. The CPU device starts in no time, and there all tests see all of its devices.
 
-    ./program            runs all tests and ends with `suite NAME: N passed, N failed, N skipped`; exit code 1 if one failed
+    ./program            runs all tests and ends with `suite NAME: N passed, N failed, N skipped`;
+                         exit code 1 if one failed
     ./program text ...   only the tests whose names contain one of the texts
     TEST_DEVICE=1        the GPU for tests that see one, as CUDA_VISIBLE_DEVICES would name it; the first by default
     TEST_VERBOSE=1       one line per test, with its time
@@ -54,7 +58,8 @@ typedef struct test {
 
 typedef struct test_list { test *first, **last; } test_list;
 static test     *test_first;                          /* of all that were asked for, in main() */
-static test_list test_kinds[3] = { { NULL, &test_kinds[0].first }, { NULL, &test_kinds[1].first }, { NULL, &test_kinds[2].first } };
+static test_list test_kinds[3] = { { NULL, &test_kinds[0].first }, { NULL, &test_kinds[1].first },
+                                   { NULL, &test_kinds[2].first } };
 
 #define TEST(name)             TEST_REGISTER(name, 0, 0)
 #define TEST_MULTI(name)       TEST_REGISTER(name, 0, 1)
@@ -91,23 +96,28 @@ static inline int test_true(const char *file, int line, int ok, const char *what
     return ok;
 }
 
-static inline int test_equal(const char *file, int line, long long a, long long b, const char *what_a, const char *what_b) {
-    if (a != b && test_fail_at(file, line)) printf("%s is %lld (0x%llx), but %s is %lld (0x%llx)\n", what_a, a, (unsigned long long)a, what_b, b, (unsigned long long)b);
+static inline int test_equal(const char *file, int line, long long a, long long b, const char *what_a,
+                             const char *what_b) {
+    if (a != b && test_fail_at(file, line)) printf("%s is %lld (0x%llx), but %s is %lld (0x%llx)\n", what_a, a,
+                                                   (unsigned long long)a, what_b, b, (unsigned long long)b);
     return a == b;
 }
 
 static inline int test_same_text(const char *file, int line, const char *a, const char *b, const char *what) {
     int ok = a && b && strcmp(a, b) == 0;
-    if (!ok && test_fail_at(file, line)) printf("%s is \"%.2000s\", not \"%.2000s\"\n", what, a ? a : "(NULL)", b ? b : "(NULL)");
+    if (!ok && test_fail_at(file, line))
+        printf("%s is \"%.2000s\", not \"%.2000s\"\n", what, a ? a : "(NULL)", b ? b : "(NULL)");
     return ok;
 }
 
-static inline int test_has_text(const char *file, int line, const char *text, const char *what, const char *const *parts) {
+static inline int test_has_text(const char *file, int line, const char *text, const char *what,
+                                const char *const *parts) {
     int ok = 1;
     for (; *parts; parts++) {
         if (text && strstr(text, *parts)) continue;
         ok = 0;
-        if (test_fail_at(file, line)) printf("%s lacks \"%.200s\"; it is:\n%.2000s\n", what, *parts, text ? text : "(NULL)");
+        if (test_fail_at(file, line))
+            printf("%s lacks \"%.200s\"; it is:\n%.2000s\n", what, *parts, text ? text : "(NULL)");
     }
     return ok;
 }
@@ -126,17 +136,55 @@ static inline int test_made(const char *file, int line, uint64_t id, const char 
     return gpuexec_id_ok(id);
 }
 
+/* A call that had to fail: it gave this result, and the failure's text has these parts, the message and the cure. It is
+   latched, and taken here; or, with `latches` 0, nothing is latched: so do questions, clean-up, and calls that wait. */
+static inline int test_refused(const char *file, int line, gpuexec_result got, gpuexec_result wanted, int latches,
+                               const char *what, const char *const *parts) {
+    const gpuexec_error *e = gpuexec_error_detail();
+    int ok = test_result(file, line, got, wanted, what);
+    ok &= test_has_text(file, line, gpuexec_error_text(), what, parts);
+    ok &= test_true(file, line, e->result == wanted && e->message && strstr(e->text, e->message) != NULL,
+                    "the failure's parts tell the same");
+    ok &= test_true(file, line, !e->cure || strstr(e->text, e->cure) != NULL, "the text has the cure");
+    ok &= test_result(file, line, gpuexec_take_error(), latches ? wanted : GPUEXEC_OK, "gpuexec_take_error() then");
+    return ok;
+}
+
+/* A handle in the failed state: it says these parts as the reason, and that failure is latched, and taken here. */
+static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec_result wanted, const char *what,
+                                const char *const *parts) {
+    int ok = test_true(file, line, id != 0 && !gpuexec_id_ok(id), what);
+    ok &= test_has_text(file, line, gpuexec_id_why(id), what, parts);
+    ok &= test_refused(file, line, gpuexec_take_error(), wanted, 0, what, parts);
+    return ok;
+}
+
 /* Each gives 1 if it holds. */
 #define CHECK(condition)       test_true(__FILE__, __LINE__, (condition) ? 1 : 0, #condition)
-#define CHECK_EQ(a, b)         test_equal(__FILE__, __LINE__, (long long)(a), (long long)(b), #a, #b)                     /* integers */
+#define CHECK_EQ(a, b)         test_equal(__FILE__, __LINE__, (long long)(a), (long long)(b), #a, #b)     /* integers */
 #define CHECK_STRING(a, b)     test_same_text(__FILE__, __LINE__, a, b, #a)
-#define CHECK_TEXT(text, ...)  test_has_text(__FILE__, __LINE__, text, #text, (const char *const[]){ __VA_ARGS__, NULL }) /* has each of these */
-#define CHECK_RESULT(call, r)  test_result(__FILE__, __LINE__, call, r, #call)                                            /* a gpuexec_result */
+/* has each of these */
+#define CHECK_TEXT(text, ...) \
+    test_has_text(__FILE__, __LINE__, text, #text, (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_RESULT(call, r)  test_result(__FILE__, __LINE__, call, r, #call)                    /* a gpuexec_result */
 #define CHECK_OK(call)         test_result(__FILE__, __LINE__, call, GPUEXEC_OK, #call)
-#define CHECK_MADE(handle)     test_made(__FILE__, __LINE__, (handle).id, #handle)                                        /* of any kind */
+#define CHECK_MADE(handle)     test_made(__FILE__, __LINE__, (handle).id, #handle)                     /* of any kind */
+
+/* Calls that must fail; texts: what the failure's text must have. */
+#define CHECK_REFUSED(call, result, ...) \
+    test_refused(__FILE__, __LINE__, call, result, 1, #call, (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_FAILED(call, result, ...)    /* ... and it latches nothing */ \
+    test_refused(__FILE__, __LINE__, call, result, 0, #call, (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_NOT_MADE(handle, result, ...) \
+    test_not_made(__FILE__, __LINE__, (handle).id, result, #handle, (const char *const[]){ __VA_ARGS__, NULL })
+#define CHECK_CURE() CHECK(gpuexec_error_detail()->cure != NULL)                       /* the last failure has one */
 
 /* Ends the test function: it cannot be run here, and this is why. */
-#define SKIP(reason) do { test_skipped = (reason); return; } while (0)
+#define SKIP(reason) \
+    do { \
+        test_skipped = (reason); \
+        return; \
+    } while (0)
 
 /* ---------------------------------------------------------------------------------------------------------------------
    Helpers that many tests want. */
@@ -183,19 +231,59 @@ static inline int run_child(void (*function)(void)) {
         waitpid(child, &status, 0);
         return 0;
     }
-    if (WIFSIGNALED(status)) printf("%s: a child process was killed by signal %d\n", test_current->name, WTERMSIG(status));
+    if (WIFSIGNALED(status))
+        printf("%s: a child process was killed by signal %d\n", test_current->name, WTERMSIG(status));
     return done == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /* Random bits that are the same in every run (xorshift). */
 static inline uint32_t test_random(uint32_t *state) {
     uint32_t x = *state ? *state : 2463534242u;
-    x ^= x << 13; x ^= x >> 17; x ^= x << 5;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
     return *state = x;
 }
 
-/* A gate keeps a stream busy until the test opens it. Make it early: while one is closed, a call that may wait for the device (allocating,
-   freeing, getting a kernel, a copy from or to pageable memory on that stream) would wait for ever on a GPU. */
+/* An allocator for gpuexec_setup_desc.realloc_function: counts what lives; succeeds test_blocks_left more times. */
+enum { TEST_BLOCKS_ENOUGH = 1000000 };
+static int test_blocks, test_blocks_left = TEST_BLOCKS_ENOUGH;
+
+static inline void *test_realloc(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (!bytes) {
+        if (p) test_blocks--;
+        free(p);
+        return NULL;
+    }
+    if (test_blocks_left-- <= 0) return NULL;
+    if (!p) test_blocks++;
+    return realloc(p, bytes);
+}
+
+/* A library that has memory for no allocation, then for one, and so on, until `work` gives GPUEXEC_OK, which it must
+   for less than `most`. Each failure before has a text, and nothing is left. */
+static inline void test_running_dry(gpuexec_result (*work)(void), int most) {
+    gpuexec_setup_desc desc;
+    gpuexec_result made = GPUEXEC_OUT_OF_HOST_MEMORY;
+    int i;
+    memset(&desc, 0, sizeof desc);
+    desc.realloc_function = test_realloc;
+    for (i = 0; i < most && made; i++) {
+        test_blocks_left = i;
+        made = gpuexec_setup(&desc);
+        if (!made) made = work();
+        if (made) CHECK(gpuexec_error_text()[0]);
+        gpuexec_shutdown();
+        CHECK_EQ(test_blocks, 0);
+    }
+    CHECK(i > 10 && i < most);
+    test_blocks_left = TEST_BLOCKS_ENOUGH;
+}
+
+/* A gate keeps a stream busy until the test opens it. Make it early: while one is closed, a call that may wait for the
+   device (allocating, freeing, getting a kernel, a copy from or to pageable memory on that stream) would wait for ever
+   on a GPU. */
 typedef struct test_gate { gpuexec_kernel kernel; uint32_t *word; } test_gate;
 
 static inline test_gate gate_make(gpuexec_context context, gpuexec_module unit_ptx) {
@@ -213,6 +301,44 @@ static inline void gate_close(test_gate g, gpuexec_stream stream) {
 
 static inline void gate_open(test_gate g) {
     __atomic_store_n(g.word, 1, __ATOMIC_RELAXED);
+}
+
+/* What most tests begin with: a context, a module, one of its kernels (NULL: none), a stream, and `bytes` of device
+   memory (0: none) that are zeros. The members behind are for those that need more, and fill them. */
+#define UNIT_PTX   "tests/unit/unit.ptx"
+#define FAULTS_PTX "kernels/faults.ptx"
+typedef struct setting {
+    gpuexec_context ctx;
+    gpuexec_module  mod;
+    gpuexec_kernel  kernel;
+    gpuexec_stream  stream;
+    gpuexec_ptr     data;
+    gpuexec_event   a, b;
+    test_gate       gate;
+    uint32_t       *host;
+} setting;
+
+static inline setting set_up_on(int device, const char *ptx, const char *kernel, size_t bytes) {
+    setting s;
+    memset(&s, 0, sizeof s);
+    s.ctx    = gpuexec_context_open(device, NULL);
+    s.mod    = gpuexec_module_load_file(s.ctx, ptx, NULL);
+    s.stream = gpuexec_stream_create(s.ctx, NULL);
+    CHECK_MADE(s.mod);
+    CHECK_MADE(s.stream);
+    if (kernel) {
+        s.kernel = gpuexec_kernel_get(s.mod, kernel);
+        CHECK_MADE(s.kernel);
+    }
+    if (bytes) {
+        s.data = gpuexec_alloc(s.ctx, bytes);
+        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, bytes));
+    }
+    return s;
+}
+
+static inline setting set_up(const char *ptx, const char *kernel, size_t bytes) {
+    return set_up_on(0, ptx, kernel, bytes);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -294,14 +420,18 @@ int main(int argc, char **argv) {
     *test_kinds[0].last = test_kinds[1].first;
     link = test_kinds[1].first ? test_kinds[1].last : test_kinds[0].last;
     *link = test_kinds[2].first;
-    for (test_first = test_kinds[0].first, link = &test_first; *link; link = &(*link)->next)      /* unlink what was not asked for */
+    /* unlink what was not asked for */
+    for (test_first = test_kinds[0].first, link = &test_first; *link; link = &(*link)->next)
         if ((*link = test_wanted(*link, argv + 1)) == NULL) break;
     for (t = test_first; t; ) {
         test_report r = { t, TEST_PASSED };
         int   ends[2], status = 0, got;
         pid_t child;
         fflush(NULL);
-        if (pipe(ends) != 0 || (child = fork()) < 0) { perror("pipe or fork"); return 1; }
+        if (pipe(ends) != 0 || (child = fork()) < 0) {
+            perror("pipe or fork");
+            return 1;
+        }
         if (child == 0) {
             close(ends[0]);
             test_run_batch(t, ends[1]);
@@ -315,13 +445,16 @@ int main(int argc, char **argv) {
         if (got < 0 || status != 0 || r.outcome == TEST_BEGUN) {
             const char *when = r.outcome == TEST_BEGUN ? "in" : "after";
             if (got < 0) printf("%s: took more than %d s\n", r.of->name, test_timeout());
-            else if (WIFSIGNALED(status)) printf("%s: the process was killed by signal %d %s this test\n", r.of->name, WTERMSIG(status), when);
-            else printf("%s: the process ended with exit code %d %s this test\n", r.of->name, WEXITSTATUS(status), when);
+            else if (WIFSIGNALED(status))
+                printf("%s: the process was killed by signal %d %s this test\n", r.of->name, WTERMSIG(status), when);
+            else printf("%s: the process ended with exit code %d %s this test\n", r.of->name, WEXITSTATUS(status),
+                        when);
         }
         if (r.outcome == TEST_BEGUN || (status != 0 && got >= 0)) count[TEST_FAILED]++;
         t = r.of->next;
     }
-    printf("suite %s: %d passed, %d failed, %d skipped\n", slash ? slash + 1 : argv[0], count[TEST_PASSED], count[TEST_FAILED], count[TEST_SKIPPED]);
+    printf("suite %s: %d passed, %d failed, %d skipped\n", slash ? slash + 1 : argv[0], count[TEST_PASSED],
+           count[TEST_FAILED], count[TEST_SKIPPED]);
     return count[TEST_FAILED] != 0 || count[TEST_PASSED] + count[TEST_SKIPPED] == 0;
 }
 

@@ -1,6 +1,7 @@
-// abi.cpp - what gpuexec.h and the CPU device say of the driver's binary interface, compared by the compiler with CUDA's own headers.
-// Only compiled. run.sh makes rows.inc and symbols.inc of gpuexec.h and tests/simgpu, so that no row and no constant can be forgotten here. rows.inc is
-// included twice, as cuda.h has macros of the functions' names: first our types and values get names of their own, then they are compared.
+// abi.cpp - what gpuexec.h and the CPU device say of the driver's binary interface, compared by the compiler with
+// CUDA's own headers. Only compiled. run.sh makes rows.inc and symbols.inc of gpuexec.h and tests/simgpu, so that no
+// row and no constant can be forgotten here. rows.inc is included twice, as cuda.h has macros of the functions' names:
+// first our types and values get names of their own, then they are compared.
 #include <stddef.h>
 #include <stdint.h>
 #include <type_traits>
@@ -21,11 +22,12 @@ namespace sim {
 #undef SIM_ENTRY
 #undef SIM_CONSTANT
 
-#define __CUDA_API_VERSION_INTERNAL       /* cuda.h declares the older interfaces, too, under the names of their symbols */
+#define __CUDA_API_VERSION_INTERNAL    /* cuda.h declares the older interfaces, too, under the names of their symbols */
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
-// ---- when a type of ours may stand for one of theirs: the same; an int for an enum; void * for a handle; a struct for one of the same layout ----
+// ---- when a type of ours may stand for one of theirs: the same; an int for an enum; void * for a handle; a struct
+// for one of the same layout ----
 
 template <class Ours, class Theirs> struct same_layout : std::false_type {};
 template <class Ours, class Theirs> struct agree : std::integral_constant<bool,
@@ -33,110 +35,142 @@ template <class Ours, class Theirs> struct agree : std::integral_constant<bool,
     (std::is_enum<Theirs>::value && (std::is_same<Ours, int>::value || std::is_same<Ours, unsigned>::value))> {};
 template <class Ours, class Theirs> struct agree<const Ours, const Theirs> : agree<Ours, Theirs> {};
 template <class Ours, class Theirs> struct agree<Ours *, Theirs *> : agree<Ours, Theirs> {};
-template <class Theirs> struct agree<void *, Theirs *> : std::integral_constant<bool, std::is_void<Theirs>::value || std::is_class<Theirs>::value> {};
+template <class Theirs> struct agree<void *, Theirs *>
+    : std::integral_constant<bool, std::is_void<Theirs>::value || std::is_class<Theirs>::value> {};
 template <class...> struct list {};
-template <class Ours, class... Ours2, class Theirs, class... Theirs2> struct agree<list<Ours, Ours2...>, list<Theirs, Theirs2...>>
+template <class Ours, class... Ours2, class Theirs, class... Theirs2>
+struct agree<list<Ours, Ours2...>, list<Theirs, Theirs2...>>
     : std::integral_constant<bool, agree<Ours, Theirs>::value && agree<list<Ours2...>, list<Theirs2...>>::value> {};
 template <class Ours, class... Ours2, class Theirs, class... Theirs2> struct agree<Ours(Ours2...), Theirs(Theirs2...)>
     : agree<list<Ours, Ours2...>, list<Theirs, Theirs2...>> {};
 template <class T> struct one { T value; };
 
-static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlimit *)>::value && !agree<int(int *), CUresult(const int *)>::value &&
-              !agree<int(int), CUresult(int, int)>::value && !agree<int(int), CUresult(size_t)>::value && !agree<int(void *), CUresult(size_t *)>::value &&
-              !agree<int(int *), CUresult(unsigned *)>::value && !agree<int(size_t *), CUresult(CUlimit *)>::value, "agree tells right from wrong");
+static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlimit *)>::value &&
+              !agree<int(int *), CUresult(const int *)>::value && !agree<int(int), CUresult(int, int)>::value &&
+              !agree<int(int), CUresult(size_t)>::value && !agree<int(void *), CUresult(size_t *)>::value &&
+              !agree<int(int *), CUresult(unsigned *)>::value && !agree<int(size_t *), CUresult(CUlimit *)>::value,
+              "agree tells right from wrong");
 
 // ---- layouts ----
 
-#define SAME(ours, theirs) static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #ours " is not " #theirs);
-#define STRUCT(type, cuda) SAME(sizeof(type), sizeof(cuda)) SAME(alignof(type), alignof(cuda)) template <> struct same_layout<type, cuda> : std::true_type {};
-#define AT(type, ours, cuda, theirs) SAME(offsetof(type, ours), offsetof(cuda, theirs))        // alone: ours is an array of what has three names there, or lies deeper
+#define SAME(ours, theirs) \
+    static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #ours " is not " #theirs);
+#define STRUCT(type, cuda) SAME(sizeof(type), sizeof(cuda)) SAME(alignof(type), alignof(cuda)) \
+    template <> struct same_layout<type, cuda> : std::true_type {};
+// alone: ours is an array of what has three names there, or lies deeper
+#define AT(type, ours, cuda, theirs) SAME(offsetof(type, ours), offsetof(cuda, theirs))
 #define MEMBER(type, ours, cuda, theirs) AT(type, ours, cuda, theirs) \
-    static_assert(agree<decltype(type::ours), decltype(cuda::theirs)>::value, "the type of " #type "::" #ours " is not that of " #cuda "::" #theirs);
+    static_assert(agree<decltype(type::ours), decltype(cuda::theirs)>::value, \
+                  "the type of " #type "::" #ours " is not that of " #cuda "::" #theirs);
 
 SAME(sizeof(unsigned char[16]), sizeof(CUuuid))
-template <> struct same_layout<unsigned char, CUuuid> : std::true_type {};                     // our parameter is an array of 16
+template <> struct same_layout<unsigned char, CUuuid> : std::true_type {};            // our parameter is an array of 16
 STRUCT(gxi_memcpy2d, CUDA_MEMCPY2D)
 MEMBER(gxi_memcpy2d, from_x, CUDA_MEMCPY2D, srcXInBytes)         MEMBER(gxi_memcpy2d, from_y, CUDA_MEMCPY2D, srcY)
 MEMBER(gxi_memcpy2d, from_type, CUDA_MEMCPY2D, srcMemoryType)    MEMBER(gxi_memcpy2d, from_host, CUDA_MEMCPY2D, srcHost)
-MEMBER(gxi_memcpy2d, from_device, CUDA_MEMCPY2D, srcDevice)      MEMBER(gxi_memcpy2d, from_array, CUDA_MEMCPY2D, srcArray)
+MEMBER(gxi_memcpy2d, from_device, CUDA_MEMCPY2D, srcDevice)
+MEMBER(gxi_memcpy2d, from_array, CUDA_MEMCPY2D, srcArray)
 MEMBER(gxi_memcpy2d, from_pitch, CUDA_MEMCPY2D, srcPitch)        MEMBER(gxi_memcpy2d, to_x, CUDA_MEMCPY2D, dstXInBytes)
-MEMBER(gxi_memcpy2d, to_y, CUDA_MEMCPY2D, dstY)                  MEMBER(gxi_memcpy2d, to_type, CUDA_MEMCPY2D, dstMemoryType)
-MEMBER(gxi_memcpy2d, to_host, CUDA_MEMCPY2D, dstHost)            MEMBER(gxi_memcpy2d, to_device, CUDA_MEMCPY2D, dstDevice)
+MEMBER(gxi_memcpy2d, to_y, CUDA_MEMCPY2D, dstY)
+MEMBER(gxi_memcpy2d, to_type, CUDA_MEMCPY2D, dstMemoryType)
+MEMBER(gxi_memcpy2d, to_host, CUDA_MEMCPY2D, dstHost)
+MEMBER(gxi_memcpy2d, to_device, CUDA_MEMCPY2D, dstDevice)
 MEMBER(gxi_memcpy2d, to_array, CUDA_MEMCPY2D, dstArray)          MEMBER(gxi_memcpy2d, to_pitch, CUDA_MEMCPY2D, dstPitch)
 MEMBER(gxi_memcpy2d, width, CUDA_MEMCPY2D, WidthInBytes)         MEMBER(gxi_memcpy2d, height, CUDA_MEMCPY2D, Height)
 STRUCT(gxi_launch_params, CUDA_LAUNCH_PARAMS)
 MEMBER(gxi_launch_params, function, CUDA_LAUNCH_PARAMS, function)
-AT(gxi_launch_params, grid, CUDA_LAUNCH_PARAMS, gridDimX)        AT(gxi_launch_params, block, CUDA_LAUNCH_PARAMS, blockDimX)
+AT(gxi_launch_params, grid, CUDA_LAUNCH_PARAMS, gridDimX)
+AT(gxi_launch_params, block, CUDA_LAUNCH_PARAMS, blockDimX)
 MEMBER(gxi_launch_params, shared, CUDA_LAUNCH_PARAMS, sharedMemBytes)
-MEMBER(gxi_launch_params, stream, CUDA_LAUNCH_PARAMS, hStream)   MEMBER(gxi_launch_params, params, CUDA_LAUNCH_PARAMS, kernelParams)
+MEMBER(gxi_launch_params, stream, CUDA_LAUNCH_PARAMS, hStream)
+MEMBER(gxi_launch_params, params, CUDA_LAUNCH_PARAMS, kernelParams)
 #if CUDA_VERSION >= 11080
 STRUCT(gxi_launch_attribute, CUlaunchAttribute)
-MEMBER(gxi_launch_attribute, id, CUlaunchAttribute, id)          AT(gxi_launch_attribute, value, CUlaunchAttribute, value)
+MEMBER(gxi_launch_attribute, id, CUlaunchAttribute, id)
+AT(gxi_launch_attribute, value, CUlaunchAttribute, value)
 AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.cooperative)
 AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.priority)
 AT(gxi_launch_attribute, value.number, CUlaunchAttribute, value.programmaticStreamSerializationAllowed)
 AT(gxi_launch_attribute, value.blocks, CUlaunchAttribute, value.clusterDim)
 STRUCT(gxi_launch_config, CUlaunchConfig)
-AT(gxi_launch_config, dims.grid_x, CUlaunchConfig, gridDimX)     AT(gxi_launch_config, dims.grid_y, CUlaunchConfig, gridDimY)
-AT(gxi_launch_config, dims.grid_z, CUlaunchConfig, gridDimZ)     AT(gxi_launch_config, dims.block_x, CUlaunchConfig, blockDimX)
-AT(gxi_launch_config, dims.block_y, CUlaunchConfig, blockDimY)   AT(gxi_launch_config, dims.block_z, CUlaunchConfig, blockDimZ)
+AT(gxi_launch_config, dims.grid_x, CUlaunchConfig, gridDimX)
+AT(gxi_launch_config, dims.grid_y, CUlaunchConfig, gridDimY)
+AT(gxi_launch_config, dims.grid_z, CUlaunchConfig, gridDimZ)
+AT(gxi_launch_config, dims.block_x, CUlaunchConfig, blockDimX)
+AT(gxi_launch_config, dims.block_y, CUlaunchConfig, blockDimY)
+AT(gxi_launch_config, dims.block_z, CUlaunchConfig, blockDimZ)
 AT(gxi_launch_config, dims.shared_bytes, CUlaunchConfig, sharedMemBytes)
-MEMBER(gxi_launch_config, stream, CUlaunchConfig, hStream)       MEMBER(gxi_launch_config, attributes, CUlaunchConfig, attrs)
+MEMBER(gxi_launch_config, stream, CUlaunchConfig, hStream)
+MEMBER(gxi_launch_config, attributes, CUlaunchConfig, attrs)
 MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
 #endif
 #if CUDA_VERSION >= 12000
-SAME(1, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)                                                      // gpuexec_launch_desc.memory_sync_domain
+SAME(1, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)                                      // gpuexec_launch_desc.memory_sync_domain
 #endif
-SAME(GPUEXEC_LIMIT_STACK, CU_LIMIT_STACK_SIZE)                   SAME(GPUEXEC_LIMIT_PRINTF_FIFO, CU_LIMIT_PRINTF_FIFO_SIZE)
-SAME(GPUEXEC_LIMIT_MALLOC_HEAP, CU_LIMIT_MALLOC_HEAP_SIZE)       SAME(GPUEXEC_LIMIT_SYNC_DEPTH, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
+SAME(GPUEXEC_LIMIT_STACK, CU_LIMIT_STACK_SIZE)
+SAME(GPUEXEC_LIMIT_PRINTF_FIFO, CU_LIMIT_PRINTF_FIFO_SIZE)
+SAME(GPUEXEC_LIMIT_MALLOC_HEAP, CU_LIMIT_MALLOC_HEAP_SIZE)
+SAME(GPUEXEC_LIMIT_SYNC_DEPTH, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
 SAME(GPUEXEC_LIMIT_PENDING_LAUNCHES, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)
-SAME(GPUEXEC_LIMIT_L2_FETCH, CU_LIMIT_MAX_L2_FETCH_GRANULARITY)  SAME(GPUEXEC_LIMIT_PERSISTING_L2, CU_LIMIT_PERSISTING_L2_CACHE_SIZE)
+SAME(GPUEXEC_LIMIT_L2_FETCH, CU_LIMIT_MAX_L2_FETCH_GRANULARITY)
+SAME(GPUEXEC_LIMIT_PERSISTING_L2, CU_LIMIT_PERSISTING_L2_CACHE_SIZE)
 static_assert(std::is_same<gpuexec_ptr, CUdeviceptr>::value, "gpuexec_ptr is CUdeviceptr");
 
 #define SIM_STRUCT(type) STRUCT(sim::type, type)
 #define SIM_MEMBER(type, member) MEMBER(sim::type, member, type, member)
-static_assert(std::is_same<sim::CUdeviceptr, CUdeviceptr>::value && std::is_same<sim::CUdevice, CUdevice>::value, "simgpu: CUdeviceptr and CUdevice");
+static_assert(std::is_same<sim::CUdeviceptr, CUdeviceptr>::value && std::is_same<sim::CUdevice, CUdevice>::value,
+              "simgpu: CUdeviceptr and CUdevice");
 SIM_STRUCT(CUuuid)
 SIM_STRUCT(CUDA_MEMCPY2D)
-SIM_MEMBER(CUDA_MEMCPY2D, srcXInBytes)     SIM_MEMBER(CUDA_MEMCPY2D, srcY)      SIM_MEMBER(CUDA_MEMCPY2D, srcMemoryType) SIM_MEMBER(CUDA_MEMCPY2D, srcHost)
-SIM_MEMBER(CUDA_MEMCPY2D, srcDevice)       SIM_MEMBER(CUDA_MEMCPY2D, srcArray)  SIM_MEMBER(CUDA_MEMCPY2D, srcPitch)
-SIM_MEMBER(CUDA_MEMCPY2D, dstXInBytes)     SIM_MEMBER(CUDA_MEMCPY2D, dstY)      SIM_MEMBER(CUDA_MEMCPY2D, dstMemoryType) SIM_MEMBER(CUDA_MEMCPY2D, dstHost)
-SIM_MEMBER(CUDA_MEMCPY2D, dstDevice)       SIM_MEMBER(CUDA_MEMCPY2D, dstArray)  SIM_MEMBER(CUDA_MEMCPY2D, dstPitch)
-SIM_MEMBER(CUDA_MEMCPY2D, WidthInBytes)    SIM_MEMBER(CUDA_MEMCPY2D, Height)
+SIM_MEMBER(CUDA_MEMCPY2D, srcXInBytes) SIM_MEMBER(CUDA_MEMCPY2D, srcY) SIM_MEMBER(CUDA_MEMCPY2D, srcMemoryType)
+SIM_MEMBER(CUDA_MEMCPY2D, srcHost) SIM_MEMBER(CUDA_MEMCPY2D, srcDevice) SIM_MEMBER(CUDA_MEMCPY2D, srcArray)
+SIM_MEMBER(CUDA_MEMCPY2D, srcPitch) SIM_MEMBER(CUDA_MEMCPY2D, dstXInBytes) SIM_MEMBER(CUDA_MEMCPY2D, dstY)
+SIM_MEMBER(CUDA_MEMCPY2D, dstMemoryType) SIM_MEMBER(CUDA_MEMCPY2D, dstHost) SIM_MEMBER(CUDA_MEMCPY2D, dstDevice)
+SIM_MEMBER(CUDA_MEMCPY2D, dstArray) SIM_MEMBER(CUDA_MEMCPY2D, dstPitch) SIM_MEMBER(CUDA_MEMCPY2D, WidthInBytes)
+SIM_MEMBER(CUDA_MEMCPY2D, Height)
 SIM_STRUCT(CUDA_LAUNCH_PARAMS)
-SIM_MEMBER(CUDA_LAUNCH_PARAMS, function)   SIM_MEMBER(CUDA_LAUNCH_PARAMS, gridDimX)  SIM_MEMBER(CUDA_LAUNCH_PARAMS, gridDimY)
-SIM_MEMBER(CUDA_LAUNCH_PARAMS, gridDimZ)   SIM_MEMBER(CUDA_LAUNCH_PARAMS, blockDimX) SIM_MEMBER(CUDA_LAUNCH_PARAMS, blockDimY)
-SIM_MEMBER(CUDA_LAUNCH_PARAMS, blockDimZ)  SIM_MEMBER(CUDA_LAUNCH_PARAMS, sharedMemBytes)
-SIM_MEMBER(CUDA_LAUNCH_PARAMS, hStream)    SIM_MEMBER(CUDA_LAUNCH_PARAMS, kernelParams)
+SIM_MEMBER(CUDA_LAUNCH_PARAMS, function) SIM_MEMBER(CUDA_LAUNCH_PARAMS, gridDimX)
+SIM_MEMBER(CUDA_LAUNCH_PARAMS, gridDimY) SIM_MEMBER(CUDA_LAUNCH_PARAMS, gridDimZ)
+SIM_MEMBER(CUDA_LAUNCH_PARAMS, blockDimX) SIM_MEMBER(CUDA_LAUNCH_PARAMS, blockDimY)
+SIM_MEMBER(CUDA_LAUNCH_PARAMS, blockDimZ) SIM_MEMBER(CUDA_LAUNCH_PARAMS, sharedMemBytes)
+SIM_MEMBER(CUDA_LAUNCH_PARAMS, hStream) SIM_MEMBER(CUDA_LAUNCH_PARAMS, kernelParams)
 SIM_STRUCT(CUdevprop)
-SIM_MEMBER(CUdevprop, maxThreadsPerBlock)  SIM_MEMBER(CUdevprop, maxThreadsDim) SIM_MEMBER(CUdevprop, maxGridSize) SIM_MEMBER(CUdevprop, sharedMemPerBlock)
-SIM_MEMBER(CUdevprop, totalConstantMemory) SIM_MEMBER(CUdevprop, SIMDWidth)     SIM_MEMBER(CUdevprop, memPitch)    SIM_MEMBER(CUdevprop, regsPerBlock)
-SIM_MEMBER(CUdevprop, clockRate)           SIM_MEMBER(CUdevprop, textureAlign)
+SIM_MEMBER(CUdevprop, maxThreadsPerBlock) SIM_MEMBER(CUdevprop, maxThreadsDim) SIM_MEMBER(CUdevprop, maxGridSize)
+SIM_MEMBER(CUdevprop, sharedMemPerBlock) SIM_MEMBER(CUdevprop, totalConstantMemory) SIM_MEMBER(CUdevprop, SIMDWidth)
+SIM_MEMBER(CUdevprop, memPitch) SIM_MEMBER(CUdevprop, regsPerBlock) SIM_MEMBER(CUdevprop, clockRate)
+SIM_MEMBER(CUdevprop, textureAlign)
 #if CUDA_VERSION >= 11080
 SIM_STRUCT(CUlaunchAttribute)
 SIM_MEMBER(CUlaunchAttribute, id)
-AT(sim::CUlaunchAttribute, value, CUlaunchAttribute, value)      AT(sim::CUlaunchAttribute, value.priority, CUlaunchAttribute, value.priority)
+AT(sim::CUlaunchAttribute, value, CUlaunchAttribute, value)
+AT(sim::CUlaunchAttribute, value.priority, CUlaunchAttribute, value.priority)
 AT(sim::CUlaunchAttribute, value.cooperative, CUlaunchAttribute, value.cooperative)
 AT(sim::CUlaunchAttribute, value.cluster, CUlaunchAttribute, value.clusterDim)
 SIM_STRUCT(CUlaunchConfig)
-SIM_MEMBER(CUlaunchConfig, gridDimX)       SIM_MEMBER(CUlaunchConfig, gridDimY)  SIM_MEMBER(CUlaunchConfig, gridDimZ)  SIM_MEMBER(CUlaunchConfig, blockDimX)
-SIM_MEMBER(CUlaunchConfig, blockDimY)      SIM_MEMBER(CUlaunchConfig, blockDimZ) SIM_MEMBER(CUlaunchConfig, sharedMemBytes)
-SIM_MEMBER(CUlaunchConfig, hStream)        SIM_MEMBER(CUlaunchConfig, attrs)     SIM_MEMBER(CUlaunchConfig, numAttrs)
+SIM_MEMBER(CUlaunchConfig, gridDimX) SIM_MEMBER(CUlaunchConfig, gridDimY) SIM_MEMBER(CUlaunchConfig, gridDimZ)
+SIM_MEMBER(CUlaunchConfig, blockDimX) SIM_MEMBER(CUlaunchConfig, blockDimY) SIM_MEMBER(CUlaunchConfig, blockDimZ)
+SIM_MEMBER(CUlaunchConfig, sharedMemBytes) SIM_MEMBER(CUlaunchConfig, hStream) SIM_MEMBER(CUlaunchConfig, attrs)
+SIM_MEMBER(CUlaunchConfig, numAttrs)
 #endif
 #if CUDA_VERSION >= 12050
 SIM_STRUCT(CUctxCreateParams)
-SIM_MEMBER(CUctxCreateParams, execAffinityParams) SIM_MEMBER(CUctxCreateParams, numExecAffinityParams) SIM_MEMBER(CUctxCreateParams, cigParams)
+SIM_MEMBER(CUctxCreateParams, execAffinityParams) SIM_MEMBER(CUctxCreateParams, numExecAffinityParams)
+SIM_MEMBER(CUctxCreateParams, cigParams)
 #endif
 
-// ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020), cuda.h declares the symbols ----
+// ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020), cuda.h
+// declares the symbols ----
 
 static_assert(ENTRIES == GXI_DRIVER_COUNT, "run.sh sees all rows of GXI_DRIVER");
 #define ENTRY(need, name, version) \
-    static_assert(agree<type_of_##name, std::remove_pointer<PFN_##name##_v##version>::type>::value, "gpuexec.h: the parameters of " #name " " #version); \
+    static_assert(agree<type_of_##name, std::remove_pointer<PFN_##name##_v##version>::type>::value, \
+                  "gpuexec.h: the parameters of " #name " " #version); \
     static_assert(!GXI_NEED_##need || version <= 11040, "gpuexec.h: " #name " is required, but newer than CUDA 11.4");
 #define CONSTANT(ours, theirs)        SAME(ours, theirs)
 #define SIM_ENTRY(base, version, symbol) \
-    static_assert(agree<sim::type_of_##symbol, std::remove_pointer<PFN_##base##_v##version>::type>::value, "simgpu: the parameters of " #symbol); \
-    static_assert(std::is_same<decltype(&::symbol), PFN_##base##_v##version>::value, "simgpu: " #symbol " is not " #base " " #version);
+    static_assert(agree<sim::type_of_##symbol, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
+                  "simgpu: the parameters of " #symbol); \
+    static_assert(std::is_same<decltype(&::symbol), PFN_##base##_v##version>::value, \
+                  "simgpu: " #symbol " is not " #base " " #version);
 #define SIM_CONSTANT(ours, theirs)    SAME(value_of_##ours, theirs)
 #include "rows.inc"

@@ -1,31 +1,41 @@
-# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and the preprocessed tests/simgpu/driver/entry.c, each behind what run.sh needs to know:
-# the name that CUDA's headers must have for it; since which CUDA version (0: not known); the suffix of the variant for per-thread default streams
-# (none: there may be none, -: not asked).
+# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and the preprocessed
+# tests/simgpu/driver/entry.c, each behind what run.sh needs to know: the name that CUDA's headers must have for it;
+# since which CUDA version (0: not known); the suffix of the variant for per-thread default streams (none: there may be
+# none, -: not asked).
 
-# Constants of gpuexec.h have CUDA's names with a shorter prefix, or, where this would say too little or clash with a gpuexec_result, another name.
+# Constants of gpuexec.h have CUDA's names with a shorter prefix, or, where this would say too little or clash with a
+# gpuexec_result, another name.
 BEGIN {
-    n = split("FUNC_ FUNC_ATTRIBUTE_ DEV_ DEVICE_ATTRIBUTE_ POINTER_ POINTER_ATTRIBUTE_ JIT_ JIT_ STREAM_ STREAM_ EVENT_ EVENT_ " \
-              "MEMHOSTALLOC_ MEMHOSTALLOC_ MEMORYTYPE_ MEMORYTYPE_", word, " ")
+    n = split("FUNC_ FUNC_ATTRIBUTE_ DEV_ DEVICE_ATTRIBUTE_ POINTER_ POINTER_ATTRIBUTE_ JIT_ JIT_ " \
+              "STREAM_ STREAM_ EVENT_ EVENT_ MEMHOSTALLOC_ MEMHOSTALLOC_ MEMORYTYPE_ MEMORYTYPE_", word, " ")
     for (i = 1; i < n; i += 2) { prefix[++prefixes] = word[i]; full[prefixes] = word[i + 1] }
-    n = split("SUCCESS CUDA_SUCCESS SYMBOL_NOT_FOUND CUDA_ERROR_NOT_FOUND CU_NOT_READY CUDA_ERROR_NOT_READY CU_NOT_SUPPORTED CUDA_ERROR_NOT_SUPPORTED " \
-              "OUT_OF_RESOURCES CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES COOPERATIVE_TOO_LARGE CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE " \
-              "JIT_COMPILER_NOT_FOUND CUDA_ERROR_JIT_COMPILER_NOT_FOUND JIT_COMPILATION_DISABLED CUDA_ERROR_JIT_COMPILATION_DISABLED " \
-              "LAUNCH_COOPERATIVE CU_LAUNCH_ATTRIBUTE_COOPERATIVE LAUNCH_CLUSTER_DIMENSION CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION " \
-              "LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION LAUNCH_PRIORITY CU_LAUNCH_ATTRIBUTE_PRIORITY " \
+    n = split("SUCCESS CUDA_SUCCESS SYMBOL_NOT_FOUND CUDA_ERROR_NOT_FOUND " \
+              "CU_NOT_READY CUDA_ERROR_NOT_READY CU_NOT_SUPPORTED CUDA_ERROR_NOT_SUPPORTED " \
+              "OUT_OF_RESOURCES CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES " \
+              "COOPERATIVE_TOO_LARGE CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE " \
+              "JIT_COMPILER_NOT_FOUND CUDA_ERROR_JIT_COMPILER_NOT_FOUND " \
+              "JIT_COMPILATION_DISABLED CUDA_ERROR_JIT_COMPILATION_DISABLED " \
+              "LAUNCH_COOPERATIVE CU_LAUNCH_ATTRIBUTE_COOPERATIVE " \
+              "LAUNCH_CLUSTER_DIMENSION CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION " \
+              "LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION " \
+              "LAUNCH_PRIORITY CU_LAUNCH_ATTRIBUTE_PRIORITY " \
               "LAUNCH_MEM_SYNC_DOMAIN CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN " \
-              "LAUNCH_PARAM_BUFFER_POINTER CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT LAUNCH_PARAM_BUFFER_SIZE CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT " \
+              "LAUNCH_PARAM_BUFFER_POINTER CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT " \
+              "LAUNCH_PARAM_BUFFER_SIZE CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT " \
               "FUNC_CLUSTER_SCHEDULING_POLICY CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE " \
               "CU_MEMPOOL_ATTR_REUSE_FIRST CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES " \
               "CU_MEMPOOL_ATTR_REUSE_LAST CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES " \
               "CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC " \
               "CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC", word, " ")
     for (i = 1; i < n; i += 2) other[word[i]] = word[i + 1]
-    split("CU_MEMHOSTALLOC_ALL CU_MEMHOSTREGISTER_ALL CU_CTX_FLAGS_MASK CU_JIT_NUM_OPTIONS CU_JIT_NUM_INPUT_TYPES", word, " ")
+    split("CU_MEMHOSTALLOC_ALL CU_MEMHOSTREGISTER_ALL CU_CTX_FLAGS_MASK CU_JIT_NUM_OPTIONS CU_JIT_NUM_INPUT_TYPES",
+          word, " ")
     for (i in word) own[word[i]] = 1               # all flags that simgpu knows, ends of lists: they grow
 }
 function cuda(name,    i) {
     if (name in other) return other[name]
-    for (i = 1; i <= prefixes; i++) if (index(name, prefix[i]) == 1) return "CU_" full[i] substr(name, length(prefix[i]) + 1)
+    for (i = 1; i <= prefixes; i++)
+        if (index(name, prefix[i]) == 1) return "CU_" full[i] substr(name, length(prefix[i]) + 1)
     return "CUDA_ERROR_" name
 }
 function constant(macro, ours, theirs) { print theirs, 0, "-", macro "(" ours ", " theirs ")" }
@@ -34,7 +44,8 @@ FILENAME ~ /gpuexec.h$/ {
     if (match($0, /^ *ROW\([A-Z]+, *cu[A-Za-z0-9]+, *[0-9]+,/)) {
         split(substr($0, RSTART, RLENGTH), word, /[ (,]+/)
         for (i = 1; word[i] != "ROW"; i++) { }
-        print "PFN_" word[i + 2] "_v" word[i + 3], word[i + 3], "-", "ENTRY(" word[i + 1] ", " word[i + 2] ", " word[i + 3] ")"
+        print "PFN_" word[i + 2] "_v" word[i + 3], word[i + 3], "-",
+              "ENTRY(" word[i + 1] ", " word[i + 2] ", " word[i + 3] ")"
     }
     if (/^\/\* The CUDA constants that the implementation uses/) constants = 1
     if (/^}/) constants = 0
@@ -44,7 +55,10 @@ FILENAME ~ /gpuexec.h$/ {
     }
 }
 FILENAME ~ /cudadefs.h$/ {
-    if (match($0, /X\([A-Z0-9_]+, [0-9]/)) { ours = "CUDA_" substr($0, RSTART + 2, RLENGTH - 5); constant("SIM_CONSTANT", ours, ours) }
+    if (match($0, /X\([A-Z0-9_]+, [0-9]/)) {
+        ours = "CUDA_" substr($0, RSTART + 2, RLENGTH - 5)
+        constant("SIM_CONSTANT", ours, ours)
+    }
     if (/^enum/) enumeration = 1
     line = $0
     while (enumeration && match(line, /CU_[A-Z0-9_]+/)) {
@@ -61,6 +75,7 @@ FILENAME ~ /entry.i$/ {
         n = split(substr($0, RSTART, RLENGTH), word, /[{", ]+/)
         $0 = substr($0, RSTART + RLENGTH)
         if (word[2] !~ /^cuProfiler/)              # declared in cudaProfiler.h, of another package
-            print "PFN_" word[2] "_v" word[4], word[4], word[5] ? word[5] : "none", "SIM_ENTRY(" word[2] ", " word[4] ", " word[3] ")"
+            print "PFN_" word[2] "_v" word[4], word[4], word[5] ? word[5] : "none",
+                  "SIM_ENTRY(" word[2] ", " word[4] ", " word[3] ")"
     }
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
-# What gpuexec.h and tests/simgpu say of the driver's binary interface, against CUDA's headers: each entry point's version and parameters, each
-# constant, each struct (abi.cpp); and gpuexec.h and cuda.h in one file, in either order. Usage: run.sh [FOLDER...], each with a cuda.h and a
-# cudaTypedefs.h; without, the toolkit of this machine. What is newer than a toolkit is counted and said; from CUDA 13.0 on nothing may be.
+# What gpuexec.h and tests/simgpu say of the driver's binary interface, against CUDA's headers: each entry point's
+# version and parameters, each constant, each struct (abi.cpp); and gpuexec.h and cuda.h in one file, in either order.
+# Usage: run.sh [FOLDER...], each with a cuda.h and a cudaTypedefs.h; without, the toolkit of this machine. What is
+# newer than a toolkit is counted and said; from CUDA 13.0 on nothing may be.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-abi-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -20,21 +21,25 @@ good() {
     [ "$errors" -gt 0 ] || head -n 20 "$out/log"
 }
 
-[ $# -gt 0 ] || for folder in "${CUDA_HOME:-/usr/local/cuda}/include" /usr/include; do [ ! -f "$folder/cudaTypedefs.h" ] || { set -- "$folder"; break; }; done
+[ $# -gt 0 ] || for folder in "${CUDA_HOME:-/usr/local/cuda}/include" /usr/include; do
+    [ ! -f "$folder/cudaTypedefs.h" ] || { set -- "$folder"; break; }
+done
 [ $# -gt 0 ] || skip "no CUDA toolkit on this machine; '.ci/run abi' gets the headers of several"
 cc=${CC:-cc} cxx=${CXX:-c++}
 $cxx --version >/dev/null 2>&1 || skip "no C++ compiler on this machine"
 
-for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -E -P "$source"; done | grep -o 'visibility("default"))) int cu[A-Za-z0-9_]* *([^;{]*);' |
+for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -E -P "$source"; done |
+    grep -o 'visibility("default"))) int cu[A-Za-z0-9_]* *([^;{]*);' |
     sed 's/.* \(cu[A-Za-z0-9_]*\) *\((.*)\);/SYMBOL(\1, \2)/' | sort -u >"$out/symbols.inc"
 $cc -std=gnu99 -E -P tests/simgpu/driver/entry.c >"$out/entry.i"
 awk -f $here/rows.awk gpuexec.h tests/simgpu/base/cudadefs.h "$out/entry.i" >"$out/rows"
 for least in 'ENTRY 80' 'CONSTANT 100' 'SIM_ENTRY 150' 'SIM_CONSTANT 200'; do     # no more than a guard for rows.awk
-    [ "$(grep -c " ${least% *}(" "$out/rows")" -ge "${least#* }" ] || { echo "failed: rows.awk finds fewer rows than $least"; failed=$((failed + 1)); }
+    [ "$(grep -c " ${least% *}(" "$out/rows")" -ge "${least#* }" ] ||
+        { echo "failed: rows.awk finds fewer rows than $least"; failed=$((failed + 1)); }
 done
 
-# Which rows the toolkit's headers can be asked about: rows.inc; which are newer than it; which it should have and has not. Headers before 11.8 lack
-# two entry points that the drivers of their time have.
+# Which rows the toolkit's headers can be asked about: rows.inc; which are newer than it; which it should have and has
+# not. Headers before 11.8 lack two entry points that the drivers of their time have.
 sort_out='
     BEGIN { printf "" >(out "/rows.inc"); printf "" >(out "/newer"); printf "" >(out "/wrong") }
     FILENAME == "-" {
@@ -49,7 +54,8 @@ sort_out='
         if ($1 in there) print substr($0, index($0, $4)) >(out "/rows.inc")
         else if (version < 13000 && (since == 0 || since > version)) print $1 >(out "/newer")
         else print "it does not have " $1 >(out "/wrong")
-        if ($1 in there && $3 != "-" && $3 != (base in per_thread ? per_thread[base] : "none")) print "per-thread variants: " $0 >(out "/wrong")
+        if ($1 in there && $3 != "-" && $3 != (base in per_thread ? per_thread[base] : "none"))
+            print "per-thread variants: " $0 >(out "/wrong")
     }'
 
 for folder; do
@@ -59,14 +65,18 @@ for folder; do
         awk -v version="$version" -v out="$out" "$sort_out" - "$out/rows"
     failed=$((failed + $(grep -c '' <"$out/wrong")))
     sed "s/^/failed: CUDA $version: /" "$out/wrong"
-    good "$(grep -c '' <"$out/rows.inc")" $cxx -std=c++11 -isystem "$folder" -I"$out" -DENTRIES="$(grep -c ' ENTRY(' "$out/rows")" -fsyntax-only $here/abi.cpp
+    good "$(grep -c '' <"$out/rows.inc")" $cxx -std=c++11 -isystem "$folder" -I"$out" \
+        -DENTRIES="$(grep -c ' ENTRY(' "$out/rows")" -fsyntax-only $here/abi.cpp
     for where in CUDA_FIRST CUDA_LAST; do
         for part in '' -DGPUEXEC_IMPLEMENTATION -DGPUEXEC_STATIC; do
-            good 1 $cc -std=c99 $strict -isystem "$folder" -DREAL_CUDA_H -D$where $part -fsyntax-only tests/compile/cuda_types.c
-            good 1 $cxx -std=c++11 $strict -isystem "$folder" -DREAL_CUDA_H -D$where $part -fsyntax-only -x c++ tests/compile/cuda_types.c
+            good 1 $cc -std=c99 $strict -isystem "$folder" -DREAL_CUDA_H -D$where $part -fsyntax-only \
+                tests/compile/cuda_types.c
+            good 1 $cxx -std=c++11 $strict -isystem "$folder" -DREAL_CUDA_H -D$where $part -fsyntax-only -x c++ \
+                tests/compile/cuda_types.c
         done
     done
-    echo "CUDA $((version / 1000)).$((version % 1000 / 10)): $(grep -c '' <"$out/rows.inc") rows compared, $(grep -c '' <"$out/newer") newer$(
+    echo "CUDA $((version / 1000)).$((version % 1000 / 10)): $(grep -c '' <"$out/rows.inc") rows compared, $(
+        grep -c '' <"$out/newer") newer$(
         sed -n 's/^PFN_/ /p' "$out/newer" | sort -u | tr -d '\n')"
 done
 finish

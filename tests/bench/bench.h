@@ -1,7 +1,8 @@
-/* bench.h - what the programs of tests/bench share: a clock, medians, and contests. In a contest several ways to do one thing run in turn, in one
-   process on one stream: rounds of bursts of calls, each burst of one way followed by one of the next, beginning with another way each time and every
-   second time backwards. A round's figure of a way is the median of its bursts. What is printed are medians over the rounds: of the time of a call,
-   and of its ratio to another way's in the same round. Tables are Markdown. The programs run in the repository's root, by `make bench`. */
+/* bench.h - what the programs of tests/bench share: a clock, medians, and contests. In a contest several ways to do one
+   thing run in turn, in one process on one stream: rounds of bursts of calls, each burst of one way followed by one of
+   the next, beginning with another way each time and every second time backwards. A round's figure of a way is the
+   median of its bursts. What is printed are medians over the rounds: of the time of a call, and of its ratio to another
+   way's in the same round. Tables are Markdown. The programs run in the repository's root, by `make bench`. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -39,10 +40,11 @@ static inline int smoke(void) {
     return strstr(info.name, "CPU") != NULL;
 }
 
-/* --- contests -------------------------------------------------------------------------------------------------------- */
+/* --- contests ----------------------------------------------------------------------------------------------------- */
 
 enum { MOST_ROUNDS = 100, MOST_WAYS = 16 };
-typedef double (*burst_function)(int calls);     /* microseconds that so many calls take, one after the other; afterwards it waits for what they queued */
+/* microseconds that so many calls take, one after the other; afterwards it waits for what they queued */
+typedef double (*burst_function)(int calls);
 
 enum { MOST_BURSTS = 64 };
 static double   contest_times[MOST_WAYS][MOST_ROUNDS];   /* microseconds of a call */

@@ -1,5 +1,6 @@
-/* calls.c - what calls on streams, events, memory and contexts cost the thread that makes them: gpuexec against the driver's own calls on the same
-   objects, with the context current, which gpuexec does not need and the driver's calls do in part. */
+/* calls.c - what calls on streams, events, memory and contexts cost the thread that makes them: gpuexec against the
+   driver's own calls on the same objects, with the context current, which gpuexec does not need and the driver's calls
+   do in part. */
 #include "bench.h"
 
 enum { ROUNDS = 30, BURSTS = 10 };
@@ -21,7 +22,10 @@ static struct CUfunc_st   *function;
 
 static double settle(double begin, double end, int bad, const char *what) {
     if (!bad) bad = cu.cuStreamSynchronize(queue) || cu.cuStreamSynchronize(queue_other);
-    if (bad) { fprintf(stderr, "%s failed: %s\n", what, gpuexec_error_text()); exit(1); }
+    if (bad) {
+        fprintf(stderr, "%s failed: %s\n", what, gpuexec_error_text());
+        exit(1);
+    }
     return end - begin;
 }
 #define BURST(name, call) \
@@ -77,7 +81,8 @@ static int our_round(void) {
     return gpuexec_stream_sync(stream) != GPUEXEC_OK;
 }
 static int raw_results(void) {
-    return cu.cuMemcpyHtoDAsync(memory, pinned, 4, queue) || cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, queue, NULL, NULL) ||
+    return cu.cuMemcpyHtoDAsync(memory, pinned, 4, queue) ||
+        cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, queue, NULL, NULL) ||
            cu.cuMemcpyDtoHAsync(pinned, memory, 4, queue) || cu.cuStreamSynchronize(queue);
 }
 static int our_results(void) {
@@ -143,7 +148,8 @@ int main(void) {
     check(cuCtxSetCurrent && cuCtxSetCurrent(native) == 0 ? GPUEXEC_OK : GPUEXEC_NOT_FOUND);
     if (smoke()) rounds = bursts = 2;
 
-    printf("\n## Other calls\n\nmicroseconds of the calling thread, context current; %u rounds of %u bursts, in turn\n\n"
+    printf("\n## Other calls\n\n"
+           "microseconds of the calling thread, context current; %u rounds of %u bursts, in turn\n\n"
            "| call | the driver's | gpuexec | ratio |\n|---|---|---|---|\n", rounds, bursts);
     row("record an event", record_raw, record_ours, 100);
     row("let a stream wait for an event", wait_raw, wait_ours, 100);

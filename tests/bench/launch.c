@@ -1,6 +1,7 @@
-/* launch.c - what a launch costs the thread that makes it: gpuexec, the driver's own calls, the CUDA runtime API (runtime.cu, if it was compiled:
-   its library is the first argument), and what Python has (peer.py). The same empty kernel with four parameters on the same stream, 4 blocks of 256
-   threads; bursts are shorter than the device's queue, so that no call waits for the device. */
+/* launch.c - what a launch costs the thread that makes it: gpuexec, the driver's own calls, the CUDA runtime API
+   (runtime.cu, if it was compiled: its library is the first argument), and what Python has (peer.py). The same empty
+   kernel with four parameters on the same stream, 4 blocks of 256 threads; bursts are shorter than the device's queue,
+   so that no call waits for the device. */
 #define _GNU_SOURCE                              /* posix_spawn */
 #include "bench.h"
 #include <dlfcn.h>
@@ -33,7 +34,10 @@ static struct CUctx_st    *native, *current;     /* current: the context that is
 
 static double settle(double begin, double end, int bad, const char *what) {
     if (!bad) bad = cu.cuStreamSynchronize(queue) || cu.cuStreamSynchronize(NULL);
-    if (bad) { fprintf(stderr, "%s failed: %s\n", what, gpuexec_error_text()); exit(1); }
+    if (bad) {
+        fprintf(stderr, "%s failed: %s\n", what, gpuexec_error_text());
+        exit(1);
+    }
     return end - begin;
 }
 #define BURST(name, call) \
@@ -58,9 +62,14 @@ static int launch_extended(gxi_launch_attribute *attributes, unsigned count, voi
 static int launch_packed(int extended) {
     struct { gpuexec_ptr x, y; int n; float a; } block;
     size_t bytes = sizeof block;
-    void *extra[] = { (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER, &block, (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE, &bytes, NULL };
-    block.x = x; block.y = y; block.n = n; block.a = a;
-    return extended ? launch_extended(NULL, 0, NULL, extra) : cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, NULL, extra);
+    void *extra[] = { (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER, &block,
+                      (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE, &bytes, NULL };
+    block.x = x;
+    block.y = y;
+    block.n = n;
+    block.a = a;
+    return extended ? launch_extended(NULL, 0, NULL, extra)
+        : cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, NULL, extra);
 }
 static int launch_priority(void) {
     gxi_launch_attribute attribute;
@@ -98,11 +107,14 @@ BURST(ours_block,       gpuexec_launch(kernel, stream, gpuexec_grid_for((size_t)
 BURST(ours_prepared,    gpuexec_launch_prepared(prepared))
 BURST(ours_changed,     (*changing = (float)i, gpuexec_launch_prepared(prepared)))
 BURST(ours_legacy,      gpuexec_launch(kernel, legacy, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
-BURST(ours_adopted,     gpuexec_launch(adopted_kernel, adopted_stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
-BURST(ours_cooperative, gpuexec_launch_cooperative(kernel, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
-BURST(ours_priority,    gpuexec_launch_with(kernel, stream, gpuexec_grid_for((size_t)n, 256), &priority, GPUEXEC_ARGS(x, y, n, a)))
+BURST(ours_adopted,
+      gpuexec_launch(adopted_kernel, adopted_stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
+BURST(ours_cooperative,
+      gpuexec_launch_cooperative(kernel, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a)))
+BURST(ours_priority,
+      gpuexec_launch_with(kernel, stream, gpuexec_grid_for((size_t)n, 256), &priority, GPUEXEC_ARGS(x, y, n, a)))
 
-/* --- the runtime API: its functions have the timed loops in them ------------------------------------------------------------- */
+/* --- the runtime API: its functions have the timed loops in them -------------------------------------------------- */
 
 typedef double (*runtime_function)(int count, struct CUstream_st *stream);
 static runtime_function runtime_chevrons_of, runtime_call_of, runtime_extended_of;
@@ -112,10 +124,20 @@ static double runtime_burst(runtime_function f, struct CUstream_st *on, const ch
     double time = (cuCtxSetCurrent(current), f(count, on));
     return settle(0, time, (time < 0) | cuCtxSetCurrent(native), what);
 }
-static double runtime_chevrons(int count) { return runtime_burst(runtime_chevrons_of, queue, "kernel<<<...>>>", count); }
+
+static double runtime_chevrons(int count) {
+    return runtime_burst(runtime_chevrons_of, queue, "kernel<<<...>>>", count);
+}
+
 static double runtime_call(int count)     { return runtime_burst(runtime_call_of, queue, "cudaLaunchKernel", count); }
-static double runtime_extended(int count) { return runtime_burst(runtime_extended_of, queue, "cudaLaunchKernelExC", count); }
-static double runtime_legacy(int count)   { return runtime_burst(runtime_chevrons_of, NULL, "kernel<<<...>>> on the legacy stream", count); }
+
+static double runtime_extended(int count) {
+    return runtime_burst(runtime_extended_of, queue, "cudaLaunchKernelExC", count);
+}
+
+static double runtime_legacy(int count) {
+    return runtime_burst(runtime_chevrons_of, NULL, "kernel<<<...>>> on the legacy stream", count);
+}
 
 static runtime_function runtime_symbol(void *library, const char *name) {
     union { void *p; runtime_function f; } u;
@@ -133,7 +155,7 @@ static const char *find_runtime(const char *path) {      /* NULL, or why it cann
     return runtime_chevrons_of(1, queue) < 0 ? "it does not launch" : NULL;
 }
 
-/* --- Python: another process, which is told how many launches, and says how long they took ---------------------------------------- */
+/* --- Python: another process, which is told how many launches, and says how long they took ------------------------ */
 
 enum { PEERS = 2 };
 typedef struct peer { const char *name; FILE *to, *from; pid_t process; char says[400]; } peer;
@@ -163,22 +185,28 @@ static int peer_begins(peer *p) {         /* 1, and its name and version in says
 }
 static double peer_burst(peer *p, int count) {
     char line[100];
-    if (fprintf(p->to, "%d\n", count) < 0 || fflush(p->to) || !fgets(line, sizeof line, p->from)) { fprintf(stderr, "%s ended\n", p->name); exit(1); }
+    if (fprintf(p->to, "%d\n", count) < 0 || fflush(p->to) || !fgets(line, sizeof line, p->from)) {
+        fprintf(stderr, "%s ended\n", p->name);
+        exit(1);
+    }
     return atof(line);
 }
 static double peer_0(int count) { return peer_burst(&peers[0], count); }
 static double peer_1(int count) { return peer_burst(&peers[1], count); }
 
-/* --- tables ------------------------------------------------------------------------------------------------------------------ */
+/* --- tables ------------------------------------------------------------------------------------------------------- */
 
-typedef struct way { const char *name; burst_function burst; double most, most_of_runtime; } way;     /* most: the bound of its ratio, 0 for none */
+/* most: the bound of its ratio, 0 for none */
+typedef struct way { const char *name; burst_function burst; double most, most_of_runtime; } way;
 
-static void table(const char *title, const way *ways, unsigned count, unsigned runtime) {      /* runtime: which way is the runtime's; 0: none */
+/* runtime: which way is the runtime's; 0: none */
+static void table(const char *title, const way *ways, unsigned count, unsigned runtime) {
     burst_function list[MOST_WAYS];
     unsigned i;
     for (i = 0; i < count; i++) list[i] = ways[i].burst;
     contest(list, count, rounds, bursts, calls);
-    printf("\n| %s | us | ratio to the first%s |\n|---|---|---%s|\n", title, runtime ? " | to the runtime API" : "", runtime ? "|---" : "");
+    printf("\n| %s | us | ratio to the first%s |\n"
+           "|---|---|---%s|\n", title, runtime ? " | to the runtime API" : "", runtime ? "|---" : "");
     for (i = 0; i < count; i++) {
         const double ratio = contest_ratio(i, 0), of_runtime = runtime ? contest_ratio(i, runtime) : 0;
         printf("| %s | %.3f | %.3f", ways[i].name, contest_time(i), ratio);
@@ -186,13 +214,15 @@ static void table(const char *title, const way *ways, unsigned count, unsigned r
         if (runtime) printf(" | %.3f", of_runtime);
         if (runtime && ways[i].most_of_runtime > 0) printf(" (at most %.2f)", ways[i].most_of_runtime);
         printf(" |\n");
-        missed += (ways[i].most > 0 && ratio > ways[i].most) + (runtime && ways[i].most_of_runtime > 0 && of_runtime > ways[i].most_of_runtime);
+        missed += (ways[i].most > 0 && ratio > ways[i].most)
+            + (runtime && ways[i].most_of_runtime > 0 && of_runtime > ways[i].most_of_runtime);
     }
     fflush(stdout);
 }
 /* Without those of the runtime, if it is not there: the table's last ones. */
 #define TABLE(title, ways, of_runtime, first_of_them) \
-    table(title, ways, (unsigned)(sizeof ways / sizeof ways[0]) - (runtime_missing ? of_runtime : 0u), runtime_missing || !of_runtime ? 0 : first_of_them)
+    table(title, ways, (unsigned)(sizeof ways / sizeof ways[0]) - (runtime_missing ? of_runtime : 0u), \
+          runtime_missing || !of_runtime ? 0 : first_of_them)
 
 static void with_current(const char *title) {
     static const way ways[] = {
@@ -200,15 +230,18 @@ static void with_current(const char *title) {
         { "cuLaunchKernel, packed buffer", raw_packed, 0, 0 }, { "cuLaunchKernelEx, pointers", raw_extended, 0, 0 },
         { "cuLaunchKernelEx, packed buffer", raw_both, 0, 0 },
         { "gpuexec_launch", ours, 1.02, 0.97 }, { "gpuexec_launch of a parameter block", ours_block, 0, 0 },
-        { "gpuexec_launch_prepared", ours_prepared, 1.00, 0.97 }, { "the same, one argument changed", ours_changed, 0, 0 },
-        { "runtime API, kernel<<<...>>>", runtime_chevrons, 0, 0 }, { "runtime API, cudaLaunchKernel", runtime_call, 0, 0 },
+        { "gpuexec_launch_prepared", ours_prepared, 1.00, 0.97 },
+        { "the same, one argument changed", ours_changed, 0, 0 },
+        { "runtime API, kernel<<<...>>>", runtime_chevrons, 0, 0 },
+        { "runtime API, cudaLaunchKernel", runtime_call, 0, 0 },
         { "runtime API, cudaLaunchKernelExC", runtime_extended, 0, 0 },
     };
     TABLE(title, ways, 3u, 9u);
 }
 static void without_current(const char *title) {
     static const way ways[] = {
-        { "cuLaunchKernel as it is: its stream has the context", raw, 0, 0 }, { "cuCtxPushCurrent, cuLaunchKernel, cuCtxPopCurrent", raw_pushed, 0, 0 },
+        { "cuLaunchKernel as it is: its stream has the context", raw, 0, 0 },
+        { "cuCtxPushCurrent, cuLaunchKernel, cuCtxPopCurrent", raw_pushed, 0, 0 },
         { "cuCtxGetCurrent, cuCtxSetCurrent, cuLaunchKernel, cuCtxSetCurrent", raw_set, 0, 0 },
         { "gpuexec_launch", ours, 1.02, 0.97 }, { "gpuexec_launch_prepared", ours_prepared, 1.00, 0.97 },
         { "runtime API, kernel<<<...>>>, which makes its context current and leaves it so", runtime_chevrons, 0, 0 },
@@ -219,22 +252,29 @@ static void without_current(const char *title) {
 }
 static void others(void) {
     static const way on_legacy[] = {
-        { "cuLaunchKernel", raw_legacy, 0, 0 }, { "gpuexec_launch", ours_legacy, 0, 0 }, { "runtime API, kernel<<<...>>>", runtime_legacy, 0, 0 },
+        { "cuLaunchKernel", raw_legacy, 0, 0 }, { "gpuexec_launch", ours_legacy, 0, 0 },
+        { "runtime API, kernel<<<...>>>", runtime_legacy, 0, 0 },
     };
     static const way in_adopted[] = { { "cuLaunchKernel", raw, 0, 0 }, { "gpuexec_launch", ours_adopted, 0, 0 } };
-    static const way cooperative[] = { { "cuLaunchCooperativeKernel", raw_cooperative, 0, 0 }, { "gpuexec_launch_cooperative", ours_cooperative, 0, 0 } };
-    static const way attributes[] = { { "cuLaunchKernelEx", raw_priority, 0, 0 }, { "gpuexec_launch_with", ours_priority, 0, 0 } };
+    static const way cooperative[] = { { "cuLaunchCooperativeKernel", raw_cooperative, 0, 0 },
+                                       { "gpuexec_launch_cooperative", ours_cooperative, 0, 0 } };
+    static const way attributes[] = { { "cuLaunchKernelEx", raw_priority, 0, 0 },
+                                      { "gpuexec_launch_with", ours_priority, 0, 0 } };
     TABLE("on the legacy stream, context current", on_legacy, 1u, 2u);
     TABLE("in a context that somebody else made (gpuexec_context_from_native)", in_adopted, 0u, 0u);
     TABLE("cooperative", cooperative, 0u, 0u);
     TABLE("with an attribute, a priority", attributes, 0u, 0u);
 }
 static void python(void) {
-    way ways[2 + PEERS] = { { "cuLaunchKernel, pointers", raw, 0, 0 }, { "gpuexec_launch", ours, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
+    way ways[2 + PEERS] = { { "cuLaunchKernel, pointers", raw, 0, 0 }, { "gpuexec_launch", ours, 0, 0 }, { 0, 0, 0, 0 },
+                            { 0, 0, 0, 0 } };
     static const burst_function their[PEERS] = { peer_0, peer_1 };
     unsigned i, count = 2;
     for (i = 0; i < PEERS; i++) {
-        if (!peer_begins(&peers[i])) { printf("\nskipped: %s: %s\n", peers[i].name, peers[i].says); continue; }
+        if (!peer_begins(&peers[i])) {
+            printf("\nskipped: %s: %s\n", peers[i].name, peers[i].says);
+            continue;
+        }
         ways[count].name = peers[i].says + strlen("ready ");
         ways[count++].burst = their[i];
     }
@@ -279,12 +319,17 @@ int main(int argc, char **argv) {
     set.p = gpuexec_driver_symbol("cuCtxSetCurrent", 4000);
     cuCtxSetCurrent = set.f;
     check(cuCtxSetCurrent ? GPUEXEC_OK : GPUEXEC_NOT_FOUND);
-    if (smoke()) { rounds = 2; bursts = 2; calls = 20; }
+    if (smoke()) {
+        rounds = 2;
+        bursts = 2;
+        calls = 20;
+    }
     cuCtxSetCurrent(native);
     runtime_missing = find_runtime(argc > 1 ? argv[1] : NULL);
     if (runtime_missing) printf("\nskipped: the runtime API: %s\n", runtime_missing);
 
-    printf("\n## Launches\n\nmicroseconds of the calling thread; %u rounds of %u bursts of %d launches, in turn\n", rounds, bursts, calls);
+    printf("\n## Launches\n\nmicroseconds of the calling thread; %u rounds of %u bursts of %d launches, in turn\n",
+           rounds, bursts, calls);
     with_current("context current");
     without_current("no context current");
     others();

@@ -1,7 +1,7 @@
-/* multi.c - what a launch over several devices costs, and their barrier. For each number of devices from 2 on: microseconds for one barrier, as
-   blocks x threads on each (a whole kernel's time over its rounds; median, lowest and highest of 64 barriers that live at once), and
-   for one launch with both synchronisations, back to back, by the driver's own call and by gpuexec, pairs of them in turn; medians.
-   `multi 3`: only over three devices. */
+/* multi.c - what a launch over several devices costs, and their barrier. For each number of devices from 2 on:
+   microseconds for one barrier, as blocks x threads on each (a whole kernel's time over its rounds; median, lowest and
+   highest of 64 barriers that live at once), and for one launch with both synchronisations, back to back, by the
+   driver's own call and by gpuexec, pairs of them in turn; medians. `multi 3`: only over three devices. */
 #include "bench.h"
 
 enum { MOST = 32, PAIRS = 30, BARRIERS = 64 };
@@ -18,7 +18,8 @@ static void wait_all(unsigned count) {
 }
 
 /* `launches` times a kernel of `rounds` barriers; microseconds in all, from the first launch to the end of the last. */
-static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way, int rounds, int launches, unsigned blocks, unsigned threads) {
+static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way, int rounds, int launches,
+                  unsigned blocks, unsigned threads) {
     gpuexec_device_launch list[MOST];
     gpuexec_ptr part[MOST];
     const void *args[MOST][3];
@@ -30,7 +31,9 @@ static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way
     memset(list, 0, sizeof list);
     for (i = 0; i < count; i++) {
         part[i] = gpuexec_barrier_address(barrier, i);
-        args[i][0] = &part[i]; args[i][1] = &rounds; args[i][2] = &done[i];
+        args[i][0] = &part[i];
+        args[i][1] = &rounds;
+        args[i][2] = &done[i];
         list[i].kernel = rounds_kernel[i];
         list[i].stream = stream[i];
         list[i].dims = gpuexec_grid(blocks, threads, 0);
@@ -43,13 +46,15 @@ static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way
     return microseconds() - begin;
 }
 
-/* One column: the median, lowest and highest of all barriers, which lie at different addresses, nearer to or farther from the blocks
-   that poll them. A barrier that has collapsed takes a hundred times as long: then fewer rounds are enough. */
+/* One column: the median, lowest and highest of all barriers, which lie at different addresses, nearer to or
+   farther from the blocks that poll them. A barrier that has collapsed takes a hundred times as long: then
+   fewer rounds are enough. */
 static void column(unsigned count, const gpuexec_barrier *barrier, int rounds, unsigned blocks, unsigned threads) {
     double t[BARRIERS];
     int k;
     for (k = 0; k < made; k++) {
-        const int few = rounds / 20 + 1, collapsed = run(count, barrier[k], GPUEXEC_MULTI_PER_DEVICE, few, 1, blocks, threads) / few > 30;
+        const int few = rounds / 20 + 1,
+                  collapsed = run(count, barrier[k], GPUEXEC_MULTI_PER_DEVICE, few, 1, blocks, threads) / few > 30;
         const int enough = collapsed ? rounds / 5 : rounds;
         t[k] = run(count, barrier[k], GPUEXEC_MULTI_PER_DEVICE, enough, 1, blocks, threads) / enough;
     }
@@ -101,7 +106,10 @@ int main(int argc, char **argv) {
     n = (unsigned)gpuexec_device_count();
     if (n > MOST) n = MOST;
     printf("\n## Several devices\n\n");
-    if (n < 2) { printf("skipped: this needs two devices\n"); return 0; }
+    if (n < 2) {
+        printf("skipped: this needs two devices\n");
+        return 0;
+    }
     for (i = 0; i < n; i++) {
         gpuexec_module module;
         context[i] = gpuexec_context_open((int)i, NULL);
@@ -111,13 +119,15 @@ int main(int argc, char **argv) {
         done[i] = gpuexec_alloc(context[i], 4);
     }
     check(gpuexec_take_error());
-    printf("| us for a barrier over devices | 1 block of 32 threads on each | 1 x 256 | 132 x 32 | 132 x 256 | as many as fit x 256 |\n|---|---|---|---|---|---|\n");
+    printf("| us for a barrier over devices | 1 block of 32 threads on each | 1 x 256 | 132 x 32 | 132 x 256 | as many "
+           "as fit x 256 |\n|---|---|---|---|---|---|\n");
     for (count = 2; count <= n; count = next(count)) {
         if (only && count != only) continue;
         barriers(count, 0, rounds);
         barriers(count, 1, rounds);
     }
-    printf("\n| us for a launch with both synchronisations, devices | the driver's | gpuexec | ratio |\n|---|---|---|---|\n");
+    printf("\n| us for a launch with both synchronisations, devices | the driver's | gpuexec | ratio |\n"
+           "|---|---|---|---|\n");
     for (count = 2; count <= n; count = next(count)) if (!only || count == only) pairs(count, rounds / 10 + 1);
     return gpuexec_shutdown() != GPUEXEC_OK;
 }

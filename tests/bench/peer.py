@@ -1,5 +1,6 @@
-# python3 peer.py cupy|cuda.core: for launch.c. Says "ready NAME VERSION", or why not; then for each number it reads it launches an empty kernel with four
-# parameters so often, and says how many microseconds that took. The arguments are made beforehand, as in a loop of a program that knows what it costs.
+# python3 peer.py cupy|cuda.core: for launch.c. Says "ready NAME VERSION", or why not; then for each number it reads it
+# launches an empty kernel with four parameters so often, and says how many microseconds that took. The arguments are
+# made beforehand, as in a loop of a program that knows what it costs.
 import sys
 import time
 
@@ -34,7 +35,8 @@ def cuda_core():
     device = Device(0)
     device.set_current()
     stream = device.create_stream()
-    program = Program(SOURCE, code_type="c++", options=ProgramOptions(arch="sm_" + "".join(str(n) for n in device.compute_capability)))
+    arch = "sm_" + "".join(str(n) for n in device.compute_capability)
+    program = Program(SOURCE, code_type="c++", options=ProgramOptions(arch=arch))
     kernel = program.compile("cubin").get_kernel("four")
     config = LaunchConfig(grid=4, block=256)
     memory = device.allocate(8, stream=stream)

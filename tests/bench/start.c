@@ -1,6 +1,7 @@
-/* start.c - from the start of a process to its first result: this program starts itself, and the runtime API's (start_runtime.cu, if it was compiled:
-   the first argument), one after the other and in turn. Each loads a kernel, copies numbers in, launches, copies out, and says so; the time is taken here,
-   from the start of the process until it says it. The driver's cache of compiled PTX is warm, as the first round is not counted. */
+/* start.c - from the start of a process to its first result: this program starts itself, and the runtime API's
+   (start_runtime.cu, if it was compiled: the first argument), one after the other and in turn. Each loads a kernel,
+   copies numbers in, launches, copies out, and says so; the time is taken here, from the start of the process until it
+   says it. The driver's cache of compiled PTX is warm, as the first round is not counted. */
 #define _GNU_SOURCE                              /* posix_spawn */
 #include "bench.h"
 #include <dlfcn.h>
@@ -20,9 +21,11 @@ static int right(void) {
 static int with_gpuexec(void) {
     int n = N;
     gpuexec_context context = gpuexec_context_open(0, NULL);
-    gpuexec_kernel  kernel  = gpuexec_kernel_get(gpuexec_module_load_file(context, "kernels/vector_add.ptx", NULL), "vector_add");
+    gpuexec_kernel  kernel  = gpuexec_kernel_get(gpuexec_module_load_file(context, "kernels/vector_add.ptx", NULL),
+                                                 "vector_add");
     gpuexec_stream  stream  = gpuexec_stream_create(context, NULL);
-    gpuexec_ptr     da = gpuexec_alloc(context, sizeof a), db = gpuexec_alloc(context, sizeof b), dc = gpuexec_alloc(context, sizeof c);
+    gpuexec_ptr     da = gpuexec_alloc(context, sizeof a), db = gpuexec_alloc(context, sizeof b),
+                    dc = gpuexec_alloc(context, sizeof c);
     gpuexec_copy_in(stream, da, a, sizeof a);
     gpuexec_copy_in(stream, db, b, sizeof b);
     gpuexec_launch(kernel, stream, gpuexec_grid_for(N, 256), GPUEXEC_ARGS(da, db, dc, n));
@@ -37,7 +40,10 @@ static void *library;
     do { \
         union { void *p; int (GXI_CUDA *f) types; } u; \
         u.p = dlsym(library, #name); \
-        if (!u.p || u.f values) { fprintf(stderr, "%s failed\n", #name); return 1; } \
+        if (!u.p || u.f values) { \
+            fprintf(stderr, "%s failed\n", #name); \
+            return 1; \
+        } \
     } while (0)
 static int with_driver(void) {
     static char text[65536];
@@ -50,23 +56,31 @@ static int with_driver(void) {
     gpuexec_ptr da, db, dc;
     int device, n = N;
     void *arguments[4];
-    arguments[0] = &da; arguments[1] = &db; arguments[2] = &dc; arguments[3] = &n;
+    arguments[0] = &da;
+    arguments[1] = &db;
+    arguments[2] = &dc;
+    arguments[3] = &n;
     if (!file || fread(text, 1, sizeof text - 1, file) == 0 || fclose(file)) return 1;
     library = dlopen(path && *path ? path : "libcuda.so.1", RTLD_NOW);
-    if (!library) { fprintf(stderr, "%s\n", dlerror()); return 1; }
+    if (!library) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
     CALL(cuInit, (unsigned), (0));
     CALL(cuDeviceGet, (int *, int), (&device, 0));
     CALL(cuDevicePrimaryCtxRetain, (struct CUctx_st **, int), (&context, device));
     CALL(cuCtxSetCurrent, (struct CUctx_st *), (context));
     CALL(cuModuleLoadData, (struct CUmod_st **, const void *), (&module, text));
-    CALL(cuModuleGetFunction, (struct CUfunc_st **, struct CUmod_st *, const char *), (&function, module, "vector_add"));
+    CALL(cuModuleGetFunction, (struct CUfunc_st **, struct CUmod_st *, const char *),
+         (&function, module, "vector_add"));
     CALL(cuStreamCreate, (struct CUstream_st **, unsigned), (&stream, 0));
     CALL(cuMemAlloc_v2, (gpuexec_ptr *, size_t), (&da, sizeof a));
     CALL(cuMemAlloc_v2, (gpuexec_ptr *, size_t), (&db, sizeof b));
     CALL(cuMemAlloc_v2, (gpuexec_ptr *, size_t), (&dc, sizeof c));
     CALL(cuMemcpyHtoDAsync_v2, (gpuexec_ptr, const void *, size_t, struct CUstream_st *), (da, a, sizeof a, stream));
     CALL(cuMemcpyHtoDAsync_v2, (gpuexec_ptr, const void *, size_t, struct CUstream_st *), (db, b, sizeof b, stream));
-    CALL(cuLaunchKernel, (struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *, void **, void **),
+    CALL(cuLaunchKernel, (struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          struct CUstream_st *, void **, void **),
          (function, (N + 255) / 256, 1, 1, 256, 1, 1, 0, stream, arguments, NULL));
     CALL(cuMemcpyDtoHAsync_v2, (void *, gpuexec_ptr, size_t, struct CUstream_st *), (c, dc, sizeof c, stream));
     CALL(cuStreamSynchronize, (struct CUstream_st *), (stream));
@@ -81,19 +95,27 @@ static double start(char *program, const char *how) {
     int ends[2], status = 1;
     pid_t process;
     posix_spawn_file_actions_t actions;
-    arguments[0] = program; arguments[1] = (char *)(uintptr_t)how; arguments[2] = NULL;
+    arguments[0] = program;
+    arguments[1] = (char *)(uintptr_t)how;
+    arguments[2] = NULL;
     if (pipe(ends)) exit(1);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_addclose(&actions, ends[0]);
-    if (posix_spawn(&process, program, &actions, NULL, arguments, environ)) { perror(program); exit(1); }
+    if (posix_spawn(&process, program, &actions, NULL, arguments, environ)) {
+        perror(program);
+        exit(1);
+    }
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     if (read(ends[0], said, 5) != 5) said[0] = 0;
     end = microseconds();
     close(ends[0]);
     waitpid(process, &status, 0);
-    if (status != 0 || strcmp(said, "done\n") != 0) { fprintf(stderr, "%s %s failed\n", program, how); exit(1); }
+    if (status != 0 || strcmp(said, "done\n") != 0) {
+        fprintf(stderr, "%s %s failed\n", program, how);
+        exit(1);
+    }
     return end - begin;
 }
 static char *self, *runtime;
@@ -106,15 +128,21 @@ int main(int argc, char **argv) {
     static const char *const names[] = { "the driver's calls", "gpuexec", "runtime API" };
     unsigned i;
     int quick;
-    for (i = 0; i < N; i++) { a[i] = 1.0f; b[i] = 2.0f; }
+    for (i = 0; i < N; i++) {
+        a[i] = 1.0f;
+        b[i] = 2.0f;
+    }
     if (argc > 1 && strcmp(argv[1], "--gpuexec") == 0) return with_gpuexec();
     if (argc > 1 && strcmp(argv[1], "--driver") == 0) return with_driver();
-    quick = smoke();                             /* this process keeps the driver loaded, so that no other has to load its firmware */
+    quick = smoke();               /* this process keeps the driver loaded, so that no other has to load its firmware */
     self = argv[0];
     runtime = quick ? NULL : argv[1];
     contest(ways, runtime ? 3 : 2, quick ? 2 : ROUNDS, 1, 1);
-    printf("\n## From the start of a process to its first result\n\n| with | ms | ratio to the first |\n|---|---|---|\n");
-    for (i = 0; i < (runtime ? 3u : 2u); i++) printf("| %s | %.1f | %.3f |\n", names[i], contest_time(i) / 1e3, contest_ratio(i, 0));
-    if (!runtime) printf("\nskipped: the runtime API: %s\n", quick ? "it runs on GPUs only" : "it was not compiled, which takes nvcc");
+    printf("\n## From the start of a process to its first result\n\n| with | ms | ratio to the first |\n"
+           "|---|---|---|\n");
+    for (i = 0; i < (runtime ? 3u : 2u); i++)
+        printf("| %s | %.1f | %.3f |\n", names[i], contest_time(i) / 1e3, contest_ratio(i, 0));
+    if (!runtime) printf("\nskipped: the runtime API: %s\n",
+                         quick ? "it runs on GPUs only" : "it was not compiled, which takes nvcc");
     return 0;
 }

@@ -8,7 +8,10 @@ static float a[N], b[N], c[N];
 int main() {
     float *da, *db, *dc;
     cudaStream_t stream;
-    for (int i = 0; i < N; i++) { a[i] = 1.0f; b[i] = 2.0f; }
+    for (int i = 0; i < N; i++) {
+        a[i] = 1.0f;
+        b[i] = 2.0f;
+    }
     cudaStreamCreate(&stream);
     cudaMalloc(&da, sizeof a);
     cudaMalloc(&db, sizeof b);

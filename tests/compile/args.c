@@ -1,4 +1,5 @@
-/* args.c - GPUEXEC_ARGS used right (no -DMISUSE), and wrong in ways that the compiler must refuse, with words that help. */
+/* args.c - GPUEXEC_ARGS used right (no -DMISUSE), and wrong in ways that the compiler must refuse,
+   with words that help. */
 #include "../../gpuexec.h"
 
 #define TEN a, a, a, a, a, a, a, a, a, a

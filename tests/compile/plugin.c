@@ -1,4 +1,5 @@
-/* plugin.c - a shared library with a copy of gpuexec of its own. Compiled twice, loaded twice into one process by plugin_host.c. */
+/* plugin.c - a shared library with a copy of gpuexec of its own. Compiled twice, loaded twice into one process by
+   plugin_host.c. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 

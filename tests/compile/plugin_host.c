@@ -1,6 +1,6 @@
-/* plugin_host.c - three shared libraries in one process, each with its copy of gpuexec: they never meet. A handle of one is refused by the
-   other as such; shutting one down leaves the other alone; all can be unloaded. What they share is a CUcontext: each takes a count of it, and
-   the last one to leave destroys it. Usage: plugin_host A.so B.so C.so */
+/* plugin_host.c - three shared libraries in one process, each with its copy of gpuexec: they never meet. A handle of
+   one is refused by the other as such; shutting one down leaves the other alone; all can be unloaded. What they share
+   is a CUcontext: each takes a count of it, and the last one to leave destroys it. Usage: plugin_host A.so B.so C.so */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <stdint.h>
@@ -23,8 +23,14 @@ typedef struct plugin {
 static int load(plugin *p, const char *path) {
     union { void *object; void (*function)(void); } u;
     p->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (!p->library) { fprintf(stderr, "%s\n", dlerror()); return 0; }
-#define GET(member, type, name) u.object = dlsym(p->library, name); if (!u.object) return 0; p->member = (type)u.function
+    if (!p->library) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 0;
+    }
+#define GET(member, type, name) \
+    u.object = dlsym(p->library, name); \
+    if (!u.object) return 0; \
+    p->member = (type)u.function
     GET(open, uint64_t (*)(void), "plugin_open");
     GET(knows, int (*)(uint64_t), "plugin_knows");
     GET(error, const char *(*)(void), "plugin_error");
@@ -49,7 +55,8 @@ static void share(plugin *const p[3], int first, int second, int third) {
     check(native != NULL, __LINE__, p[0]);
     for (i = 1; i < 3; i++) check(p[i]->attach(native) == native, __LINE__, p[i]);
     for (k = 0; k < 3; k++) {
-        for (i = k; i < 3; i++) check(p[order[i]]->works() == GPUEXEC_OK, __LINE__, p[order[i]]);     /* those who are still there */
+        /* those who are still there */
+        for (i = k; i < 3; i++) check(p[order[i]]->works() == GPUEXEC_OK, __LINE__, p[order[i]]);
         check(p[order[k]]->leave() == GPUEXEC_OK, __LINE__, p[order[k]]);
         for (i = 0; i <= k; i++) {
             check(p[order[i]]->works() == GPUEXEC_STALE_HANDLE, __LINE__, p[order[i]]);
@@ -66,7 +73,8 @@ int main(int argc, char **argv) {
     uint64_t of_a, of_b;
     if (argc != 4 || !load(&a, argv[1]) || !load(&b, argv[2]) || !load(&c, argv[3])) return 2;
     all[0] = &a, all[1] = &b, all[2] = &c;
-    share(all, 0, 1, 2), share(all, 0, 2, 1), share(all, 1, 0, 2), share(all, 1, 2, 0), share(all, 2, 0, 1), share(all, 2, 1, 0);
+    share(all, 0, 1, 2), share(all, 0, 2, 1), share(all, 1, 0, 2), share(all, 1, 2, 0), share(all, 2, 0, 1),
+        share(all, 2, 1, 0);
     of_a = a.open();
     of_b = b.open();
     check(of_a != of_b, __LINE__, &a);

@@ -1,4 +1,5 @@
-/* program.c - a user's file, in the common part of C99 and C++11. Alone with -DGPUEXEC_IMPLEMENTATION or -DGPUEXEC_STATIC it is a whole program. */
+/* program.c - a user's file, in the common part of C99 and C++11. Alone with -DGPUEXEC_IMPLEMENTATION or
+   -DGPUEXEC_STATIC it is a whole program. */
 #include "../../gpuexec.h"
 #include "../../gpuexec.h"                       /* twice does no harm */
 #include <stdio.h>
@@ -31,9 +32,13 @@ int main(void) {
     gpuexec_dims dims = gpuexec_grid_for(1, 32);
     gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(out, a, b));
     gpuexec_copy_out(s, &got, out, sizeof got);
-    if (gpuexec_stream_sync(s) != GPUEXEC_OK) { fputs(gpuexec_error_text(), stderr); return 1; }
+    if (gpuexec_stream_sync(s) != GPUEXEC_OK) {
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
+    }
     gpuexec_context other = gpuexec_context_create(0, NULL);
-    if (current_inside(ctx, other) != 1 || gpuexec_context_is_current(ctx) || gpuexec_take_error() != GPUEXEC_OK) return 3;
+    if (current_inside(ctx, other) != 1 || gpuexec_context_is_current(ctx) || gpuexec_take_error() != GPUEXEC_OK)
+        return 3;
     gpuexec_shutdown();
     return got.a == a && got.b > 3.25f && got.b < 3.75f ? 0 : 2;
 }

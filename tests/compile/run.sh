@@ -1,9 +1,10 @@
 #!/bin/sh
-# Compiles the header as its users do: languages, standards, compilers, ways of linking; and looks at the symbols that come out.
-# Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name a compiler more than gcc and
-# clang, g++ and clang++; TEST_VERBOSE=1 lists each step. The programs run on the device that GPUEXEC_DRIVER says. MATRIX=1 takes every gcc and
-# clang of the machine, tcc, and more of what can be combined (a minute on two cores); MATRIX=windows is mingw-w64 and wine alone.
-# The work is cut into parts, functions below with their arguments, and this script runs itself for each of them, as many at a time as there are cores.
+# Compiles the header as its users do: languages, standards, compilers, ways of linking; and looks at the symbols that
+# come out. Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name a
+# compiler more than gcc and clang, g++ and clang++; TEST_VERBOSE=1 lists each step. The programs run on the device that
+# GPUEXEC_DRIVER says. MATRIX=1 takes every gcc and clang of the machine, tcc, and more of what can be combined (a
+# minute on two cores); MATRIX=windows is mingw-w64 and wine alone. The work is cut into parts, functions below with
+# their arguments, and this script runs itself for each of them, as many at a time as there are cores.
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/compile
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef -Werror'
@@ -12,10 +13,12 @@ libs='-ldl -lpthread'
 everything='-Weverything -Wno-unknown-warning-option'
 everything="$everything -Wno-padded"                      # structs have padding
 everything="$everything -Wno-duplicate-enum"              # GPUEXEC_LONG is another enumerator's other name
-everything="$everything -Wno-disabled-macro-expansion"    # macros that add the caller's place have their function's name
-everything="$everything -Wno-format-nonliteral"           # a function that passes its caller's format on, which was checked there
+everything="$everything -Wno-disabled-macro-expansion"   # macros that add the caller's place have their function's name
+# a function that passes its caller's format on, which was checked there
+everything="$everything -Wno-format-nonliteral"
 everything="$everything -Wno-declaration-after-statement" # C99
-everything="$everything -Wno-switch-default"              # switches name all enumerators, so that -Wswitch tells when one is missing
+# switches name all enumerators, so that -Wswitch tells when one is missing
+everything="$everything -Wno-switch-default"
 everything="$everything -Wno-unsafe-buffer-usage"         # every index is one: it is C
 everything="$everything -Wno-c++98-compat -Wno-c++98-compat-pedantic"
 passed=0 failed=0 skipped=0
@@ -26,7 +29,16 @@ skip() { skipped=$((skipped + 1)); echo "  skipped: $1"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 # quiet NAME COMMAND...: it succeeds and prints nothing.
-quiet() { name=$1; shift; if "$@" >"$out/log" 2>&1 </dev/null && [ ! -s "$out/log" ]; then ok "$name"; else echo "(from: $*)" >>"$out/log"; bad "$name"; fi; }
+quiet() {
+    name=$1
+    shift
+    if "$@" >"$out/log" 2>&1 </dev/null && [ ! -s "$out/log" ]; then
+        ok "$name"
+    else
+        echo "(from: $*)" >>"$out/log"
+        bad "$name"
+    fi
+}
 # refused NAME TEXT COMMAND...: it fails, and says TEXT (a pattern of grep -E).
 refused() {
     name=$1 text=$2; shift 2
@@ -37,13 +49,18 @@ refused() {
 # empty NAME: standard input is empty.
 empty() { cat >"$out/log"; if [ -s "$out/log" ]; then bad "$1"; else ok "$1"; fi; }
 # accepts EXTENSION COMMAND...: does this compiler take these flags?
-accepts() { echo 'int main(void) { return 0; }' >"$out/empty.$1"; shift; "$@" -fsyntax-only "$out/empty."* >/dev/null 2>&1; }
+accepts() {
+    echo 'int main(void) { return 0; }' >"$out/empty.$1"
+    shift
+    "$@" -fsyntax-only "$out/empty."* >/dev/null 2>&1
+}
 is_clang() { "$@" --version | grep -q clang; }
 
 # everything_of 'STANDARD PLACES' LANGUAGE FILE COMPILER...: with -Weverything, which only clang has.
 everything_of() {
     flags="-std=$1 -x $2" source=$3; shift 3
-    ! is_clang "$@" || quiet "$*: $source, $flags -Weverything" "$@" $everything -Werror $flags -fsyntax-only $here/$source
+    ! is_clang "$@" ||
+        quiet "$*: $source, $flags -Weverything" "$@" $everything -Werror $flags -fsyntax-only $here/$source
 }
 
 # ---- the parts. A compiler is given last, as it may have several words: ccache gcc ----
@@ -66,8 +83,10 @@ c_standard() {
 # Some warnings come with the optimiser.
 c_optimised() {
     std=$1 level=$2; shift 2
-    quiet "$* $std $level: implementation" "$@" $strict -Wstrict-prototypes -std=$std $level -c $here/implementation.c -o "$out/o"
-    [ $level != -O2 ] || [ -z "$MATRIX" ] || quiet "$* $std $level: static" "$@" $strict -std=$std $level -DGPUEXEC_STATIC -c $here/program.c -o "$out/o"
+    quiet "$* $std $level: implementation" "$@" $strict -Wstrict-prototypes -std=$std $level -c $here/implementation.c \
+        -o "$out/o"
+    [ $level != -O2 ] || [ -z "$MATRIX" ] ||
+        quiet "$* $std $level: static" "$@" $strict -std=$std $level -DGPUEXEC_STATIC -c $here/program.c -o "$out/o"
 }
 c_programs() {
     c="$* $strict -std=c99 $SAN_FLAGS"
@@ -81,11 +100,14 @@ c_programs() {
 c_warnings() {
     c="$* $strict -std=c99 -fsyntax-only"
     for file in implementation program args; do everything_of c99 c $file.c "$@"; done
-    for file in implementation program args; do quiet "$*: $file, without places" $c -DGPUEXEC_NO_HERE $here/$file.c; done
+    for file in implementation program args; do
+        quiet "$*: $file, without places" $c -DGPUEXEC_NO_HERE $here/$file.c
+    done
     refused "$*: no arguments" 'expected expression|GPUEXEC_NO_ARGS' $c -DMISUSE=0 $here/args.c
     refused "$*: 65 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=65 $here/args.c
     refused "$*: 100 arguments" 'GPUEXEC_ARGS_takes_at_most_64_arguments' $c -DMISUSE=100 $here/args.c
-    refused "$*: an argument that is no lvalue" 'lvalue required|cannot take the address of an rvalue' $c -DMISUSE=1 $here/args.c
+    refused "$*: an argument that is no lvalue" 'lvalue required|cannot take the address of an rvalue' \
+        $c -DMISUSE=1 $here/args.c
     refused "$*: GPUEXEC_ARGS forgotten" 'gpuexec_args' $c -DMISUSE=2 $here/args.c
     refused "$*: an argument of 65540 bytes" 'GPUEXEC_ARGS_takes_at_most_32764_bytes' $c -DMISUSE=4 $here/args.c
     refused "$*: wrong order" 'gpuexec_stream|gpuexec_dims' $c -DMISUSE=3 $here/args.c
@@ -116,7 +138,8 @@ cxx_programs() {
     quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" $libs
     quiet "$*: implementation in C++ runs" "$out/cpp"
     while read -r cc; do
-        quiet "$* and $cc: in C, to be used from C++" $cc $strict -std=c99 $SAN_FLAGS -c $here/implementation.c -o "$out/c.o"
+        quiet "$* and $cc: in C, to be used from C++" $cc $strict -std=c99 $SAN_FLAGS -c $here/implementation.c \
+            -o "$out/c.o"
         quiet "$* and $cc: used from C++" $c $here/values.cpp "$out/c.o" -o "$out/mixed" $libs
         quiet "$* and $cc: used from C++ runs" "$out/mixed"
     done <<END
@@ -133,33 +156,46 @@ cxx_warnings() {
     for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -x c++ -D$where $here/cuda_types.c; done
 }
 
-# Every function that the header declares, so that a program which uses all of them can be linked: nothing is missing, nothing there twice, and the
-# symbols are those of the API and no others.
+# Every function that the header declares, so that a program which uses all of them can be linked: nothing is missing,
+# nothing there twice, and the symbols are those of the API and no others.
 symbols() {
     {
         echo '#include "gpuexec.h"'
         echo 'typedef void (*function)(void); extern const function functions[]; const function functions[] = {'
-        sed -n '/>>end-of-api ==/q; /^GPUEXEC_API/s/^GPUEXEC_API [^(]*[ *(]*\(gpuexec_[a-z0-9_]*\))*(.*/    (function)(\1),/p' gpuexec.h
+        sed -n -e '/>>end-of-api ==/q' \
+            -e '/^GPUEXEC_API/s/^GPUEXEC_API [^(]*[ *(]*\(gpuexec_[a-z0-9_]*\))*(.*/    (function)(\1),/p' gpuexec.h
         echo '};'
     } >"$out/everything.c"
     c="$* -std=c99 -fPIC"
     cp "$out/everything.c" "$out/log"
-    if [ "$(grep -c '(function)' "$out/everything.c")" -ge 60 ]; then ok "functions found"; else bad "functions found"; fi
-    quiet "$*: all declared functions are there" $c -I. -shared -Wl,-z,defs "$out/everything.c" $here/implementation.c -o "$out/everything.so" $libs
-    refused "$*: two implementations" 'multiple definition' $c -DGPUEXEC_IMPLEMENTATION $here/program.c $here/implementation.c -o "$out/twice" $libs
-    refused "$*: left out and called" 'undefined.*gpuexec_(barrier|launch_multi)|gpuexec_(barrier|launch_multi).*undefined' \
-        $c -I. -shared -Wl,-z,defs "$out/everything.c" -DGPUEXEC_NO_MULTI $here/implementation.c -o "$out/everything.so" $libs
+    if [ "$(grep -c '(function)' "$out/everything.c")" -ge 60 ]; then
+        ok "functions found"
+    else
+        bad "functions found"
+    fi
+    quiet "$*: all declared functions are there" $c -I. -shared -Wl,-z,defs "$out/everything.c" $here/implementation.c \
+        -o "$out/everything.so" $libs
+    refused "$*: two implementations" 'multiple definition' $c -DGPUEXEC_IMPLEMENTATION $here/program.c \
+        $here/implementation.c -o "$out/twice" $libs
+    refused "$*: left out and called" \
+        'undefined.*gpuexec_(barrier|launch_multi)|gpuexec_(barrier|launch_multi).*undefined' \
+        $c -I. -shared -Wl,-z,defs "$out/everything.c" -DGPUEXEC_NO_MULTI $here/implementation.c \
+        -o "$out/everything.so" $libs
     have nm || { skip "symbols: no nm on this machine"; return; }
     $c -c $here/implementation.c -o "$out/normal.o"
     $c -c -DGPUEXEC_STATIC $here/static_two.c -o "$out/static.o"
     $c -shared "$out/normal.o" -o "$out/hidden.so" $libs
     $c -shared '-DGPUEXEC_API=__attribute__((visibility("default")))' $here/implementation.c -o "$out/exported.so" $libs
-    nm -g --defined-only "$out/normal.o" | awk '{ print $NF }' | grep -v '^gpuexec_' | empty "$*: symbols: all begin with gpuexec_"
-    nm -g --defined-only "$out/static.o" | awk '{ print $NF }' | grep -v '^second_files_function$' | empty "$*: symbols: none with GPUEXEC_STATIC"
-    nm -D --defined-only "$out/hidden.so" | awk '{ print $NF }' | grep -E 'gpuexec|gxi' | empty "$*: symbols: hidden in a shared library"
+    nm -g --defined-only "$out/normal.o" | awk '{ print $NF }' | grep -v '^gpuexec_' |
+        empty "$*: symbols: all begin with gpuexec_"
+    nm -g --defined-only "$out/static.o" | awk '{ print $NF }' | grep -v '^second_files_function$' |
+        empty "$*: symbols: none with GPUEXEC_STATIC"
+    nm -D --defined-only "$out/hidden.so" | awk '{ print $NF }' | grep -E 'gpuexec|gxi' |
+        empty "$*: symbols: hidden in a shared library"
     nm "$out/normal.o" "$out/static.o" | awk '{ print $NF }' | grep -E '^cu[A-Z]' | empty "$*: symbols: none of CUDA's"
     nm -D --defined-only "$out/exported.so" | awk '{ print $NF }' | grep '^gpuexec_' | sort >"$out/have"
-    sed -n 's/.*(function)(\(.*\)),/\1/p' "$out/everything.c" | sort | comm -3 - "$out/have" | empty "$*: symbols: exactly the API when exported"
+    sed -n 's/.*(function)(\(.*\)),/\1/p' "$out/everything.c" | sort | comm -3 - "$out/have" |
+        empty "$*: symbols: exactly the API when exported"
 }
 
 # Libraries in one process, each with a copy of its own; one of another linkage, one of another version.
@@ -170,20 +206,25 @@ plugins() {
     quiet "plugin s" $so -DGPUEXEC_STATIC $here/plugin.c -o "$out/s.so" $libs
     mkdir -p "$out/other/tests/compile"
     cp $here/plugin.c "$out/other/tests/compile/"
-    sed 's/^\(#define GPUEXEC_VERSION_[MP][A-Z]*\) .*/\1 7/; s/^#if GPUEXEC_VERSION != .*/#if GPUEXEC_VERSION != 70707/' \
+    sed -e 's/^\(#define GPUEXEC_VERSION_[MP][A-Z]*\) .*/\1 7/' \
+        -e 's/^#if GPUEXEC_VERSION != .*/#if GPUEXEC_VERSION != 70707/' \
         gpuexec.h >"$out/other/gpuexec.h"
-    printf '#include "%s/gpuexec.h"\n#define GPUEXEC_IMPLEMENTATION\n#include "gpuexec.h"\n' "$out/other" >"$out/two_versions.c"
-    refused "two versions in one file" "another version's header was included before it" "$@" -I. -fsyntax-only "$out/two_versions.c"
+    printf '#include "%s/gpuexec.h"\n#define GPUEXEC_IMPLEMENTATION\n#include "gpuexec.h"\n' "$out/other" \
+        >"$out/two_versions.c"
+    refused "two versions in one file" "another version's header was included before it" \
+        "$@" -I. -fsyntax-only "$out/two_versions.c"
     quiet "plugin of another version" $so "$out/other/tests/compile/plugin.c" -o "$out/other.so" $libs
     quiet "plugin host" "$@" $strict -std=c99 $SAN_FLAGS $here/plugin_host.c -o "$out/host" $libs
     quiet "three copies in one process" "$out/host" "$out/a.so" "$out/b.so" "$out/s.so"
     quiet "three copies in one process, a static one first" "$out/host" "$out/s.so" "$out/b.so" "$out/a.so"
     quiet "copies of two versions in one process" "$out/host" "$out/a.so" "$out/other.so" "$out/s.so"
-    quiet "copies of two versions in one process, the other one first" "$out/host" "$out/other.so" "$out/a.so" "$out/b.so"
+    quiet "copies of two versions in one process, the other one first" \
+        "$out/host" "$out/other.so" "$out/a.so" "$out/b.so"
     exported='-DGPUEXEC_API=__attribute__((visibility("default")))'
     quiet "plugin that exports the API" $so "$exported" $here/implementation.c -o "$out/api.so" $libs
     quiet "plugin that uses it" $so "$exported" $here/plugin_user.c "$out/api.so" -o "$out/user.so" $libs
-    quiet "plugin that uses it: host" "$@" $strict -std=c99 $SAN_FLAGS "$exported" $here/plugin_user_host.c "$out/api.so" \
+    quiet "plugin that uses it: host" "$@" $strict -std=c99 $SAN_FLAGS "$exported" $here/plugin_user_host.c \
+        "$out/api.so" \
         -Wl,-rpath,"$out" -o "$out/user_host" $libs
     quiet "plugin that uses it, closed early" "$out/user_host" "$out/user.so"
     quiet "plugin example: host" "$@" $strict -std=c99 $SAN_FLAGS examples/plugin.c -o "$out/plugin" $libs
@@ -208,21 +249,26 @@ with_tcc() {
 # Windows, by mingw-w64; what needs no driver runs in wine. plugin.c is for systems that have dlopen.
 mingw=x86_64-w64-mingw32
 windows_c() {
-    for file in implementation program args; do quiet "Windows $1: $file" $mingw-gcc $strict -Wstrict-prototypes -std=$1 -fsyntax-only $here/$file.c; done
+    for file in implementation program args; do
+        quiet "Windows $1: $file" $mingw-gcc $strict -Wstrict-prototypes -std=$1 -fsyntax-only $here/$file.c
+    done
     quiet "Windows $1: static" $mingw-gcc $strict -std=$1 -DGPUEXEC_STATIC -fsyntax-only $here/program.c
 }
 windows_cxx() {
     quiet "Windows $1: implementation" $mingw-g++ $strict -std=$1 -x c++ -fsyntax-only $here/implementation.c
     quiet "Windows $1: values" $mingw-g++ $strict -std=$1 -fsyntax-only $here/values.cpp
 }
-windows_optimised() { quiet "Windows $1: implementation" $mingw-gcc $strict -std=c99 $1 -c $here/implementation.c -o "$out/o"; }
+windows_optimised() {
+    quiet "Windows $1: implementation" $mingw-gcc $strict -std=c99 $1 -c $here/implementation.c -o "$out/o"
+}
 windows_example()   { quiet "Windows: $1" $mingw-gcc $strict -std=c99 "$1" -o "$out/example.exe" -static -lpthread; }
 windows_runs() {
     c="$mingw-gcc $strict -std=c99 -static"
     quiet "Windows: examples/device_info.c" $c examples/device_info.c -o "$out/device_info.exe" -lpthread
     quiet "Windows: a DLL" $c -shared $here/windows.c -o "$out/windows.dll"
     quiet "Windows: its host" $c -DHOST $here/windows.c -o "$out/windows.exe"
-    quiet "Windows: the empty driver of tests/cost" $mingw-gcc -std=c99 -static -shared tests/cost/driver.c -o "$out/driver.dll"
+    quiet "Windows: the empty driver of tests/cost" $mingw-gcc -std=c99 -static -shared tests/cost/driver.c \
+        -o "$out/driver.dll"
     quiet "Windows: its host" $c tests/cost/launches.c -o "$out/launches.exe" -lpthread
     have wine || { skip "Windows: no wine on this machine: nothing runs"; return; }
     # (a program that crashes there hangs)
@@ -231,18 +277,21 @@ windows_runs() {
     timeout 100 wine "$out/device_info.exe" >/dev/null 2>&1          # the first run makes the prefix, and says so
     run="timeout 100 wine $out/device_info.exe"
     refused "Windows: without a driver" 'no CUDA driver on this machine; tried nvcuda.dll' $run
-    refused "Windows: without a driver, the cure" 'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .of Linux, so under WSL.' $run
+    refused "Windows: without a driver, the cure" \
+        'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .of Linux, so under WSL.' $run
     GPUEXEC_DRIVER='C:\nowhere\nvcuda.dll'
     export GPUEXEC_DRIVER
     refused "Windows: a driver that is not there" \
-        'cannot load the driver library "C:.nowhere.nvcuda.dll" that the environment.s GPUEXEC_DRIVER names: .*Windows error [23126]+ ' $run
+        'cannot load the driver library "C:.nowhere.nvcuda.dll" .* GPUEXEC_DRIVER names: .*Windows error [1236]+ ' \
+        $run
     refused "Windows: a driver that is not there, the cure" 'cure: correct the path' $run
     unset GPUEXEC_DRIVER
     for kind in plain prepared; do
         quiet "Windows: the empty driver is loaded, $kind launches" \
             sh -c 'cd "$0" && GPUEXEC_DRIVER=./driver.dll timeout 100 wine launches.exe $1 100 2>&1' "$out" $kind
     done
-    quiet "Windows: a DLL is unloaded" sh -c 'cd "$0" && [ "$(timeout 100 wine windows.exe 2>&1 | tr -d "\r")" = "6 times loaded and unloaded" ]' "$out"
+    quiet "Windows: a DLL is unloaded" sh -c '
+        cd "$0" && [ "$(timeout 100 wine windows.exe 2>&1 | tr -d "\r")" = "6 times loaded and unloaded" ]' "$out"
     wineserver -k >/dev/null 2>&1 || true
 }
 
@@ -278,7 +327,8 @@ versions() {
     done
 }
 named() { case $1 in cc|c++) ;; *) echo "$1" ;; esac; }
-if [ -n "$SAN_FLAGS" ]; then ccs=${CC:-cc} cxxs=${CXX:-c++}                # one compiler: two kinds of ASan do not go into one process
+if [ -n "$SAN_FLAGS" ]; then         # one compiler: two kinds of ASan do not go into one process
+    ccs=${CC:-cc} cxxs=${CXX:-c++}
 else
     ccs=$({ named "${CC:-cc}"; echo gcc; echo clang; versions gcc; versions clang; } | compilers)
     cxxs=$({ named "${CXX:-c++}"; echo g++; echo clang++; versions g++; versions clang++; } | compilers)
@@ -291,13 +341,19 @@ parts() {
     if [ "$MATRIX" = windows ]; then
         echo windows_runs
         echo windows_optimised -O2
-        for example in examples/*.c; do case $example in *plugin.c|*device_info.c) ;; *) echo windows_example $example ;; esac; done
+        for example in examples/*.c; do
+            case $example in *plugin.c|*device_info.c) ;; *) echo windows_example $example ;; esac
+        done
         for std in c99 c11 c17 gnu99 gnu17; do echo windows_c $std; done
         ! have $mingw-g++ || for std in c++11 c++14 c++17 c++20; do echo windows_cxx $std; done
         return
     fi
-    for optimised in 'c99 -O2' ${MATRIX:+'c11 -O1' 'c17 -O3' 'gnu99 -Os'}; do echo "$ccs" | sed "s|^|c_optimised $optimised |"; done
-    [ -z "$MATRIX" ] || for optimised in 'c++11 -O2' 'c++20 -O3'; do echo "$cxxs" | sed "s|^|cxx_optimised $optimised |"; done
+    for optimised in 'c99 -O2' ${MATRIX:+'c11 -O1' 'c17 -O3' 'gnu99 -Os'}; do
+        echo "$ccs" | sed "s|^|c_optimised $optimised |"
+    done
+    [ -z "$MATRIX" ] || for optimised in 'c++11 -O2' 'c++20 -O3'; do
+        echo "$cxxs" | sed "s|^|cxx_optimised $optimised |"
+    done
     echo "plugins $(echo "$ccs" | head -n 1)"
     for part in c_programs symbols c_warnings; do echo "$ccs" | sed "s|^|$part |"; done
     for std in c99 c11 c17 c2x gnu99 gnu17; do echo "$ccs" | sed "s|^|c_standard $std |"; done

@@ -1,4 +1,5 @@
-// values.cpp - C++ passes values of any trivially copyable type to a launch, rvalues too, and what C wrote works as well.
+// values.cpp - C++ passes values of any trivially copyable type to a launch, rvalues too, and what
+// C wrote works as well.
 #include "../../gpuexec.h"
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +10,8 @@ static const char ptx[] =
     ".visible .entry put(.param .u64 out, .param .u32 a, .param .f64 b, .param .align 4 .b8 c[8])\n"
     "{ .reg .u64 %rd; .reg .u32 %r<3>; .reg .f64 %d; ld.param.u64 %rd, [out]; cvta.to.global.u64 %rd, %rd;\n"
     "  ld.param.u32 %r0, [a]; st.global.u32 [%rd], %r0; ld.param.f64 %d, [b]; st.global.f64 [%rd+8], %d;\n"
-    "  ld.param.u32 %r1, [c]; ld.param.u32 %r2, [c+4]; st.global.u32 [%rd+16], %r1; st.global.u32 [%rd+20], %r2; ret; }\n"
+    "  ld.param.u32 %r1, [c]; ld.param.u32 %r2, [c+4]; st.global.u32 [%rd+16], %r1; "
+    "st.global.u32 [%rd+20], %r2; ret; }\n"
     ".visible .entry nothing() { ret; }\n";
 
 namespace {
@@ -71,7 +73,8 @@ int main() {
     check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 7 && got.c.x == 1, __LINE__);
     prepared = gpuexec_prepare(fn, s, one, gpuexec_params_args(p));
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
-    check(gpuexec_launch(fn, s, one, out, 5, 1.0f, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);      // float where double is wanted
+    // float where double is wanted
+    check(gpuexec_launch(fn, s, one, out, 5, 1.0f, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
     check(std::strstr(gpuexec_error_text(), "values.cpp:") != nullptr, __LINE__);
     gpuexec_take_error();
     check(gpuexec_launch(fn, s, one, out, 5.0f, 1.0, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);    // no integer

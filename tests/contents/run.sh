@@ -1,9 +1,14 @@
 #!/bin/sh
-# The header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no reference to a tag that
-# is not there; the version in the banner against the macros; and that no section calls one below it: a static function that is declared before
-# it is defined is declared in the section that defines it.
+# The header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no
+# reference to a tag that is not there; the version in the banner against the macros; and that no section calls one
+# below it: a static function that is declared before it is defined is declared in the section that defines it.
+# Then the lines of all files: lines.sh.
 cd "$(dirname "$0")/../.." || exit 1
-awk '
+. tests/contents/lines.sh
+lines=$(check_lines)
+printf '%s\n' "$lines" | sed '$d'
+counts=$(printf '%s\n' "$lines" | sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/-v passed=\1 -v failed=\2/p')
+awk ${counts:--v failed=1} '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     function close_section() { if (mark && NR - start > longest) { longest = NR - start; longest_name = mark } }
 
@@ -35,13 +40,20 @@ awk '
             rest = substr(rest, RSTART + RLENGTH)
         }
     }
-    /^GPUEXEC_API / && $0 !~ /^GPUEXEC_API [a-zA-Z_ ]*[ *]gpuexec_[a-z0-9_]*\(/ { check(0, "line " NR ": a public function that tag tools do not find: " $0) }
-    /^static .*gxi_[a-z0-9_]*\(/ {
-        if (match($0, /gxi_[a-z0-9_]*\(/)) {
-            called = substr($0, RSTART, RLENGTH - 1)
-            if ($0 ~ /;[^{}]*$/ && $0 !~ /[{=]/) declared[called] = mark
-            else if (!(called in defined)) defined[called] = mark
-        }
+    /^GPUEXEC_API / && $0 !~ /^GPUEXEC_API [a-zA-Z_ ]*[ *]gpuexec_[a-z0-9_]*\(/ {
+        check(0, "line " NR ": a public function that tag tools do not find: " $0)
+    }
+    /^static .*gxi_[a-z0-9_]*\(/ {                           # its parameters may go on in the next lines
+        match($0, /gxi_[a-z0-9_]*\(/)
+        called = substr($0, RSTART, RLENGTH - 1)
+    }
+    called != "" && /[{=]/ {
+        if (!(called in defined)) defined[called] = mark
+        called = ""
+    }
+    called != "" && /;/ {
+        declared[called] = mark
+        called = ""
     }
     /^    Version [0-9]/ { banner = $2; sub(/\.$/, "", banner) }
     /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / { version = version (version == "" ? "" : ".") $3 }
@@ -51,13 +63,18 @@ awk '
         check(listed_count >= 10, "CONTENTS: only " listed_count + 0 " tags found")
         check(listed_count == mark_count, "CONTENTS has " listed_count " tags, the file has " mark_count " marks")
         for (i = 1; i <= listed_count || i <= mark_count; i++)
-            if (listed[i] != marks[i]) { check(0, "the " i ". tag of CONTENTS is \"" listed[i] "\", the " i ". mark is \"" marks[i] "\""); break }
+            if (listed[i] != marks[i]) {
+                check(0, "the " i ". tag of CONTENTS is \"" listed[i] "\", the " i ". mark is \"" marks[i] "\"")
+                break
+            }
         if (i > listed_count && i > mark_count) passed++
         for (tag in referenced) check(tag in known, "line " referenced[tag] " refers to >>" tag ", which is nowhere")
         check(longest <= 700, "section >>" longest_name " has " longest " lines, more than 700")
         for (f in defined) functions++
         check(functions > 250, "only " functions " functions found")
-        for (f in declared) check(!(f in defined) || declared[f] == defined[f], ">>" declared[f] " calls " f " upward, which is in >>" defined[f])
+        for (f in declared)
+            check(!(f in defined) || declared[f] == defined[f],
+                  ">>" declared[f] " calls " f " upward, which is in >>" defined[f])
         check(banner != "" && banner == version, "the banner says version " banner ", the macros say " version)
         printf "suite contents: %d passed, %d failed, 0 skipped\n", passed, failed
         exit failed > 0

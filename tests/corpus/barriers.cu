@@ -54,5 +54,6 @@ extern "C" __global__ void pipeline(const int *in, int *out, int batches)
 extern "C" __global__ void sync_votes(const int *x, int *o)
 {
     int v = x[threadIdx.x];
-    o[threadIdx.x] = __syncthreads_count(v & 1) * 4 + (__syncthreads_and(v > 0) != 0) * 2 + (__syncthreads_or(v > 990) != 0);
+    o[threadIdx.x] = __syncthreads_count(v & 1) * 4 + (__syncthreads_and(v > 0) != 0) * 2
+        + (__syncthreads_or(v > 990) != 0);
 }

@@ -20,6 +20,7 @@ extern "C" __global__ void lookup(const int4 *v, const unsigned char *bytes, int
 {
     int t = threadIdx.x;
     int4 q = __ldg(&v[t]);
-    o[t] = table[t & 3] + through[t & 1] + q.x - q.y + q.z - q.w + __ldg(&bytes[t]) + __ldcg(&o[t]) + names[t & 1][t % 5];
+    o[t] = table[t & 3] + through[t & 1] + q.x - q.y + q.z - q.w + __ldg(&bytes[t]) + __ldcg(&o[t])
+        + names[t & 1][t % 5];
     __stcs(&o[t + 64], __ldcs(&o[t + 64]) + 1);
 }

@@ -1,4 +1,5 @@
-/* CUB, as most libraries use it: block-wide radix sort, scan, reduction, histogram, loads in every arrangement, warp merge sort. */
+/* CUB, as most libraries use it: block-wide radix sort, scan, reduction, histogram, loads in every arrangement, warp
+   merge sort. */
 #include <cub/cub.cuh>
 extern "C" __global__ void cub_sort(const int *in, int *keys, int *scanned, int *total)
 {

@@ -1,5 +1,6 @@
 /* Sparse work: a matrix in CSR with a warp per row, one level of a breadth-first search with a queue. */
-extern "C" __global__ void spmv(const int *start, const int *column, const double *value, const double *x, double *y, int rows)
+extern "C" __global__ void spmv(const int *start, const int *column, const double *value, const double *x, double *y,
+                                int rows)
 {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (row >= rows) return;
@@ -8,7 +9,8 @@ extern "C" __global__ void spmv(const int *start, const int *column, const doubl
     for (int o = 16; o; o >>= 1) s += __shfl_down_sync(~0u, s, o);
     if (lane == 0) y[row] = s;
 }
-extern "C" __global__ void bfs(const int *start, const int *neighbour, int *distance, const int *queue, int queued, int *next, int *next_n, int level)
+extern "C" __global__ void bfs(const int *start, const int *neighbour, int *distance, const int *queue, int queued,
+                               int *next, int *next_n, int level)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= queued) return;

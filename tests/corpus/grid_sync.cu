@@ -5,9 +5,12 @@ extern "C" __global__ void gridsync(float *a, float *b, int n, int it)
 {
     cg::grid_group g = cg::this_grid();
     for (int k = 0; k < it; k++) {
-        for (unsigned i = g.thread_rank(); i < n; i += g.size()) b[i] = 0.5f * (a[i ? i - 1 : 0] + a[i < n - 1 ? i + 1 : i]);
+        for (unsigned i = g.thread_rank(); i < n; i += g.size())
+            b[i] = 0.5f * (a[i ? i - 1 : 0] + a[i < n - 1 ? i + 1 : i]);
         g.sync();
-        float *t = a; a = b; b = t;
+        float *t = a;
+        a = b;
+        b = t;
     }
 }
 /* part has an element per block; every thread of the grid gets the whole sum */

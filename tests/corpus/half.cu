@@ -1,4 +1,5 @@
-/* fp16 and bfloat16: vector arithmetic, fused multiply-add, comparison, conversion in every rounding, atomics on pairs. */
+/* fp16 and bfloat16: vector arithmetic, fused multiply-add, comparison, conversion in every
+   rounding, atomics on pairs. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 extern "C" __global__ void half2_math(const __half2 *a, const __half2 *b, const __half2 *c, __half2 *o, int n)
@@ -40,7 +41,8 @@ extern "C" __global__ void half_convert(const float *f, unsigned short *h, int *
     back[0 * n + i] = __half2float(r);
     back[1 * n + i] = __bfloat162float(__float2bfloat16_rn(x));
 }
-extern "C" __global__ void bfloat_math(const __nv_bfloat162 *a, const __nv_bfloat162 *b, const __nv_bfloat162 *c, __nv_bfloat162 *o, int n)
+extern "C" __global__ void bfloat_math(const __nv_bfloat162 *a, const __nv_bfloat162 *b, const __nv_bfloat162 *c,
+                                       __nv_bfloat162 *o, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -50,8 +52,10 @@ extern "C" __global__ void bfloat_math(const __nv_bfloat162 *a, const __nv_bfloa
 #if __CUDA_ARCH__ >= 800
     o[2 * n + i] = __hfma2(x, y, z);
 #else
-    o[2 * n + i] = __nv_bfloat162(__double2bfloat16(fma((double)__low2float(x), (double)__low2float(y), (double)__low2float(z))),
-                                  __double2bfloat16(fma((double)__high2float(x), (double)__high2float(y), (double)__high2float(z))));
+    o[2 * n + i] = __nv_bfloat162(__double2bfloat16(fma((double)__low2float(x), (double)__low2float(y),
+                                                        (double)__low2float(z))),
+                                  __double2bfloat16(fma((double)__high2float(x), (double)__high2float(y),
+                                                        (double)__high2float(z))));
 #endif
     o[3 * n + i] = __hmax2(x, y);
     o[4 * n + i] = __floats2bfloat162_rn(__low2float(x) * 0.3f, __high2float(y) + 1.0f);

@@ -31,9 +31,13 @@ extern "C" __global__ void wide(const long long *a, const long long *b, long lon
     __int128 x = a[i], y = b[i], p = x * y, s = p + ((x << 64) - y);
     unsigned __int128 u = (unsigned __int128)s / (unsigned long long)(b[i] | 1);
     __int128 q = s / (y * 3 + 1), r = s % (y * 3 + 1);
-    o[0 * n + i] = (long long)p; o[1 * n + i] = (long long)(p >> 64);
-    o[2 * n + i] = (long long)s; o[3 * n + i] = (long long)(s >> 64);
-    o[4 * n + i] = (long long)u; o[5 * n + i] = (long long)(u >> 64);
-    o[6 * n + i] = (long long)q; o[7 * n + i] = (long long)r;
+    o[0 * n + i] = (long long)p;
+    o[1 * n + i] = (long long)(p >> 64);
+    o[2 * n + i] = (long long)s;
+    o[3 * n + i] = (long long)(s >> 64);
+    o[4 * n + i] = (long long)u;
+    o[5 * n + i] = (long long)(u >> 64);
+    o[6 * n + i] = (long long)q;
+    o[7 * n + i] = (long long)r;
     o[8 * n + i] = (long long)((unsigned __int128)s >> (i % 127));
 }

@@ -1,4 +1,5 @@
-/* Locks that code in the field has: a ticket lock, a spin lock taken by one thread of a block, the last block to come does the rest. */
+/* Locks that code in the field has: a ticket lock, a spin lock taken by one thread of a block, the last block to come
+   does the rest. */
 extern "C" __global__ void ticket_lock(unsigned *next, volatile unsigned *serving, unsigned *count)
 {
     unsigned mine = atomicAdd(next, 1);
@@ -38,7 +39,10 @@ extern "C" __global__ void last_block(const int *x, volatile int *part, int *out
     int t = threadIdx.x, v = 0;
     for (int i = blockIdx.x * 256 + t; i < n; i += gridDim.x * 256) v += x[i];
     s[t] = v;
-    for (int k = 128; k; k >>= 1) { __syncthreads(); if (t < k) s[t] += s[t + k]; }
+    for (int k = 128; k; k >>= 1) {
+        __syncthreads();
+        if (t < k) s[t] += s[t + k];
+    }
     if (t == 0) {
         part[blockIdx.x] = s[0];
         __threadfence();
@@ -49,7 +53,10 @@ extern "C" __global__ void last_block(const int *x, volatile int *part, int *out
     v = 0;
     for (int i = t; i < gridDim.x; i += 256) v += part[i];
     s[t] = v;
-    for (int k = 128; k; k >>= 1) { __syncthreads(); if (t < k) s[t] += s[t + k]; }
+    for (int k = 128; k; k >>= 1) {
+        __syncthreads();
+        if (t < k) s[t] += s[t + k];
+    }
     if (t == 0) *out = s[0];
 }
 /* Block b waits for the message of block b - 1: a chain in which every store is fenced before its flag. */

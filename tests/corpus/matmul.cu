@@ -1,4 +1,5 @@
-/* Matrix product in shared tiles of 16 x 16, and one in tiles of 64 x 64 with float4 loads and 4 x 4 results per thread. */
+/* Matrix product in shared tiles of 16 x 16, and one in tiles of 64 x 64 with float4 loads and 4 x
+   4 results per thread. */
 #define T 16
 extern "C" __global__ void matmul(const float *A, const float *B, float *C, int M, int N, int K)
 {
@@ -25,7 +26,10 @@ extern "C" __global__ void __launch_bounds__(256, 2) sgemm(const float4 *A, cons
     for (int k = 0; k < K; k += 8) {
         if (t < 128) {
             float4 v = A[((row + t / 2) * K + k) / 4 + t % 2];
-            a[t % 2 * 4 + 0][t / 2] = v.x; a[t % 2 * 4 + 1][t / 2] = v.y; a[t % 2 * 4 + 2][t / 2] = v.z; a[t % 2 * 4 + 3][t / 2] = v.w;
+            a[t % 2 * 4 + 0][t / 2] = v.x;
+            a[t % 2 * 4 + 1][t / 2] = v.y;
+            a[t % 2 * 4 + 2][t / 2] = v.z;
+            a[t % 2 * 4 + 3][t / 2] = v.w;
         } else {
             int u = t - 128;
             *(float4 *)&b[u / 16][u % 16 * 4] = B[((k + u / 16) * N + col) / 4 + u % 16];
@@ -42,5 +46,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) sgemm(const float4 *A, cons
         }
         __syncthreads();
     }
-    for (int p = 0; p < 4; p++) C[((row + ty * 4 + p) * N + col) / 4 + tx] = make_float4(s[p][0], s[p][1], s[p][2], s[p][3]);
+    for (int p = 0; p < 4; p++)
+        C[((row + ty * 4 + p) * N + col) / 4 + tx] = make_float4(s[p][0], s[p][1], s[p][2], s[p][3]);
 }

@@ -1,10 +1,19 @@
-/* Gravity of all on all, in tiles of float4, once with rsqrtf (approximate) and once with sqrtf and a division (exact). */
+/* Gravity of all on all, in tiles of float4, once with rsqrtf (approximate) and once with sqrtf
+   and a division (exact). */
 template <bool EXACT> __device__ float3 pull(float4 a, float4 b, float3 f)
 {
     float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z, r2 = fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, 0.01f))), s;
-    if (EXACT) { float r = sqrtf(r2); s = b.w / (r * r * r); }
-    else { float r = rsqrtf(r2); s = b.w * r * r * r; }
-    f.x = fmaf(dx, s, f.x); f.y = fmaf(dy, s, f.y); f.z = fmaf(dz, s, f.z);
+    if (EXACT) {
+        float r = sqrtf(r2);
+        s = b.w / (r * r * r);
+    }
+    else {
+        float r = rsqrtf(r2);
+        s = b.w * r * r * r;
+    }
+    f.x = fmaf(dx, s, f.x);
+    f.y = fmaf(dy, s, f.y);
+    f.z = fmaf(dz, s, f.z);
     return f;
 }
 template <bool EXACT> __device__ void all(const float4 *p, float3 *f, int n)

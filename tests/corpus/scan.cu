@@ -1,4 +1,5 @@
-/* Prefix sums: of a warp by shuffles, of a block, segmented, and of a whole array in one pass with decoupled look-back. */
+/* Prefix sums: of a warp by shuffles, of a block, segmented, and of a whole array in one pass with decoupled
+   look-back. */
 __device__ int scan_warp(int v)
 {
     int lane = threadIdx.x & 31;
@@ -41,7 +42,8 @@ extern "C" __global__ void scan_segments(const int *x, const unsigned char *head
     }
     y[i] = v;
 }
-/* state per block: 0 nothing, 1 << 32 | sum of the block, 2 << 32 | sum up to and with the block. ticket gives blocks their order. */
+/* state per block: 0 nothing, 1 << 32 | sum of the block, 2 << 32 | sum up to and with the block. ticket gives blocks
+   their order. */
 extern "C" __global__ void scan_look_back(const int *x, int *y, unsigned long long *state, unsigned *ticket)
 {
     __shared__ int sums[32], before;

@@ -3,19 +3,29 @@ extern "C" __global__ void bitonic(unsigned *keys, unsigned *values)
 {
     __shared__ unsigned k[512], v[512];
     unsigned t = threadIdx.x, base = blockIdx.x * 512;
-    for (unsigned i = t; i < 512; i += 256) { k[i] = keys[base + i]; v[i] = values[base + i]; }
+    for (unsigned i = t; i < 512; i += 256) {
+        k[i] = keys[base + i];
+        v[i] = values[base + i];
+    }
     for (unsigned size = 2; size <= 512; size <<= 1)
         for (unsigned stride = size / 2; stride; stride >>= 1) {
             __syncthreads();
             unsigned i = 2 * t - (t & (stride - 1)), j = i + stride;
             bool up = (i & size) == 0;
             if ((k[i] > k[j]) == up) {
-                unsigned a = k[i]; k[i] = k[j]; k[j] = a;
-                a = v[i]; v[i] = v[j]; v[j] = a;
+                unsigned a = k[i];
+                k[i] = k[j];
+                k[j] = a;
+                a = v[i];
+                v[i] = v[j];
+                v[j] = a;
             }
         }
     __syncthreads();
-    for (unsigned i = t; i < 512; i += 256) { keys[base + i] = k[i]; values[base + i] = v[i]; }
+    for (unsigned i = t; i < 512; i += 256) {
+        keys[base + i] = k[i];
+        values[base + i] = v[i];
+    }
 }
 /* 256 threads sort 256 keys, one bit in each round */
 extern "C" __global__ void radix(unsigned *keys)

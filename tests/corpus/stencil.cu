@@ -1,11 +1,14 @@
-/* Stencils: a shared tile with its halo in dynamic shared memory, and seven points in three dimensions marching along z. */
+/* Stencils: a shared tile with its halo in dynamic shared memory, and seven points in three
+   dimensions marching along z. */
 extern "C" __global__ void stencil2d(const float *in, float *out, int w, int h)
 {
     extern __shared__ float s[];
-    int bw = blockDim.x, bh = blockDim.y, pitch = bw + 2, x = blockIdx.x * bw + threadIdx.x, y = blockIdx.y * bh + threadIdx.y;
+    int bw = blockDim.x, bh = blockDim.y, pitch = bw + 2, x = blockIdx.x * bw + threadIdx.x,
+        y = blockIdx.y * bh + threadIdx.y;
     for (int j = threadIdx.y; j < bh + 2; j += bh)
         for (int i = threadIdx.x; i < pitch; i += bw) {
-            int gx = min(max((int)(blockIdx.x * bw) + i - 1, 0), w - 1), gy = min(max((int)(blockIdx.y * bh) + j - 1, 0), h - 1);
+            int gx = min(max((int)(blockIdx.x * bw) + i - 1, 0), w - 1),
+                gy = min(max((int)(blockIdx.y * bh) + j - 1, 0), h - 1);
             s[j * pitch + i] = in[gy * w + gx];
         }
     __syncthreads();

@@ -1,4 +1,5 @@
-/* Atomics of every scope, from CUDA C and from cuda::atomic_ref; a handshake with the host; a lock that spins within a warp. */
+/* Atomics of every scope, from CUDA C and from cuda::atomic_ref; a handshake with the host; a lock
+   that spins within a warp. */
 #include <cuda/atomic>
 extern "C" __global__ void sysatom(int *p, unsigned *flag)
 {

@@ -18,7 +18,11 @@ extern "C" __global__ void clocks(unsigned long long *o)
     long long a = clock64(), b;
     unsigned long long t0, t1;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t0));
-    do { __nanosleep(1000); b = clock64(); asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t1)); } while (b - a < 2000 || t1 <= t0);
+    do {
+        __nanosleep(1000);
+        b = clock64();
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t1));
+    } while (b - a < 2000 || t1 <= t0);
     unsigned c0 = clock();
     o[threadIdx.x] = b > a && t1 > t0 && (c0 || 1);
 }
@@ -33,7 +37,8 @@ extern "C" __global__ void special(unsigned *o)
     asm("mov.u32 %0, %%lanemask_ge;" : "=r"(ge));
     asm volatile("mov.u32 %0, %%nwarpid;" : "=r"(nw));
     asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(dyn));
-    o[t] = lane + (lt == (1u << lane) - 1) * 100 + (ge == ~lt) * 200 + (sm < nsm) * 400 + (warp < nw) * 800 + dyn * 10000;
+    o[t] = lane + (lt == (1u << lane) - 1) * 100 + (ge == ~lt) * 200 + (sm < nsm) * 400 + (warp < nw) * 800
+        + dyn * 10000;
 }
 /* warp-synchronous code of old: volatile shared memory, __syncwarp between the steps */
 extern "C" __global__ void old_reduce(const int *x, int *o)

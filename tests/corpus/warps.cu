@@ -1,4 +1,5 @@
-/* Operations of a warp: votes, matches, shuffles of every kind and type, active masks in divergent code, redux from sm_80 on. */
+/* Operations of a warp: votes, matches, shuffles of every kind and type, active masks in divergent code, redux from
+   sm_80 on. */
 extern "C" __global__ void votes(const int *x, unsigned *o)
 {
     int t = threadIdx.x, v = x[t], n = blockDim.x;
@@ -17,13 +18,20 @@ extern "C" __global__ void votes(const int *x, unsigned *o)
     unsigned odd = __ballot_sync(~0u, t & 1);
     if (t & 1) o[6 * n + t] = __shfl_sync(odd, v, 31); else o[6 * n + t] = __shfl_sync(~odd, v, 0);
 #if __CUDA_ARCH__ >= 800
-    o[7 * n + t] = __reduce_add_sync(~0u, (unsigned)v) + __reduce_min_sync(~0u, v) * 3 + __reduce_max_sync(~0u, (unsigned)v) * 5;
-    o[8 * n + t] = __reduce_xor_sync(~0u, (unsigned)v) ^ __reduce_and_sync(~0u, (unsigned)v | 0x1000) ^ __reduce_or_sync(~0u, (unsigned)v);
+    o[7 * n + t] = __reduce_add_sync(~0u, (unsigned)v) + __reduce_min_sync(~0u, v) * 3
+        + __reduce_max_sync(~0u, (unsigned)v) * 5;
+    o[8 * n + t] = __reduce_xor_sync(~0u, (unsigned)v) ^ __reduce_and_sync(~0u, (unsigned)v |
+                                                                           0x1000) ^ __reduce_or_sync(~0u, (unsigned)v);
 #else
     unsigned add = 0, low = ~0u, high = 0, x_ = 0, a = ~0u, r = 0;
     for (int l = 0; l < 32; l++) {
         unsigned u = __shfl_sync(~0u, (unsigned)v, l);
-        add += u; low = min(low, u); high = max(high, u); x_ ^= u; a &= u | 0x1000; r |= u;
+        add += u;
+        low = min(low, u);
+        high = max(high, u);
+        x_ ^= u;
+        a &= u | 0x1000;
+        r |= u;
     }
     o[7 * n + t] = add + low * 3 + high * 5;
     o[8 * n + t] = x_ ^ a ^ r;
@@ -44,9 +52,17 @@ extern "C" __global__ void collatz(const int *x, int *o)
     int t = blockIdx.x * blockDim.x + threadIdx.x, steps = 0, odd = 0;
     for (unsigned v = x[t]; v != 1; steps++) {
         if (steps > 200) break;
-        if (v & 1) { v = 3 * v + 1; odd++; continue; }
+        if (v & 1) {
+            v = 3 * v + 1;
+            odd++;
+            continue;
+        }
         v >>= 1;
-        while ((v & 3) == 0) { v >>= 2; steps += 2; if (v == 1) break; }
+        while ((v & 3) == 0) {
+            v >>= 2;
+            steps += 2;
+            if (v == 1) break;
+        }
     }
     o[t] = steps * 1000 + odd;
 }

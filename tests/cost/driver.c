@@ -1,12 +1,22 @@
-/* A driver that does nothing, so that only gpuexec's own instructions are counted: every entry point answers 0, and the few that must give something
-   do. Its one kernel has four parameters of 8, 8, 4 and 4 bytes. */
+/* A driver that does nothing, so that only gpuexec's own instructions are counted: every entry point answers 0, and the
+   few that must give something do. Its one kernel has four parameters of 8, 8, 4 and 4 bytes. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 static int nothing(void) { return 0; }
-static int version(int *v) { *v = 13000; return 0; }
-static int handle(void **h) { static int object; *h = &object; return 0; }
+
+static int version(int *v) {
+    *v = 13000;
+    return 0;
+}
+
+static int handle(void **h) {
+    static int object;
+    *h = &object;
+    return 0;
+}
+
 static int parameter(void *function, size_t index, size_t *offset, size_t *size) {
     static const size_t sizes[] = { 8, 8, 4, 4 }, offsets[] = { 0, 8, 16, 20 };
     (void)function;
@@ -20,26 +30,48 @@ static int address(unsigned long long *p) {      /* in no order, and never the s
     *p = 0x200000000ull + ((n++ * 0x9E3779B1ull) & 0xFFFFFF) * 256;
     return 0;
 }
-static int large(int *value) { *value = 1 << 20; return 0; }
-static int function_attribute(int *value, int which) { *value = which < 10 ? 1 << 20 : 0 /* no clusters */; return 0; }
+
+static int large(int *value) {
+    *value = 1 << 20;
+    return 0;
+}
+
+static int function_attribute(int *value, int which) {
+    *value = which < 10 ? 1 << 20 : 0 /* no clusters */;
+    return 0;
+}
 
 typedef int (*entry)(void);
 int cuDriverGetVersion(int *v);
 int cuDriverGetVersion(int *v) { return version(v); }
 static int find(const char *name, void **out) {
     static const struct { const char *name; entry function; } known[] = {
-        { "cuDriverGetVersion", (entry)version }, { "cuDevicePrimaryCtxRetain", (entry)handle }, { "cuModuleLoadDataEx", (entry)handle },
-        { "cuModuleGetFunction", (entry)handle }, { "cuStreamCreateWithPriority", (entry)handle }, { "cuFuncGetParamInfo", (entry)parameter },
-        { "cuDeviceGetAttribute", (entry)large }, { "cuFuncGetAttribute", (entry)function_attribute }, { "cuDeviceGetCount", (entry)large },
-        { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
+        { "cuDriverGetVersion", (entry)version }, { "cuDevicePrimaryCtxRetain", (entry)handle },
+        { "cuModuleLoadDataEx", (entry)handle }, { "cuModuleGetFunction", (entry)handle },
+        { "cuStreamCreateWithPriority", (entry)handle }, { "cuFuncGetParamInfo", (entry)parameter },
+        { "cuDeviceGetAttribute", (entry)large }, { "cuFuncGetAttribute", (entry)function_attribute },
+        { "cuDeviceGetCount", (entry)large }, { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
     };
     union { entry function; void *pointer; } u = { nothing };
     size_t i;
-    for (i = 0; i < sizeof known / sizeof known[0]; i++) if (strcmp(name, known[i].name) == 0) u.function = known[i].function;
+    for (i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(name, known[i].name) == 0) u.function = known[i].function;
     *out = u.pointer;
     return 0;
 }
 int cuGetProcAddress(const char *name, void **out, int v, uint64_t flags);
-int cuGetProcAddress(const char *name, void **out, int v, uint64_t flags) { (void)v; (void)flags; return find(name, out); }
+
+int cuGetProcAddress(const char *name, void **out, int v, uint64_t flags) {
+    (void)v;
+    (void)flags;
+    return find(name, out);
+}
+
 int cuGetProcAddress_v2(const char *name, void **out, int v, uint64_t flags, int *status);
-int cuGetProcAddress_v2(const char *name, void **out, int v, uint64_t flags, int *status) { (void)v; (void)flags; *status = 0; return find(name, out); }
+
+int cuGetProcAddress_v2(const char *name, void **out, int v, uint64_t flags, int *status) {
+    (void)v;
+    (void)flags;
+    *status = 0;
+    return find(name, out);
+}

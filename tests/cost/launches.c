@@ -2,7 +2,8 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 
-typedef int (*launch_function)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *, void **, void **);
+typedef int (*launch_function)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                               struct CUstream_st *, void **, void **);
 
 int main(int argc, char **argv) {
     gpuexec_context  ctx = gpuexec_context_open(0, NULL);
@@ -17,11 +18,19 @@ int main(int argc, char **argv) {
     union { void *pointer; launch_function call; } raw;
     void *params[4];
     raw.pointer = gpuexec_driver_symbol("cuLaunchKernel", 4000);
-    params[0] = &x; params[1] = &y; params[2] = &n; params[3] = &a;
+    params[0] = &x;
+    params[1] = &y;
+    params[2] = &n;
+    params[3] = &a;
     gpuexec_launch_prepared(prepared);           /* looks around once */
-    if (argc != 3 || gpuexec_take_error() != GPUEXEC_OK) { fputs(gpuexec_error_text(), stderr); return 1; }
-    if (argv[1][0] == 'r')      for (i = 0; i < count; i++) raw.call(function, 4, 1, 1, 256, 1, 1, 0, stream, params, NULL);
-    else if (argv[1][1] == 'l') for (i = 0; i < count; i++) gpuexec_launch(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
+    if (argc != 3 || gpuexec_take_error() != GPUEXEC_OK) {
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
+    }
+    if (argv[1][0] == 'r')
+        for (i = 0; i < count; i++) raw.call(function, 4, 1, 1, 256, 1, 1, 0, stream, params, NULL);
+    else if (argv[1][1] == 'l')
+        for (i = 0; i < count; i++) gpuexec_launch(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
     else                        for (i = 0; i < count; i++) gpuexec_launch_prepared(prepared);
     return gpuexec_take_error() != GPUEXEC_OK;
 }

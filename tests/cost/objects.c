@@ -1,5 +1,6 @@
-/* What many objects cost, with the driver of driver.c, in milliseconds: a million allocations made, freed, made again and closed with their context;
-   and a module loaded, its kernel fetched, and unloaded, beside 10 and beside 10,000 other objects (the fastest of nine thousand each). */
+/* What many objects cost, with the driver of driver.c, in milliseconds: a million allocations made, freed, made again
+   and closed with their context; and a module loaded, its kernel fetched, and unloaded, beside 10 and beside 10,000
+   other objects (the fastest of nine thousand each). */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif

@@ -1,7 +1,9 @@
 #!/bin/sh
-# How many instructions gpuexec adds to a launch with four arguments, counted by callgrind over a driver that does nothing: at most 160 for
-# gpuexec_launch with gpuexec_grid_for, at most 40 for gpuexec_launch_prepared. clang takes more for the first, half of it on the caller's side: 185.
-# What a million allocations and ten thousand objects take. And how many millions the compiler needs for a file that includes gpuexec.h, more than for an empty one. compile.sh measures both in time.
+# How many instructions gpuexec adds to a launch with four arguments, counted by callgrind over a driver that does
+# nothing: at most 160 for gpuexec_launch with gpuexec_grid_for, at most 40 for gpuexec_launch_prepared. clang takes
+# more for the first, half of it on the caller's side: 185. What a million allocations and ten thousand objects take.
+# And how many millions the compiler needs for a file that includes gpuexec.h, more than for an empty one. compile.sh
+# measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
@@ -10,19 +12,25 @@ command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-cost-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
 fail() { echo "failed: $1"; echo "suite cost: 0 passed, 1 failed, 0 skipped"; exit 1; }
-${CC:-cc} -O2 -shared -fPIC driver.c -o "$out/driver.so" && ${CC:-cc} -std=c99 -O2 launches.c -o "$out/launches" -ldl -lpthread || fail "it does not compile"
+${CC:-cc} -O2 -shared -fPIC driver.c -o "$out/driver.so" &&
+    ${CC:-cc} -std=c99 -O2 launches.c -o "$out/launches" -ldl -lpthread || fail "it does not compile"
 export GPUEXEC_DRIVER="$out/driver.so"
 "$out/launches" plain 1 || fail "it does not run"
 
 count() { # KIND N: instructions of the whole program
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$out/launches" "$1" "$2" 2>&1 | sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$out/launches" "$1" "$2" 2>&1 |
+        sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
 }
 each() { echo $(( ($(count "$1" 11000) - $(count "$1" 1000)) / 10000 )); }     # of one launch
 raw=$(each raw) plain=$(each plain) prepared=$(each prepared)
 passed=0 failed=0
 check() { # WHAT INSTRUCTIONS LIMIT
     echo "$1: $2 instructions more than the driver's call ($raw with the loop), at most $3"
-    if [ "$raw" -gt 0 ] && [ "$2" -gt 0 ] && [ "$2" -le "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    if [ "$raw" -gt 0 ] && [ "$2" -gt 0 ] && [ "$2" -le "$3" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
 }
 if ${CC:-cc} --version | grep -q clang; then set -- 185 40; else set -- 160 40; fi
 check "gpuexec_launch" $((plain - raw)) "$1"
@@ -53,7 +61,8 @@ done
 compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on standard input
     file=$out/file.$1; shift
     cat >"$file"
-    valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null "$@" -I../.. -fsyntax-only "$file" 2>&1 |
+    valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null \
+        "$@" -I../.. -fsyntax-only "$file" 2>&1 |
         sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }'
 }
 bytes=$(wc -c < ../../gpuexec.h)

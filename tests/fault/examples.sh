@@ -1,8 +1,9 @@
 #!/bin/sh
-# examples.sh PROGRAM...: runs each example again and again, and each time another of its driver calls fails: of each entry point the first call, then the last. The
-# example must end in time, by itself and without a crash (with sanitizers: a leak), with an exit code other than 0 and a text, or else, where the library does
-# without that call (fault.c says where), as if nothing had happened. On the CPU device only, whose SIMGPU_FAIL this uses. With few programs it is fast; those that
-# compute for seconds do so for each fault.
+# examples.sh PROGRAM...: runs each example again and again, and each time another of its driver calls fails: of each
+# entry point the first call, then the last. The example must end in time, by itself and without a crash (with
+# sanitizers: a leak), with an exit code other than 0 and a text, or else, where the library does without that call
+# (fault.c says where), as if nothing had happened. On the CPU device only, whose SIMGPU_FAIL this uses. With few
+# programs it is fast; those that compute for seconds do so for each fault.
 case ${GPUEXEC_DRIVER:-} in
     /*libsimgpu*) ;;
     *) echo "set GPUEXEC_DRIVER to the CPU device, by an absolute path"; exit 1 ;;
@@ -14,13 +15,15 @@ for program; do
     case $program in /*) ;; *) program=$PWD/$program ;; esac
     case $program in *jacobi) size=16 ;; *) size= ;; esac
     (cd "$out" && SIMGPU_TRACE=1 timeout 60 "$program" $size 2>&1 >/dev/null </dev/null) |
-        sed -n 's/^simgpu: \(cu[A-Za-z0-9]*\)[_v2]* -> 0 .*/\1/p' | grep -v 'cuGetProcAddress\|cuGetError' | sort | uniq -c > "$out/calls"
+        sed -n 's/^simgpu: \(cu[A-Za-z0-9]*\)[_v2]* -> 0 .*/\1/p' | grep -v 'cuGetProcAddress\|cuGetError' | sort |
+            uniq -c > "$out/calls"
     [ -s "$out/calls" ] || { echo "$program makes no driver calls"; failed=$((failed + 1)); continue; }
     bad=0
     while read -r times name; do
         for at in 1 "$times"; do
             case $name in cuMem*Alloc* | *Create* | *Retain*) code=2 ;; *) code=999 ;; esac
-            (cd "$out" && SIMGPU_FAIL=$name:$at:$code SIMGPU_TIMEOUT=20 timeout 60 "$program" $size > "$out/text" 2>&1 </dev/null)
+            (cd "$out" &&
+                SIMGPU_FAIL=$name:$at:$code SIMGPU_TIMEOUT=20 timeout 60 "$program" $size > "$out/text" 2>&1 </dev/null)
             status=$?
             faults=$((faults + 1))
             if [ $status -eq 0 ]; then survived=$((survived + 1)); fi

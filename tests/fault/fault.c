@@ -1,25 +1,29 @@
-/* fault.c - fault injection: every driver call and every allocation of the flows below fails once, and the library must stand it.
+/* fault.c - fault injection: every driver call and every allocation of the flows below fails once, and
+   the library must stand it.
 
-   The driver's entry points are handed to gpuexec.h behind wrappers, which count calls and objects and may answer an error. A flow is run again and again,
-   and the n-th call (or allocation) fails, n = 1, 2, ..., until a run has passed without reaching it. That in six manners, three for driver calls and
-   three for allocations:
+   The driver's entry points are handed to gpuexec.h behind wrappers, which count calls and objects and may answer an
+   error. A flow is run again and again, and the n-th call (or allocation) fails, n = 1, 2, ..., until a run has passed
+   without reaching it. That in six manners, three for driver calls and three for allocations:
 
      once       the failed API call is made again, and the flow then comes to its right results
      go on      the flow goes on with what it has got: failed handles, addresses of 0
-     for good   this call and all later ones fail: with a sticky error, as of a kernel that failed; or no memory is left at all
+     for good   this call and all later ones fail: with a sticky error, as of a kernel that failed; or
+                no memory is left at all
 
-   At each step: nothing fails without a fault; the call in which the fault was reached fails, and its text names the driver's call, or the memory that
-   was missing; the latch does what >>manual says for that kind of call; the thread's current context is what it was. At the end of each run: every object
-   was given back to the driver and all memory to the allocator, gpuexec_shutdown returned what it should, and a trace told every driver call.
+   At each step: nothing fails without a fault; the call in which the fault was reached fails, and its text names the
+   driver's call, or the memory that was missing; the latch does what >>manual says for that kind of call; the thread's
+   current context is what it was. At the end of each run: every object was given back to the driver and all memory to
+   the allocator, gpuexec_shutdown returned what it should, and a trace told every driver call.
 
-   What is a failure elsewhere may be none for a call: fault_tolerated says which, and why. FAULT_VERBOSE=1 tells each fault. */
+   What is a failure elsewhere may be none for a call: fault_tolerated says which, and why.
+   FAULT_VERBOSE=1 tells each fault. */
 #define _DEFAULT_SOURCE
 #ifndef _POSIX_C_SOURCE
 #  define _POSIX_C_SOURCE 200809L
 #endif
 #include <dlfcn.h>
 static void *fault_symbol(void *library, const char *name);
-#define dlsym fault_symbol                               /* with which gpuexec.h asks for the driver's cuGetProcAddress */
+#define dlsym fault_symbol                             /* with which gpuexec.h asks for the driver's cuGetProcAddress */
 #include "../test.h"
 #undef dlsym
 #include <sys/mman.h>
@@ -122,13 +126,16 @@ static void *fault_symbol(void *library, const char *name);
 
 typedef enum fault_source { DRIVER, MEMORY } fault_source;
 typedef enum fault_manner { ONCE, GO_ON, FOR_GOOD } fault_manner;
-static const char *const fault_manners[2][3] = { { "a driver call fails once", "a driver call fails, and the flow goes on", "a sticky error, for good" },
-                                                 { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, for good" } };
+static const char *const fault_manners[2][3] = {
+    { "a driver call fails once", "a driver call fails, and the flow goes on", "a sticky error, for good" },
+    { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, for good" }
+};
 
 static struct {
     fault_source source;
     fault_manner manner;
-    int          at, count;                              /* the at-th driver call or allocation fails; 0: none. Atomic, as drivers may call from other threads */
+    int          at, count;                              /* the at-th driver call or allocation fails; 0: none. Atomic,
+                                                            as drivers may call from other threads */
     int          fired, seen;                            /* reached; and the step in which it was has been looked at */
     int          row, code;                              /* which driver call, and what it answered */
     int          closing;                                /* in a call that ends contexts or barriers */
@@ -157,25 +164,33 @@ enum {
     ROWS
 };
 
-/* What calls make and end. Those that end something do it also when they answer an error, as a driver's do that tell of earlier work. */
+/* What calls make and end. Those that end something do it also when they answer an error, as a driver's do that tell of
+   earlier work. */
 static const struct { unsigned char row; signed char change; unsigned char object; } fault_objects[] = {
-    { ROW_cuDevicePrimaryCtxRetain, 1, 0 }, { ROW_cuDevicePrimaryCtxRelease, -1, 0 }, { ROW_cuCtxCreate, 1, 1 }, { ROW_cuCtxAttach, 1, 1 }, { ROW_cuCtxDestroy, -1, 1 },
-    { ROW_cuCtxDetach, -1, 1 }, { ROW_cuModuleLoadDataEx, 1, 2 }, { ROW_cuModuleUnload, -1, 2 }, { ROW_cuLinkCreate, 1, 3 }, { ROW_cuLinkDestroy, -1, 3 },
-    { ROW_cuStreamCreateWithPriority, 1, 4 }, { ROW_cuStreamDestroy, -1, 4 }, { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 },
-    { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 }, { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
-    { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 } };
-static const char *const fault_object_names[8] = { "retains of primary contexts", "counts of contexts", "modules", "link states", "streams", "events",
-                                                   "pieces of device memory", "pieces of page-locked memory" };
+    { ROW_cuDevicePrimaryCtxRetain, 1, 0 }, { ROW_cuDevicePrimaryCtxRelease, -1, 0 },
+    { ROW_cuCtxCreate, 1, 1 }, { ROW_cuCtxAttach, 1, 1 }, { ROW_cuCtxDestroy, -1, 1 }, { ROW_cuCtxDetach, -1, 1 },
+    { ROW_cuModuleLoadDataEx, 1, 2 }, { ROW_cuModuleUnload, -1, 2 }, { ROW_cuLinkCreate, 1, 3 },
+    { ROW_cuLinkDestroy, -1, 3 }, { ROW_cuStreamCreateWithPriority, 1, 4 }, { ROW_cuStreamDestroy, -1, 4 },
+    { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 }, { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 },
+    { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
+    { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 }
+    };
+static const char *const fault_object_names[8] = { "retains of primary contexts", "counts of contexts", "modules",
+                                                   "link states", "streams", "events", "pieces of device memory",
+                                                   "pieces of page-locked memory" };
 static int fault_change(int row) {                       /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
     while (i-- > 0 && fault_objects[i].row != row) {}
     return i;
 }
 
-/* 1 if this call is to fail: `row` of the driver, or -1, an allocation. A sticky error leaves alone what does not touch a device. */
+/* 1 if this call is to fail: `row` of the driver, or -1, an allocation. A sticky error leaves alone what does not touch
+   a device. */
 static int fault_hits(fault_source source, int row) {
-    static const unsigned char host_only[] = { ROW_cuDriverGetVersion, ROW_cuDeviceGet, ROW_cuDeviceGetCount, ROW_cuDeviceGetAttribute, ROW_cuCtxGetCurrent,
-                                               ROW_cuCtxPushCurrent, ROW_cuCtxPopCurrent, ROW_cuCtxGetId, ROW_cuCtxGetApiVersion, ROW_cuCtxGetDevice };
+    static const unsigned char host_only[] = { ROW_cuDriverGetVersion, ROW_cuDeviceGet, ROW_cuDeviceGetCount,
+                                               ROW_cuDeviceGetAttribute, ROW_cuCtxGetCurrent,
+                                               ROW_cuCtxPushCurrent, ROW_cuCtxPopCurrent, ROW_cuCtxGetId,
+                                               ROW_cuCtxGetApiVersion, ROW_cuCtxGetDevice };
     int n;
     if (fault.off || !fault.at || source != fault.source) return 0;
     if (source == DRIVER && fault.manner == FOR_GOOD && memchr(host_only, row, sizeof host_only)) return 0;
@@ -190,11 +205,18 @@ static int fault_code(int row) {
 /* Before the driver is called: 1 if it is not to be, and *cu is the answer. */
 static int fault_before(int row, int *cu) {
     const int i = fault_change(row), ends = i >= 0 && fault_objects[i].change < 0;
-    if (!fault.off) { tally->reached[row] = 1; __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED); }
+    if (!fault.off) {
+        tally->reached[row] = 1;
+        __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED);
+    }
     *cu = 0;
     if (!fault_hits(DRIVER, row)) return 0;
     *cu = fault_code(row);
-    if (!fault.fired) { fault.row = row; fault.code = *cu; fault.fired = 1; }
+    if (!fault.fired) {
+        fault.row = row;
+        fault.code = *cu;
+        fault.fired = 1;
+    }
     return !ends;
 }
 static int fault_after(int row, int cu, int injected) {
@@ -257,16 +279,21 @@ static void *fault_symbol(void *library, const char *name) {
     return symbol;
 }
 
-/* Every call is in the trace, with what the driver answered; only the texts of errors are asked for without, and the version before the start. */
+/* Every call is in the trace, with what the driver answered; only the texts of errors are asked for without, and the
+   version before the start. */
 static void fault_log(void *user, gpuexec_log_level level, const char *text) {
     char name[64] = "";
     int row;
     (void)user;
     if (level != GPUEXEC_LOG_TRACE || fault.off) return;
-    for (row = sscanf(text, "gpuexec: %63s =", name) == 1 ? 0 : ROWS; row < ROWS && strcmp(name, gxi_driver_rows[row].name) != 0; row++) {}
+    for (row = sscanf(text, "gpuexec: %63s =", name) == 1 ? 0 : ROWS;
+         row < ROWS && strcmp(name, gxi_driver_rows[row].name) != 0; row++) {}
     if (row < ROWS) __atomic_add_fetch(&fault.traced[row], 1, __ATOMIC_RELAXED);
 }
-static int fault_is_traced(int row) { return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion; }
+
+static int fault_is_traced(int row) {
+    return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion;
+}
 
 static void *fault_realloc(void *user, void *p, size_t bytes) {
     (void)user;
@@ -275,7 +302,10 @@ static void *fault_realloc(void *user, void *p, size_t bytes) {
         free(p);
         return NULL;
     }
-    if (fault_hits(MEMORY, -1)) { fault.fired = 1; return NULL; }
+    if (fault_hits(MEMORY, -1)) {
+        fault.fired = 1;
+        return NULL;
+    }
     if (!p) __atomic_add_fetch(&fault.blocks, 1, __ATOMIC_RELAXED);
     return realloc(p, bytes);
 }
@@ -283,7 +313,15 @@ static void *fault_realloc(void *user, void *p, size_t bytes) {
 /* ---------------------------------------------------------------------------------------------------------------------
    Steps: each is one API call. */
 
-static struct { const char *call; char function[64]; int line; gxi_kind_of_call kind; int moves; gpuexec_result latched; struct CUctx_st *current; } step;
+static struct {
+    const char *call;
+    char function[64];
+    int line;
+    gxi_kind_of_call kind;
+    int moves;
+    gpuexec_result latched;
+    struct CUctx_st *current;
+} step;
 
 static void fault_wrong(const char *format, ...) {
     static struct { const char *format, *call; int row; } said[1000];
@@ -294,8 +332,11 @@ static void fault_wrong(const char *format, ...) {
     test_failures++;
     for (i = 0; i < n; i++) if (said[i].format == format && said[i].call == step.call && said[i].row == row) return;
     if (n == sizeof said / sizeof *said) return;
-    said[n].format = format; said[n].call = step.call; said[n++].row = row;          /* the same again says nothing new */
-    printf("%s:%d: %s: %s, number %d", __FILE__, step.line, test_current->name, fault_manners[fault.source][fault.manner], fault.at);
+    said[n].format = format;
+    said[n].call = step.call;
+    said[n++].row = row;          /* the same again says nothing new */
+    printf("%s:%d: %s: %s, number %d", __FILE__, step.line, test_current->name,
+           fault_manners[fault.source][fault.manner], fault.at);
     if (fault.fired && fault.source == DRIVER) printf(" (%s)", gxi_driver_rows[fault.row].name);
     printf(": %s: ", step.call);
     va_start(list, format);
@@ -343,7 +384,8 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_context_close", ROW_cuEventDestroy },
     { "module_from_native", ALLOCATION },
     { "gpuexec_kernel_", ROW_cuFuncGetParamInfo },       /* the parameters are not known then, which may be */
-    { "gpuexec_kernel_get", ROW_cuFuncGetAttribute },    /* the limit of shared memory: the launch asks for more than it needs to */
+    { "gpuexec_kernel_get", ROW_cuFuncGetAttribute },    /* the limit of shared memory: the launch asks for
+                                                            more than it needs to */
     { "gpuexec_kernel_from_native", ROW_cuFuncGetAttribute },
     { "", ROW_cuMemGetAddressRange },                    /* not every memory has one */
     { "_2d", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
@@ -360,11 +402,13 @@ static void fault_count(void) {
     char site[96];
     int i;
     tally->faults[fault.source][fault.manner]++;
-    fault.closing = strstr(step.function, "close") || strstr(step.function, "barrier_destroy") || strstr(step.function, "shutdown");
+    fault.closing = strstr(step.function, "close") || strstr(step.function, "barrier_destroy") ||
+        strstr(step.function, "shutdown");
     snprintf(site, sizeof site, "%s: %s", step.function, what);
     for (i = 0; i < tally->sites && strcmp(tally->site[i], site) != 0; i++) {}
     if (i == tally->sites && i < FAULT_SITES) memcpy(tally->site[tally->sites++], site, sizeof site);
-    if (getenv("FAULT_VERBOSE")) printf("%s, number %d: line %d, %s\n", fault_manners[fault.source][fault.manner], fault.at, step.line, site);
+    if (getenv("FAULT_VERBOSE"))
+        printf("%s, number %d: line %d, %s\n", fault_manners[fault.source][fault.manner], fault.at, step.line, site);
 }
 
 static int fault_devices(void) {
@@ -394,20 +438,25 @@ static void fault_check_latch(gpuexec_result r) {
     const gpuexec_result now = gxi_latched();
     gpuexec_result wanted = step.latched;
     if (step.kind == GXI_WAITS) {
-        if (step.latched && r != step.latched) fault_wrong("gave %s, but %s was latched", gpuexec_result_name(r), gpuexec_result_name(step.latched));
+        if (step.latched && r != step.latched)
+            fault_wrong("gave %s, but %s was latched", gpuexec_result_name(r), gpuexec_result_name(step.latched));
         wanted = GPUEXEC_OK;
     } else if (step.kind == GXI_WORKS && step.latched) {
-        if (r != step.latched) fault_wrong("was not refused: gave %s while %s was latched", gpuexec_result_name(r), gpuexec_result_name(step.latched));
+        if (r != step.latched) fault_wrong("was not refused: gave %s while %s was latched", gpuexec_result_name(r),
+                                           gpuexec_result_name(step.latched));
     } else if (!step.latched && (step.kind == GXI_WORKS || step.kind == GXI_MAKES)) wanted = r;
-    if (now != wanted) fault_wrong("gave %s and left %s latched, not %s", gpuexec_result_name(r), gpuexec_result_name(now), gpuexec_result_name(wanted));
+    if (now != wanted) fault_wrong("gave %s and left %s latched, not %s", gpuexec_result_name(r),
+                                   gpuexec_result_name(now), gpuexec_result_name(wanted));
 }
 
 /* After a call that gave r: 1 if it is to be made again. */
 static int fault_again(gpuexec_result r) {
     const char *text = gpuexec_error_text();
     const int hit = fault.fired && !fault.seen;
-    if (!step.moves && fault_current() != step.current && !(fault.source == DRIVER && fault.row == ROW_cuCtxGetCurrent)) fault_wrong("left another context current");
-    if (strlen(text) == 0 && r && (!fault.fired || !fault_is_tolerated())) fault_wrong("gave %s without a text", gpuexec_result_name(r));
+    if (!step.moves && fault_current() != step.current && !(fault.source == DRIVER && fault.row == ROW_cuCtxGetCurrent))
+        fault_wrong("left another context current");
+    if (strlen(text) == 0 && r && (!fault.fired || !fault_is_tolerated()))
+        fault_wrong("gave %s without a text", gpuexec_result_name(r));
     fault_check_latch(r);
     if (!hit) {
         if (r && fault_whole()) fault_wrong("gave %s:\n%s", gpuexec_result_name(r), text);
@@ -416,7 +465,8 @@ static int fault_again(gpuexec_result r) {
     fault.seen = 1;
     fault_count();
     if (r == GPUEXEC_OK) {
-        if (!fault_is_tolerated()) fault_wrong("succeeded although %s failed", fault.source == DRIVER ? gxi_driver_rows[fault.row].name : "an allocation");
+        if (!fault_is_tolerated()) fault_wrong("succeeded although %s failed", fault.source == DRIVER
+                                               ? gxi_driver_rows[fault.row].name : "an allocation");
         return 0;
     }
     if (fault.source == MEMORY) {
@@ -425,7 +475,8 @@ static int fault_again(gpuexec_result r) {
     } else {
         char answered[128];
         snprintf(answered, sizeof answered, "driver: %s answered", gxi_driver_rows[fault.row].name);
-        if (fault.manner == FOR_GOOD) snprintf(answered, sizeof answered, "(719)");        /* by any of the calls that failed */
+        /* by any of the calls that failed */
+        if (fault.manner == FOR_GOOD) snprintf(answered, sizeof answered, "(719)");
         if (!strstr(text, answered) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", answered, text);
     }
     if (fault.manner != ONCE) return 0;
@@ -436,9 +487,13 @@ static int fault_again(gpuexec_result r) {
 
 static gpuexec_result fault_last(void);
 static void fault_refused(gpuexec_result r) {
-    if (!gpuexec_error_text()[0] || (r && gpuexec_error_detail()->result == GPUEXEC_OK)) fault_wrong("gave %s without a text", gpuexec_result_name(r));
+    if (!gpuexec_error_text()[0] || (r && gpuexec_error_detail()->result == GPUEXEC_OK))
+        fault_wrong("gave %s without a text", gpuexec_result_name(r));
     fault_check_latch(r);
-    if (fault.fired && !fault.seen) { fault.seen = 1; fault_count(); }
+    if (fault.fired && !fault.seen) {
+        fault.seen = 1;
+        fault_count();
+    }
 }
 
 /* What failed last, for calls that give no gpuexec_result. */
@@ -448,7 +503,11 @@ static gpuexec_result fault_last(void) {
 }
 #define fault_of(handle)            (gpuexec_ok(handle) ? GPUEXEC_OK : fault_last())
 #define STEP(kind, call)            do fault_step(kind, #call, __LINE__); while (fault_again(call))
-#define VALUE(kind, text, v, call, ok) do { fault_step(kind, text, __LINE__); v = (call); } while (fault_again((ok) ? GPUEXEC_OK : fault_last()))
+#define VALUE(kind, text, v, call, ok) \
+    do { \
+        fault_step(kind, text, __LINE__); \
+        v = (call); \
+    } while (fault_again((ok) ? GPUEXEC_OK : fault_last()))
 #define WORK(call)                  STEP(GXI_WORKS, call)
 #define WAIT(call)                  STEP(GXI_WAITS, call)
 #define ASK(call)                   STEP(GXI_ASKS, call)
@@ -457,17 +516,29 @@ static gpuexec_result fault_last(void) {
 #define GET(v, call)                VALUE(GXI_MAKES, #call, v, call, v != 0)        /* an address */
 #define MAKE_WORK(handle, call)     VALUE(GXI_WORKS, #call, handle, call, gpuexec_ok(handle))
 #define TELL(v, call, ok)           VALUE(GXI_ASKS, #call, v, call, ok)
-#define PUSH(call)                  do { fault_step(GXI_MAKES, #call, __LINE__); step.moves = 1; } while (fault_again(call))
+#define PUSH(call) \
+    do { \
+        fault_step(GXI_MAKES, #call, __LINE__); \
+        step.moves = 1; \
+    } while (fault_again(call))
 #define POP(call) \
-    do { fault_step(GXI_CLEANS, #call, __LINE__); step.moves = 1; } while (fault_again(call) && fault.row != ROW_cuCtxPopCurrent)
+    do { \
+        fault_step(GXI_CLEANS, #call, __LINE__); \
+        step.moves = 1; \
+    } while (fault_again(call) && fault.row != ROW_cuCtxPopCurrent)
 /* Clean-up is not made again: it has ended what it could, and the counts tell. */
-#define CLEAN(call)                 do { fault_step(GXI_CLEANS, #call, __LINE__); fault_again(call); } while (0)
+#define CLEAN(call) \
+    do { \
+        fault_step(GXI_CLEANS, #call, __LINE__); \
+        fault_again(call); \
+    } while (0)
 #define EQUAL(a, b)                 do { if (fault_whole()) CHECK_EQ(a, b); } while (0)
 
 /* ---------------------------------------------------------------------------------------------------------------------
    A flow, again and again. */
 
-static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {    /* 1 if the fault was reached */
+/* 1 if the fault was reached */
+static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {
     gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_result r;
     int i;
@@ -478,7 +549,8 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     tally->runs++;
     desc.realloc_function = fault_realloc;
     desc.log = fault_log;
-    desc.trace = source == DRIVER && (manner == GO_ON || !at);           /* not always: a traced launch does not go the straight path */
+    /* not always: a traced launch does not go the straight path */
+    desc.trace = source == DRIVER && (manner == GO_ON || !at);
     alarm((unsigned)test_timeout() / 2);
     gpuexec_shutdown();
     fault_step(GXI_MAKES, "gpuexec_setup", __LINE__);
@@ -490,20 +562,27 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     while (fault_current() && fault_real.cuCtxPopCurrent(&step.current) == 0) {}
     step.current = NULL;
     if (fault.manner == ONCE || !fault.fired) fault_again(r);
-    else if (fault.fired && !fault.seen) { fault.seen = 1; fault_count(); }
+    else if (fault.fired && !fault.seen) {
+        fault.seen = 1;
+        fault_count();
+    }
     fault.off = 1;
-    if (fault.closing && fault.row == ROW_cuCtxPushCurrent)          /* a context can be detached from, and freed in, only when it is current */
+    /* a context can be detached from, and freed in, only when it is current */
+    if (fault.closing && fault.row == ROW_cuCtxPushCurrent)
         fault.objects[1] = fault.objects[6] = fault.objects[7] = 0;
-    for (i = 0; i < 8; i++) if (fault.objects[i]) fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
+    for (i = 0; i < 8; i++)
+        if (fault.objects[i]) fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
     if (fault.blocks) fault_wrong("%ld blocks of host memory are left", fault.blocks);
     for (i = 0; i < ROWS && desc.trace; i++)
         if (fault.calls[i] != fault.traced[i] && fault_is_traced(i))
-            fault_wrong("%s was called %d times, of which the trace has %d", gxi_driver_rows[i].name, fault.calls[i], fault.traced[i]);
+            fault_wrong("%s was called %d times, of which the trace has %d", gxi_driver_rows[i].name, fault.calls[i],
+                        fault.traced[i]);
     return fault.fired;
 }
 static char fault_ptx[8192];                             /* tests/unit/unit.ptx */
 static void fault_read(const char *path, char *to, size_t size);
-/* Every stride-th fault of the manners up to `last`. On a GPU few of them: opening a context takes long there, so that one is kept open. */
+/* Every stride-th fault of the manners up to `last`. On a GPU few of them: opening a context takes long there, so that
+   one is kept open. */
 enum { GPU_STRIDE = 16 };                                /* a sample: each fault is for the CPU device */
 static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     const char *driver = getenv("GPUEXEC_DRIVER");
@@ -519,10 +598,14 @@ static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     }
     for (source = DRIVER; source <= MEMORY; source++)
         for (manner = ONCE; manner <= (int)last; manner++)
-            for (at = 1; fault_run(flow, (fault_source)source, (fault_manner)manner, at); at += !cpu_device ? GPU_STRIDE : manner == FOR_GOOD ? stride : 1) {}
+            for (at = 1; fault_run(flow, (fault_source)source, (fault_manner)manner, at);
+                 at += !cpu_device ? GPU_STRIDE : manner == FOR_GOOD ? stride : 1) {}
     tally->flows++;
 }
-#define FLOW_OF(test, name) static void flow_##name(void); test(name) { fault_flow(flow_##name, FOR_GOOD, 1); } static void flow_##name(void)
+#define FLOW_OF(test, name) \
+    static void flow_##name(void); \
+    test(name) { fault_flow(flow_##name, FOR_GOOD, 1); } \
+    static void flow_##name(void)
 #define FLOW(name) FLOW_OF(TEST_ALONE, name)
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -798,7 +881,8 @@ FLOW(launch) {
     WAIT(gpuexec_stream_sync(s));
     EQUAL(got[0], 12);
     EQUAL(got[N - 1], 12);
-    if (p) WORK(gpuexec_launch(fill, s, gpuexec_grid(1, 32, words * 4), GPUEXEC_ARGS(p, words)));      /* opts in to more shared memory */
+    /* opts in to more shared memory */
+    if (p) WORK(gpuexec_launch(fill, s, gpuexec_grid(1, 32, words * 4), GPUEXEC_ARGS(p, words)));
     WAIT(gpuexec_context_sync(ctx));
     CLEAN(gpuexec_free(p));
     CLEAN(gpuexec_stream_destroy(s));
@@ -842,7 +926,8 @@ FLOW(params) {
     WORK(gpuexec_copy_out(s, &got, p, 4));
     WAIT(gpuexec_stream_sync(s));
     EQUAL(got, 1 + 1 + 5 + 10);
-    for (i = 0; i < 40; i++) DO(gpuexec_params_add(block, GPUEXEC_DOUBLE4_32A, got ? (const void *)fault_ptx : (const void *)&fault_real));
+    for (i = 0; i < 40; i++)
+        DO(gpuexec_params_add(block, GPUEXEC_DOUBLE4_32A, got ? (const void *)fault_ptx : (const void *)&fault_real));
     DO(gpuexec_params_clear(block));
     CLEAN(gpuexec_prepared_destroy(ready));
     CLEAN(gpuexec_params_destroy(block));
@@ -922,8 +1007,9 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
     char *first, *second;
     if (fault_devices() < 2) SKIP("needs two devices");
     if (!ptx[0]) fault_read("kernels/ring_exchange.ptx", ptx, sizeof ptx);
-    if ((first = strstr(ptx, ".visible .entry ring_exchange")) != NULL && (second = strstr(ptx, ".visible .entry barrier_rounds")) != NULL)
-        memmove(first, second, strlen(second) + 1);      /* the smaller kernel alone: it is loaded some thousand times */
+    if ((first = strstr(ptx, ".visible .entry ring_exchange")) != NULL &&
+        (second = strstr(ptx, ".visible .entry barrier_rounds")) != NULL)
+        memmove(first, second, strlen(second) + 1);     /* the smaller kernel alone: it is loaded some thousand times */
     kind.host_memory = host_memory;
     desc.way = way;
     for (i = 0; i < 2; i++) {
@@ -940,7 +1026,9 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
     for (i = 0; i < 2; i++) {
         GET(address[i], gpuexec_barrier_address(barrier, (unsigned)i));
         ok &= address[i] != 0 && counts[i] != 0;
-        args[i][0] = &address[i]; args[i][1] = &rounds; args[i][2] = &counts[i];
+        args[i][0] = &address[i];
+        args[i][1] = &rounds;
+        args[i][2] = &counts[i];
         list[i].kernel = kernel[i];
         list[i].stream = s[i];
         list[i].dims = gpuexec_grid(1, 2, 0);       /* a thread for each device */
@@ -952,7 +1040,8 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
             gpuexec_result broken;
             fault_step(GXI_WORKS, "gpuexec_launch_multi_device", __LINE__);
             if (!fault_again(gpuexec_launch_multi_device(list, 2, &desc))) break;
-            for (i = 0; i < 2; i++) broken = gpuexec_stream_sync(s[i]);       /* one may have begun alone, and was told to stop */
+            /* one may have begun alone, and was told to stop */
+            for (i = 0; i < 2; i++) broken = gpuexec_stream_sync(s[i]);
             (void)broken;
             DO(gpuexec_barrier_reset(barrier));
         }
@@ -974,7 +1063,11 @@ TEST_ALONE_MULTI(multi_host_memory) { fault_flow(flow_host, ONCE, 1); }
 TEST_ALONE_MULTI(multi_by_driver)   { fault_flow(flow_driver, ONCE, 1); }
 
 /* Calls that fail by themselves: a fault on top changes neither the latch nor that there is a text. */
-#define REFUSED(kind, call) do { fault_step(kind, #call, __LINE__); fault_refused(call); } while (0)
+#define REFUSED(kind, call) \
+    do { \
+        fault_step(kind, #call, __LINE__); \
+        fault_refused(call); \
+    } while (0)
 FLOW(refused) {
     gpuexec_context ctx;
     gpuexec_stream s, dead;
@@ -1016,7 +1109,8 @@ FLOW(refused) {
 /* Rows of GXI_DRIVER that no flow reaches, and why. */
 static const struct { int row; const char *why; } fault_unreached[] = {
     { ROW_cuCtxGetApiVersion, "asked only where there is no cuCtxGetId" },
-    { ROW_cuOccupancyMaxPotentialClusterSize, "asked only to explain a refused launch in clusters; without its answer, that sentence is left out" },
+    { ROW_cuOccupancyMaxPotentialClusterSize,
+      "asked only to explain a refused launch in clusters; without its answer, that sentence is left out" },
 };
 TEST_ALONE(rows) {
     const int devices = gpuexec_device_count();
@@ -1029,14 +1123,20 @@ TEST_ALONE(rows) {
         const char *why = "";
         void *entry;
         memcpy(&entry, (const char *)&fault_real + (size_t)row * sizeof entry, sizeof entry);
-        if (tally->reached[row]) { reached++; continue; }
-        for (k = 0; k < sizeof fault_unreached / sizeof *fault_unreached; k++) if (fault_unreached[k].row == row) why = fault_unreached[k].why;
+        if (tally->reached[row]) {
+            reached++;
+            continue;
+        }
+        for (k = 0; k < sizeof fault_unreached / sizeof *fault_unreached; k++)
+            if (fault_unreached[k].row == row) why = fault_unreached[k].why;
         if (!entry) why = "this driver has no such call";
         printf("  not reached: %s%s%s\n", gxi_driver_rows[row].name, *why ? ": " : "", why);
         if (devices >= 2) CHECK(*why != 0);              /* one device has no peers */
     }
     for (i = 0; i < 6; i++) count += tally->faults[i / 3][i % 3];
-    printf("  %d faults in %d runs: driver calls %d once, %d and on, %d sticky; allocations %d once, %d and on, %d for good.\n"
-           "  %d sites, each a function and what failed in it; %d of %d driver calls reached\n", count, tally->runs, tally->faults[0][0], tally->faults[0][1],
-           tally->faults[0][2], tally->faults[1][0], tally->faults[1][1], tally->faults[1][2], tally->sites, reached, (int)ROWS);
+    printf("  %d faults in %d runs: driver calls %d once, %d and on, %d sticky; "
+           "allocations %d once, %d and on, %d for good.\n"
+           "  %d sites, each a function and what failed in it; %d of %d driver calls reached\n", count, tally->runs,
+           tally->faults[0][0], tally->faults[0][1], tally->faults[0][2], tally->faults[1][0], tally->faults[1][1],
+           tally->faults[1][2], tally->sites, reached, (int)ROWS);
 }

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds and runs the fault injection; fault.c says what it does. On the CPU device a second time as a driver of CUDA 11.4, but for what takes long. 7 s on two
-# cores, a minute with sanitizers.
+# Builds and runs the fault injection; fault.c says what it does. On the CPU device a second time as a driver of CUDA
+# 11.4, but for what takes long. 7 s on two cores, a minute with sanitizers.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 mkdir -p "$build"
-if ! ${CC:-cc} -std=c99 ${CFLAGS:--O2 -g} -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes -Wconversion -Wsign-conversion -Wcast-qual -Werror \
+if ! ${CC:-cc} -std=c99 ${CFLAGS:--O2 -g} -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes \
+    -Wconversion -Wsign-conversion -Wcast-qual -Werror \
     -O1 ${SAN_FLAGS:-} tests/fault/fault.c -o "$build/fault" -ldl -lpthread; then
     echo "suite fault: 0 passed, 1 failed, 0 skipped"
     exit 1
@@ -12,7 +13,10 @@ fi
 {
     "$build/fault"
     case ${GPUEXEC_DRIVER:-} in
-        *libsimgpu*) SIMGPU_DRIVER_VERSION=11040 "$build/fault" device context module linker memory stream event launch params left_behind refused ;;
+        *libsimgpu*)
+            SIMGPU_DRIVER_VERSION=11040 "$build/fault" \
+                device context module linker memory stream event launch params left_behind refused ;;
     esac
 } | awk '/^suite / { passed += $3; failed += $5; skipped += $7; next } { print }
-         END { printf "suite fault: %d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 || passed == 0 }'
+         END { printf "suite fault: %d passed, %d failed, %d skipped\n", passed, failed, skipped
+                exit failed > 0 || passed == 0 }'

@@ -1,64 +1,86 @@
-/* driver.c - the driver API of the CPU device itself: an input is a list of its entry points called with right, stale, foreign, zero and made-up handles,
-   from one or two threads at the same time, also while the other one ends what it uses. Nothing may crash, hang or leak; answers are CUresults that have names.
+/* driver.c - the driver API of the CPU device itself: an input is a list of its entry points called with right, stale,
+   foreign, zero and made-up handles, from one or two threads at the same time, also while the other one ends what it
+   uses. Nothing may crash, hang or leak; answers are CUresults that have names.
 
-   The calls go through one prototype of twelve 64-bit arguments, which the calling conventions of 64-bit Linux allow where no floating-point number is
-   passed. */
+   The calls go through one prototype of twelve 64-bit arguments, which the calling conventions of 64-bit Linux allow
+   where no floating-point number is passed. */
 #define _GNU_SOURCE 1
 #include "fuzz.h"
 #include <dlfcn.h>
 #include <pthread.h>
 
-typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                  uint64_t, uint64_t);
 enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
 
-/* One letter per argument. Handles: c context, s stream, e event, m module, f function, l link state, p memory pool. The capital: where a new one is put.
-     a A   device address, where one is put     h   host memory, at least HALF bytes     b   at most HALF bytes       o   room for an answer, or NULL
-     w     a word that is 7, for streams        z   a size, not too large                N   any number               n   a small one
-     i     64-bit zero                          t T a PTX text, its length               k   a name                   g G callbacks
-     x     kernel parameters                    y   a launch's configuration             Y   two devices' launches    j   a CUDA_MEMCPY2D
-     d     device                               u U 0 to 4, 0 to 2                       v   1                        q   7 */
+/* One letter per argument. Handles: c context, s stream, e event, m module, f function, l link state, p memory pool.
+   The capital: where a new one is put.
+
+     a A   device address, where one is put   h   host memory, at least HALF bytes   b   at most HALF bytes
+     o     room for an answer, or NULL        w   a word that is 7, for streams      z   a size, not too large
+     N     any number                         n   a small one                        i   64-bit zero
+     t T   a PTX text, its length             k   a name                             g G callbacks
+     x     kernel parameters                  y   a launch's configuration           Y   two devices' launches
+     j     a CUDA_MEMCPY2D                    d   device                             u U 0 to 4, 0 to 2
+     v     1                                  q   7 */
 static const struct { const char *name, *arguments; } calls[] = {
-    { "cuInit", "n" }, { "cuDriverGetVersion", "o" }, { "cuGetErrorName", "No" }, { "cuGetErrorString", "No" }, { "cuGetExportTable", "oo" },
-    { "cuGetProcAddress", "koNn" }, { "cuGetProcAddress_v2", "koNno" }, { "cuProfilerStart", "" }, { "cuDeviceGet", "od" }, { "cuDeviceGetCount", "o" },
-    { "cuDeviceGetName", "hbd" }, { "cuDeviceGetUuid_v2", "od" }, { "cuDeviceTotalMem_v2", "od" }, { "cuDeviceGetAttribute", "oNd" },
-    { "cuDeviceComputeCapability", "ood" }, { "cuDeviceGetProperties", "od" }, { "cuDeviceGetPCIBusId", "hbd" }, { "cuDeviceGetByPCIBusId", "ok" },
-    { "cuDeviceCanAccessPeer", "odd" }, { "cuDeviceGetP2PAttribute", "ondd" }, { "cuDeviceGetDefaultMemPool", "Pd" }, { "cuDeviceGetMemPool", "Pd" },
-    { "cuCtxCreate_v2", "Cnd" }, { "cuCtxCreate_v2", "Cid" }, { "cuCtxCreate_v3", "Cinnd" }, { "cuCtxCreate_v4", "Cind" }, { "cuCtxDestroy_v2", "c" },
-    { "cuCtxAttach", "Cn" }, { "cuCtxDetach", "c" }, { "cuCtxPushCurrent_v2", "c" }, { "cuCtxPushCurrent_v2", "c" }, { "cuCtxPopCurrent_v2", "o" },
-    { "cuCtxSetCurrent", "c" }, { "cuCtxSetCurrent", "c" }, { "cuCtxGetCurrent", "o" }, { "cuCtxGetDevice", "o" }, { "cuCtxGetDevice_v2", "oc" },
-    { "cuCtxSynchronize", "" }, { "cuCtxSynchronize_v2", "c" }, { "cuCtxGetFlags", "o" }, { "cuCtxSetFlags", "n" }, { "cuCtxGetId", "co" },
-    { "cuCtxGetApiVersion", "co" }, { "cuCtxGetLimit", "on" }, { "cuCtxSetLimit", "nz" }, { "cuCtxGetStreamPriorityRange", "oo" },
-    { "cuCtxGetCacheConfig", "o" }, { "cuCtxSetCacheConfig", "n" }, { "cuCtxSetSharedMemConfig", "n" }, { "cuCtxEnablePeerAccess", "cn" },
-    { "cuCtxEnablePeerAccess", "ci" }, { "cuCtxDisablePeerAccess", "c" }, { "cuDevicePrimaryCtxRetain", "Cd" }, { "cuDevicePrimaryCtxRelease_v2", "d" },
-    { "cuDevicePrimaryCtxReset_v2", "d" }, { "cuDevicePrimaryCtxGetState", "doo" }, { "cuDevicePrimaryCtxSetFlags_v2", "dn" }, { "cuModuleLoadData", "Mt" },
-    { "cuModuleLoadData", "Mt" }, { "cuModuleLoadDataEx", "Mtiii" }, { "cuModuleLoadFatBinary", "Mt" }, { "cuModuleLoad", "Mk" }, { "cuModuleUnload", "m" },
-    { "cuModuleGetLoadingMode", "o" }, { "cuModuleGetFunction", "Fmk" }, { "cuModuleGetFunction", "Fmk" }, { "cuModuleGetFunction", "Fmk" },
-    { "cuModuleGetGlobal_v2", "Aomk" }, { "cuModuleGetFunctionCount", "om" }, { "cuModuleEnumerateFunctions", "onm" }, { "cuFuncGetAttribute", "onf" },
-    { "cuFuncSetAttribute", "fnz" }, { "cuFuncGetName", "of" }, { "cuFuncGetModule", "Mf" }, { "cuFuncGetParamInfo", "fnoo" },
-    { "cuFuncSetCacheConfig", "fn" }, { "cuFuncSetSharedMemConfig", "fn" }, { "cuFuncLoad", "f" }, { "cuFuncIsLoaded", "of" }, { "cuLinkCreate_v2", "iiiL" },
-    { "cuLinkCreate_v2", "niiL" }, { "cuLinkAddData_v2", "lvtTkiii" }, { "cuLinkAddData_v2", "lnhbkiii" }, { "cuLinkAddFile_v2", "lnkiii" },
+    { "cuInit", "n" }, { "cuDriverGetVersion", "o" }, { "cuGetErrorName", "No" }, { "cuGetErrorString", "No" },
+    { "cuGetExportTable", "oo" }, { "cuGetProcAddress", "koNn" }, { "cuGetProcAddress_v2", "koNno" },
+    { "cuProfilerStart", "" }, { "cuDeviceGet", "od" }, { "cuDeviceGetCount", "o" }, { "cuDeviceGetName", "hbd" },
+    { "cuDeviceGetUuid_v2", "od" }, { "cuDeviceTotalMem_v2", "od" }, { "cuDeviceGetAttribute", "oNd" },
+    { "cuDeviceComputeCapability", "ood" }, { "cuDeviceGetProperties", "od" }, { "cuDeviceGetPCIBusId", "hbd" },
+    { "cuDeviceGetByPCIBusId", "ok" }, { "cuDeviceCanAccessPeer", "odd" }, { "cuDeviceGetP2PAttribute", "ondd" },
+    { "cuDeviceGetDefaultMemPool", "Pd" }, { "cuDeviceGetMemPool", "Pd" }, { "cuCtxCreate_v2", "Cnd" },
+    { "cuCtxCreate_v2", "Cid" }, { "cuCtxCreate_v3", "Cinnd" }, { "cuCtxCreate_v4", "Cind" },
+    { "cuCtxDestroy_v2", "c" }, { "cuCtxAttach", "Cn" }, { "cuCtxDetach", "c" }, { "cuCtxPushCurrent_v2", "c" },
+    { "cuCtxPushCurrent_v2", "c" }, { "cuCtxPopCurrent_v2", "o" }, { "cuCtxSetCurrent", "c" },
+    { "cuCtxSetCurrent", "c" }, { "cuCtxGetCurrent", "o" }, { "cuCtxGetDevice", "o" }, { "cuCtxGetDevice_v2", "oc" },
+    { "cuCtxSynchronize", "" }, { "cuCtxSynchronize_v2", "c" }, { "cuCtxGetFlags", "o" }, { "cuCtxSetFlags", "n" },
+    { "cuCtxGetId", "co" }, { "cuCtxGetApiVersion", "co" }, { "cuCtxGetLimit", "on" }, { "cuCtxSetLimit", "nz" },
+    { "cuCtxGetStreamPriorityRange", "oo" }, { "cuCtxGetCacheConfig", "o" }, { "cuCtxSetCacheConfig", "n" },
+    { "cuCtxSetSharedMemConfig", "n" }, { "cuCtxEnablePeerAccess", "cn" }, { "cuCtxEnablePeerAccess", "ci" },
+    { "cuCtxDisablePeerAccess", "c" }, { "cuDevicePrimaryCtxRetain", "Cd" }, { "cuDevicePrimaryCtxRelease_v2", "d" },
+    { "cuDevicePrimaryCtxReset_v2", "d" }, { "cuDevicePrimaryCtxGetState", "doo" },
+    { "cuDevicePrimaryCtxSetFlags_v2", "dn" }, { "cuModuleLoadData", "Mt" }, { "cuModuleLoadData", "Mt" },
+    { "cuModuleLoadDataEx", "Mtiii" }, { "cuModuleLoadFatBinary", "Mt" }, { "cuModuleLoad", "Mk" },
+    { "cuModuleUnload", "m" }, { "cuModuleGetLoadingMode", "o" }, { "cuModuleGetFunction", "Fmk" },
+    { "cuModuleGetFunction", "Fmk" }, { "cuModuleGetFunction", "Fmk" }, { "cuModuleGetGlobal_v2", "Aomk" },
+    { "cuModuleGetFunctionCount", "om" }, { "cuModuleEnumerateFunctions", "onm" }, { "cuFuncGetAttribute", "onf" },
+    { "cuFuncSetAttribute", "fnz" }, { "cuFuncGetName", "of" }, { "cuFuncGetModule", "Mf" },
+    { "cuFuncGetParamInfo", "fnoo" }, { "cuFuncSetCacheConfig", "fn" }, { "cuFuncSetSharedMemConfig", "fn" },
+    { "cuFuncLoad", "f" }, { "cuFuncIsLoaded", "of" }, { "cuLinkCreate_v2", "iiiL" }, { "cuLinkCreate_v2", "niiL" },
+    { "cuLinkAddData_v2", "lvtTkiii" }, { "cuLinkAddData_v2", "lnhbkiii" }, { "cuLinkAddFile_v2", "lnkiii" },
     { "cuLinkComplete", "loo" }, { "cuLinkDestroy", "l" }, { "cuOccupancyMaxActiveBlocksPerMultiprocessor", "ofNz" },
-    { "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "ofNzn" }, { "cuOccupancyMaxPotentialBlockSize", "oofizn" },
-    { "cuOccupancyMaxPotentialBlockSizeWithFlags", "oofiznn" }, { "cuOccupancyAvailableDynamicSMemPerBlock", "ofNN" }, { "cuLaunchKernel", "fuuunnnisxi" },
-    { "cuLaunchKernel", "fvvvvvvisxi" }, { "cuLaunchKernel_ptsz", "fvvvvvvzsxi" }, { "cuLaunchCooperativeKernel", "fvvvvvvisx" },
-    { "cuLaunchKernelEx", "yfxi" }, { "cuLaunchKernelEx_ptsz", "yfxi" }, { "cuLaunchCooperativeKernelMultiDevice", "YUn" }, { "cuLaunchHostFunc", "sgi" },
-    { "cuStreamAddCallback", "sGii" }, { "cuMemAlloc_v2", "Az" }, { "cuMemAlloc_v2", "Az" }, { "cuMemAlloc_v2", "AN" }, { "cuMemAllocPitch_v2", "Aozzn" },
-    { "cuMemAllocManaged", "Azn" }, { "cuMemFree_v2", "a" }, { "cuMemGetInfo_v2", "oo" }, { "cuMemGetAddressRange_v2", "ooa" }, { "cuMemFreeHost", "h" },
-    { "cuMemFreeHost", "N" }, { "cuMemHostRegister_v2", "hbn" }, { "cuMemHostUnregister", "h" }, { "cuMemHostGetDevicePointer_v2", "ohi" },
-    { "cuMemHostGetFlags", "oh" }, { "cuMemAllocAsync", "Azs" }, { "cuMemAllocFromPoolAsync", "Azps" }, { "cuMemFreeAsync", "as" },
-    { "cuMemPoolTrimTo", "pN" }, { "cuMemPoolSetAttribute", "pno" }, { "cuMemPoolGetAttribute", "pno" }, { "cuPointerGetAttribute", "ona" },
-    { "cuPointerGetAttribute", "onh" }, { "cuMemcpyHtoD_v2", "ahb" }, { "cuMemcpyDtoH_v2", "hab" }, { "cuMemcpyDtoD_v2", "aaN" },
-    { "cuMemcpyHtoDAsync_v2", "ahbs" }, { "cuMemcpyDtoHAsync_v2", "habs" }, { "cuMemcpyDtoDAsync_v2", "aaNs" }, { "cuMemcpyPeer", "acacN" },
-    { "cuMemcpyPeerAsync", "acacNs" }, { "cuMemcpy", "hhb" }, { "cuMemcpyAsync", "hhbs" }, { "cuMemcpyAsync_ptsz", "hhbs" }, { "cuMemcpy2D_v2", "j" },
-    { "cuMemcpy2DAsync_v2", "js" }, { "cuMemsetD8_v2", "anN" }, { "cuMemsetD16_v2", "anN" }, { "cuMemsetD32_v2", "anN" }, { "cuMemsetD2D8_v2", "aNnNN" },
-    { "cuMemsetD2D32_v2", "aNnNN" }, { "cuMemsetD8Async", "anNs" }, { "cuMemsetD16Async", "anNs" }, { "cuMemsetD32Async", "anNs" },
-    { "cuMemsetD2D16Async", "aNnNNs" }, { "cuStreamCreate", "Si" }, { "cuStreamCreate", "Sn" }, { "cuStreamCreateWithPriority", "Snn" },
-    { "cuStreamDestroy_v2", "s" }, { "cuStreamSynchronize", "s" }, { "cuStreamSynchronize_ptsz", "s" }, { "cuStreamQuery", "s" },
-    { "cuStreamWaitEvent", "sei" }, { "cuStreamWaitEvent", "sen" }, { "cuStreamGetCtx", "so" }, { "cuStreamGetCtx_v2", "soo" }, { "cuStreamGetFlags", "so" },
-    { "cuStreamGetPriority", "so" }, { "cuStreamGetId", "so" }, { "cuStreamGetDevice", "so" }, { "cuStreamIsCapturing", "so" },
-    { "cuStreamWaitValue32_v2", "swqn" }, { "cuStreamWriteValue32_v2", "swqi" }, { "cuStreamWaitValue64_v2", "swii" }, { "cuStreamWriteValue64_v2", "saNi" },
-    { "cuEventCreate", "En" }, { "cuEventCreate", "Ei" }, { "cuEventDestroy_v2", "e" }, { "cuEventRecord", "es" }, { "cuEventRecord", "es" },
-    { "cuEventRecordWithFlags", "esn" }, { "cuEventQuery", "e" }, { "cuEventSynchronize", "e" }, { "cuEventElapsedTime", "oee" },
+    { "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "ofNzn" },
+    { "cuOccupancyMaxPotentialBlockSize", "oofizn" }, { "cuOccupancyMaxPotentialBlockSizeWithFlags", "oofiznn" },
+    { "cuOccupancyAvailableDynamicSMemPerBlock", "ofNN" }, { "cuLaunchKernel", "fuuunnnisxi" },
+    { "cuLaunchKernel", "fvvvvvvisxi" }, { "cuLaunchKernel_ptsz", "fvvvvvvzsxi" },
+    { "cuLaunchCooperativeKernel", "fvvvvvvisx" }, { "cuLaunchKernelEx", "yfxi" }, { "cuLaunchKernelEx_ptsz", "yfxi" },
+    { "cuLaunchCooperativeKernelMultiDevice", "YUn" }, { "cuLaunchHostFunc", "sgi" }, { "cuStreamAddCallback", "sGii" },
+    { "cuMemAlloc_v2", "Az" }, { "cuMemAlloc_v2", "Az" }, { "cuMemAlloc_v2", "AN" }, { "cuMemAllocPitch_v2", "Aozzn" },
+    { "cuMemAllocManaged", "Azn" }, { "cuMemFree_v2", "a" }, { "cuMemGetInfo_v2", "oo" },
+    { "cuMemGetAddressRange_v2", "ooa" }, { "cuMemFreeHost", "h" }, { "cuMemFreeHost", "N" },
+    { "cuMemHostRegister_v2", "hbn" }, { "cuMemHostUnregister", "h" }, { "cuMemHostGetDevicePointer_v2", "ohi" },
+    { "cuMemHostGetFlags", "oh" }, { "cuMemAllocAsync", "Azs" }, { "cuMemAllocFromPoolAsync", "Azps" },
+    { "cuMemFreeAsync", "as" }, { "cuMemPoolTrimTo", "pN" }, { "cuMemPoolSetAttribute", "pno" },
+    { "cuMemPoolGetAttribute", "pno" }, { "cuPointerGetAttribute", "ona" }, { "cuPointerGetAttribute", "onh" },
+    { "cuMemcpyHtoD_v2", "ahb" }, { "cuMemcpyDtoH_v2", "hab" }, { "cuMemcpyDtoD_v2", "aaN" },
+    { "cuMemcpyHtoDAsync_v2", "ahbs" }, { "cuMemcpyDtoHAsync_v2", "habs" }, { "cuMemcpyDtoDAsync_v2", "aaNs" },
+    { "cuMemcpyPeer", "acacN" }, { "cuMemcpyPeerAsync", "acacNs" }, { "cuMemcpy", "hhb" }, { "cuMemcpyAsync", "hhbs" },
+    { "cuMemcpyAsync_ptsz", "hhbs" }, { "cuMemcpy2D_v2", "j" }, { "cuMemcpy2DAsync_v2", "js" },
+    { "cuMemsetD8_v2", "anN" }, { "cuMemsetD16_v2", "anN" }, { "cuMemsetD32_v2", "anN" },
+    { "cuMemsetD2D8_v2", "aNnNN" }, { "cuMemsetD2D32_v2", "aNnNN" }, { "cuMemsetD8Async", "anNs" },
+    { "cuMemsetD16Async", "anNs" }, { "cuMemsetD32Async", "anNs" }, { "cuMemsetD2D16Async", "aNnNNs" },
+    { "cuStreamCreate", "Si" }, { "cuStreamCreate", "Sn" }, { "cuStreamCreateWithPriority", "Snn" },
+    { "cuStreamDestroy_v2", "s" }, { "cuStreamSynchronize", "s" }, { "cuStreamSynchronize_ptsz", "s" },
+    { "cuStreamQuery", "s" }, { "cuStreamWaitEvent", "sei" }, { "cuStreamWaitEvent", "sen" },
+    { "cuStreamGetCtx", "so" }, { "cuStreamGetCtx_v2", "soo" }, { "cuStreamGetFlags", "so" },
+    { "cuStreamGetPriority", "so" }, { "cuStreamGetId", "so" }, { "cuStreamGetDevice", "so" },
+    { "cuStreamIsCapturing", "so" }, { "cuStreamWaitValue32_v2", "swqn" }, { "cuStreamWriteValue32_v2", "swqi" },
+    { "cuStreamWaitValue64_v2", "swii" }, { "cuStreamWriteValue64_v2", "saNi" }, { "cuEventCreate", "En" },
+    { "cuEventCreate", "Ei" }, { "cuEventDestroy_v2", "e" }, { "cuEventRecord", "es" }, { "cuEventRecord", "es" },
+    { "cuEventRecordWithFlags", "esn" }, { "cuEventQuery", "e" }, { "cuEventSynchronize", "e" },
+    { "cuEventElapsedTime", "oee" },
     { "cuEventElapsedTime_v2", "oee" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
@@ -71,11 +93,15 @@ static char      host[HOST];
 static uint64_t  word;                                   /* the device address of a 7 that nothing else writes to */
 static int     (*error_name)(int, const char **);
 
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .b8 g[64];\n.visible .entry nothing() { ret; }\n"
-    ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) { .reg .u32 %r; .reg .u64 %d; ld.param.u64 %d, [p]; ld.param.u32 %r, [by]; "
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .b8 g[64];\n"
+                          ".visible .entry nothing() { ret; }\n"
+    ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) { .reg .u32 %r; .reg .u64 %d; "
+    "ld.param.u64 %d, [p]; ld.param.u32 %r, [by]; "
         "red.global.add.u32 [%d], %r; ret; }\n"
-    ".visible .entry slow() { .reg .u32 %r; .reg .pred %p; mov.u32 %r, 0; L: add.u32 %r, %r, 1; setp.lt.u32 %p, %r, 3000; @%p bra L; ret; }\n"
-    ".visible .entry wait() { bar.sync 0; bar.sync 1; ret; }\n.visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n";
+    ".visible .entry slow() { .reg .u32 %r; .reg .pred %p; mov.u32 %r, 0; L: add.u32 %r, %r, 1; "
+    "setp.lt.u32 %p, %r, 3000; @%p bra L; ret; }\n"
+    ".visible .entry wait() { bar.sync 0; bar.sync 1; ret; }\n"
+    ".visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n";
 
 static entry *find(const char *name) {
     void *symbol = dlsym(RTLD_DEFAULT, name);
@@ -84,16 +110,25 @@ static entry *find(const char *name) {
     memcpy(&f, &symbol, sizeof f);
     return f;
 }
-static int call(entry *f, const uint64_t *a) { return f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]); }
+
+static int call(entry *f, const uint64_t *a) {
+    return f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+}
 #define DRIVER(name, ...) call(find(name), (const uint64_t[ARGUMENTS]) { __VA_ARGS__ })
 #define AT(x) ((uint64_t)(uintptr_t)(x))
 
 static void called(void *user) { (void)user; }
-static void called_back(void *stream, int status, void *user) { (void)stream; (void)status; (void)user; }
+
+static void called_back(void *stream, int status, void *user) {
+    (void)stream;
+    (void)status;
+    (void)user;
+}
 
 /* Of what is pushed out, link states and memory would be nobody's. */
 static void keep(size_t kind, uint64_t x) {
-    uint64_t old = __atomic_exchange_n(&kept[kind][__atomic_fetch_add(&next[kind], 1, __ATOMIC_RELAXED) % KEPT], x, __ATOMIC_RELAXED);
+    uint64_t old = __atomic_exchange_n(&kept[kind][__atomic_fetch_add(&next[kind], 1, __ATOMIC_RELAXED) % KEPT], x,
+                                       __ATOMIC_RELAXED);
     if (old && kinds[kind] == 'l') (void)DRIVER("cuLinkDestroy", old);
     if (old && kinds[kind] == 'a') (void)DRIVER("cuMemFree_v2", old);
 }
@@ -104,7 +139,8 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
     case 0: return 0;
     case 1: return __atomic_load_n(&kept[fuzz_byte(s) % (sizeof kinds - 2)][k], __ATOMIC_RELAXED);
     case 2: return own ^ 1ull << fuzz_byte(s) % 64;
-    case 3: return kinds[kind] == 'a' ? fuzz_number(s) % (1 << 28) : fuzz_number(s);                     /* not by chance memory of this process */
+    /* not by chance memory of this process */
+    case 3: return kinds[kind] == 'a' ? fuzz_number(s) % (1 << 28) : fuzz_number(s);
     case 4: return kinds[kind] == 's' ? fuzz_byte(s) % 3 : own;
     case 5: return kinds[kind] == 'a' ? own + fuzz_number(s) % 4096 : own;
     default: return own;
@@ -114,7 +150,12 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
 struct room {                                            /* what arguments of one call point to */
     uint64_t answer[16], made[4];
     uint64_t address, by, params[8];
-    struct { unsigned grid[3], block[3], shared; void *stream; struct { unsigned id, pad; uint64_t value[8]; } *attributes; unsigned count; } configuration;
+    struct {
+        unsigned grid[3], block[3], shared;
+        void *stream;
+        struct { unsigned id, pad; uint64_t value[8]; } *attributes;
+        unsigned count;
+    } configuration;
     struct { unsigned id, pad; uint64_t value[8]; } attributes[2];
     struct { void *function; unsigned grid[3], block[3], shared; void *stream; void **params; } launches[2];
     struct { size_t x, y; unsigned type; const void *host; uint64_t device; void *array; size_t pitch; } sides[2];
@@ -123,8 +164,10 @@ struct room {                                            /* what arguments of on
 };
 
 static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, unsigned at, size_t *makes) {
-    static const char *const names[] = { "nothing", "add", "slow", "wait", "fault", "g", "", "/no/such/file", "cuInit", "cuMemAlloc", "0000:01:00.0" };
-    const char *own = strchr(kinds, letter), *new = letter >= 'A' && letter <= 'Z' ? strchr(kinds, letter - 'A' + 'a') : NULL;
+    static const char *const names[] = { "nothing", "add", "slow", "wait", "fault", "g", "", "/no/such/file", "cuInit",
+                                         "cuMemAlloc", "0000:01:00.0" };
+    const char *own = strchr(kinds, letter), *new = letter >= 'A' && letter <= 'Z' ? strchr(kinds, letter - 'A' + 'a')
+        : NULL;
     if (own) return handle(s, (size_t)(own - kinds));
     if (new && letter != 'N') {
         *makes = (size_t)(new - kinds) + 1;
@@ -153,10 +196,15 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
         for (unsigned i = 0; i < 8; i++) r->params[i] = AT(i ? &r->by : &r->address);
         return fuzz_byte(s) < 240 ? AT(r->params) : 0;
     case 'y':
-        for (unsigned i = 0; i < 3; i++) { r->configuration.grid[i] = fuzz_byte(s) % 3; r->configuration.block[i] = fuzz_byte(s) % 9; }
+        for (unsigned i = 0; i < 3; i++) {
+            r->configuration.grid[i] = fuzz_byte(s) % 3;
+            r->configuration.block[i] = fuzz_byte(s) % 9;
+        }
         r->configuration.stream = (void *)(uintptr_t)handle(s, 1);
-        for (unsigned i = 0; i < 2; i++) { r->attributes[i].id = fuzz_byte(s) % 16; r->attributes[i].value[0] = fuzz_number(s);
-            r->attributes[i].value[1] = fuzz_byte(s) % 3; }
+        for (unsigned i = 0; i < 2; i++) { r->attributes[i].id = fuzz_byte(s) % 16;
+                                           r->attributes[i].value[0] = fuzz_number(s);
+            r->attributes[i].value[1] = fuzz_byte(s) % 3;
+            }
         r->configuration.attributes = (void *)r->attributes;
         r->configuration.count = fuzz_byte(s) % 3;
         return AT(&r->configuration);
@@ -166,7 +214,10 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
         for (unsigned i = 0; i < 2; i++) {
             r->launches[i].function = (void *)(uintptr_t)handle(s, 4);
             r->launches[i].stream = (void *)(uintptr_t)handle(s, 1);
-            for (unsigned k = 0; k < 3; k++) { r->launches[i].grid[k] = 1; r->launches[i].block[k] = 1 + fuzz_byte(s) / 250; }
+            for (unsigned k = 0; k < 3; k++) {
+                r->launches[i].grid[k] = 1;
+                r->launches[i].block[k] = 1 + fuzz_byte(s) / 250;
+            }
             r->launches[i].params = (void **)(void *)r->params;
         }
         return AT(r->launches);
@@ -174,7 +225,8 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
         for (unsigned i = 0; i < 2; i++) {
             r->sides[i].type = 1 + fuzz_byte(s) / 8 % 4;
             r->sides[i].host = host;
-            r->sides[i].device = r->sides[i].type == 4 ? AT(host) : handle(s, sizeof kinds - 2);      /* unified: any address is believed */
+            /* unified: any address is believed */
+            r->sides[i].device = r->sides[i].type == 4 ? AT(host) : handle(s, sizeof kinds - 2);
             r->sides[i].pitch = fuzz_byte(s) % 4 ? 256 : fuzz_number(s) % 512;
             r->sides[i].x = fuzz_number(s) % 256;
             r->sides[i].y = fuzz_number(s) % 64;
@@ -196,16 +248,19 @@ static void *run(void *data) {
         size_t makes = 0;
         const char *text;
         memset(&r, 0, sizeof r);
-        for (unsigned i = 0; calls[which].arguments[i]; i++) a[i] = argument(s, calls[which].arguments[i], &r, i, &makes);
+        for (unsigned i = 0; calls[which].arguments[i]; i++)
+            a[i] = argument(s, calls[which].arguments[i], &r, i, &makes);
         if (!functions[which]) continue;
         if (getenv("FUZZ_VERBOSE")) {
             fprintf(stderr, "%s(", calls[which].name);
-            for (unsigned i = 0; calls[which].arguments[i]; i++) fprintf(stderr, "%s0x%llx", i ? ", " : "", (unsigned long long)a[i]);
+            for (unsigned i = 0; calls[which].arguments[i]; i++)
+                fprintf(stderr, "%s0x%llx", i ? ", " : "", (unsigned long long)a[i]);
             fprintf(stderr, ")");
         }
         const int result = call(functions[which], a);
         if (getenv("FUZZ_VERBOSE")) fprintf(stderr, " = %d\n", result);
-        FUZZ_CHECK(result >= 0 && error_name(result, &text) == 0 && text, "%s answers %d, which has no name", calls[which].name, result);
+        FUZZ_CHECK(result >= 0 && error_name(result, &text) == 0 && text, "%s answers %d, which has no name",
+                   calls[which].name, result);
         if (makes && result == 0 && r.made[0]) keep(makes - 1, r.made[0]);
     }
     uint64_t popped;
@@ -234,14 +289,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
     memset(next, 0, sizeof next);
-    for (unsigned i = 0; i < 2; i++) {                   /* one of each, on both devices; the word in a context that is destroyed last */
+    for (unsigned i = 0; i < 2; i++) {  /* one of each, on both devices; the word in a context that is destroyed last */
         FUZZ_CHECK(DRIVER("cuCtxCreate_v2", AT(&contexts[i]), 0, i) == 0, "a context of the harness");
-        if (i == 1) FUZZ_CHECK(DRIVER("cuMemAlloc_v2", AT(&word), 8) == 0 && DRIVER("cuMemsetD32_v2", word, 7, 2) == 0, "a word");
+        if (i == 1) FUZZ_CHECK(DRIVER("cuMemAlloc_v2", AT(&word), 8) == 0 && DRIVER("cuMemsetD32_v2", word, 7, 2) == 0,
+                               "a word");
         if (!(first & 1)) continue;
-        FUZZ_CHECK(DRIVER("cuDevicePrimaryCtxRetain", AT(&context), i) == 0 && DRIVER("cuCtxPushCurrent_v2", context) == 0 && DRIVER("cuStreamCreate",
+        FUZZ_CHECK(DRIVER("cuDevicePrimaryCtxRetain", AT(&context), i) == 0 &&
+                   DRIVER("cuCtxPushCurrent_v2", context) == 0 && DRIVER("cuStreamCreate",
             AT(&stream), 0) == 0 &&
-                   DRIVER("cuEventCreate", AT(&event), 0) == 0 && DRIVER("cuModuleLoadData", AT(&module), AT(ptx)) == 0 &&
-                   DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 && DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0, "one of each");
+                   DRIVER("cuEventCreate", AT(&event), 0) == 0 &&
+                   DRIVER("cuModuleLoadData", AT(&module), AT(ptx)) == 0 &&
+                   DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 &&
+                   DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0, "one of each");
         const uint64_t made[] = { context, stream, event, module, function, 0, 0, address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++) if (made[k]) keep(k, made[k]);
     }

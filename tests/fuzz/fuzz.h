@@ -1,6 +1,7 @@
-/* fuzz.h - what the fuzzing harnesses of this directory share. Each harness is one file with libFuzzer's entry points. Built with clang and
-   -fsanitize=fuzzer it looks for inputs that crash, hang or leak (`make fuzz`); with main.c it runs files that it is given, which is how `make check`
-   replays what was found before (run.sh). All of them run on the CPU device, build/fuzz/libsimgpu.so, which is the usual one and hook.c. */
+/* fuzz.h - what the fuzzing harnesses of this directory share. Each harness is one file with libFuzzer's entry points.
+   Built with clang and -fsanitize=fuzzer it looks for inputs that crash, hang or leak (`make fuzz`); with main.c it
+   runs files that it is given, which is how `make check` replays what was found before (run.sh). All of them run on the
+   CPU device, build/fuzz/libsimgpu.so, which is the usual one and hook.c. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -13,8 +14,8 @@
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* hook.c: waits for all work, and makes the process as if no kernel had failed in it. Where inputs follow each other in one process, the first illegal
-   address would else be the end. */
+/* hook.c: waits for all work, and makes the process as if no kernel had failed in it. Where inputs follow each other in
+   one process, the first illegal address would else be the end. */
 void simgpu_forget_fault(void);
 /* Ends all contexts, also primary ones, whoever holds them. What then is still allocated is a leak. */
 void simgpu_end_contexts(void);
@@ -33,10 +34,12 @@ static inline unsigned fuzz_pick(struct fuzz_source *s, unsigned n) {           
     if (n > 256) x |= fuzz_byte(s) << 8;
     return x % n;
 }
-static inline uint64_t fuzz_number(struct fuzz_source *s) {                             /* often one at which something changes */
-    static const uint64_t edges[] = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 33, 63, 64, 127, 128, 255, 256, 1023, 1024, 1025, 4095, 4096, 65535, 65536,
+static inline uint64_t fuzz_number(struct fuzz_source *s) {                   /* often one at which something changes */
+    static const uint64_t edges[] = { 0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 33, 63, 64, 127, 128, 255, 256, 1023, 1024,
+                                      1025, 4095, 4096, 65535, 65536,
         0x7FFFFFFF,
-                                      0x80000000, 0xFFFFFFFF, 0x100000000, 0x7FFFFFFFFFFFFFFF, 0x8000000000000000, 0xFFFFFFFFFFFFFFFF };
+                                      0x80000000, 0xFFFFFFFF, 0x100000000, 0x7FFFFFFFFFFFFFFF, 0x8000000000000000,
+                                      0xFFFFFFFFFFFFFFFF };
     const unsigned kind = fuzz_byte(s);
     uint64_t x = 0;
     if (kind < 128) return edges[kind % (sizeof edges / sizeof *edges)];

@@ -1,15 +1,16 @@
-/* grammar.h - PTX out of bytes. The instructions are those of the CPU device's own table, tests/simgpu/text/forms.h, with modifiers, types and operands that fit:
-   most of what comes out is right, and what random text never reaches is reached. */
+/* grammar.h - PTX out of bytes. The instructions are those of the CPU device's own table,
+   tests/simgpu/text/forms.h, with modifiers, types and operands that fit: most of what comes out is right, and what
+   random text never reaches is reached. */
 #ifndef FUZZ_GRAMMAR_H
 #define FUZZ_GRAMMAR_H
 
 #include "fuzz.h"
 
-struct grammar_text { char *text; size_t n, cap; };              /* stays NUL-terminated; what does not fit is left out */
+struct grammar_text { char *text; size_t n, cap; };            /* stays NUL-terminated; what does not fit is left out */
 void grammar_add(struct grammar_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* One line without its newline, for the body of grammar_module's kernel: registers %p0..7 %h0..7 %r0..15 %d0..15 %q0..3, which is line `line` of `lines`,
-   with the labels L0 .. L<lines>. */
+/* One line without its newline, for the body of grammar_module's kernel: registers %p0..7 %h0..7 %r0..15 %d0..15
+   %q0..3, which is line `line` of `lines`, with the labels L0 .. L<lines>. */
 void grammar_instruction(struct fuzz_source *s, struct grammar_text *t, unsigned line, unsigned lines);
 /* A variable or a function without much of a body, mostly right. */
 void grammar_declaration(struct fuzz_source *s, struct grammar_text *t);

@@ -1,16 +1,17 @@
-/* handles.c - misuse of handles: an input is a list of calls of gpuexec.h with right, stale, foreign, zero and made-up handles, of objects that are made and
-   ended in any order, on one or two threads. Nothing may crash, hang or leak; every call that fails says why; and after gpuexec_shutdown the driver has
-   everything back.
+/* handles.c - misuse of handles: an input is a list of calls of gpuexec.h with right, stale, foreign, zero and made-up
+   handles, of objects that are made and ended in any order, on one or two threads. Nothing may crash, hang or leak;
+   every call that fails says why; and after gpuexec_shutdown the driver has everything back.
 
-   What the manual forbids does not happen here: nobody ends an object while the other thread is in a call (`ends` are alone), linkers, parameter blocks and
-   prepared launches belong to one thread at a time, and host memory that a copy uses lives. */
+   What the manual forbids does not happen here: nobody ends an object while the other thread is in a call (`ends` are
+   alone), linkers, parameter blocks and prepared launches belong to one thread at a time, and host memory that a copy
+   uses lives. */
 #define GPUEXEC_IMPLEMENTATION
 #define GPUEXEC_STATIC
 #include "../../gpuexec.h"
 #include "fuzz.h"
 
-enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT, LINKER = GXI_LINKER, PARAMS = GXI_PARAMS,
-       PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, KINDS = GXI_KINDS };
+enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
+       LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, KINDS = GXI_KINDS };
 enum { KEPT = 8, HOST = 1 << 16, USES = 99, ENDS = 40 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of which are past; likewise: */
@@ -20,18 +21,26 @@ static char       host[HOST];
 static long       blocks;                                /* of memory, that the library holds */
 static pthread_rwlock_t turn = PTHREAD_RWLOCK_INITIALIZER;
 
-static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .b8 g[64];\n.extern .shared .align 4 .b8 dyn[];\n"
+static const char text[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .global .align 4 .b8 g[64];\n.extern .shared .align 4 .b8 dyn[];\n"
     ".visible .entry nothing() { ret; }\n"
-    ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) { .reg .pred %q; .reg .u32 %r<6>; .reg .u64 %d<3>; ld.param.u64 %d1, [p]; "
-        "ld.param.u32 %r1, [by];\n"
-    "ld.param.u32 %r2, [n]; mov.u32 %r3, %tid.x; setp.ge.u32 %q, %r3, %r2; @%q bra E; mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2; red.global.add.u32 "
-        "[%d1], %r1; E: ret; }\n"
-    ".visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n", other[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-    ".extern .global .align 4 .b8 g[64];\n.extern .func missing;\n.visible .entry user() { .reg .u32 %r; ld.global.u32 %r, [g]; ret; }\n";
+    ".visible .entry add(.param .u64 p, .param .u32 by, .param .u32 n) {\n"
+    "    .reg .pred %q; .reg .u32 %r<6>; .reg .u64 %d<3>; ld.param.u64 %d1, [p]; ld.param.u32 %r1, [by];\n"
+    "    ld.param.u32 %r2, [n]; mov.u32 %r3, %tid.x; setp.ge.u32 %q, %r3, %r2; @%q bra E;\n"
+    "    mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2; red.global.add.u32 [%d1], %r1;\nE:  ret;\n}\n"
+    ".visible .entry fault() { .reg .u64 %d; mov.u64 %d, 16; st.global.u32 [%d], 1; ret; }\n";
+static const char other[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.extern .global .align 4 .b8 g[64];\n.extern .func missing;\n"
+    ".visible .entry user() { .reg .u32 %r; ld.global.u32 %r, [g]; ret; }\n";
 
 static void *counting(void *user, void *p, size_t bytes) {
     (void)user;
-    if (!bytes) { if (p) __atomic_sub_fetch(&blocks, 1, __ATOMIC_RELAXED); free(p); return NULL; }
+    if (!bytes) {
+        if (p) __atomic_sub_fetch(&blocks, 1, __ATOMIC_RELAXED);
+        free(p);
+        return NULL;
+    }
     void *q = realloc(p, bytes);
     if (q && !p) __atomic_add_fetch(&blocks, 1, __ATOMIC_RELAXED);
     return q;
@@ -42,7 +51,10 @@ static int calls;
 /* ---- arguments ---- */
 
 static uint64_t get(uint64_t *from, unsigned k) { return __atomic_load_n(&from[k % KEPT], __ATOMIC_RELAXED); }
-static void put(uint64_t *to, unsigned *at, uint64_t x) { __atomic_store_n(&to[__atomic_fetch_add(at, 1, __ATOMIC_RELAXED) % KEPT], x, __ATOMIC_RELAXED); }
+
+static void put(uint64_t *to, unsigned *at, uint64_t x) {
+    __atomic_store_n(&to[__atomic_fetch_add(at, 1, __ATOMIC_RELAXED) % KEPT], x, __ATOMIC_RELAXED);
+}
 
 static uint64_t any(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s), k = how / 16;
@@ -54,20 +66,26 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
     default: return get(pool[kind], k);
     }
 }
-#define ANY(type, kind) static gpuexec_##type type##_of(struct fuzz_source *s) { gpuexec_##type h; h.id = any(s, kind); return h; }
-ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER) ANY(params, PARAMS)
+#define ANY(type, kind) \
+    static gpuexec_##type type##_of(struct fuzz_source *s) { \
+        gpuexec_##type h; \
+        h.id = any(s, kind); \
+        return h; \
+    }
+ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER)
+ANY(params, PARAMS)
 ANY(prepared, PREPARED) ANY(barrier, BARRIER)
 
 static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);
-    const uint64_t x = how % 8 == 0 ? 0 : how % 8 == 1 ? fuzz_number(s) : how % 8 == 2 ? get(natives[1 + how / 8 % (KINDS - 1)], how) : get(natives[kind],
-        how / 8);
+    const uint64_t x = how % 8 == 0 ? 0 : how % 8 == 1 ? fuzz_number(s) : how % 8 == 2
+        ? get(natives[1 + how / 8 % (KINDS - 1)], how) : get(natives[kind], how / 8);
     return (void *)(uintptr_t)x;
 }
 static gpuexec_ptr address_of(struct fuzz_source *s) {
     const unsigned how = fuzz_byte(s);
-    return how % 8 == 0 ? fuzz_number(s) & 0xFFFFFFF : how % 8 == 1 ? get(addresses, how / 8) + fuzz_number(s) % 4096 : how % 32 == 2 ? get(pinned, how / 32)
-        : get(addresses, how / 8);
+    return how % 8 == 0 ? fuzz_number(s) & 0xFFFFFFF : how % 8 == 1 ? get(addresses, how / 8) + fuzz_number(s) % 4096
+        : how % 32 == 2 ? get(pinned, how / 32) : get(addresses, how / 8);
 }
 static void *memory_of(struct fuzz_source *s, size_t *bytes) {                       /* of the host, *bytes of it */
     const size_t from = fuzz_number(s) % HOST;
@@ -83,7 +101,11 @@ static void *memory_of(struct fuzz_source *s, size_t *bytes) {                  
 static gpuexec_dims dims_of(struct fuzz_source *s) {
     const unsigned how = fuzz_byte(s);
     gpuexec_dims d = gpuexec_grid(how % 3, how / 3 % 65, how > 250 ? 4096 : 0);
-    if (how > 240) { d.grid_x = (unsigned)fuzz_number(s); d.block_y = fuzz_byte(s); d.shared_bytes = (unsigned)fuzz_number(s); }
+    if (how > 240) {
+        d.grid_x = (unsigned)fuzz_number(s);
+        d.block_y = fuzz_byte(s);
+        d.shared_bytes = (unsigned)fuzz_number(s);
+    }
     if ((uint64_t)d.grid_x * (d.grid_y ? d.grid_y : 1) > 64) d.block_x = 0;          /* not for ever: refused */
     return d;
 }
@@ -94,8 +116,11 @@ static gpuexec_args args_of(struct fuzz_source *s, struct arguments *a) {
     a->p = get(addresses, how / 8);
     a->by = how;
     a->n = 16;
-    a->at[0] = &a->p; a->at[1] = &a->by; a->at[2] = a->at[3] = &a->n;
-    a->sizes[0] = 8; a->sizes[1] = a->sizes[2] = a->sizes[3] = 4;
+    a->at[0] = &a->p;
+    a->at[1] = &a->by;
+    a->at[2] = a->at[3] = &a->n;
+    a->sizes[0] = 8;
+    a->sizes[1] = a->sizes[2] = a->sizes[3] = 4;
     if (how % 8 == 0) args.count = how / 8 % 5;
     if (how % 8 == 1) a->sizes[how / 8 % 4] = (unsigned short)fuzz_byte(s);
     if (how % 8 == 2) args.sizes = NULL;
@@ -107,13 +132,18 @@ static gpuexec_args args_of(struct fuzz_source *s, struct arguments *a) {
 /* ---- calls ---- */
 
 /* So that what is looked at afterwards is this call's. */
-static void before(void) { if (gxi_thread.record && gxi_thread.epoch == gxi.epoch) gxi_thread.record->last.e.result = GPUEXEC_OK; }
+static void before(void) {
+    if (gxi_thread.record && gxi_thread.epoch == gxi.epoch) gxi_thread.record->last.e.result = GPUEXEC_OK;
+}
+
 static void said(gpuexec_result r, const char *call) {
-    if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s: %s\n", call, r == GPUEXEC_OK || r == GPUEXEC_NOT_READY ? "-" : gpuexec_error_text());
+    if (getenv("FUZZ_VERBOSE"))
+        fprintf(stderr, "%s: %s\n", call, r == GPUEXEC_OK || r == GPUEXEC_NOT_READY ? "-" : gpuexec_error_text());
     if (r == GPUEXEC_OK || r == GPUEXEC_NOT_READY) return;
     const gpuexec_error *e = gpuexec_error_detail();
     FUZZ_CHECK(strcmp(gpuexec_result_name(r), "unknown gpuexec_result") != 0, "%s answers %d", call, (int)r);
-    FUZZ_CHECK(e->result == r && e->message && *e->message && e->function && *e->function && *gpuexec_error_text(), "%s fails with %s and says %s: \"%s\"",
+    FUZZ_CHECK(e->result == r && e->message && *e->message && e->function && *e->function && *gpuexec_error_text(),
+               "%s fails with %s and says %s: \"%s\"",
         call, gpuexec_result_name(r),
                gpuexec_result_name(e->result), gpuexec_error_text());
 }
@@ -125,15 +155,20 @@ static void made(uint64_t id, unsigned kind, const char *call) {
 }
 #define RESULT(call) (before(), said((call), #call))
 #define MAKE(kind, call) (before(), made((call).id, kind, #call))
-#define NATIVE(kind, call) do { const void *native = (call); if (native) put(natives[kind], &next_native[kind], (uint64_t)(uintptr_t)native); } while (0)
+#define NATIVE(kind, call) \
+    do { \
+        const void *native = (call); \
+        if (native) put(natives[kind], &next_native[kind], (uint64_t)(uintptr_t)native); \
+    } while (0)
 #define ADDRESS(call) do {                                                     \
         const gpuexec_ptr address = (before(), (call));                        \
         if (address) put(addresses, &next_address, address);                   \
         else said(gpuexec_error_detail()->result, #call);                      \
     } while (0)
-#define FAILS(failed, call) do {                                               \
-        before();                                                              \
-        if ((call) failed) FUZZ_CHECK(gpuexec_error_detail()->result && *gpuexec_error_text(), "%s fails without a reason", #call); \
+#define FAILS(failed, call) do { \
+        before(); \
+        if ((call) failed) \
+            FUZZ_CHECK(gpuexec_error_detail()->result && *gpuexec_error_text(), "%s fails without a reason", #call); \
     } while (0)
 #define C context_of(s)
 #define M module_of(s)
@@ -150,11 +185,15 @@ static void foreign(struct fuzz_source *s) {
         struct CUctx_st *one = (struct CUctx_st *)native_of(s, 0);
         (void)gxi.cu.cuCtxDestroy(one);
     } else if (gxi.cu.cuCtxCreate(&made_one, 0, N(2)) == 0) {
-        put(natives[0], &next_native[0], (uint64_t)(uintptr_t)made_one);             /* its own; gpuexec's are in natives[CONTEXT] */
+        /* its own; gpuexec's are in natives[CONTEXT] */
+        put(natives[0], &next_native[0], (uint64_t)(uintptr_t)made_one);
         (void)gxi.cu.cuCtxPopCurrent(&popped);
     }
 }
-static struct CUctx_st *context_native(struct fuzz_source *s) { return (struct CUctx_st *)native_of(s, fuzz_byte(s) % 2 ? 0 : CONTEXT); }
+
+static struct CUctx_st *context_native(struct fuzz_source *s) {
+    return (struct CUctx_st *)native_of(s, fuzz_byte(s) % 2 ? 0 : CONTEXT);
+}
 
 /* Calls that may run beside others. */
 static void use(struct fuzz_source *s) {
@@ -197,18 +236,27 @@ static void use(struct fuzz_source *s) {
     CALL: FAILS(== 0, gpuexec_context_users(C)); break;
     CALL: RESULT(gpuexec_context_push(C)); break;
     CALL: RESULT(gpuexec_context_pop(C)); break;
-    CALL: scope = gpuexec_context_scope_begin_at(GPUEXEC_HERE, C); if (scope.entered) (void)gpuexec_context_stack_text(line, sizeof line); gpuexec_context_scope_end(&scope);
-        break;
-    CALL: FUZZ_CHECK(gpuexec_context_stack_text(line, 64) == 0 || strlen(line) < 64, "the stack's text is too long"); break;
+    CALL: scope = gpuexec_context_scope_begin_at(GPUEXEC_HERE, C);
+          if (scope.entered) (void)gpuexec_context_stack_text(line, sizeof line);
+          gpuexec_context_scope_end(&scope);
+          break;
+    CALL: FUZZ_CHECK(gpuexec_context_stack_text(line, 64) == 0 || strlen(line) < 64, "the stack's text is too long");
+          break;
     CALL: (void)gpuexec_context_is_current(C); break;
     CALL: MAKE(MODULE, gpuexec_module_load(C, text, 0, NULL)); break;
-    CALL: module_desc.max_registers = N(70000); module_desc.verbose = N(3); module_desc.target = N(100); MAKE(MODULE, gpuexec_module_load(C, text,
-        sizeof text, &module_desc)); break;
+    CALL: module_desc.max_registers = N(70000);
+          module_desc.verbose = N(3);
+          module_desc.target = N(100);
+          MAKE(MODULE, gpuexec_module_load(C, text, sizeof text, &module_desc));
+          break;
     CALL: MAKE(MODULE, gpuexec_module_load(C, text, 40 + (size_t)N(400), NULL)); break;
     CALL: MAKE(MODULE, gpuexec_module_load_file(C, "/no/such.ptx", NULL)); break;
     CALL: MAKE(MODULE, gpuexec_module_from_native(C, (struct CUmod_st *)native_of(s, MODULE))); break;
     CALL: NATIVE(MODULE, gpuexec_module_native(M)); break;
-    CALL: FUZZ_CHECK(gpuexec_module_log(M) != NULL, "a log"); (void)gpuexec_module_jit_ms(M); (void)gpuexec_module_threads_per_block(M); break;
+    CALL: FUZZ_CHECK(gpuexec_module_log(M) != NULL, "a log");
+          (void)gpuexec_module_jit_ms(M);
+          (void)gpuexec_module_threads_per_block(M);
+          break;
     CALL: (void)gpuexec_module_kernel_count(M); (void)gpuexec_module_kernel_name(M, N(5) - 1); break;
     CALL: ADDRESS(gpuexec_module_global(M, names[N(7)], &n)); break;
     CALL: RESULT(gpuexec_module_set_global(M, names[N(7)], host, (size_t)N(80))); break;
@@ -217,15 +265,22 @@ static void use(struct fuzz_source *s) {
     CALL: MAKE(KERNEL, gpuexec_kernel_from_native(C, (struct CUfunc_st *)native_of(s, KERNEL))); break;
     CALL: NATIVE(KERNEL, gpuexec_kernel_native(K)); break;
     CALL: RESULT(gpuexec_kernel_get_info(K, &kernel)); break;
-    CALL: (void)gpuexec_kernel_parameter_size(K, N(5) - 1); (void)gpuexec_kernel_parameter_offset(K, N(5) - 1);
-          (void)gpuexec_kernel_parameter_type(K, N(5) - 1); break;
+    CALL: (void)gpuexec_kernel_parameter_size(K, N(5) - 1);
+          (void)gpuexec_kernel_parameter_offset(K, N(5) - 1);
+          (void)gpuexec_kernel_parameter_type(K, N(5) - 1);
+          break;
     CALL: FAILS(< 0, gpuexec_kernel_occupancy(K, (unsigned)fuzz_number(s), fuzz_number(s))); break;
     CALL: FAILS(< 0, gpuexec_kernel_best_block(K, fuzz_number(s), &x)); break;
     CALL: FAILS(< 0, gpuexec_kernel_cooperative_blocks(K, (unsigned)fuzz_number(s), fuzz_number(s))); break;
     CALL: CALL: ADDRESS(gpuexec_alloc(C, fuzz_number(s) % (1 << 20))); break;
     CALL: ADDRESS(gpuexec_alloc(C, fuzz_number(s))); break;
-    CALL: n = fuzz_number(s) % 5000; m = fuzz_number(s) % 5000; ADDRESS(gpuexec_alloc_pitched(C, n, m, fuzz_byte(s) % 17, &n)); break;
-    CALL: memory = gpuexec_alloc_pinned(C, fuzz_number(s) % 100000); if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory); break;
+    CALL: n = fuzz_number(s) % 5000;
+          m = fuzz_number(s) % 5000;
+          ADDRESS(gpuexec_alloc_pitched(C, n, m, fuzz_byte(s) % 17, &n));
+          break;
+    CALL: memory = gpuexec_alloc_pinned(C, fuzz_number(s) % 100000);
+          if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
+          break;
     CALL: n = fuzz_number(s) % HOST; RESULT(gpuexec_register(C, host + n, fuzz_number(s) % (HOST - n))); break;
     CALL: RESULT(gpuexec_peer_enable(C, C)); break;
     CALL: RESULT(gpuexec_peer_disable(C, C)); break;
@@ -234,10 +289,22 @@ static void use(struct fuzz_source *s) {
     CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_out(S, memory, address_of(s), n)); break;
     CALL: n = fuzz_number(s); RESULT(gpuexec_copy(S, address_of(s), address_of(s), n)); break;
     CALL: n = fuzz_number(s); RESULT(gpuexec_copy_peer(S, address_of(s), C, address_of(s), C, n)); break;
-    CALL: n = 1 + (size_t)N(255); RESULT(gpuexec_copy_in_2d(S, address_of(s), fuzz_number(s), host, n, (size_t)N(300) % (n + 1), (size_t)N(250))); break;
-    CALL: n = 1 + (size_t)N(255); RESULT(gpuexec_copy_out_2d(S, host, n, address_of(s), fuzz_number(s), (size_t)N(300) % (n + 1), (size_t)N(250))); break;
-    CALL: n = fuzz_number(s); m = fuzz_number(s); RESULT(gpuexec_copy_2d(S, address_of(s), fuzz_number(s), address_of(s), fuzz_number(s), n, m)); break;
-    CALL: n = fuzz_number(s); m = fuzz_number(s); RESULT(gpuexec_fill_2d(S, address_of(s), fuzz_number(s), 1, n, m)); break;
+    CALL: n = 1 + (size_t)N(255);
+          RESULT(gpuexec_copy_in_2d(S, address_of(s), fuzz_number(s), host, n, (size_t)N(300) % (n + 1),
+                                    (size_t)N(250)));
+          break;
+    CALL: n = 1 + (size_t)N(255);
+          RESULT(gpuexec_copy_out_2d(S, host, n, address_of(s), fuzz_number(s), (size_t)N(300) % (n + 1),
+                                     (size_t)N(250)));
+          break;
+    CALL: n = fuzz_number(s);
+          m = fuzz_number(s);
+          RESULT(gpuexec_copy_2d(S, address_of(s), fuzz_number(s), address_of(s), fuzz_number(s), n, m));
+          break;
+    CALL: n = fuzz_number(s);
+          m = fuzz_number(s);
+          RESULT(gpuexec_fill_2d(S, address_of(s), fuzz_number(s), 1, n, m));
+          break;
     CALL: RESULT(gpuexec_fill(S, address_of(s), 2, fuzz_number(s))); break;
     CALL: RESULT(gpuexec_fill16(S, address_of(s), 3, fuzz_number(s))); break;
     CALL: RESULT(gpuexec_fill32(S, address_of(s), 4, fuzz_number(s))); break;
@@ -245,10 +312,16 @@ static void use(struct fuzz_source *s) {
     CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_out_now(C, memory, address_of(s), n)); break;
     CALL: n = fuzz_number(s); RESULT(gpuexec_copy_now(C, address_of(s), address_of(s), n)); break;
     CALL: RESULT(gpuexec_fill_now(C, address_of(s), 5, fuzz_number(s))); break;
-    CALL: RESULT(gpuexec_pointer_get_info(fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n), &pointer)); break;
-    CALL: RESULT(gpuexec_copy_explain(S, address_of(s), fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n), fuzz_number(s), &copy));
-        break;
-    CALL: stream_desc.non_blocking = N(3); stream_desc.priority = N(16) - 10; MAKE(STREAM, gpuexec_stream_create(C, &stream_desc)); break;
+    CALL: RESULT(gpuexec_pointer_get_info(fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n),
+                                          &pointer));
+          break;
+    CALL: RESULT(gpuexec_copy_explain(S, address_of(s), fuzz_byte(s) % 2 ? address_of(s)
+                                      : (gpuexec_ptr)(uintptr_t)memory_of(s, &n), fuzz_number(s), &copy));
+          break;
+    CALL: stream_desc.non_blocking = N(3);
+          stream_desc.priority = N(16) - 10;
+          MAKE(STREAM, gpuexec_stream_create(C, &stream_desc));
+          break;
     CALL: CALL: MAKE(STREAM, gpuexec_stream_create(C, NULL)); break;
     CALL: MAKE(STREAM, gpuexec_stream_legacy(C)); break;
     CALL: MAKE(STREAM, gpuexec_stream_per_thread(C)); break;
@@ -260,7 +333,10 @@ static void use(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_stream_wait_stream(S, S)); break;
     CALL: RESULT(gpuexec_stream_host_function(S, called, &calls)); break;
     CALL: RESULT(gpuexec_stream_get_info(S, &stream)); break;
-    CALL: event_desc.no_timing = N(2); event_desc.blocking_sync = N(3); MAKE(EVENT, gpuexec_event_create(C, &event_desc)); break;
+    CALL: event_desc.no_timing = N(2);
+          event_desc.blocking_sync = N(3);
+          MAKE(EVENT, gpuexec_event_create(C, &event_desc));
+          break;
     CALL: MAKE(EVENT, gpuexec_event_from_native(C, (struct CUevent_st *)native_of(s, EVENT))); break;
     CALL: NATIVE(EVENT, gpuexec_event_native(E)); break;
     CALL: RESULT(gpuexec_event_record(E, S)); break;
@@ -270,20 +346,44 @@ static void use(struct fuzz_source *s) {
     CALL: FAILS(< 0, gpuexec_event_elapsed_ms(E, E)); break;
     CALL: CALL: CALL: dims = dims_of(s); RESULT(gpuexec_launch(K, S, dims, args_of(s, &a))); break;
     CALL: dims = dims_of(s); RESULT(gpuexec_launch_cooperative(K, S, dims, args_of(s, &a))); break;
-    CALL: launch.cluster_x = fuzz_byte(s) % 4; launch.has_priority = fuzz_byte(s) % 2; launch.priority = N(9) - 6; launch.cooperative = fuzz_byte(s) % 2;
-          launch.programmatic = fuzz_byte(s) % 2; launch.memory_sync_domain = N(3);
-          dims = dims_of(s); RESULT(gpuexec_launch_with(K, S, dims, &launch, args_of(s, &a))); break;
-    CALL: contexts[0] = C; contexts[1] = C; contexts[2] = C; barrier_desc.host_memory = fuzz_byte(s) % 2; barrier_desc.timeout_seconds = 0.2;
-          MAKE(BARRIER, gpuexec_barrier_create(contexts, fuzz_byte(s) % 4, &barrier_desc)); break;
-    CALL: ADDRESS(gpuexec_barrier_address(barrier_of(s), fuzz_byte(s) % 4)); (void)gpuexec_barrier_is_direct(barrier_of(s)); break;
+    CALL: launch.cluster_x = fuzz_byte(s) % 4;
+          launch.has_priority = fuzz_byte(s) % 2;
+          launch.priority = N(9) - 6;
+          launch.cooperative = fuzz_byte(s) % 2;
+          launch.programmatic = fuzz_byte(s) % 2;
+          launch.memory_sync_domain = N(3);
+          dims = dims_of(s);
+          RESULT(gpuexec_launch_with(K, S, dims, &launch, args_of(s, &a)));
+          break;
+    CALL: contexts[0] = C;
+          contexts[1] = C;
+          contexts[2] = C;
+          barrier_desc.host_memory = fuzz_byte(s) % 2;
+          barrier_desc.timeout_seconds = 0.2;
+          MAKE(BARRIER, gpuexec_barrier_create(contexts, fuzz_byte(s) % 4, &barrier_desc));
+          break;
+    CALL: ADDRESS(gpuexec_barrier_address(barrier_of(s), fuzz_byte(s) % 4));
+          (void)gpuexec_barrier_is_direct(barrier_of(s));
+          break;
     CALL: RESULT(gpuexec_barrier_check(barrier_of(s))); RESULT(gpuexec_barrier_abort(barrier_of(s))); break;
-    CALL: n = fuzz_byte(s) % 4; dims = dims_of(s); multi.way = (gpuexec_multi_way)(fuzz_byte(s) % 4); multi.no_pre_sync = fuzz_byte(s) % 2;
-        multi.no_post_sync = fuzz_byte(s) % 2;
+    CALL: n = fuzz_byte(s) % 4;
+          dims = dims_of(s);
+          multi.way = (gpuexec_multi_way)(fuzz_byte(s) % 4);
+          multi.no_pre_sync = fuzz_byte(s) % 2;
+          multi.no_post_sync = fuzz_byte(s) % 2;
           if (fuzz_byte(s) % 2) multi.barrier = barrier_of(s);
-          for (m = 0; m < n && m < 3; m++) { launches[m].kernel = K; launches[m].stream = S; launches[m].dims = dims; launches[m].args = args_of(s, &more[m]); }
-          RESULT(gpuexec_launch_multi_device(launches, (unsigned)n, &multi)); break;
-    CALL: RESULT(gpuexec_device_get_info(N(4) - 1, &device)); RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x));
-        (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1); break;
+          for (m = 0; m < n && m < 3; m++) {
+              launches[m].kernel = K;
+              launches[m].stream = S;
+              launches[m].dims = dims;
+              launches[m].args = args_of(s, &more[m]);
+          }
+          RESULT(gpuexec_launch_multi_device(launches, (unsigned)n, &multi));
+          break;
+    CALL: RESULT(gpuexec_device_get_info(N(4) - 1, &device));
+          RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x));
+          (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1);
+          break;
     CALL: RESULT(gpuexec_take_error()); break;
     CALL: RESULT(gpuexec_setup(NULL)); break;
     }
@@ -311,7 +411,9 @@ static void alone(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_barrier_reset(barrier_of(s))); break;
     CALL: CALL: CALL: foreign(s); break;
     CALL: CALL: MAKE(LINKER, gpuexec_linker_create(C, NULL)); break;
-    CALL: CALL: RESULT(gpuexec_linker_add(linker_of(s), (gpuexec_input_type)(fuzz_byte(s) % 7), fuzz_byte(s) % 2 ? text : other, 0, NULL)); break;
+    CALL: CALL: RESULT(gpuexec_linker_add(linker_of(s), (gpuexec_input_type)(fuzz_byte(s) % 7),
+                                          fuzz_byte(s) % 2 ? text : other, 0, NULL));
+                break;
     CALL: RESULT(gpuexec_linker_add_file(linker_of(s), GPUEXEC_INPUT_AUTO, "/no/such.ptx")); break;
     CALL: MAKE(MODULE, gpuexec_linker_load(linker_of(s))); break;
     CALL: RESULT(gpuexec_linker_image(linker_of(s), &image, &n)); break;
@@ -320,15 +422,19 @@ static void alone(struct fuzz_source *s) {
     CALL: MAKE(PARAMS, gpuexec_params_create()); break;
     CALL: CALL: RESULT(gpuexec_params_add(params_of(s), (gpuexec_type)(fuzz_byte(s) % 70), value)); break;
     CALL: RESULT(gpuexec_params_add_struct(params_of(s), host, fuzz_number(s) % HOST, fuzz_number(s))); break;
-    CALL: (void)gpuexec_params_count(params_of(s)); (void)gpuexec_params_offset(params_of(s), N(9) - 2); memory = gpuexec_params_data(params_of(s), &n);
-        if (memory) memset(memory, 1, n);
-        break;
+    CALL: (void)gpuexec_params_count(params_of(s));
+          (void)gpuexec_params_offset(params_of(s), N(9) - 2);
+          memory = gpuexec_params_data(params_of(s), &n);
+          if (memory) memset(memory, 1, n);
+          break;
     CALL: RESULT(gpuexec_params_check(params_of(s), K)); break;
     CALL: RESULT(fuzz_byte(s) % 4 ? gpuexec_params_clear(params_of(s)) : gpuexec_params_destroy(params_of(s))); break;
     CALL: CALL: MAKE(PREPARED, gpuexec_prepare(K, S, dims_of(s), args_of(s, &a))); break;
     CALL: RESULT(gpuexec_prepared_set(prepared_of(s), N(6) - 1, value, fuzz_byte(s) % 64)); break;
-    CALL: memory = gpuexec_prepared_argument(prepared_of(s), 1, 4); if (memory) memset(memory, 0, 4); RESULT(gpuexec_prepared_dims(prepared_of(s),
-        dims_of(s))); break;
+    CALL: memory = gpuexec_prepared_argument(prepared_of(s), 1, 4);
+          if (memory) memset(memory, 0, 4);
+          RESULT(gpuexec_prepared_dims(prepared_of(s), dims_of(s)));
+          break;
     CALL: RESULT(gpuexec_launch_prepared(prepared_of(s))); break;
     CALL: RESULT(gpuexec_prepared_destroy(prepared_of(s))); break;
     CALL: if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown()); break;
@@ -350,7 +456,7 @@ static void *run(void *data) {
         pthread_rwlock_unlock(&turn);
     }
     (void)gpuexec_take_error();
-    struct CUctx_st *popped;                             /* what was pushed and not popped: the stack is this thread's */
+    struct CUctx_st *popped;                            /* what was pushed and not popped: the stack is this thread's */
     if (gpuexec_device_count() > 0) while (gxi.cu.cuCtxPopCurrent(&popped) == 0) {}
     return NULL;
 }
@@ -402,12 +508,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const gxi_driver cu = gxi.cu;                        /* shutdown forgets it */
     const gpuexec_result last = gpuexec_shutdown();
     said(last, "gpuexec_shutdown");
-    for (unsigned i = 0; i < KEPT; i++) if (natives[0][i]) (void)cu.cuCtxDestroy((struct CUctx_st *)(uintptr_t)natives[0][i]);
+    for (unsigned i = 0; i < KEPT; i++)
+        if (natives[0][i]) (void)cu.cuCtxDestroy((struct CUctx_st *)(uintptr_t)natives[0][i]);
     simgpu_forget_fault();
     for (int i = 0; i < 2; i++) {
         unsigned flags;
         int active = 1;
-        FUZZ_CHECK(cu.cuDevicePrimaryCtxGetState(i, &flags, &active) == 0 && !active, "device %d's context is held after gpuexec_shutdown", i);
+        FUZZ_CHECK(cu.cuDevicePrimaryCtxGetState(i, &flags, &active) == 0 && !active,
+                   "device %d's context is held after gpuexec_shutdown", i);
     }
     FUZZ_CHECK(__atomic_load_n(&blocks, __ATOMIC_RELAXED) == 0, "%ld blocks of memory after gpuexec_shutdown", blocks);
     return 0;

@@ -1,4 +1,5 @@
-/* hook.c - what the fuzzing harnesses need of the CPU device beyond its interface. It is linked into their copy of the library only. */
+/* hook.c - what the fuzzing harnesses need of the CPU device beyond its interface. It is linked into their copy of the
+   library only. */
 #include "../simgpu/driver/driver.h"
 #include <dlfcn.h>
 
@@ -19,7 +20,10 @@ SIM_EXPORT void simgpu_end_contexts(void) {
         uint64_t used, pool, most;
         sim_devices[i].primary_count = sim_devices[i].primary_flags = 0;
         sim_mem_usage(&sim_devices[i], &used, &pool, &most);
-        if (used) { fprintf(stderr, "device %d has %llu bytes allocated without a context\n", i, (unsigned long long)used); abort(); }
+        if (used) {
+            fprintf(stderr, "device %d has %llu bytes allocated without a context\n", i, (unsigned long long)used);
+            abort();
+        }
     }
     pthread_mutex_unlock(&sim_lock);
 }

@@ -7,9 +7,16 @@ int main(int count, char **names) {
         FILE *file = fopen(names[i], "rb");
         uint8_t *data;
         long size;
-        if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) { perror(names[i]); return 1; }
-        data = (uint8_t *)malloc((size_t)size + !size);            /* exactly as long, so that sanitizers see what reads beyond it */
-        if (!data || fread(data, 1, (size_t)size, file) != (size_t)size) { perror(names[i]); return 1; }
+        if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) {
+            perror(names[i]);
+            return 1;
+        }
+        /* exactly as long, so that sanitizers see what reads beyond it */
+        data = (uint8_t *)malloc((size_t)size + !size);
+        if (!data || fread(data, 1, (size_t)size, file) != (size_t)size) {
+            perror(names[i]);
+            return 1;
+        }
         fclose(file);
         fprintf(stderr, "%s\n", names[i]);
         LLVMFuzzerTestOneInput(data, (size_t)size);

@@ -1,8 +1,11 @@
-/* params.c - what gpuexec.h reads from bytes and lays out by itself, against the CPU device, which does both on its own.
-     text     an image as it comes: loaded and linked; where the device takes it as PTX, the header's reader of PTX text must find the same kernels with
-              the same parameters; and binaries with arbitrary headers, in memory that ends where they end
-     layout   a kernel with parameters of any types, which writes out what it got: the reader, the packed block, gpuexec_params_check, launches from the
-              block, from the packed buffer, prepared and with wrong arguments */
+/* params.c - what gpuexec.h reads from bytes and lays out by itself, against the CPU device,
+     which does both on its own.
+     text     an image as it comes: loaded and linked; where the device takes it as PTX, the header's reader of PTX text
+              must find the same kernels with the same parameters; and binaries with arbitrary headers, in memory that
+              ends where they end
+     layout   a kernel with parameters of any types, which writes out what it got: the reader, the packed block,
+              gpuexec_params_check, launches from the block, from the packed buffer, prepared and with wrong
+              arguments */
 #define GPUEXEC_IMPLEMENTATION
 #define GPUEXEC_STATIC
 #include "../../gpuexec.h"
@@ -42,18 +45,22 @@ static void compare(gpuexec_module module, const char *text) {
         seen++;
         if (n < 0) continue;                             /* "cannot be read" is an answer */
         gpuexec_kernel_info info;
-        FUZZ_CHECK(!gpuexec_kernel_get_info(kernel, &info) && info.parameters == n, "%s has %d parameters, not %d", own, info.parameters, n);
+        FUZZ_CHECK(!gpuexec_kernel_get_info(kernel, &info) && info.parameters == n, "%s has %d parameters, not %d", own,
+                   info.parameters, n);
         int wide = 0;
         for (int i = 0; i < n; i++) {
             size = gpuexec_kernel_parameter_size(kernel, i);
             offset = (size_t)gpuexec_kernel_parameter_offset(kernel, i);
-            wide |= offsets[i] != offset && (offsets[i] % 32 == 0 || offset % 16 == 0);              /* alignments above 16: see gpuexec_params_check */
-            FUZZ_CHECK(size == sizes[i] && (wide || offset == offsets[i]), "parameter %d of %s has %zu bytes at %zu, the reader says %d at %d", i, own, size,
+            /* alignments above 16: see gpuexec_params_check */
+            wide |= offsets[i] != offset && (offsets[i] % 32 == 0 || offset % 16 == 0);
+            FUZZ_CHECK(size == sizes[i] && (wide || offset == offsets[i]),
+                       "parameter %d of %s has %zu bytes at %zu, the reader says %d at %d", i, own, size,
                 offset, sizes[i],
                        offsets[i]);
         }
     }
-    FUZZ_CHECK(seen >= gpuexec_module_kernel_count(module), "the reader finds %d of %d kernels", seen, gpuexec_module_kernel_count(module));
+    FUZZ_CHECK(seen >= gpuexec_module_kernel_count(module), "the reader finds %d of %d kernels", seen,
+               gpuexec_module_kernel_count(module));
 }
 
 static void test_text(const uint8_t *data, size_t size) {
@@ -61,12 +68,16 @@ static void test_text(const uint8_t *data, size_t size) {
     uint8_t *exact = (uint8_t *)malloc(size + !size);
     if (!exact) return;
     if (size) memcpy(exact, data, size);
-    if (size == 24 && gxi_starts(exact, size, GXI_FATBIN_WRAPPER_MAGIC)) memset(exact + 8, 0, 8);        /* a pointer, which is believed */
+    /* a pointer, which is believed */
+    if (size == 24 && gxi_starts(exact, size, GXI_FATBIN_WRAPPER_MAGIC)) memset(exact + 8, 0, 8);
     if (size) {
         const gpuexec_module module = gpuexec_module_load(context, exact, size, size & 1 ? &verbose : NULL);
         if (gpuexec_take_error() == GPUEXEC_OK) {
             char *text = (char *)calloc(1, size + 1);
-            if (text) { memcpy(text, exact, size); compare(module, text); }
+            if (text) {
+                memcpy(text, exact, size);
+                compare(module, text);
+            }
             free(text);
             gpuexec_module_unload(module);
         } else FUZZ_CHECK(*gpuexec_error_text() && *gpuexec_why(module), "no reason");
@@ -94,7 +105,8 @@ static void add(const char *format, ...) {
     at += (size_t)n;
 }
 static const char *blank(struct fuzz_source *s) {
-    static const char *const blanks[] = { " ", " ", "\n", "\t", " /* .param .u8 x, ) */ ", " // ) .entry y (\n", "\r\n ", " \f " };
+    static const char *const blanks[] = { " ", " ", "\n", "\t", " /* .param .u8 x, ) */ ", " // ) .entry y (\n",
+                                          "\r\n ", " \f " };
     return blanks[fuzz_byte(s) % 8];
 }
 
@@ -104,8 +116,15 @@ static unsigned declare(struct fuzz_source *s, struct parameter *p, unsigned mos
     while (s->left > 4 && n < most) {
         struct parameter *q = &p[n];
         q->type = fuzz_byte(s) % (GPUEXEC_TYPES + 8);
-        if (q->type > 0 && q->type < GPUEXEC_TYPES) { q->bytes = gxi_types[q->type].bytes; q->alignment = gxi_types[q->type].alignment; }
-        else { q->type = 0; q->alignment = 1u << fuzz_byte(s) % 8; q->bytes = q->alignment * (1 + fuzz_byte(s) % (q->alignment > 16 ? 3 : 20)); }
+        if (q->type > 0 && q->type < GPUEXEC_TYPES) {
+            q->bytes = gxi_types[q->type].bytes;
+            q->alignment = gxi_types[q->type].alignment;
+        }
+        else {
+            q->type = 0;
+            q->alignment = 1u << fuzz_byte(s) % 8;
+            q->bytes = q->alignment * (1 + fuzz_byte(s) % (q->alignment > 16 ? 3 : 20));
+        }
         q->index = n;
         bytes = (bytes + q->alignment - 1) / q->alignment * q->alignment + q->bytes;
         if (bytes + 128 > BYTES) break;                  /* 128: where a wide alignment puts them further behind */
@@ -115,10 +134,11 @@ static unsigned declare(struct fuzz_source *s, struct parameter *p, unsigned mos
 }
 
 static void write_kernel(struct fuzz_source *s, const struct parameter *p, unsigned n) {
-    static const char *const scalars[4][3] = { { "b8", "u8", "s8" }, { "b16", "u16", "f16" }, { "b32", "f32", "s32" }, { "u64", "b64", "f64" } };
+    static const char *const scalars[4][3] = { { "b8", "u8", "s8" }, { "b16", "u16", "f16" }, { "b32", "f32", "s32" },
+                                               { "u64", "b64", "f64" } };
     at = 0;
-    add("//%s\n.version 8.1\n.target sm_90\n.address_size 64\n.func f(.param .b32 a) { ret; }\n%s.entry%sk%s(", fuzz_byte(s) % 2 ? " .entry k(.param .u8 a)"
-        : "",
+    add("//%s\n.version 8.1\n.target sm_90\n.address_size 64\n.func f(.param .b32 a) { ret; }\n"
+        "%s.entry%sk%s(", fuzz_byte(s) % 2 ? " .entry k(.param .u8 a)" : "",
         fuzz_byte(s) % 2 ? ".visible " : "", blank(s), blank(s));
     for (unsigned i = 0; i < n; i++) {
         const unsigned log = p[i].bytes == 8 ? 3 : p[i].bytes == 4 ? 2 : p[i].bytes == 2 ? 1 : 0, style = fuzz_byte(s);
@@ -132,13 +152,15 @@ static void write_kernel(struct fuzz_source *s, const struct parameter *p, unsig
             add(".%s%s", scalar, blank(s));
             if (log == 3 && style & 128 && p[i].type != GPUEXEC_DOUBLE) add(".ptr .global .align 4 ");
             add("p%u", i);
-        } else add(style & 64 ? ".align %u%s.b8%sp%u[%u]" : ".align %u%s.b8%sp%u[0x%X]", p[i].alignment, blank(s), blank(s), i, p[i].bytes);
+        } else add(style & 64 ? ".align %u%s.b8%sp%u[%u]" : ".align %u%s.b8%sp%u[0x%X]", p[i].alignment, blank(s),
+                   blank(s), i, p[i].bytes);
         add("%s%s", blank(s), i + 1 < n ? "," : "");
     }
     add(") {\n.reg .b16 %%h; .reg .b64 %%d;\nld.param.u64 %%d, [p0];\n");
     unsigned to = 0;
     for (unsigned i = 0; i < n; to += p[i++].bytes)
-        for (unsigned k = 0; k < p[i].bytes; k++) add("ld.param.u8 %%h, [p%u+%u]; st.global.u8 [%%d+%u], %%h;\n", i, k, to + k);
+        for (unsigned k = 0; k < p[i].bytes; k++)
+        add("ld.param.u8 %%h, [p%u+%u]; st.global.u8 [%%d+%u], %%h;\n", i, k, to + k);
     add("ret; }\n");
 }
 
@@ -149,7 +171,8 @@ static void came(const struct parameter *p, unsigned n, const unsigned char *con
     gpuexec_copy_out(stream, got, out, sizeof got);
     gpuexec_fill(stream, out, 0xEE, BYTES);
     FUZZ_CHECK(gpuexec_stream_sync(stream) == GPUEXEC_OK, "%s: %s\n%s", how, gpuexec_error_text(), text);
-    for (unsigned i = 0; i < n; from += p[i++].bytes) FUZZ_CHECK(memcmp(got + from, values[i], p[i].bytes) == 0, "%s: argument %u came otherwise\n%s", how,
+    for (unsigned i = 0; i < n; from += p[i++].bytes)
+        FUZZ_CHECK(memcmp(got + from, values[i], p[i].bytes) == 0, "%s: argument %u came otherwise\n%s", how,
         i, text);
 }
 
@@ -165,34 +188,43 @@ static void test_layout(struct fuzz_source *s) {
     write_kernel(s, p, n);
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (unsigned char)(i * 7 + i / 256 + choice);
     memcpy(bytes, &out, 8);
-    for (unsigned i = 0; i < n; filled += p[i++].bytes) { values[i] = bytes + filled; if (p[i].alignment > widest) widest = p[i].alignment; }
+    for (unsigned i = 0; i < n; filled += p[i++].bytes) {
+        values[i] = bytes + filled;
+        if (p[i].alignment > widest) widest = p[i].alignment;
+    }
 
     const gpuexec_module module = gpuexec_module_load(context, text, at, NULL);
     const gpuexec_kernel kernel = gpuexec_kernel_get(module, "k");
     FUZZ_CHECK(gpuexec_take_error() == GPUEXEC_OK, "%s\n%s", gpuexec_error_text(), text);
     const char *behind = gxi_ptx_entry(text, &name, &end);
     FUZZ_CHECK(behind && end - name == 1 && *name == 'k', "the reader finds no kernel\n%s", text);
-    FUZZ_CHECK(gxi_ptx_params(behind, sizes, offsets, types, GXI_MAX_PARAMETERS) == (int)n, "the reader finds not %u parameters\n%s", n, text);
+    FUZZ_CHECK(gxi_ptx_params(behind, sizes, offsets, types, GXI_MAX_PARAMETERS) == (int)n,
+               "the reader finds not %u parameters\n%s", n, text);
 
     const gpuexec_params block = gpuexec_params_create();
     for (unsigned i = 0; i < n; i++) {
-        FUZZ_CHECK((p[i].type ? gpuexec_params_add(block, (gpuexec_type)p[i].type, values[i]) : gpuexec_params_add_struct(block, values[i], p[i].bytes,
+        FUZZ_CHECK((p[i].type ? gpuexec_params_add(block, (gpuexec_type)p[i].type, values[i])
+                    : gpuexec_params_add_struct(block, values[i], p[i].bytes,
             p[i].alignment)) == GPUEXEC_OK,
                    "%s", gpuexec_error_text());
         FUZZ_CHECK(gpuexec_kernel_parameter_size(kernel, (int)i) == p[i].bytes && sizes[i] == p[i].bytes,
             "the size of parameter %u: device %zu, reader %u\n%s", i,
                    gpuexec_kernel_parameter_size(kernel, (int)i), sizes[i], text);
-        FUZZ_CHECK(widest > 16 || gpuexec_kernel_parameter_offset(kernel, (int)i) == offsets[i], "the offset of parameter %u: device %d, reader %u\n%s", i,
+        FUZZ_CHECK(widest > 16 || gpuexec_kernel_parameter_offset(kernel, (int)i) == offsets[i],
+                   "the offset of parameter %u: device %d, reader %u\n%s", i,
                    gpuexec_kernel_parameter_offset(kernel, (int)i), offsets[i], text);
     }
     const gpuexec_dims one = gpuexec_grid(1, 1, 0);
     gpuexec_launch(kernel, stream, one, gpuexec_params_args(block));
     came(p, n, values, "gpuexec_launch");
     FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_OK, "%s\n%s", gpuexec_error_text(), text);
-    for (unsigned i = 0; i < n; i++) FUZZ_CHECK(gpuexec_params_offset(block, (int)i) == gpuexec_kernel_parameter_offset(kernel, (int)i), "offset %u\n%s", i,
+    for (unsigned i = 0; i < n; i++)
+        FUZZ_CHECK(gpuexec_params_offset(block, (int)i) == gpuexec_kernel_parameter_offset(kernel, (int)i),
+                   "offset %u\n%s", i,
         text);
     void *data = gpuexec_params_data(block, &packed), *extra[] = { (void *)1, data, (void *)2, &packed, NULL };
-    FUZZ_CHECK(gxi.cu.cuLaunchKernel((struct CUfunc_st *)gpuexec_kernel_native(kernel), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(stream), NULL,
+    FUZZ_CHECK(gxi.cu.cuLaunchKernel((struct CUfunc_st *)gpuexec_kernel_native(kernel), 1, 1, 1, 1, 1, 1, 0,
+                                     gpuexec_stream_native(stream), NULL,
         extra) == 0, "the packed buffer\n%s", text);
     came(p, n, values, "the packed buffer");
 
@@ -200,8 +232,10 @@ static void test_layout(struct fuzz_source *s) {
     const unsigned changed = n > 1 ? 1 + choice % (n - 1) : 0;
     if (changed) {
         values[changed] = bytes + sizeof bytes - p[changed].bytes;
-        FUZZ_CHECK(gpuexec_prepared_set(ready, (int)changed, values[changed], p[changed].bytes) == GPUEXEC_OK, "%s", gpuexec_error_text());
-        FUZZ_CHECK(gpuexec_prepared_set(ready, (int)changed, values[changed], p[changed].bytes + 1) != GPUEXEC_OK, "a wrong size is taken");
+        FUZZ_CHECK(gpuexec_prepared_set(ready, (int)changed, values[changed], p[changed].bytes) == GPUEXEC_OK, "%s",
+                   gpuexec_error_text());
+        FUZZ_CHECK(gpuexec_prepared_set(ready, (int)changed, values[changed], p[changed].bytes + 1) != GPUEXEC_OK,
+                   "a wrong size is taken");
         gpuexec_take_error();
     }
     gpuexec_launch_prepared(ready);
@@ -210,25 +244,35 @@ static void test_layout(struct fuzz_source *s) {
     /* one argument too many, and one of another size: refused, whatever they are */
     gpuexec_args args = gpuexec_params_args(block);
     args.count--;
-    FUZZ_CHECK(gpuexec_launch(kernel, stream, one, args) == GPUEXEC_BAD_PARAMETERS && gpuexec_take_error(), "an argument less\n%s", text);
+    FUZZ_CHECK(gpuexec_launch(kernel, stream, one, args) == GPUEXEC_BAD_PARAMETERS && gpuexec_take_error(),
+               "an argument less\n%s", text);
     FUZZ_CHECK(gpuexec_params_add(block, GPUEXEC_CHAR, "x") == GPUEXEC_OK, "%s", gpuexec_error_text());
-    FUZZ_CHECK(gpuexec_launch(kernel, stream, one, gpuexec_params_args(block)) == GPUEXEC_BAD_PARAMETERS && gpuexec_take_error(), "an argument more\n%s", text);
-    FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_BAD_PARAMETERS, "an argument more in the block\n%s", text);
+    FUZZ_CHECK(gpuexec_launch(kernel, stream, one, gpuexec_params_args(block)) == GPUEXEC_BAD_PARAMETERS &&
+               gpuexec_take_error(), "an argument more\n%s", text);
+    FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_BAD_PARAMETERS, "an argument more in the block\n%s",
+               text);
     gpuexec_params_clear(block);
     for (unsigned i = 0; i < n; i++)
         if (i == changed) gpuexec_params_add_struct(block, bytes, p[i].bytes + p[i].alignment, p[i].alignment);
         else gpuexec_params_add_struct(block, bytes, p[i].bytes, p[i].alignment);
-    FUZZ_CHECK(gpuexec_launch(kernel, stream, one, gpuexec_params_args(block)) == GPUEXEC_BAD_PARAMETERS && gpuexec_take_error(), "a larger argument\n%s",
+    FUZZ_CHECK(gpuexec_launch(kernel, stream, one, gpuexec_params_args(block)) == GPUEXEC_BAD_PARAMETERS &&
+               gpuexec_take_error(), "a larger argument\n%s",
         text);
-    FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_BAD_PARAMETERS, "a larger argument in the block\n%s", text);
+    FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_BAD_PARAMETERS, "a larger argument in the block\n%s",
+               text);
 
-    FUZZ_CHECK(!gpuexec_prepared_destroy(ready) && !gpuexec_params_destroy(block) && !gpuexec_module_unload(module), "%s", gpuexec_error_text());
+    FUZZ_CHECK(!gpuexec_prepared_destroy(ready) && !gpuexec_params_destroy(block) && !gpuexec_module_unload(module),
+               "%s", gpuexec_error_text());
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct fuzz_source s = { data, size };
-    if (size && data[0] < 8) { (void)fuzz_byte(&s); test_layout(&s); } else test_text(data, size);
-    FUZZ_CHECK(gpuexec_take_error() == GPUEXEC_OK && gpuexec_stream_sync(stream) == GPUEXEC_OK, "%s", gpuexec_error_text());
+    if (size && data[0] < 8) {
+        (void)fuzz_byte(&s);
+        test_layout(&s);
+    } else test_text(data, size);
+    FUZZ_CHECK(gpuexec_take_error() == GPUEXEC_OK && gpuexec_stream_sync(stream) == GPUEXEC_OK, "%s",
+               gpuexec_error_text());
     return 0;
 }
 

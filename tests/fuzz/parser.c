@@ -1,5 +1,6 @@
-/* parser.c - PTX text as it comes: an input is loaded as a module, and, cut at its NULs, added to a linker, whose image is loaded, too. What fails must say
-   why; nothing may crash, hang or leak. Mutations know lines, words and instructions (grammar.c), not only bytes. */
+/* parser.c - PTX text as it comes: an input is loaded as a module, and, cut at its NULs, added to a linker, whose image
+   is loaded, too. What fails must say why; nothing may crash, hang or leak. Mutations know lines, words and
+   instructions (grammar.c), not only bytes. */
 #include "grammar.h"
 
 int cuInit(unsigned flags);
@@ -16,11 +17,13 @@ int cuFuncGetName(const char **name, void *function);
 int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *size);
 int cuFuncGetAttribute(int *value, int attribute, void *function);
 int cuLinkCreate_v2(unsigned n, int *options, void **values, void **state);
-int cuLinkAddData_v2(void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options, void **values);
+int cuLinkAddData_v2(void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options,
+                     void **values);
 int cuLinkComplete(void *state, void **image, size_t *bytes);
 int cuLinkDestroy(void *state);
 
-enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, NO_BINARY = 209, INVALID_PTX = 218, PTX_VERSION = 222, INVALID_SOURCE = 300, UNKNOWN = 999 };
+enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, NO_BINARY = 209, INVALID_PTX = 218, PTX_VERSION = 222,
+       INVALID_SOURCE = 300, UNKNOWN = 999 };
 enum { INFO_LOG = 3, INFO_SIZE, ERROR_LOG, ERROR_SIZE, VERBOSE = 12, INPUT_PTX = 1, LOG = 4096 };
 
 static char info[LOG], errors[LOG];
@@ -45,12 +48,14 @@ static void look_at(void *module) {
     for (unsigned i = 0; i < n; i++) {
         size_t offset, size, end = 0;
         int value;
-        FUZZ_CHECK(!cuFuncGetName(&name, functions[i]) && !cuModuleGetFunction(&again, module, name), "kernel %u by its name", i);
+        FUZZ_CHECK(!cuFuncGetName(&name, functions[i]) && !cuModuleGetFunction(&again, module, name),
+                   "kernel %u by its name", i);
         for (size_t k = 0; cuFuncGetParamInfo(functions[i], k, &offset, &size) == 0; k++) {
             FUZZ_CHECK(offset >= end, "parameter %zu of %s at %zu, the one before ends at %zu", k, name, offset, end);
             end = offset + size;
         }
-        for (int a = 0; a < 10; a++) FUZZ_CHECK(!cuFuncGetAttribute(&value, a, functions[i]) && value >= -1, "attribute %d of %s is %d", a, name, value);
+        for (int a = 0; a < 10; a++) FUZZ_CHECK(!cuFuncGetAttribute(&value, a, functions[i]) && value >= -1,
+                                                "attribute %d of %s is %d", a, name, value);
     }
     unsigned long long address;
     size_t bytes;
@@ -65,7 +70,8 @@ static int load(const void *image) {
     FUZZ_CHECK(told <= LOG && strlen(errors) < LOG, "the log's length is %zu", told);
     if (!result) look_at(module);
     else {
-        FUZZ_CHECK(result == OUT_OF_MEMORY || result == INVALID_IMAGE || result == NO_BINARY || result == INVALID_PTX || result == PTX_VERSION ||
+        FUZZ_CHECK(result == OUT_OF_MEMORY || result == INVALID_IMAGE || result == NO_BINARY || result == INVALID_PTX ||
+                   result == PTX_VERSION ||
             result == UNKNOWN ||
                    result == INVALID_SOURCE, "the answer is %d", result);
         FUZZ_CHECK(result == OUT_OF_MEMORY || told, "%d without a reason", result);
@@ -87,17 +93,20 @@ static void load_file(const uint8_t *data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const int binary = size > 3 && (data[0] == 0x7F || data[0] == 0x50 || data[0] == 0xB1);
-    char *text = (char *)calloc(1, size + (binary ? 24 : 1));        /* a binary tells its length itself, and is looked at that far */
+    /* a binary tells its length itself, and is looked at that far */
+    char *text = (char *)calloc(1, size + (binary ? 24 : 1));
     void *state, *image, *values[] = { info, (void *)(uintptr_t)LOG, errors, (void *)(uintptr_t)LOG, (void *)1 };
     size_t bytes;
     if (!text) return 0;
     if (size) memcpy(text, data, size);
-    if (size >= 8 && memcmp(data, "SIMLINK2", 8) == 0) load_file(data, size);      /* says its length; only a file's end is known */
+    /* says its length; only a file's end is known */
+    if (size >= 8 && memcmp(data, "SIMLINK2", 8) == 0) load_file(data, size);
     else (void)load(text);
     FUZZ_CHECK(!cuLinkCreate_v2(5, options, values, &state), "a link state");
     for (size_t at = 0, n = 0; at < size && n < 6; n++) {
         const size_t len = strlen(text + at);
-        if (len) (void)cuLinkAddData_v2(state, INPUT_PTX, text + at, len + (n & 1), n & 2 ? "a name" : NULL, 0, NULL, NULL);
+        if (len)
+            (void)cuLinkAddData_v2(state, INPUT_PTX, text + at, len + (n & 1), n & 2 ? "a name" : NULL, 0, NULL, NULL);
         at += len + 1;
     }
     if (!cuLinkComplete(state, &image, &bytes)) (void)load(image);
@@ -108,5 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 #ifdef FUZZ_ENGINE
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) { return grammar_mutate(data, size, most, seed); }
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+    return grammar_mutate(data, size, most, seed);
+}
 #endif

@@ -7,4 +7,8 @@ static void print(const char *word, size_t n) {
     for (size_t i = 0; i < n; i++) printf(word[i] == '"' || word[i] == '\\' ? "\\%c" : "%c", word[i]);
     puts("\"");
 }
-int main(void) { grammar_words(print); return 0; }
+
+int main(void) {
+    grammar_words(print);
+    return 0;
+}

@@ -1,6 +1,7 @@
-/* A driver on a machine without a GPU, as containers and build machines have it: it loads, it knows its version and the names of errors, and its
-   cuInit answers what the environment's PLAY_CUINIT says. Every other entry point answers CUDA_ERROR_NOT_INITIALIZED. The texts that it gives lie in
-   this library: who keeps a pointer to one and closes the library has nothing. */
+/* A driver on a machine without a GPU, as containers and build machines have it: it loads, it knows its version and the
+   names of errors, and its cuInit answers what the environment's PLAY_CUINIT says. Every other entry point answers
+   CUDA_ERROR_NOT_INITIALIZED. The texts that it gives lie in this library: who keeps a pointer to one and closes the
+   library has nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,23 +12,37 @@ static const struct { int number; const char *name, *meaning; } errors[] = {
     { 802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized" },
     { 803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination" },
     { 804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW" },
-    { 999, "CUDA_ERROR_UNKNOWN", "unknown error" } };           /* 35 is none of the driver's own: it has no name for it */
+    { 999, "CUDA_ERROR_UNKNOWN", "unknown error" }
+    };           /* 35 is none of the driver's own: it has no name for it */
 
 static int text_of(int number, const char **text, int meaning) {
     size_t i;
     for (i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (errors[i].number == number) { *text = meaning ? errors[i].meaning : errors[i].name; return 0; }
+        if (errors[i].number == number) {
+            *text = meaning ? errors[i].meaning : errors[i].name;
+            return 0;
+        }
     *text = NULL;
     return 1;
 }
 int cuGetErrorName(int number, const char **text) { return text_of(number, text, 0); }
 int cuGetErrorString(int number, const char **text) { return text_of(number, text, 1); }
-int cuDriverGetVersion(int *version) { *version = 12040; return 0; }
-int cuInit(unsigned flags) { (void)flags; return atoi(getenv("PLAY_CUINIT")); }
+
+int cuDriverGetVersion(int *version) {
+    *version = 12040;
+    return 0;
+}
+
+int cuInit(unsigned flags) {
+    (void)flags;
+    return atoi(getenv("PLAY_CUINIT"));
+}
+
 static int any(void) { return 3; }
 
 int cuGetProcAddress(const char *name, void **p, int version, unsigned long long flags) {
-    (void)version; (void)flags;
+    (void)version;
+    (void)flags;
     *p = strcmp(name, "cuInit") == 0             ? (void *)cuInit
        : strcmp(name, "cuDriverGetVersion") == 0 ? (void *)cuDriverGetVersion
        : strcmp(name, "cuGetErrorName") == 0     ? (void *)cuGetErrorName

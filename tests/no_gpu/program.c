@@ -1,5 +1,5 @@
-/* What a program sees that checks, asks again, takes the failure and goes on, and starts once more: no_gpu RESULT TEXT, the result and a part of the text
-   that each failing call must give. On the machine that driver.c plays. */
+/* What a program sees that checks, asks again, takes the failure and goes on, and starts once more: no_gpu RESULT TEXT,
+   the result and a part of the text that each failing call must give. On the machine that driver.c plays. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 #include <stdio.h>
@@ -27,7 +27,8 @@ int main(int argc, char **argv) {
         const gpuexec_error *e;
         ctx = gpuexec_context_open(0, NULL);
         e = gpuexec_error_detail();
-        CHECK(!gpuexec_ok(ctx) && e->cure && strstr(gpuexec_why(ctx), text) && strstr(gpuexec_why(ctx), "cuInit answered"));
+        CHECK(!gpuexec_ok(ctx) && e->cure && strstr(gpuexec_why(ctx), text) &&
+              strstr(gpuexec_why(ctx), "cuInit answered"));
         CHECK(gpuexec_alloc(ctx, 64) == 0);
         CHECK(gpuexec_context_sync(ctx) == wanted);              /* waits, and takes it */
         CHECK(strstr(gpuexec_error_text(), text) && strstr(gpuexec_error_text(), "cure: "));
@@ -35,7 +36,7 @@ int main(int argc, char **argv) {
         CHECK(e->driver_result == atoi(getenv("PLAY_CUINIT")) && e->driver_result_name && e->driver_result_name[0]);
         CHECK(gpuexec_take_error() == GPUEXEC_OK);
         CHECK(gpuexec_driver_version() == 0 && gpuexec_driver_path()[0] == 0 && !gpuexec_driver_symbol("cuInit", 2000));
-        if (round == 1) {                                        /* another driver may be tried, and this one once more */
+        if (round == 1) {                                      /* another driver may be tried, and this one once more */
             desc.driver_path = "/nowhere/libcuda.so.1";
             CHECK(gpuexec_setup(&desc) == GPUEXEC_NO_DRIVER && gpuexec_take_error() == GPUEXEC_NO_DRIVER);
             desc.driver_path = path;

@@ -1,14 +1,16 @@
 #!/bin/sh
-# Machines that have NVIDIA's driver library but no GPU that works: driver.c plays cuInit's answers there. For each one, program.c looks at all that
-# can be asked of the failure, and an example runs, once with GPUEXEC_DRIVER and once as a container has it, with libcuda.so.1 in the library path:
-# it must end with exit code 1, a text and a cure, never by a signal.
+# Machines that have NVIDIA's driver library but no GPU that works: driver.c plays cuInit's answers there. For each one,
+# program.c looks at all that can be asked of the failure, and an example runs, once with GPUEXEC_DRIVER and once as a
+# container has it, with libcuda.so.1 in the library path: it must end with exit code 1, a text and a cure, never by a
+# signal.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-no-gpu-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
 flags="-O1 -g -Wall -Wextra -Werror ${SAN_FLAGS:-}"
 ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 tests/no_gpu/driver.c -o "$out/libcuda.so.1" &&
     ${CC:-cc} -std=c99 $flags tests/no_gpu/program.c -o "$out/program" -ldl -lpthread &&
-    ${CC:-cc} $flags examples/vector_add.c -o "$out/vector_add" -ldl -lpthread || { echo "suite no_gpu: 0 passed, 1 failed, 0 skipped"; exit 1; }
+    ${CC:-cc} $flags examples/vector_add.c -o "$out/vector_add" -ldl -lpthread ||
+        { echo "suite no_gpu: 0 passed, 1 failed, 0 skipped"; exit 1; }
 passed=0 failed=0
 bad() { failed=$((failed + 1)); echo "failed: cuInit answers $1: $2"; sed 's/^/    /' "$out/log" | head -n 30; }
 
@@ -26,7 +28,9 @@ plays() {
         lacks=
         for text; do grep -q -e "$text" "$out/log" || lacks="$lacks \"$text\""; done
         if [ $code -eq 1 ] && [ -z "$lacks" ]; then passed=$((passed + 1))
-        else bad "$PLAY_CUINIT" "vector_add with ${how%%=*} ends with exit code $code${lacks:+ and its text lacks$lacks}"; fi
+        else
+            bad "$PLAY_CUINIT" "vector_add with ${how%%=*} ends with exit code $code${lacks:+ and its text lacks$lacks}"
+        fi
     done
 }
 cpu_device='cure: .*make simgpu'
@@ -34,9 +38,11 @@ unset CUDA_VISIBLE_DEVICES
 plays 100 22 'finds no GPU' 'cuInit answered CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device' "$cpu_device"
 export CUDA_VISIBLE_DEVICES=9
 plays 100 22 'finds no GPU (CUDA_VISIBLE_DEVICES is "9")' 'cure: .*CUDA_VISIBLE_DEVICES'
-plays 101 22 'cuInit failed (CUDA_VISIBLE_DEVICES is "9")' 'CUDA_ERROR_INVALID_DEVICE (101)' 'cure: correct or unset CUDA_VISIBLE_DEVICES'
+plays 101 22 'cuInit failed (CUDA_VISIBLE_DEVICES is "9")' 'CUDA_ERROR_INVALID_DEVICE (101)' \
+    'cure: correct or unset CUDA_VISIBLE_DEVICES'
 unset CUDA_VISIBLE_DEVICES
-plays 3 90 'does not start: cuInit failed' 'CUDA_ERROR_NOT_INITIALIZED (3)' 'cure: load the driver.s kernel modules' "$cpu_device"
+plays 3 90 'does not start: cuInit failed' 'CUDA_ERROR_NOT_INITIALIZED (3)' 'cure: load the driver.s kernel modules' \
+    "$cpu_device"
 plays 35 90 'does not start: cuInit failed' '(35)' 'cure: update NVIDIA.s driver'
 plays 802 90 'does not start: cuInit failed' 'CUDA_ERROR_SYSTEM_NOT_READY (802)' 'cure: .*nvidia-fabricmanager'
 plays 803 90 'does not start: cuInit failed' 'CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)' 'cure: .*reboot'

@@ -1,4 +1,5 @@
-/* basics.c - the first questions: before a context, contexts and threads, memory, launches, events, modules, peers, and what errors in kernels leave. */
+/* basics.c - the first questions: before a context, contexts and threads, memory, launches, events, modules, peers, and
+   what errors in kernels leave. */
 #include "probe.h"
 
 static void preinit(void) {
@@ -106,7 +107,8 @@ static void launches(void) {
     char     packed[64] = "";
     void    *f = NULL, *params[2], *extra[5];
     open_one();
-    params[0] = &memory[0]; params[1] = &v;
+    params[0] = &memory[0];
+    params[1] = &v;
     ASK("missing_function", cu.function(&f, module[0], "nope"));
     ASK("grid_0", shaped("nop", 0, 1, 1, 0));
     ASK("block_0", shaped("nop", 1, 1, 0, 0));
@@ -123,7 +125,11 @@ static void launches(void) {
     f = kernel(0, "store");
     memcpy(packed, &memory[0], 8);
     memcpy(packed + 8, &v, 4);
-    extra[0] = (void *)1; extra[1] = packed; extra[2] = (void *)2; extra[3] = &bytes; extra[4] = NULL;
+    extra[0] = (void *)1;
+    extra[1] = packed;
+    extra[2] = (void *)2;
+    extra[3] = &bytes;
+    extra[4] = NULL;
     ASK("params", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     ASK("extra_12", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
     bytes = 16;
@@ -137,14 +143,19 @@ static void launches(void) {
     ASK("sync", cu.sync());
 }
 
-/* By itself, as the garbage that a GPU takes for the second parameter may be anything, and the error that follows is for good. */
+/* By itself, as the garbage that a GPU takes for the second parameter may be anything, and the error that follows is
+   for good. */
 static void short_extra(void) {
     size_t bytes = 4;
     char   packed[64] = "";
     void  *extra[5];
     open_one();
     memcpy(packed, &memory[0], 8);
-    extra[0] = (void *)1; extra[1] = packed; extra[2] = (void *)2; extra[3] = &bytes; extra[4] = NULL;
+    extra[0] = (void *)1;
+    extra[1] = packed;
+    extra[2] = (void *)2;
+    extra[3] = &bytes;
+    extra[4] = NULL;
     ASK("extra_4", cu.launch(kernel(0, "store"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
 }
 
@@ -189,14 +200,18 @@ static void modules(void) {
     size_t bytes = 0;
     open_one();
     memset(log, 'x', sizeof log);
-    values[0] = log; values[1] = (void *)32; values[2] = NULL;
+    values[0] = log;
+    values[1] = (void *)32;
+    values[2] = NULL;
     ASK("garbage", cu.load(&m, "hello"));
     ASK("empty", cu.load(&m, ""));
     snprintf(text, sizeof text, "%s.visible .entry k() { bogus.s32 %%r1; ret; }\n", head);
     ASK("bad_opcode", cu.load_ex(&m, text, 3, options, values));
-    answer("log", "%d %02x %02x %02x %02x", (int)(uintptr_t)values[1], log[30] & 255, log[31] & 255, log[32] & 255, log[33] & 255);
+    answer("log", "%d %02x %02x %02x %02x", (int)(uintptr_t)values[1], log[30] & 255, log[31] & 255, log[32] & 255,
+           log[33] & 255);
     ASK("newer", cu.load(&m, ".version 99.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n"));
-    ASK("unknown_target", cu.load(&m, ".version 8.0\n.target sm_999\n.address_size 64\n.visible .entry k() { ret; }\n"));
+    ASK("unknown_target", cu.load(&m, ".version 8.0\n.target sm_999\n.address_size 64\n"
+                                  ".visible .entry k() { ret; }\n"));
     ASK("global", cu.global(&p, &bytes, module[0], "gv"));
     ASK("global_size", (int)bytes);
     ASK("global_missing", cu.global(&p, &bytes, module[0], "zz"));
@@ -209,7 +224,8 @@ static void fails(const char *name, ptr address) {
     void    *params[2], *s = NULL, *c = NULL, *nop = kernel(0, "nop");
     ptr      p = 0;
     int      n = 0;
-    params[0] = &address; params[1] = &v;
+    params[0] = &address;
+    params[1] = &v;
     cu.stream(&s, 0, 0);
     ASK("launch", launch(kernel(0, name), 1, 1, s, params));
     ASK("sync", cu.stream_sync(s));
@@ -231,10 +247,26 @@ static void fails(const char *name, ptr address) {
     cu.set_current(c);
     ASK("alloc_after_reset", cu.alloc(&p, 4));
 }
-static void illegal_address(void) { open_one(); fails("store", 0x10); }
-static void misaligned(void) { open_one(); fails("store", memory[0] + 1); }
-static void trap(void) { open_one(); fails("trp", 0); }
-static void shared_outside(void) { open_one(); fails("shoob", 0); }
+
+static void illegal_address(void) {
+    open_one();
+    fails("store", 0x10);
+}
+
+static void misaligned(void) {
+    open_one();
+    fails("store", memory[0] + 1);
+}
+
+static void trap(void) {
+    open_one();
+    fails("trp", 0);
+}
+
+static void shared_outside(void) {
+    open_one();
+    fails("shoob", 0);
+}
 
 static void peer_self(void) {
     int  can = 9;
@@ -256,8 +288,9 @@ static void peer(void) {
 }
 
 const group basic_groups[] = {
-    { "preinit", preinit, 1 }, { "noctx", noctx, 1 }, { "ctx", contexts, 1 }, { "mem", mem, 1 }, { "launch", launches, 1 },
-    { "short_extra", short_extra, 1 }, { "event", event, 1 }, { "module", modules, 1 }, { "illegal_address", illegal_address, 1 },
-    { "misaligned", misaligned, 1 }, { "trap", trap, 1 }, { "shared_outside", shared_outside, 1 }, { "peer_self", peer_self, 1 }, { "peer", peer, 2 },
+    { "preinit", preinit, 1 }, { "noctx", noctx, 1 }, { "ctx", contexts, 1 }, { "mem", mem, 1 },
+    { "launch", launches, 1 }, { "short_extra", short_extra, 1 }, { "event", event, 1 }, { "module", modules, 1 },
+    { "illegal_address", illegal_address, 1 }, { "misaligned", misaligned, 1 }, { "trap", trap, 1 },
+    { "shared_outside", shared_outside, 1 }, { "peer_self", peer_self, 1 }, { "peer", peer, 2 },
     { NULL, NULL, 0 }
 };

@@ -1,4 +1,5 @@
-/* contexts.c - the driver itself and its devices, error texts, addresses of entry points; contexts, their stacks on threads, limits, peers. */
+/* contexts.c - the driver itself and its devices, error texts, addresses of entry points; contexts, their stacks on
+   threads, limits, peers. */
 #include "probe.h"
 
 /* --- the driver and devices --- */
@@ -239,8 +240,17 @@ static void in_other_thread(void) {
     codes[2] = cu.create(&made, 0, 0);
     codes[3] = is(made);
 }
-static void set_and_leave(void) { codes[0] = cu.set_current(made); codes[1] = cu.push(made); }
-static void destroy_it(void) { codes[0] = cu.destroy(made); codes[1] = cu.current(&seen); }
+
+static void set_and_leave(void) {
+    codes[0] = cu.set_current(made);
+    codes[1] = cu.push(made);
+}
+
+static void destroy_it(void) {
+    codes[0] = cu.destroy(made);
+    codes[1] = cu.current(&seen);
+}
+
 static void context_threads(void) {
     void    *a = NULL, *c = NULL;
     ptr      p = 0;
@@ -318,10 +328,10 @@ static void context_tells(void) {
 
 static void limits(void) {
     static const struct { int limit; size_t value; } set[] = {
-        { 0, 0 }, { 0, 1 }, { 0, 1025 }, { 0, 100000 }, { 0, (size_t)1 << 40 }, { 1, 0 }, { 1, 5 << 20 }, { 1, (size_t)1 << 50 }, { 1, (size_t)1 << 31 },
-        { 2, 0 }, { 2, 5 << 20 },
-        { 3, 0 }, { 3, 1 }, { 4, 0 }, { 4, 1 }, { 4, 5000 }, { 5, 0 }, { 5, 33 }, { 5, 128 }, { 5, 129 }, { 6, 0 }, { 7, 0 }, { 7, 1024 }, { 8, 0 }, { 8, 1 },
-        { 9, 1 }, { 10, 0 }, { 11, 0 }, { -1, 0 }
+        { 0, 0 }, { 0, 1 }, { 0, 1025 }, { 0, 100000 }, { 0, (size_t)1 << 40 }, { 1, 0 }, { 1, 5 << 20 },
+        { 1, (size_t)1 << 50 }, { 1, (size_t)1 << 31 }, { 2, 0 }, { 2, 5 << 20 },
+        { 3, 0 }, { 3, 1 }, { 4, 0 }, { 4, 1 }, { 4, 5000 }, { 5, 0 }, { 5, 33 }, { 5, 128 }, { 5, 129 }, { 6, 0 },
+        { 7, 0 }, { 7, 1024 }, { 8, 0 }, { 8, 1 }, { 9, 1 }, { 10, 0 }, { 11, 0 }, { -1, 0 }
     };
     void  *c = NULL;
     size_t value, i;
@@ -465,7 +475,8 @@ static void peers_two(void) {
     ASK("copy_peer_past_end", cu.copy_peer(memory[0], context[0], memory[1] + 4, context[1], MEMORY, NULL));
     ASK("copy_peer_one_side", cu.copy_peer(memory[0], context[0], memory[0] + 64, context[0], 64, NULL));
     ASK("copy_across", cu.copy_async(memory[0], memory[1], 64, NULL));
-    ASK("alloc_there_free_here", (cu.set_current(context[1]), cu.alloc(&p, 64), cu.set_current(context[0]), cu.free(p)));
+    ASK("alloc_there_free_here",
+        (cu.set_current(context[1]), cu.alloc(&p, 64), cu.set_current(context[0]), cu.free(p)));
     ASK("range_of_other", cu.range(&p, NULL, memory[1]));
     ASK("disable", cu.disable_peer(context[1]));
     ASK("range_of_other_then", cu.range(&p, NULL, memory[1]));
@@ -473,15 +484,19 @@ static void peers_two(void) {
     ASK("to_other", cu.to_device(memory[1], "1234", 4));
     ASK("from_other", cu.to_host(&p, memory[1], 4));
     ASK("disable_again", cu.disable_peer(context[1]));
-    ASK("event_there_stream_here", (cu.set_current(context[1]), cu.event(&own, 0), cu.record(own, (void *)1), cu.set_current(context[0]), cu.wait_event(NULL,
+    ASK("event_there_stream_here", (cu.set_current(context[1]), cu.event(&own, 0), cu.record(own, (void *)1),
+                                    cu.set_current(context[0]), cu.wait_event(NULL,
         own, 0)));
     ASK("launch_there_on_null", launch(kernel(1, "nop"), 1, 1, NULL, NULL));
     ASK("sync", cu.sync());
 }
 
-const group device_groups[] = { { "error", errors, 1 }, { "device", device, 1 }, { "address", addresses, 1 }, { NULL, NULL, 0 } };
+const group device_groups[] = { { "error", errors, 1 }, { "device", device, 1 }, { "address", addresses, 1 },
+                                { NULL, NULL, 0 } };
 const group context_groups[] = {
-    { "context_create", context_create, 1 }, { "context_stack", context_stack, 1 }, { "context_threads", context_threads, 1 },
+    { "context_create", context_create, 1 }, { "context_stack", context_stack, 1 },
+    { "context_threads", context_threads, 1 },
     { "context_tells", context_tells, 1 },
-    { "limit", limits, 1 }, { "primary", primary, 1 }, { "peers_one", peers_one, 1 }, { "peers_two", peers_two, 2 }, { NULL, NULL, 0 }
+    { "limit", limits, 1 }, { "primary", primary, 1 }, { "peers_one", peers_one, 1 }, { "peers_two", peers_two, 2 },
+    { NULL, NULL, 0 }
 };

@@ -55,7 +55,14 @@ static void shapes(void) {
 
 static int extra(void *f, void *a, void *b, void *c, void *d, void *e, void *g, void *h) {
     void *list[8];
-    list[0] = a; list[1] = b; list[2] = c; list[3] = d; list[4] = e; list[5] = g; list[6] = h; list[7] = NULL;
+    list[0] = a;
+    list[1] = b;
+    list[2] = c;
+    list[3] = d;
+    list[4] = e;
+    list[5] = g;
+    list[6] = h;
+    list[7] = NULL;
     return cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, list);
 }
 static void extras(void) {
@@ -85,11 +92,16 @@ static void extras(void) {
     ASK("no_buffer", extra(store, POINTER_KEY, NULL, SIZE_KEY, &twelve, NULL, NULL, NULL));
     ASK("no_size", extra(store, POINTER_KEY, packed, SIZE_KEY, NULL, NULL, NULL, NULL));
     ASK("params_null_element", launch(store, 1, 1, NULL, none));
-    ASK("long_grid_0", cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
-    ASK("long_shared_too_large", cu.launch(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL, (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
-    ASK("unknown_key_grid_0", cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
-    ASK("unknown_key_null_function", cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
-    ASK("params_and_extra_null_function", cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]) { packed, packed }, (void *[]) { NULL }));
+    ASK("long_grid_0", cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL,
+                                 (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
+    ASK("long_shared_too_large", cu.launch(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL,
+                                           (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
+    ASK("unknown_key_grid_0",
+        cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
+    ASK("unknown_key_null_function",
+        cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
+    ASK("params_and_extra_null_function",
+        cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]) { packed, packed }, (void *[]) { NULL }));
     ASK("short_long", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
     ASK("exact", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &eight, NULL, NULL, NULL));
     ASK("sync", cu.sync());
@@ -101,7 +113,8 @@ static config simple(attribute *list, unsigned n) {
     memset(&c, 0, sizeof c);
     c.grid[0] = 4;
     c.grid[1] = c.grid[2] = c.block[0] = c.block[1] = c.block[2] = 1;
-    c.list = list; c.n = n;
+    c.list = list;
+    c.n = n;
     return c;
 }
 static int with(unsigned id, int value) {
@@ -117,7 +130,9 @@ static int cluster(unsigned x, unsigned y, unsigned z) {
     config    c = simple(&a, 1);
     memset(&a, 0, sizeof a);
     a.id = 4;
-    a.value.dim[0] = x; a.value.dim[1] = y; a.value.dim[2] = z;
+    a.value.dim[0] = x;
+    a.value.dim[1] = y;
+    a.value.dim[2] = z;
     return cu.launch_ex(&c, kernel(0, "nop"), NULL, NULL);
 }
 static void launch_ex(void) {
@@ -179,8 +194,10 @@ static void launch_ex(void) {
     ASK("cluster_8", cluster(8, 1, 1));
     ASK("cluster_16", cluster(16, 1, 1));
     c = simple(a, 2);
-    a[0].id = 2; a[0].value.flag = 1;
-    a[1].id = 2; a[1].value.flag = 0;
+    a[0].id = 2;
+    a[0].value.flag = 1;
+    a[1].id = 2;
+    a[1].value.flag = 0;
     ASK("cooperative_twice", cu.launch_ex(&c, nop, NULL, NULL));
     c = simple(a, 1);
     c.grid[0] = 1000000;
@@ -212,7 +229,8 @@ static void cooperative(void) {
     nop = kernel(0, "nop");
     store = kernel(0, "store");
     fixed = kernel(0, "fixed40k");
-    params[0] = &memory[0]; params[1] = &v;
+    params[0] = &memory[0];
+    params[1] = &v;
     cu.attribute(&processors, 16, 0);
     cu.blocks(&each, store, 256, 0);
     most = (unsigned)(each * processors);
@@ -247,7 +265,8 @@ static void reset_parts(void *const streams[2], const char *name) {
     memset(parts, 0, sizeof parts);
     for (i = 0; i < 2; i++) {
         parts[i].function = kernel(i, name);
-        parts[i].grid[0] = parts[i].grid[1] = parts[i].grid[2] = parts[i].block[0] = parts[i].block[1] = parts[i].block[2] = 1;
+        parts[i].grid[0] = parts[i].grid[1] = parts[i].grid[2] = parts[i].block[0] = parts[i].block[1] =
+            parts[i].block[2] = 1;
         parts[i].stream = streams[i];
     }
     parts[2] = parts[0];
@@ -275,7 +294,8 @@ static void multi(void) {
     TRY("stream_1", 2, 0, parts[1].stream = (void *)1);
     TRY("stream_2", 2, 0, parts[1].stream = (void *)2);
     TRY("streams_swapped", 2, 0, (parts[0].stream = streams[1], parts[1].stream = streams[0]));
-    TRY("functions_swapped", 2, 0, (one = parts[0], parts[0].function = parts[1].function, parts[1].function = one.function));
+    TRY("functions_swapped", 2, 0,
+        (one = parts[0], parts[0].function = parts[1].function, parts[1].function = one.function));
     TRY("parts_swapped", 2, 0, (one = parts[0], parts[0] = parts[1], parts[1] = one));
     TRY("same_twice", 2, 0, parts[1] = parts[0]);
     TRY("grid_0", 2, 0, parts[0].grid[0] = parts[1].grid[0] = 0);
@@ -302,13 +322,20 @@ static void multi(void) {
 /* --- occupancy --- */
 
 static size_t much(int threads) { return (size_t)threads * 1000; }
-static size_t most_of(int threads) { (void)threads; return (size_t)1 << 40; }
+
+static size_t most_of(int threads) {
+    (void)threads;
+    return (size_t)1 << 40;
+}
+
 static void occupancy(void) {
     static const struct { const char *name; int threads; size_t shared; } cases[] = {
-        { "nop", 1, 0 }, { "nop", 32, 0 }, { "nop", 33, 0 }, { "nop", 1024, 0 }, { "nop", 1025, 0 }, { "nop", 0, 0 }, { "nop", -1, 0 }, { "nop", 32, 1024 },
-        { "nop", 32, 49152 }, { "nop", 32, 49153 }, { "nop", 32, 61440 }, { "nop", 32, 232448 }, { "nop", 32, 232449 }, { "nop", 32, (size_t)1 << 40 },
+        { "nop", 1, 0 }, { "nop", 32, 0 }, { "nop", 33, 0 }, { "nop", 1024, 0 }, { "nop", 1025, 0 }, { "nop", 0, 0 },
+        { "nop", -1, 0 }, { "nop", 32, 1024 }, { "nop", 32, 49152 }, { "nop", 32, 49153 }, { "nop", 32, 61440 },
+        { "nop", 32, 232448 }, { "nop", 32, 232449 }, { "nop", 32, (size_t)1 << 40 },
         { "nop", 32, ((size_t)1 << 40) + 49153 },
-        { "max64", 64, 0 }, { "max64", 65, 0 }, { "req64", 32, 0 }, { "req64", 65, 0 }, { "fixed40k", 32, 0 }, { "fixed40k", 32, 8192 },
+        { "max64", 64, 0 }, { "max64", 65, 0 }, { "req64", 32, 0 }, { "req64", 65, 0 }, { "fixed40k", 32, 0 },
+        { "fixed40k", 32, 8192 },
         { "fixed40k", 32, 8193 }
     };
     void *nop;
@@ -367,6 +394,6 @@ static void occupancy(void) {
 }
 
 const group launch_groups[] = {
-    { "shape", shapes, 1 }, { "extra", extras, 1 }, { "launch_ex", launch_ex, 1 }, { "cooperative", cooperative, 1 }, { "multi", multi, 2 },
-    { "occupancy", occupancy, 1 }, { NULL, NULL, 0 }
+    { "shape", shapes, 1 }, { "extra", extras, 1 }, { "launch_ex", launch_ex, 1 }, { "cooperative", cooperative, 1 },
+    { "multi", multi, 2 }, { "occupancy", occupancy, 1 }, { NULL, NULL, 0 }
 };

@@ -196,7 +196,8 @@ static void tell_pointer(const char *kind, ptr p) {
         int      one = asked[i];
         void    *to = room;
         cu.pointers(1, &one, &to, p);
-        at += snprintf(line + at, sizeof line - (size_t)at, " %lld", bytes[one] == 4 ? (long long)(int)room[0] : (long long)room[0]);
+        at += snprintf(line + at, sizeof line - (size_t)at, " %lld", bytes[one] == 4 ? (long long)(int)room[0]
+                       : (long long)room[0]);
     }
     snprintf(question, sizeof question, "%s_is", kind);
     answer(question, "%s", line + 1);
@@ -228,7 +229,9 @@ static void pointers(void) {
     ASK("behind_pinned", cu.pointer(&type, 2, (ptr)(uintptr_t)host + 1000));
     ASK("one_to_null", cu.pointer(NULL, 2, p));
     ASK("unknown_to_null", cu.pointer(NULL, 99, 0));
-    values[0] = &type; values[1] = &other; values[2] = &ordinal;
+    values[0] = &type;
+    values[1] = &other;
+    values[2] = &ordinal;
     ASK("none", cu.pointers(0, asked, values, p));
     type = ordinal = 77;
     ASK("unknown_in_list", cu.pointers(3, asked, values, p));
@@ -248,7 +251,9 @@ static void pointers(void) {
     ASK("without", cu.pointer(&type, 2, p));
     ASK("device_pointer_without", cu.pointer(&g, 3, p));
     ASK("pinned_pointer_without", cu.pointer(&g, 3, (ptr)(uintptr_t)host));
-    asked[0] = 2; asked[1] = 3; asked[2] = 9;
+    asked[0] = 2;
+    asked[1] = 3;
+    asked[2] = 9;
     values[1] = &other;
     type = ordinal = 77;
     ASK("list_without", cu.pointers(3, asked, values, p));
@@ -364,7 +369,8 @@ static void fills(void) {
     ASK("now_0_without", cu.fill_32_now(m, 0, 0));
 }
 
-static void fills_wrap(void) {                       /* the first of them may break everything, and the answers of the others then are only its echo */
+/* the first of them may break everything, and the answers of the others then are only its echo */
+static void fills_wrap(void) {
     open_one();
     ASK("32", cu.fill_32(memory[0], 0, (size_t)1 << 62, NULL));
     ASK("sync", cu.sync());
@@ -373,9 +379,14 @@ static void fills_wrap(void) {                       /* the first of them may br
 static copy_2d square(ptr to, const void *from) {    /* 16 x 4 bytes, pitch 64 on both sides */
     copy_2d c;
     memset(&c, 0, sizeof c);
-    c.from_type = HOST; c.from_host = from; c.from_pitch = 64;
-    c.to_type = DEVICE; c.to_device = to; c.to_pitch = 64;
-    c.width = 16; c.height = 4;
+    c.from_type = HOST;
+    c.from_host = from;
+    c.from_pitch = 64;
+    c.to_type = DEVICE;
+    c.to_device = to;
+    c.to_pitch = 64;
+    c.width = 16;
+    c.height = 4;
     return c;
 }
 static void copies_2d(void) {
@@ -431,7 +442,7 @@ static void copies_2d(void) {
 }
 
 const group memory_groups[] = {
-    { "alloc", allocs, 1 }, { "pinned", pinned, 1 }, { "registered", registered, 1 }, { "pointer", pointers, 1 }, { "copy", copies, 1 },
-    { "fill", fills, 1 }, { "fill_wraps", fills_wrap, 1 },
+    { "alloc", allocs, 1 }, { "pinned", pinned, 1 }, { "registered", registered, 1 }, { "pointer", pointers, 1 },
+    { "copy", copies, 1 }, { "fill", fills, 1 }, { "fill_wraps", fills_wrap, 1 },
     { "copy_2d", copies_2d, 1 }, { NULL, NULL, 0 }
 };

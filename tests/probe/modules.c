@@ -7,7 +7,8 @@ static const char bad[] = HEAD ".visible .entry k() { bogus.s32 %r1; ret; }\n";
 
 static void loads(void) {
     static const struct { const char *question, *text; } texts[] = {
-        { "spaces", "   \n\n  " }, { "comment", "// nothing\n" }, { "head_only", HEAD }, { "version_only", ".version 6.4\n" },
+        { "spaces", "   \n\n  " }, { "comment", "// nothing\n" }, { "head_only", HEAD },
+        { "version_only", ".version 6.4\n" },
         { "no_target", ".version 6.4\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "no_version", ".target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "no_address_size", ".version 6.4\n.target sm_52\n.visible .entry k() { ret; }\n" },
@@ -18,7 +19,8 @@ static void loads(void) {
         { "target_sm_89", ".version 8.0\n.target sm_89\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "target_sm_100", ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "target_sm_120a", ".version 8.7\n.target sm_120a\n.address_size 64\n.visible .entry k() { ret; }\n" },
-        { "target_too_new_for_version", ".version 6.4\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_too_new_for_version", ".version 6.4\n.target sm_90\n.address_size 64\n"
+          ".visible .entry k() { ret; }\n" },
         { "target_sm_20", ".version 3.2\n.target sm_20\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "target_debug", ".version 6.4\n.target sm_52, debug\n.address_size 64\n.visible .entry k() { ret; }\n" },
         { "version_9_0", ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n" },
@@ -27,22 +29,29 @@ static void loads(void) {
         { "entry_twice", HEAD ".visible .entry k() { ret; }\n.visible .entry k() { ret; }\n" },
         { "not_visible_entry", HEAD ".entry k() { ret; }\n" }, { "no_ret", HEAD ".visible .entry k() { }\n" },
         { "extern_function", HEAD ".extern .func f();\n.visible .entry k() { call f; ret; }\n" },
-        { "extern_variable", HEAD ".extern .global .u32 v;\n.visible .entry k() { .reg .u32 %r; ld.global.u32 %r, [v]; ret; }\n" },
+        { "extern_variable", HEAD ".extern .global .u32 v;\n"
+          ".visible .entry k() { .reg .u32 %r; ld.global.u32 %r, [v]; ret; }\n" },
         { "cut", HEAD ".visible .entry k() { ret;" }, { "variables_only", HEAD ".visible .global .u32 v;\n" },
-        { "shared_50000", HEAD ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
-        { "shared_232448", HEAD ".visible .entry k() { .shared .b8 a[232448]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
-        { "shared_232449", HEAD ".visible .entry k() { .shared .b8 a[232449]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+        { "shared_50000",
+          HEAD ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+        { "shared_232448",
+          HEAD ".visible .entry k() { .shared .b8 a[232448]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
+        { "shared_232449",
+          HEAD ".visible .entry k() { .shared .b8 a[232449]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
         { "shared_50000_sm_90", ".version 8.0\n.target sm_90\n.address_size 64\n"
             ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n" },
-        { "debug_with_sections", ".version 6.4\n.target sm_52, debug\n.address_size 64\n.file 1 \"a.cu\"\n.visible .entry k() { .loc 1 1 1\n ret; }\n"
+        { "debug_with_sections", ".version 6.4\n.target sm_52, debug\n.address_size 64\n.file 1 \"a.cu\"\n"
+          ".visible .entry k() { .loc 1 1 1\n ret; }\n"
             ".section .debug_str { .b8 0 }\n" },
-        { "version_in_comment", "// .version 6.4\n" }, { "version_only_word", ".version" }, { "text_then_version", "x .version 6.4\n.target sm_52\n" },
+        { "version_in_comment", "// .version 6.4\n" }, { "version_only_word", ".version" },
+        { "text_then_version", "x .version 6.4\n.target sm_52\n" },
         { "bad_then_version", "bogus\n" HEAD ".visible .entry k() { ret; }\n" }
     };
     void    *m = NULL, *f = NULL;
     unsigned i, n;
     int      option = 0, value = 77;
-    static const char large[] = HEAD ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n";
+    static const char large[] = HEAD
+        ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n";
     cu.init(0);
     ASK("null_without", cu.load(NULL, NULL));
     open_one();
@@ -99,10 +108,13 @@ static void log_of(const char *question, const char *text, char *log, int o1, vo
     int   result;
     if (skipped(question)) return;
     memset(log, 'x', 1000);
-    names[0] = o1; names[1] = o2;
-    values[0] = v1; values[1] = v2;
+    names[0] = o1;
+    names[1] = o2;
+    values[0] = v1;
+    values[1] = v2;
     result = cu.load_ex(&m, text, 2, names, values);
-    answer(question, "%d %d %d %d %d", result, (int)(uintptr_t)values[slot], log[0] == 'x', log[0] == 0, log[0] == 'x' ? 0 : (int)strlen(log));
+    answer(question, "%d %d %d %d %d", result, (int)(uintptr_t)values[slot], log[0] == 'x', log[0] == 0,
+           log[0] == 'x' ? 0 : (int)strlen(log));
 }
 static void logs(void) {
     static char log[4000];
@@ -124,10 +136,15 @@ static void logs(void) {
     log_of("info_when_bad", bad, log, LOG_INFO, log, LOG_INFO_SIZE, (void *)1000, 1);
     log_of("two_sizes", bad, log, LOG_ERROR_SIZE, (void *)8, LOG_ERROR_SIZE, (void *)1000, 0);
     log_of("error_when_garbage", "hello", log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
-    log_of("error_when_newer", ".version 9.9\n.target sm_75\n.address_size 64\n", log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
-    values[0] = log; values[1] = (void *)4000; values[2] = (void *)1; values[3] = NULL;
+    log_of("error_when_newer", ".version 9.9\n.target sm_75\n"
+           ".address_size 64\n", log, LOG_ERROR, log, LOG_ERROR_SIZE, (void *)1000, 1);
+    values[0] = log;
+    values[1] = (void *)4000;
+    values[2] = (void *)1;
+    values[3] = NULL;
     memset(log, 'x', sizeof log);
-    snprintf(fresh, sizeof fresh, HEAD ".visible .entry k_%d_%ld() { ret; }\n", (int)getpid(), (long)time(NULL));       /* in no cache */
+    /* in no cache */
+    snprintf(fresh, sizeof fresh, HEAD ".visible .entry k_%d_%ld() { ret; }\n", (int)getpid(), (long)time(NULL));
     ASK("verbose", cu.load_ex(&m, fresh, 4, names, values));
     answer("verbose_tells", "%d %d", (uintptr_t)values[1] > 0, strlen(log) == (uintptr_t)values[1]);
     memcpy(&ms, &values[3], sizeof ms);
@@ -135,7 +152,8 @@ static void logs(void) {
 }
 
 static void modules(void) {
-    static const char two[] = HEAD ".visible .global .u32 v;\n.visible .entry a() { ret; }\n.visible .entry b() { ret; }\n.visible .entry c() { ret; }\n";
+    static const char two[] = HEAD ".visible .global .u32 v;\n.visible .entry a() { ret; }\n"
+                                   ".visible .entry b() { ret; }\n.visible .entry c() { ret; }\n";
     void    *m = NULL, *f = NULL, *g = NULL, *list[5], *other = NULL;
     ptr      p = 0, q = 0;
     size_t   bytes = 77, offset = 77;
@@ -246,10 +264,12 @@ static void modules(void) {
 
 static void function_attributes(void) {
     static const struct { int id, value; } set[] = {
-        { 0, 64 }, { 1, 0 }, { 2, 0 }, { 3, 0 }, { 4, 16 }, { 5, 0 }, { 6, 0 }, { 7, 0 }, { 7, 1 }, { MAX_DYNAMIC, -1 }, { MAX_DYNAMIC, 0 }, { MAX_DYNAMIC, 1 },
-        { MAX_DYNAMIC, 232448 }, { MAX_DYNAMIC, 232449 }, { MAX_DYNAMIC, 0x7fffffff }, { MAX_DYNAMIC, 1024 }, { CARVEOUT, -2 }, { CARVEOUT, -1 },
+        { 0, 64 }, { 1, 0 }, { 2, 0 }, { 3, 0 }, { 4, 16 }, { 5, 0 }, { 6, 0 }, { 7, 0 }, { 7, 1 }, { MAX_DYNAMIC, -1 },
+        { MAX_DYNAMIC, 0 }, { MAX_DYNAMIC, 1 }, { MAX_DYNAMIC, 232448 }, { MAX_DYNAMIC, 232449 },
+        { MAX_DYNAMIC, 0x7fffffff }, { MAX_DYNAMIC, 1024 }, { CARVEOUT, -2 }, { CARVEOUT, -1 },
         { CARVEOUT, 0 },
-        { CARVEOUT, 50 }, { CARVEOUT, 100 }, { CARVEOUT, 101 }, { 10, 0 }, { 10, 1 }, { 11, 0 }, { 11, 1 }, { 12, 0 }, { 13, 0 }, { 14, 0 }, { 14, 1 },
+        { CARVEOUT, 50 }, { CARVEOUT, 100 }, { CARVEOUT, 101 }, { 10, 0 }, { 10, 1 }, { 11, 0 }, { 11, 1 }, { 12, 0 },
+        { 13, 0 }, { 14, 0 }, { 14, 1 },
         { 14, 2 },
         { 15, 0 }, { 15, 1 }, { 15, 2 }, { 15, 3 }, { 16, 0 }, { 17, 0 }, { 99, 0 }, { -1, 0 }
     };
@@ -298,7 +318,14 @@ static void function_attributes(void) {
 
 /* What a kernel needs goes while it runs: the kernel ends, or the call waits. */
 static gate the_gate;
-static void *open_later(void *unused) { (void)unused; sleep_ms(100); open_gate(the_gate); return NULL; }
+
+static void *open_later(void *unused) {
+    (void)unused;
+    sleep_ms(100);
+    open_gate(the_gate);
+    return NULL;
+}
+
 static int spin_for_a_while(void **stream, pthread_t *opens) {
     open_one();
     the_gate = make_gate();
@@ -343,10 +370,12 @@ static void destroy_busy(void) {
 
 static const char main_text[] = HEAD ".extern .func help();\n.visible .entry k() { call help; ret; }\n";
 static const char help_text[] = HEAD ".visible .func help() { ret; }\n";
-static int add(void *state, const char *text, const char *name) { return cu.link_add(state, 1, (void *)(uintptr_t)text, strlen(text) + 1, name, 0, NULL,
+static int add(void *state, const char *text, const char *name) { return cu.link_add(state, 1, (void *)(uintptr_t)text,
+                                                                                     strlen(text) + 1, name, 0, NULL,
     NULL); }
 
-/* A symbol is nowhere; which logs there are, and CU_JIT_LOG_VERBOSE. What cuLinkComplete answers, whether there is an image, and what the log names. */
+/* A symbol is nowhere; which logs there are, and CU_JIT_LOG_VERBOSE. What cuLinkComplete answers, whether there is an
+   image, and what the log names. */
 static void missing(const char *what, const char *text, int info, int error, int verbose) {
     static char logs[2][2000];
     int    names[5], result;
@@ -354,22 +383,39 @@ static void missing(const char *what, const char *text, int info, int error, int
     size_t bytes = 0;
     unsigned n = 0;
     char   question[60];
-    snprintf(question, sizeof question, "missing_%s%s%s%s", what, info ? "_info" : "", error ? "_error" : "", verbose ? "_verbose" : "");
+    snprintf(question, sizeof question, "missing_%s%s%s%s", what, info ? "_info" : "", error ? "_error" : "",
+             verbose ? "_verbose" : "");
     if (skipped(question)) return;
     memset(logs, 0, sizeof logs);
-    if (info) { names[n] = LOG_INFO; values[n++] = logs[0]; names[n] = LOG_INFO_SIZE; values[n++] = (void *)sizeof logs[0]; }
-    if (error) { names[n] = LOG_ERROR; values[n++] = logs[1]; names[n] = LOG_ERROR_SIZE; values[n++] = (void *)sizeof logs[1]; }
-    if (verbose) { names[n] = LOG_VERBOSE; values[n++] = (void *)1; }
+    if (info) {
+        names[n] = LOG_INFO;
+        values[n++] = logs[0];
+        names[n] = LOG_INFO_SIZE;
+        values[n++] = (void *)sizeof logs[0];
+    }
+    if (error) {
+        names[n] = LOG_ERROR;
+        values[n++] = logs[1];
+        names[n] = LOG_ERROR_SIZE;
+        values[n++] = (void *)sizeof logs[1];
+    }
+    if (verbose) {
+        names[n] = LOG_VERBOSE;
+        values[n++] = (void *)1;
+    }
     cu.link_create(n, names, values, &state);
     add(state, text, "main");
     result = cu.link_complete(state, &image, &bytes);
-    answer(question, "%d %d %d %d %d", result, image != NULL, bytes > 0, strstr(logs[1], "Undefined") != NULL, result ? -1 : cu.load(&m, image));
+    answer(question, "%d %d %d %d %d", result, image != NULL, bytes > 0, strstr(logs[1], "Undefined") != NULL,
+           result ? -1 : cu.load(&m, image));
 }
 static void missings(void) {
     static const char variable[] = HEAD ".extern .global .align 4 .u32 sw;\n"
         ".visible .entry k() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; ret; }\n";
-    static const char both[] = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func tw();\n.extern .global .align 4 .u32 sw;\n"
-        ".visible .entry run() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; call tw, (); ret; }\n";
+    static const char both[] = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func tw();\n"
+                               ".extern .global .align 4 .u32 sw;\n"
+        ".visible .entry run() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; "
+        "call tw, (); ret; }\n";
     int i;
     open_one();
     for (i = 0; i < 8; i++) missing("function", main_text, i & 1, i & 2, i & 4);
@@ -437,7 +483,8 @@ static void links(void) {
     ASK("destroy_after_bad", cu.link_destroy(state));
     cu.link_create(0, NULL, NULL, &state);
     ASK("add_help", add(state, help_text, NULL));
-    ASK("add_unterminated", cu.link_add(state, 1, (void *)(uintptr_t)main_text, sizeof main_text - 1, "", 0, NULL, NULL));
+    ASK("add_unterminated",
+        cu.link_add(state, 1, (void *)(uintptr_t)main_text, sizeof main_text - 1, "", 0, NULL, NULL));
     ASK("complete_to_null", cu.link_complete(state, NULL, &bytes));
     ASK("complete", cu.link_complete(state, &image, NULL));
     ASK("complete_again", cu.link_complete(state, &again, &bytes));
@@ -460,8 +507,9 @@ static void links(void) {
     ASK("destroy_without", cu.link_destroy(state));
 }
 const group module_groups[] = {
-    { "load", loads, 1 }, { "option_0", options_0, 1 }, { "option_1", options_1, 1 }, { "log", logs, 1 }, { "modules", modules, 1 },
-    { "function", function_attributes, 1 }, { "unload_busy", unload_busy, 1 }, { "free_busy", free_busy, 1 }, { "destroy_busy", destroy_busy, 1 },
+    { "load", loads, 1 }, { "option_0", options_0, 1 }, { "option_1", options_1, 1 }, { "log", logs, 1 },
+    { "modules", modules, 1 }, { "function", function_attributes, 1 }, { "unload_busy", unload_busy, 1 },
+    { "free_busy", free_busy, 1 }, { "destroy_busy", destroy_busy, 1 },
     { NULL, NULL, 0 }
 };
 const group link_groups[] = { { "link", links, 1 }, { "link_missing", missings, 1 }, { NULL, NULL, 0 } };

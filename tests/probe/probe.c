@@ -1,5 +1,6 @@
-/* probe.c - asks the driver that GPUEXEC_DRIVER names, else libcuda.so.1, and prints its answers; with arguments only the groups of these names.
-   The first line names the device and the driver. Modules are loaded eagerly: loaded lazily, a kernel may wait for another one that spins. */
+/* probe.c - asks the driver that GPUEXEC_DRIVER names, else libcuda.so.1, and prints its answers; with arguments only
+   the groups of these names. The first line names the device and the driver. Modules are loaded eagerly: loaded lazily,
+   a kernel may wait for another one that spins. */
 #include "probe.h"
 #include <dlfcn.h>
 #include <signal.h>
@@ -7,14 +8,16 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-enum { SECONDS = 5, TOGETHER = 8, GROUPS = 200, TRIES = 8 };        /* for a question; groups at a time, at most; times that a group is asked */
+/* for a question; groups at a time, at most; times that a group is asked */
+enum { SECONDS = 5, TOGETHER = 8, GROUPS = 200, TRIES = 8 };
 
 calls cu;
 int   devices;
 void *context[2], *module[2];
 ptr   memory[2];
 
-/* In the child: the group, which question of it is asked, where the parent can see it, and those that are not asked again. */
+/* In the child: the group, which question of it is asked, where the parent can see it, and those
+   that are not asked again. */
 static const char *asked;
 static int *at;
 typedef struct bad { int at; const char *how; } bad;
@@ -36,7 +39,8 @@ const char module_text[] =
     "    .reg .b64 %a; .reg .b32 %v; .reg .pred %q; ld.param.u64 %a, [p];\n"
     "AGAIN: ld.volatile.global.u32 %v, [%a]; setp.eq.u32 %q, %v, 0; @%q bra AGAIN; ret;\n}\n"
     ".extern .shared .align 4 .b8 dynamic[];\n"
-    ".visible .entry shoob() { .reg .b32 %a, %v; mov.u32 %a, 0x7fffff00; mov.u32 %v, 1; st.shared.u32 [%a], %v; ret; }\n"
+    ".visible .entry shoob() { .reg .b32 %a, %v; mov.u32 %a, 0x7fffff00; mov.u32 %v, 1; "
+    "st.shared.u32 [%a], %v; ret; }\n"
     ".visible .entry fixed40k(.param .u64 p) {\n"
     "    .shared .align 4 .b8 area[40960]; .reg .b64 %a; .reg .b32 %v; ld.param.u64 %a, [p];\n"
     "    ld.volatile.shared.u32 %v, [area+40956]; st.global.u32 [%a], %v; ret;\n}\n"
@@ -57,7 +61,10 @@ int skipped(const char *question) {
     int i;
     ++*at;
     alarm(SECONDS);
-    for (i = 0; i < TRIES; i++) if (bad_ones[i].at == *at) { answer(question, "%s", bad_ones[i].how); return 1; }
+    for (i = 0; i < TRIES; i++) if (bad_ones[i].at == *at) {
+        answer(question, "%s", bad_ones[i].how);
+        return 1;
+    }
     return 0;
 }
 
@@ -68,16 +75,18 @@ static void give_up(const char *why, int result) {
 
 void open_one(void) {
     int result;
-    if ((result = cu.init(0)) || (result = cu.count(&devices)) || (result = cu.retain(&context[0], 0)) || (result = cu.set_current(context[0]))
-        || (result = cu.load(&module[0], module_text)) || (result = cu.alloc(&memory[0], MEMORY))) give_up("at the start:", result);
+    if ((result = cu.init(0)) || (result = cu.count(&devices)) || (result = cu.retain(&context[0], 0)) ||
+        (result = cu.set_current(context[0])) || (result = cu.load(&module[0], module_text)) ||
+        (result = cu.alloc(&memory[0], MEMORY))) give_up("at the start:", result);
 }
 
 void open_all(void) {
     int result;
     open_one();
     if (devices < 2) give_up("two devices wanted, there are", devices);
-    if ((result = cu.retain(&context[1], 1)) || (result = cu.set_current(context[1])) || (result = cu.load(&module[1], module_text))
-        || (result = cu.alloc(&memory[1], MEMORY)) || (result = cu.set_current(context[0]))) give_up("on device 1:", result);
+    if ((result = cu.retain(&context[1], 1)) || (result = cu.set_current(context[1])) ||
+        (result = cu.load(&module[1], module_text)) || (result = cu.alloc(&memory[1], MEMORY)) ||
+        (result = cu.set_current(context[0]))) give_up("on device 1:", result);
 }
 
 void *kernel(int device, const char *name) {
@@ -131,7 +140,10 @@ static void find_all(void) {
     const char *path = getenv("GPUEXEC_DRIVER");
     void *library = dlopen(path && *path ? path : "libcuda.so.1", RTLD_NOW);
     void *symbol;
-    if (!library) { fprintf(stderr, "%s\n", dlerror()); _exit(1); }
+    if (!library) {
+        fprintf(stderr, "%s\n", dlerror());
+        _exit(1);
+    }
 #define FIND(name, text, parameters) symbol = dlsym(library, text); memcpy(&cu.name, &symbol, sizeof symbol);
     CALLS(FIND)
 }
@@ -155,7 +167,10 @@ typedef struct child { const group *asks; pid_t pid; FILE *out; int tries, done,
 
 static void begin(child *c) {
     fflush(stdout);
-    if (!(c->out = tmpfile()) || (c->pid = fork()) < 0) { perror("probe"); exit(1); }
+    if (!(c->out = tmpfile()) || (c->pid = fork()) < 0) {
+        perror("probe");
+        exit(1);
+    }
     if (c->pid) return;
     asked = c->asks->name;
     at = c->at;
@@ -165,10 +180,11 @@ static void begin(child *c) {
     if (c->asks->devices < 2) setenv("CUDA_VISIBLE_DEVICES", "0", 0);
     find_all();
     c->asks->ask();
-    _exit(0);                                        /* and nothing of the driver's own end, which may wait for kernels that spin */
+    _exit(0);                            /* and nothing of the driver's own end, which may wait for kernels that spin */
 }
 
-/* Waits for one of them. If it did not end as it should it begins again, without the question that it was at. Returns how many ended for good. */
+/* Waits for one of them. If it did not end as it should it begins again, without the question that it was at. Returns
+   how many ended for good. */
 static int await(child *all, int n) {
     int    status, i;
     pid_t  pid = wait(&status);
@@ -201,13 +217,18 @@ static int wanted(const char *name, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    static const group *const lists[] = { basic_groups, device_groups, context_groups, stream_groups, memory_groups, module_groups, link_groups,
+    static const group *const lists[] = { basic_groups, device_groups, context_groups, stream_groups, memory_groups,
+                                          module_groups, link_groups,
         launch_groups };
     static child all[GROUPS];
-    int    n = 0, begun = 0, shown = 0, running = 0, *counters = (int *)mmap(NULL, GROUPS * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+    int    n = 0, begun = 0, shown = 0, running = 0,
+           *counters = (int *)mmap(NULL, GROUPS * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
         -1, 0);
     size_t k;
-    if (counters == MAP_FAILED) { perror("probe"); return 1; }
+    if (counters == MAP_FAILED) {
+        perror("probe");
+        return 1;
+    }
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     if (!tell_device()) return 1;
     for (k = 0; k < COUNT(lists); k++) {

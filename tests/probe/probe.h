@@ -1,5 +1,6 @@
-/* probe.h - questions to a driver, whichever it is. A group of questions runs in a process of its own, so that what poisons or ends a process
-   ends no more than a group. Every question becomes one line, `group.question answer`: a CUresult, or small numbers that are the same each time. */
+/* probe.h - questions to a driver, whichever it is. A group of questions runs in a process of its own, so that what
+   poisons or ends a process ends no more than a group. Every question becomes one line, `group.question answer`: a
+   CUresult, or small numbers that are the same each time. */
 #ifndef PROBE_H
 #define PROBE_H
 #ifndef _GNU_SOURCE
@@ -17,42 +18,68 @@
 typedef unsigned long long ptr;                      /* CUdeviceptr */
 
 typedef struct copy_2d {                             /* CUDA_MEMCPY2D */
-    size_t from_x, from_y; unsigned from_type; const void *from_host; ptr from_device; void *from_array; size_t from_pitch;
-    size_t to_x, to_y;     unsigned to_type;   void       *to_host;   ptr to_device;   void *to_array;   size_t to_pitch;
+    size_t from_x, from_y;
+    unsigned from_type;
+    const void *from_host;
+    ptr from_device;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    unsigned to_type;
+    void       *to_host;
+    ptr to_device;
+    void *to_array;
+    size_t to_pitch;
     size_t width, height;
 } copy_2d;
-typedef struct attribute { unsigned id, pad; union { char size[64]; int flag; unsigned dim[3]; } value; } attribute;      /* CUlaunchAttribute */
-typedef struct config { unsigned grid[3], block[3], shared; void *stream; attribute *list; unsigned n; } config;          /* CUlaunchConfig */
-typedef struct part { void *function; unsigned grid[3], block[3], shared; void *stream, **params; } part;                 /* CUDA_LAUNCH_PARAMS */
+typedef struct attribute { unsigned id, pad; union { char size[64]; int flag; unsigned dim[3]; } value; }
+attribute;      /* CUlaunchAttribute */
+/* CUlaunchConfig */
+typedef struct config { unsigned grid[3], block[3], shared; void *stream; attribute *list; unsigned n; } config;
+/* CUDA_LAUNCH_PARAMS */
+typedef struct part { void *function; unsigned grid[3], block[3], shared; void *stream, **params; } part;
 enum { HOST = 1, DEVICE, ARRAY, UNIFIED };           /* CUmemorytype */
-enum { LOG_INFO = 3, LOG_INFO_SIZE, LOG_ERROR, LOG_ERROR_SIZE, LOG_VERBOSE = 12, WALL_TIME = 2 };                         /* CUjit_option */
+enum { LOG_INFO = 3, LOG_INFO_SIZE, LOG_ERROR, LOG_ERROR_SIZE, LOG_VERBOSE = 12, WALL_TIME = 2 };     /* CUjit_option */
 enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
 
 /* Name, exported symbol, parameters. The symbols are those of the ABI that gpuexec.h asks for. */
 #define SHAPE unsigned, unsigned, unsigned, unsigned, unsigned, unsigned
 #define CALLS(X) \
-    X(init, "cuInit", (unsigned)) X(version, "cuDriverGetVersion", (int *)) X(error_name, "cuGetErrorName", (int, const char **)) \
-    X(error_string, "cuGetErrorString", (int, const char **)) X(address, "cuGetProcAddress_v2", (const char *, void **, int, uint64_t, int *)) \
+    X(init, "cuInit", (unsigned)) X(version, "cuDriverGetVersion", (int *)) \
+    X(error_name, "cuGetErrorName", (int, const char **)) \
+    X(error_string, "cuGetErrorString", (int, const char **)) \
+    X(address, "cuGetProcAddress_v2", (const char *, void **, int, uint64_t, int *)) \
     X(old_address, "cuGetProcAddress", (const char *, void **, int, uint64_t)) \
-    X(device, "cuDeviceGet", (int *, int)) X(count, "cuDeviceGetCount", (int *)) X(name, "cuDeviceGetName", (char *, int, int)) \
+    X(device, "cuDeviceGet", (int *, int)) X(count, "cuDeviceGetCount", (int *)) \
+    X(name, "cuDeviceGetName", (char *, int, int)) \
     X(attribute, "cuDeviceGetAttribute", (int *, int, int)) X(total, "cuDeviceTotalMem_v2", (size_t *, int)) \
     X(bus, "cuDeviceGetPCIBusId", (char *, int, int)) X(uuid, "cuDeviceGetUuid_v2", (unsigned char *, int)) \
     X(can_access, "cuDeviceCanAccessPeer", (int *, int, int)) X(retain, "cuDevicePrimaryCtxRetain", (void **, int)) \
     X(release, "cuDevicePrimaryCtxRelease_v2", (int)) X(reset, "cuDevicePrimaryCtxReset_v2", (int)) \
-    X(primary_flags, "cuDevicePrimaryCtxSetFlags_v2", (int, unsigned)) X(primary_state, "cuDevicePrimaryCtxGetState", (int, unsigned *, int *)) \
-    X(current, "cuCtxGetCurrent", (void **)) X(set_current, "cuCtxSetCurrent", (void *)) X(push, "cuCtxPushCurrent_v2", (void *)) \
-    X(pop, "cuCtxPopCurrent_v2", (void **)) X(context_device, "cuCtxGetDevice", (int *)) X(create, "cuCtxCreate_v2", (void **, unsigned, int)) \
+    X(primary_flags, "cuDevicePrimaryCtxSetFlags_v2", (int, unsigned)) \
+    X(primary_state, "cuDevicePrimaryCtxGetState", (int, unsigned *, int *)) \
+    X(current, "cuCtxGetCurrent", (void **)) X(set_current, "cuCtxSetCurrent", (void *)) \
+    X(push, "cuCtxPushCurrent_v2", (void *)) \
+    X(pop, "cuCtxPopCurrent_v2", (void **)) X(context_device, "cuCtxGetDevice", (int *)) \
+    X(create, "cuCtxCreate_v2", (void **, unsigned, int)) \
     X(destroy, "cuCtxDestroy_v2", (void *)) X(api_version, "cuCtxGetApiVersion", (void *, unsigned *)) \
     X(context_id, "cuCtxGetId", (void *, unsigned long long *)) X(context_flags, "cuCtxGetFlags", (unsigned *)) \
     X(get_limit, "cuCtxGetLimit", (size_t *, int)) X(set_limit, "cuCtxSetLimit", (int, size_t)) \
-    X(priorities, "cuCtxGetStreamPriorityRange", (int *, int *)) X(attach, "cuCtxAttach", (void **, unsigned)) X(detach, "cuCtxDetach", (void *)) \
-    X(sync, "cuCtxSynchronize", (void)) X(enable_peer, "cuCtxEnablePeerAccess", (void *, unsigned)) X(disable_peer, "cuCtxDisablePeerAccess", (void *)) \
-    X(load, "cuModuleLoadData", (void **, const void *)) X(load_ex, "cuModuleLoadDataEx", (void **, const void *, unsigned, int *, void **)) \
+    X(priorities, "cuCtxGetStreamPriorityRange", (int *, int *)) X(attach, "cuCtxAttach", (void **, unsigned)) \
+    X(detach, "cuCtxDetach", (void *)) \
+    X(sync, "cuCtxSynchronize", (void)) X(enable_peer, "cuCtxEnablePeerAccess", (void *, unsigned)) \
+    X(disable_peer, "cuCtxDisablePeerAccess", (void *)) \
+    X(load, "cuModuleLoadData", (void **, const void *)) \
+    X(load_ex, "cuModuleLoadDataEx", (void **, const void *, unsigned, int *, void **)) \
     X(unload, "cuModuleUnload", (void *)) X(function, "cuModuleGetFunction", (void **, void *, const char *)) \
-    X(global, "cuModuleGetGlobal_v2", (ptr *, size_t *, void *, const char *)) X(function_count, "cuModuleGetFunctionCount", (unsigned *, void *)) \
-    X(functions, "cuModuleEnumerateFunctions", (void **, unsigned, void *)) X(function_name, "cuFuncGetName", (const char **, void *)) \
-    X(function_module, "cuFuncGetModule", (void **, void *)) X(param, "cuFuncGetParamInfo", (void *, size_t, size_t *, size_t *)) \
-    X(get_attribute, "cuFuncGetAttribute", (int *, int, void *)) X(set_attribute, "cuFuncSetAttribute", (void *, int, int)) \
+    X(global, "cuModuleGetGlobal_v2", (ptr *, size_t *, void *, const char *)) \
+    X(function_count, "cuModuleGetFunctionCount", (unsigned *, void *)) \
+    X(functions, "cuModuleEnumerateFunctions", (void **, unsigned, void *)) \
+    X(function_name, "cuFuncGetName", (const char **, void *)) \
+    X(function_module, "cuFuncGetModule", (void **, void *)) \
+    X(param, "cuFuncGetParamInfo", (void *, size_t, size_t *, size_t *)) \
+    X(get_attribute, "cuFuncGetAttribute", (int *, int, void *)) \
+    X(set_attribute, "cuFuncSetAttribute", (void *, int, int)) \
     X(link_create, "cuLinkCreate_v2", (unsigned, int *, void **, void **)) \
     X(link_add, "cuLinkAddData_v2", (void *, int, void *, size_t, const char *, unsigned, int *, void **)) \
     X(link_complete, "cuLinkComplete", (void *, void **, size_t *)) X(link_destroy, "cuLinkDestroy", (void *)) \
@@ -61,43 +88,60 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(launch, "cuLaunchKernel", (void *, SHAPE, unsigned, void *, void **, void **)) \
     X(launch_ex, "cuLaunchKernelEx", (const config *, void *, void **, void **)) \
     X(cooperative, "cuLaunchCooperativeKernel", (void *, SHAPE, unsigned, void *, void **)) \
-    X(multi, "cuLaunchCooperativeKernelMultiDevice", (part *, unsigned, unsigned)) X(host_function, "cuLaunchHostFunc", (void *, void (*)(void *), void *)) \
-    X(alloc, "cuMemAlloc_v2", (ptr *, size_t)) X(alloc_pitch, "cuMemAllocPitch_v2", (ptr *, size_t *, size_t, size_t, unsigned)) \
-    X(free, "cuMemFree_v2", (ptr)) X(memory, "cuMemGetInfo_v2", (size_t *, size_t *)) X(host_alloc, "cuMemHostAlloc", (void **, size_t, unsigned)) \
+    X(multi, "cuLaunchCooperativeKernelMultiDevice", (part *, unsigned, unsigned)) \
+    X(host_function, "cuLaunchHostFunc", (void *, void (*)(void *), void *)) \
+    X(alloc, "cuMemAlloc_v2", (ptr *, size_t)) \
+    X(alloc_pitch, "cuMemAllocPitch_v2", (ptr *, size_t *, size_t, size_t, unsigned)) \
+    X(free, "cuMemFree_v2", (ptr)) X(memory, "cuMemGetInfo_v2", (size_t *, size_t *)) \
+    X(host_alloc, "cuMemHostAlloc", (void **, size_t, unsigned)) \
     X(host_free, "cuMemFreeHost", (void *)) X(host_register, "cuMemHostRegister_v2", (void *, size_t, unsigned)) \
     X(host_unregister, "cuMemHostUnregister", (void *)) X(host_flags, "cuMemHostGetFlags", (unsigned *, void *)) \
-    X(host_address, "cuMemHostGetDevicePointer_v2", (ptr *, void *, unsigned)) X(range, "cuMemGetAddressRange_v2", (ptr *, size_t *, ptr)) \
-    X(pointer, "cuPointerGetAttribute", (void *, int, ptr)) X(pointers, "cuPointerGetAttributes", (unsigned, int *, void **, ptr)) \
+    X(host_address, "cuMemHostGetDevicePointer_v2", (ptr *, void *, unsigned)) \
+    X(range, "cuMemGetAddressRange_v2", (ptr *, size_t *, ptr)) \
+    X(pointer, "cuPointerGetAttribute", (void *, int, ptr)) \
+    X(pointers, "cuPointerGetAttributes", (unsigned, int *, void **, ptr)) \
     X(to_device, "cuMemcpyHtoD_v2", (ptr, const void *, size_t)) X(to_host, "cuMemcpyDtoH_v2", (void *, ptr, size_t)) \
-    X(copy, "cuMemcpyDtoD_v2", (ptr, ptr, size_t)) X(to_device_async, "cuMemcpyHtoDAsync_v2", (ptr, const void *, size_t, void *)) \
-    X(to_host_async, "cuMemcpyDtoHAsync_v2", (void *, ptr, size_t, void *)) X(copy_async, "cuMemcpyDtoDAsync_v2", (ptr, ptr, size_t, void *)) \
-    X(copy_2d, "cuMemcpy2DAsync_v2", (const copy_2d *, void *)) X(copy_peer, "cuMemcpyPeerAsync", (ptr, void *, ptr, void *, size_t, void *)) \
-    X(fill_8, "cuMemsetD8Async", (ptr, unsigned char, size_t, void *)) X(fill_16, "cuMemsetD16Async", (ptr, unsigned short, size_t, void *)) \
-    X(fill_32, "cuMemsetD32Async", (ptr, unsigned, size_t, void *)) X(fill_2d, "cuMemsetD2D8Async", (ptr, size_t, unsigned char, size_t, size_t, void *)) \
+    X(copy, "cuMemcpyDtoD_v2", (ptr, ptr, size_t)) \
+    X(to_device_async, "cuMemcpyHtoDAsync_v2", (ptr, const void *, size_t, void *)) \
+    X(to_host_async, "cuMemcpyDtoHAsync_v2", (void *, ptr, size_t, void *)) \
+    X(copy_async, "cuMemcpyDtoDAsync_v2", (ptr, ptr, size_t, void *)) \
+    X(copy_2d, "cuMemcpy2DAsync_v2", (const copy_2d *, void *)) \
+    X(copy_peer, "cuMemcpyPeerAsync", (ptr, void *, ptr, void *, size_t, void *)) \
+    X(fill_8, "cuMemsetD8Async", (ptr, unsigned char, size_t, void *)) \
+    X(fill_16, "cuMemsetD16Async", (ptr, unsigned short, size_t, void *)) \
+    X(fill_32, "cuMemsetD32Async", (ptr, unsigned, size_t, void *)) \
+    X(fill_2d, "cuMemsetD2D8Async", (ptr, size_t, unsigned char, size_t, size_t, void *)) \
     X(fill_32_now, "cuMemsetD32_v2", (ptr, unsigned, size_t)) \
-    X(stream, "cuStreamCreateWithPriority", (void **, unsigned, int)) X(stream_destroy, "cuStreamDestroy_v2", (void *)) \
-    X(stream_sync, "cuStreamSynchronize", (void *)) X(stream_query, "cuStreamQuery", (void *)) X(wait_event, "cuStreamWaitEvent", (void *, void *, unsigned)) \
+    X(stream, "cuStreamCreateWithPriority", (void **, unsigned, int)) \
+    X(stream_destroy, "cuStreamDestroy_v2", (void *)) \
+    X(stream_sync, "cuStreamSynchronize", (void *)) X(stream_query, "cuStreamQuery", (void *)) \
+    X(wait_event, "cuStreamWaitEvent", (void *, void *, unsigned)) \
     X(stream_context, "cuStreamGetCtx", (void *, void **)) X(stream_flags, "cuStreamGetFlags", (void *, unsigned *)) \
-    X(stream_priority, "cuStreamGetPriority", (void *, int *)) X(event, "cuEventCreate", (void **, unsigned)) X(event_destroy, "cuEventDestroy_v2", (void *)) \
-    X(record, "cuEventRecord", (void *, void *)) X(event_sync, "cuEventSynchronize", (void *)) X(event_query, "cuEventQuery", (void *)) \
+    X(stream_priority, "cuStreamGetPriority", (void *, int *)) X(event, "cuEventCreate", (void **, unsigned)) \
+    X(event_destroy, "cuEventDestroy_v2", (void *)) \
+    X(record, "cuEventRecord", (void *, void *)) X(event_sync, "cuEventSynchronize", (void *)) \
+    X(event_query, "cuEventQuery", (void *)) \
     X(elapsed, "cuEventElapsedTime", (float *, void *, void *))
 
 #define POINTER(name, symbol, parameters) int (*name) parameters;
 typedef struct calls { CALLS(POINTER) } calls;
 extern calls cu;                                     /* NULL: the driver has no such call */
 
-typedef struct group { const char *name; void (*ask)(void); int devices; } group;            /* devices: that it needs; others are hidden, as each costs time */
-extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[], launch_groups[], basic_groups[];
+/* devices: that it needs; others are hidden, as each costs time */
+typedef struct group { const char *name; void (*ask)(void); int devices; } group;
+extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
+    launch_groups[], basic_groups[];
 
-/* ASK: a call's CUresult, or any small number. A question that ended the process, or never came back, is answered so ("crashed", "hung"): the group is
-   asked again without it. */
+/* ASK: a call's CUresult, or any small number. A question that ended the process, or never came back, is answered so
+   ("crashed", "hung"): the group is asked again without it. */
 void answer(const char *question, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int skipped(const char *question);                   /* the same for what is asked otherwise: then the answer is given */
+int skipped(const char *question);                  /* the same for what is asked otherwise: then the answer is given */
 #define ASK(question, call) \
     do { if (!skipped(question)) answer(question, "%d", call); } while (0)
 
-/* The primary context of device 0, current, with the module of probe.c, and 4096 bytes of device memory. open_all(): of device 1 as well, if
-   there is one: `devices` says how many there are. What cannot be made ends the process, and an answer that is missing tells. */
+/* The primary context of device 0, current, with the module of probe.c, and 4096 bytes of device memory. open_all(): of
+   device 1 as well, if there is one: `devices` says how many there are. What cannot be made ends the process, and an
+   answer that is missing tells. */
 enum { MEMORY = 4096 };
 extern const char module_text[];
 extern int   devices;

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Asks the driver at hand the questions of this directory and compares with what an H200 answered (h200.txt, as the program printed it there). On the CPU
-# device all must be equal but for differences.txt, and what stands there must be so: a difference that is gone fails, too. On a GPU of another
-# model, or with another driver, what differs is skipped. `$build/answers GROUP...` asks some groups only.
+# Asks the driver at hand the questions of this directory and compares with what an H200 answered (h200.txt, as the
+# program printed it there). On the CPU device all must be equal but for differences.txt, and what stands there must be
+# so: a difference that is gone fails, too. On a GPU of another model, or with another driver, what differs is skipped.
+# `$build/answers GROUP...` asks some groups only.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 mkdir -p "$build"
 fail() { echo "$1"; echo "suite probe: 0 passed, 1 failed, 0 skipped"; exit 1; }
-${CC:-cc} -std=c99 ${CFLAGS:--O2 -g} -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes -Wconversion -Wsign-conversion -Wcast-qual -Werror -O1 ${SAN_FLAGS:-} \
+${CC:-cc} -std=c99 ${CFLAGS:--O2 -g} -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes \
+    -Wconversion -Wsign-conversion -Wcast-qual -Werror -O1 ${SAN_FLAGS:-} \
     tests/probe/*.c -o "$build/answers" -ldl -lpthread || fail "it does not compile"
 case ${GPUEXEC_DRIVER:-} in
     *libsimgpu*)
@@ -20,9 +22,17 @@ esac
 awk -v device=$device '
     /^#/ || !NF { next }
     { question = $1; rest = $0; sub(/^[^ ]* ?/, "", rest) }
-    FILENAME ~ /differences/ { if (split(rest, part, / \| /) != 2) wrong("differences.txt has no reason for " question); listed[question] = part[1]; next }
+    FILENAME ~ /differences/ {
+        if (split(rest, part, / \| /) != 2) wrong("differences.txt has no reason for " question)
+        listed[question] = part[1]
+        next
+    }
     FILENAME ~ /h200/ { order[++n] = question; want[question] = rest; next }
-    { got[question] = rest; if (!(question in want) && question !~ /gave_up$/) wrong(question " " rest ": what an H200 answers is not known") }
+    {
+        got[question] = rest
+        if (!(question in want) && question !~ /gave_up$/)
+            wrong(question " " rest ": what an H200 answers is not known")
+    }
     function wrong(text) { print text; failed++ }
     END {
         for (i = 1; i <= n; i++) {
@@ -30,14 +40,20 @@ awk -v device=$device '
             answer = question in got ? got[question] : "nothing"
             is = question ": " answer; as = want[question] " on an H200"
             expected = device == "cpu" && question in listed ? listed[question] : want[question]
-            if (answer == expected && (expected == want[question]) == (device != "cpu" || !(question in listed))) passed++
-            else if (got[group ".gave_up"] ~ /^two devices/ && device != "cpu") { print "skipped: " question " needs two devices"; skipped++ }
-            else if (device == "gpu") { print "skipped: " is ", " as; skipped++ }
-            else if (answer == want[question]) wrong(is ", as on an H200: differences.txt says otherwise")
+            if (answer == expected && (expected == want[question]) == (device != "cpu" || !(question in listed))) {
+                passed++
+            } else if (got[group ".gave_up"] ~ /^two devices/ && device != "cpu") {
+                print "skipped: " question " needs two devices"
+                skipped++
+            } else if (device == "gpu") {
+                print "skipped: " is ", " as
+                skipped++
+            } else if (answer == want[question]) wrong(is ", as on an H200: differences.txt says otherwise")
             else if (expected != want[question]) wrong(is ", not " expected " as differences.txt says; " as)
             else wrong(is ", but " as)
         }
-        for (question in listed) if (!(question in want)) wrong(question ": differences.txt knows it, h200.txt does not")
+        for (question in listed)
+            if (!(question in want)) wrong(question ": differences.txt knows it, h200.txt does not")
         printf "suite probe: %d passed, %d failed, %d skipped\n", passed, failed, skipped
         exit failed > 0 || passed == 0
     }' tests/probe/differences.txt tests/probe/h200.txt "$build/answers.txt"

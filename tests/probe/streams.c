@@ -266,16 +266,24 @@ static void events_two(void) {
 static int   inside_answer;
 static void *host_stream, *idle_one, *old_event, *host_kernel;
 #define INSIDE(X) \
-    X(version, cu.version(&n)) X(error_name, cu.error_name(1, &text)) X(init, cu.init(0)) X(init_1, cu.init(1)) X(current, cu.current(&object)) \
-    X(device, cu.device(&n, 0)) X(count, cu.count(&n)) X(attribute, cu.attribute(&n, 1, 0)) X(set_current, cu.set_current(context[0])) \
+    X(version, cu.version(&n)) X(error_name, cu.error_name(1, &text)) X(init, cu.init(0)) X(init_1, cu.init(1)) \
+    X(current, cu.current(&object)) \
+    X(device, cu.device(&n, 0)) X(count, cu.count(&n)) X(attribute, cu.attribute(&n, 1, 0)) \
+    X(set_current, cu.set_current(context[0])) \
     X(context_device, cu.context_device(&n)) X(event, cu.event(&object, 0)) X(event_query, cu.event_query(old_event)) \
-    X(event_query_null, cu.event_query(NULL)) X(event_sync, cu.event_sync(old_event)) X(record, cu.record(old_event, idle_one)) \
-    X(elapsed, cu.elapsed(&ms, old_event, old_event)) X(stream_query, cu.stream_query(host_stream)) X(idle_query, cu.stream_query(idle_one)) \
-    X(null_stream_query, cu.stream_query(NULL)) X(own_stream_query, cu.stream_query((void *)2)) X(idle_sync, cu.stream_sync(idle_one)) \
+    X(event_query_null, cu.event_query(NULL)) X(event_sync, cu.event_sync(old_event)) \
+    X(record, cu.record(old_event, idle_one)) \
+    X(elapsed, cu.elapsed(&ms, old_event, old_event)) X(stream_query, cu.stream_query(host_stream)) \
+    X(idle_query, cu.stream_query(idle_one)) \
+    X(null_stream_query, cu.stream_query(NULL)) X(own_stream_query, cu.stream_query((void *)2)) \
+    X(idle_sync, cu.stream_sync(idle_one)) \
     X(wait_event, cu.wait_event(idle_one, old_event, 0)) X(stream_flags, cu.stream_flags(idle_one, (unsigned *)&n)) \
-    X(launch, launch(host_kernel, 1, 1, idle_one, NULL)) X(host_function, cu.host_function(idle_one, do_nothing, NULL)) \
-    X(free_0, cu.free(0)) X(alloc, cu.alloc(&p, 64)) X(fill, cu.fill_8(memory[0], 0, 4, idle_one)) X(copy_0, cu.to_device(memory[0], NULL, 0)) \
-    X(pointer, cu.pointer(&n, 2, memory[0])) X(function, cu.function(&object, module[0], "nop")) X(get_attribute, cu.get_attribute(&n, 0, host_kernel))
+    X(launch, launch(host_kernel, 1, 1, idle_one, NULL)) \
+    X(host_function, cu.host_function(idle_one, do_nothing, NULL)) \
+    X(free_0, cu.free(0)) X(alloc, cu.alloc(&p, 64)) X(fill, cu.fill_8(memory[0], 0, 4, idle_one)) \
+    X(copy_0, cu.to_device(memory[0], NULL, 0)) \
+    X(pointer, cu.pointer(&n, 2, memory[0])) X(function, cu.function(&object, module[0], "nop")) \
+    X(get_attribute, cu.get_attribute(&n, 0, host_kernel))
 static void do_nothing(void *unused) { (void)unused; }
 #define CALL_INSIDE(name, call) \
     static void inside_##name(void *unused) { \
@@ -285,7 +293,12 @@ static void do_nothing(void *unused) { (void)unused; }
         float ms = 0; \
         ptr   p = 0; \
         inside_answer = call; \
-        (void)unused; (void)object; (void)text; (void)n; (void)ms; (void)p; \
+        (void)unused; \
+        (void)object; \
+        (void)text; \
+        (void)n; \
+        (void)ms; \
+        (void)p; \
     }
 INSIDE(CALL_INSIDE)
 static int answer_inside(void (*function)(void *)) {
@@ -315,7 +328,8 @@ static void host_functions(void) {
     ASK("sync_without", cu.stream_sync(host_stream));
 }
 
-/* --- handles of what is gone. Those of streams and events are not asked for: most of the answers of a GPU's driver are crashes. --- */
+/* --- handles of what is gone. Those of streams and events are not asked for: most of the answers of a GPU's driver are
+   crashes. --- */
 
 static void *gone_context(void) {
     void *c = NULL;
@@ -331,8 +345,20 @@ static void *gone_module(void **function) {
     cu.unload(m);
     return m;
 }
-static int launch_gone(void) { void *f = NULL; gone_module(&f); return launch(f, 1, 1, NULL, NULL); }
-static int attribute_of_gone(void) { void *f = NULL; int value; gone_module(&f); return cu.get_attribute(&value, 0, f); }
+
+static int launch_gone(void) {
+    void *f = NULL;
+    gone_module(&f);
+    return launch(f, 1, 1, NULL, NULL);
+}
+
+static int attribute_of_gone(void) {
+    void *f = NULL;
+    int value;
+    gone_module(&f);
+    return cu.get_attribute(&value, 0, f);
+}
+
 static void gone(void) {
     unsigned version;
     unsigned long long id;
@@ -383,6 +409,7 @@ static void left_behind(void) {
 }
 
 const group stream_groups[] = {
-    { "stream", streams, 1 }, { "stream_order", stream_order, 1 }, { "event_again", event_again, 1 }, { "events", events, 1 }, { "events_two", events_two, 2 },
-    { "host_function", host_functions, 1 }, { "gone", gone, 1 }, { "left", left_behind, 1 }, { NULL, NULL, 0 }
+    { "stream", streams, 1 }, { "stream_order", stream_order, 1 }, { "event_again", event_again, 1 },
+    { "events", events, 1 }, { "events_two", events_two, 2 }, { "host_function", host_functions, 1 },
+    { "gone", gone, 1 }, { "left", left_behind, 1 }, { NULL, NULL, 0 }
 };

@@ -1,11 +1,13 @@
-/* digest.c - digests of what slots hold, and the file HASHES: a line for each program, its number and the digests of its exact slots. */
+/* digest.c - digests of what slots hold, and the file HASHES: a line for each program, its number and the digests of
+   its exact slots. */
 #include "random.h"
 
 enum { DIGEST = 3 };                              /* characters of 6 bits */
 
 bool rnd_is_hashed(const struct rnd_slot *s) { return s->size && s->check == RND_EXACT; }
 
-static void digest(const struct rnd_program *p, const struct rnd_slot *s, const unsigned char *output, char text[DIGEST + 1])
+static void digest(const struct rnd_program *p, const struct rnd_slot *s, const unsigned char *output,
+                   char text[DIGEST + 1])
 {
     static const char letters[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-";
     const unsigned char *at = output + s->offset;
@@ -26,7 +28,10 @@ void rnd_print_hashes(const struct rnd_program *p, const unsigned char *output, 
 {
     char d[DIGEST + 1];
     printf("%s%u ", before, p->number);
-    for (unsigned k = 0; k < p->nslots; k++) if (rnd_is_hashed(&p->slot[k])) { digest(p, &p->slot[k], output, d); fputs(d, stdout); }
+    for (unsigned k = 0; k < p->nslots; k++) if (rnd_is_hashed(&p->slot[k])) {
+        digest(p, &p->slot[k], output, d);
+        fputs(d, stdout);
+    }
     putchar('\n');
 }
 
@@ -36,7 +41,10 @@ bool rnd_read_hashes(const char *path)
 {
     static char line[16 + DIGEST * RND_MAX_SLOTS];
     FILE *f = fopen(path, "r");
-    if (!f) { printf("%s cannot be read\n", path); return false; }
+    if (!f) {
+        printf("%s cannot be read\n", path);
+        return false;
+    }
     while (fgets(line, sizeof line, f)) {
         char *text;
         const unsigned long n = strtoul(line, &text, 10);

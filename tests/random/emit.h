@@ -4,7 +4,8 @@
 
 #include "random.h"
 
-struct value { char name[12]; unsigned size; enum rnd_kind kind; struct rnd_source from; };  /* a register; size 0: a predicate */
+/* a register; size 0: a predicate */
+struct value { char name[12]; unsigned size; enum rnd_kind kind; struct rnd_source from; };
 
 enum { MAX_VALUES = 700 };
 struct emit {
@@ -22,16 +23,19 @@ void emit(struct emit *e, const char *format, ...) __attribute__((format(printf,
 unsigned emit_below(struct emit *e, unsigned n);
 const char *emit_new(struct emit *e, unsigned size);                           /* a new register's name */
 const char *emit_input(struct emit *e, enum rnd_kind kind, unsigned size);     /* a register loaded from the input */
-const char *emit_source(struct emit *e, enum rnd_kind kind, unsigned size, bool constants);    /* such an operand, of any origin */
+/* such an operand, of any origin */
+const char *emit_source(struct emit *e, enum rnd_kind kind, unsigned size, bool constants);
 const char *emit_predicate(struct emit *e);
 /* The register goes to a slot of its own and into the pool; sources are those noted since the last slot. */
-void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, const char *reg, unsigned size, enum rnd_kind kind);
-void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory);    /* what stands before functions and the kernel */
+void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, const char *reg, unsigned size,
+               enum rnd_kind kind);
+/* what stands before functions and the kernel */
+void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory);
 void emit_entry(struct emit *e, bool memory);     /* the kernel's begin, with its addresses */
 void emit_end(struct emit *e);
 void rnd_flow(struct emit *e);                    /* flow.c: a whole program */
 
-bool emit_memory(struct emit *e, const struct rnd_form *f);                    /* memory.c: false if it is none of its forms */
+bool emit_memory(struct emit *e, const struct rnd_form *f);             /* memory.c: false if it is none of its forms */
 enum rnd_kind emit_kind(const char *type);
 unsigned emit_size(const char *type);             /* bytes of the value; 0 for pred */
 

@@ -1,8 +1,9 @@
-/* flow.c - programs of statements on a few variables: branches, loops, switches, calls, early exits; and, in the last quarter, what threads do together.
+/* flow.c - programs of statements on a few variables: branches, loops, switches, calls, early exits; and, in the last
+   quarter, what threads do together.
 
-   Each thread's variables %v0 .. are registers of 32 bits. What statements do to one another is mixed on purpose; a slot shows a variable after each
-   statement of the outermost level. Every result is determined: lanes meet only where all of a mask or of a block come, and what is added up in any
-   order commutes. */
+   Each thread's variables %v0 .. are registers of 32 bits. What statements do to one another is mixed on purpose; a
+   slot shows a variable after each statement of the outermost level. Every result is determined: lanes meet only where
+   all of a mask or of a block come, and what is added up in any order commutes. */
 #include "emit.h"
 
 enum { VARS = 6 };
@@ -26,7 +27,8 @@ static const char *operand(struct emit *e)
 
 static const char *condition(struct emit *e)
 {
-    static const char *const tests[] = { "lt.s32", "ge.u32", "eq.b32", "ne.b32", "gt.s32", "hi.u32", "lt.f32", "neu.f32" };
+    static const char *const tests[] = { "lt.s32", "ge.u32", "eq.b32", "ne.b32", "gt.s32", "hi.u32", "lt.f32",
+                                         "neu.f32" };
     const char *p = emit_new(e, 0), *test = tests[below(e, 8)], *a = var(e);
     if (below(e, 3)) {                            /* about half of the lanes */
         const char *t = emit_new(e, 4);
@@ -37,12 +39,19 @@ static const char *condition(struct emit *e)
 
 static void assign(struct emit *e)
 {
-    static const struct { const char *op; int sources; bool real; } ops[] = { { "add.u32", 2, false }, { "sub.s32", 2, false }, { "mul.lo.u32", 2, false },
-        { "xor.b32", 2, false }, { "and.b32", 2, false }, { "or.b32", 2, false }, { "shl.b32", 2, false }, { "shr.s32", 2, false }, { "mad.lo.s32", 3, false },
-        { "min.s32", 2, false }, { "max.u32", 2, false }, { "popc.b32", 1, false }, { "brev.b32", 1, false }, { "prmt.b32", 3, false },
+    static const struct {
+        const char *op;
+        int sources;
+        bool real;
+    } ops[] = { { "add.u32", 2, false }, { "sub.s32", 2, false }, { "mul.lo.u32", 2, false },
+        { "xor.b32", 2, false }, { "and.b32", 2, false }, { "or.b32", 2, false }, { "shl.b32", 2, false },
+        { "shr.s32", 2, false }, { "mad.lo.s32", 3, false }, { "min.s32", 2, false }, { "max.u32", 2, false },
+        { "popc.b32", 1, false }, { "brev.b32", 1, false }, { "prmt.b32", 3, false },
         { "shf.l.wrap.b32", 3, false },
-        { "bfe.u32", 3, true }, { "add.rn.f32", 2, true }, { "mul.rn.f32", 2, true }, { "fma.rn.f32", 3, true }, { "cvt.rn.f32.s32", 1, false },
-        { "cvt.rzi.s32.f32", 1, true }, { "mul.hi.u32", 2, false }, { "not.b32", 1, false }, { "sad.u32", 3, false } };
+        { "bfe.u32", 3, true }, { "add.rn.f32", 2, true }, { "mul.rn.f32", 2, true }, { "fma.rn.f32", 3, true },
+        { "cvt.rn.f32.s32", 1, false }, { "cvt.rzi.s32.f32", 1, true }, { "mul.hi.u32", 2, false },
+        { "not.b32", 1, false }, { "sad.u32", 3, false }
+        };
     const unsigned k = below(e, sizeof ops / sizeof *ops);
     char text[120] = "";
     if (below(e, 6) == 0) {
@@ -89,7 +98,8 @@ static void loop(struct emit *e, unsigned depth, bool in_function)
 {
     const unsigned l = e->labels++, jump = below(e, 4);
     const char *n = emit_new(e, 4), *end = emit_new(e, 0);
-    emit(e, "\tand.b32 %s, %s, 7;\nLOOP%u:\n\tsetp.eq.u32 %s, %s, 0;\n\t@%s bra DONE%u;\n\tsub.u32 %s, %s, 1;", n, var(e), l, end, n, end, l, n, n);
+    emit(e, "\tand.b32 %s, %s, 7;\nLOOP%u:\n\tsetp.eq.u32 %s, %s, 0;\n\t@%s bra DONE%u;\n"
+         "\tsub.u32 %s, %s, 1;", n, var(e), l, end, n, end, l, n, n);
     statements(e, depth - 1, 1 + below(e, 3), in_function);
     if (jump < 2) {                               /* break, or continue */
         const char *p = condition(e);
@@ -106,7 +116,8 @@ static void choose(struct emit *e, unsigned depth, bool in_function)
     const bool uni = below(e, 5) == 0;
     if (uni) emit(e, "\tmov.u32 %s, %u;", k, below(e, n)); else emit(e, "\trem.u32 %s, %s, %u;", k, var(e), n);
     char list[160] = "";
-    for (unsigned i = 0; i < n; i++) snprintf(list + strlen(list), sizeof list - strlen(list), "%sCASE%u_%u", i ? ", " : "", l, i);
+    for (unsigned i = 0; i < n; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%sCASE%u_%u", i ? ", " : "", l, i);
     emit(e, "TABLE%u: .branchtargets %s;\n\tbrx.idx%s %s, TABLE%u;", l, list, uni ? ".uni" : "", k, l);
     used(e, uni ? "brx.idx.uni" : "brx.idx");
     for (unsigned i = 0; i < n; i++) {
@@ -123,12 +134,14 @@ static void call(struct emit *e)
     const unsigned l = e->labels++;
     const char *to = var(e), *a = var(e), *b = operand(e);
     const bool indirect = below(e, 3) == 0;
-    emit(e, "\t{\n\t.param .b32 a; .param .b32 b; .param .b32 r;\n\tst.param.b32 [a], %s;\n\tst.param.b32 [b], %s;", a, b);
+    emit(e, "\t{\n\t.param .b32 a; .param .b32 b; .param .b32 r;\n\tst.param.b32 [a], %s;\n"
+         "\tst.param.b32 [b], %s;", a, b);
     if (indirect) {
         char f[2][12];
         const char *p = condition(e);
         for (int i = 0; i < 2; i++) emit(e, "\tmov.u64 %s, f%u;", strcpy(f[i], emit_new(e, 8)), below(e, 3));
-        emit(e, "\tselp.b64 %s, %s, %s, %s;\nPROTO%u: .callprototype (.param .b32 r) _ (.param .b32 a, .param .b32 b);", f[0], f[0], f[1], p, l);
+        emit(e, "\tselp.b64 %s, %s, %s, %s;\nPROTO%u: .callprototype (.param .b32 r) _ (.param .b32 a, .param .b32 b);",
+             f[0], f[0], f[1], p, l);
         emit(e, "\tcall (r), %s, (a, b), PROTO%u;", f[0], l);
         used(e, "call");
     } else {
@@ -163,8 +176,10 @@ static void show(struct emit *e, const char *text, const char *reg)
 static void functions(struct emit *e)
 {
     for (unsigned k = 0; k < 3; k++) {
-        emit(e, ".func (.param .b32 r) f%u(.param .b32 a, .param .b32 b)\n{\n\t.reg .pred %%p<400>;\n\t.reg .b32 %%r<700>, %%v<%u>;\n"
-            "\tld.param.b32 %%v0, [a];\n\tld.param.b32 %%v1, [b];\n\txor.b32 %%v2, %%v0, %%v1;\n\tmov.u32 %%v3, %%laneid;", k, VARS);
+        emit(e, ".func (.param .b32 r) f%u(.param .b32 a, .param .b32 b)\n{\n\t.reg .pred %%p<400>;\n"
+             "\t.reg .b32 %%r<700>, %%v<%u>;\n"
+            "\tld.param.b32 %%v0, [a];\n\tld.param.b32 %%v1, [b];\n\txor.b32 %%v2, %%v0, %%v1;\n"
+            "\tmov.u32 %%v3, %%laneid;", k, VARS);
         emit(e, "\tadd.u32 %%v4, %%v0, %%v3;\n\tmov.b32 %%v5, %%v1;");
         statements(e, 2, 3, true);
         if (below(e, 2)) {
@@ -184,14 +199,16 @@ static void exchange(struct emit *e)
     const unsigned block = e->p->block;
     const char *at = emit_new(e, 4), *v = var(e), *op = below(e, 2) ? "bar" : "barrier";
     emit(e, "\tst.shared.b32 [%%as], %s;\n\t%s.sync 0;\n\tadd.u32 %s, %%t, %u;", v, op, at, below(e, block));
-    emit(e, "\trem.u32 %s, %s, %u;\n\tmul.lo.u32 %s, %s, 64;\n\tadd.u32 %s, %s, %%base;", at, at, block, at, at, at, at);
+    emit(e, "\trem.u32 %s, %s, %u;\n\tmul.lo.u32 %s, %s, 64;\n"
+         "\tadd.u32 %s, %s, %%base;", at, at, block, at, at, at, at);
     emit(e, "\tld.shared.b32 %s, [%s];\n\t%s.sync 0;", var(e), at, op);
 }
 
 /* Counters in shared memory: what all threads leave there does not depend on their order. */
 static void count(struct emit *e)
 {
-    static const char *const ops[] = { "add.u32", "add.s32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "inc.u32", "min.u32", "max.s32" };
+    static const char *const ops[] = { "add.u32", "add.s32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32",
+                                       "inc.u32", "min.u32", "max.s32" };
     const char *op = ops[below(e, 10)], *at = emit_new(e, 4), *sink = emit_new(e, 4), *v = var(e), *start = var(e);
     const bool atom = below(e, 2), inc = *op == 'i';
     emit(e, "\tst.shared.b32 [%%as+4], %s;\n\tbar.sync 0;\n\trem.u32 %s, %s, %u;", start, at, v, 1 + below(e, 8));
@@ -224,7 +241,8 @@ static void apart(struct emit *e, unsigned sm)
 {
     const unsigned l = e->labels++;
     const char *p = condition(e), *q = emit_new(e, 0), *m = emit_new(e, 4), *src = emit_new(e, 4), *r = emit_new(e, 4);
-    emit(e, "\tvote.sync.ballot.b32 %s, %s, %%mask;\n\t@%s bra ELSE%u;\n\tnot.b32 %s, %s;\n\tand.b32 %s, %s, %%mask;\nELSE%u:", m, p, p, l, m, m, m, m, l);
+    emit(e, "\tvote.sync.ballot.b32 %s, %s, %%mask;\n\t@%s bra ELSE%u;\n\tnot.b32 %s, %s;\n\tand.b32 %s, %s, %%mask;\n"
+         "ELSE%u:", m, p, p, l, m, m, m, m, l);
     emit(e, "\t@!%s bra REST%u;", p, l);
     for (int half = 0; half < 2; half++) {
         const char *a = var(e), *to = var(e), *lanes = condition(e);
@@ -236,10 +254,15 @@ static void apart(struct emit *e, unsigned sm)
             break;
         case 2: emit(e, "\tvote.sync.ballot.b32 %s, %s, %s;", to, lanes, m); break;
         case 3:                                   /* what the first of these lanes has */
-            emit(e, "\tbrev.b32 %s, %s;\n\tclz.b32 %s, %s;\n\tshfl.sync.idx.b32 %s|%s, %s, %s, 31, %s;", src, m, src, src, to, q, a, src, m);
+            emit(e, "\tbrev.b32 %s, %s;\n\tclz.b32 %s, %s;\n"
+                 "\tshfl.sync.idx.b32 %s|%s, %s, %s, 31, %s;", src, m, src, src, to, q, a, src, m);
             break;
-        case 4: emit(e, "\tbar.warp.sync %s;\n\tmatch.all.sync.b32 %s|%s, %s, %s;\n\tselp.b32 %s, %s, 7, %s;", m, r, q, a, m, to, r, q); break;
-        default: emit(e, "\tredux.sync.%s %s, %s, %s;", below(e, 2) ? "add.u32" : below(e, 2) ? "min.s32" : "xor.b32", to, a, m); break;
+        case 4: emit(e, "\tbar.warp.sync %s;\n\tmatch.all.sync.b32 %s|%s, %s, %s;\n"
+                     "\tselp.b32 %s, %s, 7, %s;", m, r, q, a, m, to, r, q);
+            break;
+        default: emit(e, "\tredux.sync.%s %s, %s, %s;", below(e, 2) ? "add.u32" : below(e, 2) ? "min.s32" : "xor.b32",
+                      to, a, m);
+            break;
         }
         statements(e, 1, 1, true);
         if (!half) emit(e, "\tbra JOIN%u;\nREST%u:", l, l);
@@ -255,7 +278,8 @@ static void shuffle(struct emit *e)
     const unsigned segments = (0x1f & ~0u << below(e, 6)) << 8 | (mode ? 0x1f : 0);
     emit(e, "\tand.b32 %s, %s, 31;", k, var(e));
     if (below(e, 2)) k = "3";
-    emit(e, "\tshfl.sync.%s.b32 %s|%s, %s, %s, %u, %%mask;\n\t@!%s add.u32 %s, %s, 1;", modes[mode], to, p, var(e), k, segments, p, to, to);
+    emit(e, "\tshfl.sync.%s.b32 %s|%s, %s, %s, %u, %%mask;\n"
+         "\t@!%s add.u32 %s, %s, 1;", modes[mode], to, p, var(e), k, segments, p, to, to);
 }
 
 static void vote_block(struct emit *e)
@@ -286,9 +310,11 @@ static void lock(struct emit *e)
     const char *p = emit_new(e, 0), *old = emit_new(e, 4), *v = emit_new(e, 4);
     emit(e, "\tsetp.ne.u32 %s, %%t, 0;\n\t@%s bra SKIP%u;\n\tst.shared.b32 [%%base+12], 0;", p, p, l);
     emit(e, "\tst.shared.b32 [%%base+16], %u;\nSKIP%u:\n\tbar.sync 0;", below(e, 1000), l);
-    emit(e, "TRY%u:\n\tatom.shared.cas.b32 %s, [%%base+12], 0, 1;\n\tsetp.ne.u32 %s, %s, 0;\n\t@%s bra TRY%u;", l, old, p, old, p, l);
+    emit(e, "TRY%u:\n\tatom.shared.cas.b32 %s, [%%base+12], 0, 1;\n\tsetp.ne.u32 %s, %s, 0;\n"
+         "\t@%s bra TRY%u;", l, old, p, old, p, l);
     emit(e, "\tmembar.cta;\n\tld.volatile.shared.b32 %s, [%%base+16];\n\tadd.u32 %s, %s, %s;", v, v, v, var(e));
-    emit(e, "\tst.volatile.shared.b32 [%%base+16], %s;\n\tmembar.cta;\n\tatom.shared.exch.b32 %s, [%%base+12], 0;", v, old);
+    emit(e, "\tst.volatile.shared.b32 [%%base+16], %s;\n\tmembar.cta;\n"
+         "\tatom.shared.exch.b32 %s, [%%base+12], 0;", v, old);
     emit(e, "\tbar.sync 0;\n\tld.shared.b32 %s, [%%base+16];\n\tbar.sync 0;", var(e));
 }
 

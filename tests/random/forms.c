@@ -1,7 +1,9 @@
-/* forms.c - the instruction forms that the CPU device's table (tests/simgpu/text/forms.h) knows: each row's modifiers and types multiplied out.
+/* forms.c - the instruction forms that the CPU device's table (tests/simgpu/text/forms.h) knows: each row's modifiers
+   and types multiplied out.
 
-   A row with cache hints (loads, stores, atomics) gives those in which one group of modifiers at most differs from its first choice, for all
-   of its types. Of rows that take anything ("*") only the forms of `more` are made; others of their opcode are one entry, which is not tested. */
+   A row with cache hints (loads, stores, atomics) gives those in which one group of modifiers at most differs from its
+   first choice, for all of its types. Of rows that take anything ("*") only the forms of `more` are made; others of
+   their opcode are one entry, which is not tested. */
 #include "random.h"
 #include "../simgpu/text/forms.h"
 
@@ -19,11 +21,18 @@ static unsigned split(const char *text, struct choices *g, bool *wild)
     while (*text) {
         while (*text == ' ') text++;
         if (!*text) break;
-        if (*text == '*') { *wild = true; text++; continue; }
+        if (*text == '*') {
+            *wild = true;
+            text++;
+            continue;
+        }
         const char *start = text, *end = text + strcspn(text, " ");
         struct choices *c = &g[n++];
         c->n = 0;
-        if (end[-1] == '?') { c->text[0] = ""; c->len[c->n++] = 0; }
+        if (end[-1] == '?') {
+            c->text[0] = "";
+            c->len[c->n++] = 0;
+        }
         while (start < end) {
             size_t len = strcspn(start, "|? ");
             c->text[c->n] = start;
@@ -48,7 +57,8 @@ static bool listed(const char *word, size_t n, const char *list)
 
 bool rnd_has(const struct rnd_form *f, const char *words)
 {
-    for (const char *p = f->text; (p = strchr(p, '.')) != NULL;) if (p++, listed(p, strcspn(p, "."), words)) return true;
+    for (const char *p = f->text; (p = strchr(p, '.')) != NULL;)
+        if (p++, listed(p, strcspn(p, "."), words)) return true;
     return false;
 }
 
@@ -56,20 +66,29 @@ static bool among(const char *op, const char *ops) { return listed(op, strlen(op
 
 /* What no program has, and why; `alone`: rnd_generate_alone can make one. The first line that fits counts. */
 #define NEWER RND_UNTESTED, "needs a newer GPU than an H200", false
-static const struct left_out { const char *ops, *words; enum rnd_status status; const char *why; bool alone; } left_out[] = {
+static const struct left_out {
+    const char *ops, *words;
+    enum rnd_status status;
+    const char *why;
+    bool alone;
+} left_out[] = {
     { "trap|brkpt", "", RND_UNTESTED, "ends the kernel: tests/unit", false },
     { "setmaxnreg", "", RND_UNTESTED, "needs a kernel made for it", false },
-    { "ld|st", "param::func|unified", RND_UNTESTED, "parameters of functions stand in the programs with calls, without these words", false },
-    { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER }, { "ld|st|atom|red|ldu", "v8", NEWER },
+    { "ld|st", "param::func|unified", RND_UNTESTED,
+      "parameters of functions stand in the programs with calls, without these words", false },
+    { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER },
+    { "ld|st|atom|red|ldu", "v8", NEWER },
     { "ld|st|ldu|mov|atom|red", "b128", RND_UNSUPPORTED, "registers of 128 bits", false },
     { "atom|red", "v2|v4", RND_UNSUPPORTED, "several elements in one atomic", false },
-    { "alloca|stacksave|stackrestore", "", RND_UNSUPPORTED, "stack memory of a size known only when the kernel runs", false },
+    { "alloca|stacksave|stackrestore", "", RND_UNSUPPORTED, "stack memory of a size known only when the kernel runs",
+      false },
     { "mapa|getctarank", "", RND_UNSUPPORTED, "shared memory of other blocks", false },
     { "cvt", "tf32", RND_UNSUPPORTED, "a format of tensor cores", true },
     { "fma", "oob", RND_UNSUPPORTED, "numbers beside a tensor", true },
     { "prefetch", "tensormap", RND_UNSUPPORTED, "tensor copies", true },
     { "isspacep", "const", RND_UNSUPPORTED, "constant addresses are global ones", true },
-}, newer = { "", "", NEWER }, no_test = { "", "", RND_UNSUPPORTED, "ptxas takes it, and no page says what it tests", true };
+}, newer = { "", "", NEWER },
+no_test = { "", "", RND_UNSUPPORTED, "ptxas takes it, and no page says what it tests", true };
 
 /* Every integer of type `from` is one of type `to`. */
 static bool cannot_overflow(const char *to, const char *from)
@@ -92,10 +111,12 @@ static bool refused(const struct rnd_form *f)
     if (rnd_has(f, "b128") && rnd_has(f, "v2|v4|v8")) return true;
     const bool sat = rnd_has(f, "sat"), ftz = rnd_has(f, "ftz"), limits = rnd_has(f, "relu|satfinite");
     if (!strcmp(op, "cvt") && *t1) {
-        const bool to_b = !strcmp(t0, "bf16"), from_b = !strcmp(t1, "bf16"), from_32 = !strcmp(t1, "f32"), to_32 = !strcmp(t0, "f32");
+        const bool to_b = !strcmp(t0, "bf16"), from_b = !strcmp(t1, "bf16"), from_32 = !strcmp(t1, "f32"),
+                   to_32 = !strcmp(t0, "f32");
         if (ftz && !from_32 && !to_32) return true;
         if (sat && (limits || to_b || from_b || cannot_overflow(t0, t1))) return true;
-        if (limits && (ftz || rnd_has(f, "rm|rp") || (rnd_has(f, "rna") && rnd_has(f, "relu"))) && !strstr(t0, "x2") && !strstr(t1, "x2")) return true;
+        if (limits && (ftz || rnd_has(f, "rm|rp") || (rnd_has(f, "rna") && rnd_has(f, "relu"))) && !strstr(t0, "x2") &&
+            !strstr(t1, "x2")) return true;
         if ((to_b && (!strcmp(t1 + 1, "8"))) || (from_b && !strcmp(t0 + 1, "8"))) return true;
         return !strcmp(t0, t1) && strstr(t0, "f16") && rnd_has(f, "rn|rz|rm|rp");
     }
@@ -107,12 +128,15 @@ static bool refused(const struct rnd_form *f)
     if (!strcmp(op, "red")) return rnd_has(f, "acquire|acq_rel");
     if (!strcmp(op, "mbarrier")) return rnd_has(f, "inval|init") && rnd_has(f, "shared::cluster");
     if (!strcmp(op, "cp")) return rnd_has(f, "ca|mbarrier") && rnd_has(f, "shared::cluster");
-    if (!strcmp(op, "mov")) return !strncmp(t0, "f16", 3) || (rnd_has(f, "v2|v4") && !strcmp(t0, "pred")) || (rnd_has(f, "v4") && strstr(t0, "64"));
+    if (!strcmp(op, "mov")) return !strncmp(t0, "f16", 3) || (rnd_has(f, "v2|v4") && !strcmp(t0, "pred")) ||
+        (rnd_has(f, "v4") && strstr(t0, "64"));
     if (!strcmp(op, "ldu")) return rnd_has(f, "v4") && strstr(t0, "64");
     if (!strcmp(op, "prefetch")) return rnd_has(f, "generic");
     if (!strcmp(op, "cvta")) return !strcmp(t0, "u32");        /* addresses have 64 bits */
     if (!strcmp(op, "ld") || !strcmp(op, "st")) {
-        if (rnd_has(f, "L2::evict_first|L2::evict_last|L2::evict_normal") || (rnd_has(f, "v8") && !strstr(t0, "32"))) return true;   /* only of 256 bits */
+        /* only of 256 bits */
+        if (rnd_has(f, "L2::evict_first|L2::evict_last|L2::evict_normal") || (rnd_has(f, "v8") && !strstr(t0, "32")))
+            return true;
         const bool strong = rnd_has(f, "volatile|relaxed|acquire|release|mmio");
         if (strong && (rnd_has(f, "const|param|param::entry|param::func|local"))) return true;
         if (*op == 's' && rnd_has(f, "const|param|param::entry|L2::64B|L2::128B|L2::256B")) return true;
@@ -126,7 +150,8 @@ static const struct left_out *why_left_out(const struct rnd_form *f)
     const bool fp8 = !strcmp(f->op, "cvt") && rnd_has(f, "e4m3x2|e5m2x2");
     if (!strcmp(f->op, "testp") && !strchr(strchr(f->text, '.') + 1, '.')) return &no_test;
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out && !fp8; i++)
-        if (among(f->op, left_out[i].ops) && (!*left_out[i].words || rnd_has(f, left_out[i].words))) return &left_out[i];
+        if (among(f->op, left_out[i].ops) && (!*left_out[i].words || rnd_has(f, left_out[i].words)))
+        return &left_out[i];
     const bool wide = among(f->op, "ld|st") && rnd_has(f, "v4") && strstr(f->type[0], "64"),
         mixed = among(f->op, "add|sub|fma") && !strcmp(f->type[0], "f32") && *f->type[1];
     return wide || mixed || f->sm > 90 ? &newer : NULL;
@@ -142,10 +167,12 @@ uint64_t rnd_key(const char *text)
 
 /* What needs a newer .target or .version, besides the table's own `features`. */
 static const struct { const char *ops, *words; unsigned char sm, version; } needs[] = {
-    { "bar", "cta", 70, 78 }, { "cp", "", 80, 75 }, { "cvt", "satfinite", 80, 81 }, { "cvt", "f16x2", 80, 70 }, { "cvt", "pack", 72, 70 },
-    { "fence", "sync_restrict::shared::cta|sync_restrict::shared::cluster|acquire|release", 90, 86 }, { "isspacep", "param", 70, 77 },
+    { "bar", "cta", 70, 78 }, { "cp", "", 80, 75 }, { "cvt", "satfinite", 80, 81 }, { "cvt", "f16x2", 80, 70 },
+    { "cvt", "pack", 72, 70 }, { "fence", "sync_restrict::shared::cta|sync_restrict::shared::cluster|acquire|release",
+                                 90, 86 }, { "isspacep", "param", 70, 77 },
     { "max|min", "s32", 90, 80 },
-    { "prefetch", "tensormap", 90, 80 }, { "prefetch", "L2::evict_last|L2::evict_normal", 80, 74 }, { "red", "bf16|bf16x2", 90, 78 },
+    { "prefetch", "tensormap", 90, 80 }, { "prefetch", "L2::evict_last|L2::evict_normal", 80, 74 },
+    { "red", "bf16|bf16x2", 90, 78 },
     { "ld|st", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate", 70, 74 },
 };
 
@@ -165,7 +192,10 @@ static void add_needs(struct rnd_form *f)
     }
     /* bf16 to and from anything else than f32 */
     const bool wide = !rnd_has(f, "f32") || (!strcmp(f->type[1], "bf16") && rnd_has(f, "ftz"));
-    if (!strcmp(f->op, "cvt") && rnd_has(f, "bf16") && wide) { f->sm = 90; f->version = 78; }
+    if (!strcmp(f->op, "cvt") && rnd_has(f, "bf16") && wide) {
+        f->sm = 90;
+        f->version = 78;
+    }
 }
 
 static void add(struct rnd_form *f)
@@ -177,10 +207,12 @@ static void add(struct rnd_form *f)
     all[count++] = *f;
 }
 
-/* The CPU device executes these of the rows that take anything. The others of its are in flow.c and memory.c, beside what they need. */
+/* The CPU device executes these of the rows that take anything. The others of its are in flow.c and memory.c, beside
+   what they need. */
 static void add_wild(const char *op)
 {
-    static const char *const more[] = { "vabsdiff2.u32.u32.u32", "vabsdiff2.u32.s32.s32", "vabsdiff2.u32.u32.u32.add", "vabsdiff2.u32.s32.s32.add",
+    static const char *const more[] = { "vabsdiff2.u32.u32.u32", "vabsdiff2.u32.s32.s32", "vabsdiff2.u32.u32.u32.add",
+                                        "vabsdiff2.u32.s32.s32.add",
         "vabsdiff4.u32.u32.u32", "vabsdiff4.u32.s32.s32", "vabsdiff4.u32.u32.u32.add", "vabsdiff4.u32.s32.s32.add" };
     struct rnd_form f = { .args = "daaa", .sm = 70, .version = 70, .type = { "u32" } };
     snprintf(f.op, sizeof f.op, "%s", op);
@@ -209,20 +241,32 @@ static void add_form(unsigned row, const struct choices *g, const unsigned *at, 
     }
     if (rnd_has(&f, "cta") && *f.op == 'b')       /* ptxas wants it there */
         snprintf(f.text, sizeof f.text, "%s.cta.sync%s", f.op, rnd_has(&f, "aligned") ? ".aligned" : "");
-    if (used >= sizeof f.text) { fprintf(stderr, "forms.c: no room for %s\n", f.text); exit(2); }
+    if (used >= sizeof f.text) {
+        fprintf(stderr, "forms.c: no room for %s\n", f.text);
+        exit(2);
+    }
     add_needs(&f);
     const struct left_out *out = why_left_out(&f);
-    if (out) { f.status = out->status; f.why = out->why; f.alone = out->alone; }
+    if (out) {
+        f.status = out->status;
+        f.why = out->why;
+        f.alone = out->alone;
+    }
     if (!refused(&f)) add(&f);
 }
 
-/* All choices of the groups from i on; of a row with hints those in which at most `more` further modifiers differ from their first choice. */
-static void multiply(unsigned row, const struct choices *g, unsigned *at, unsigned nmods, unsigned n, unsigned i, unsigned more)
+/* All choices of the groups from i on; of a row with hints those in which at most `more` further modifiers differ from
+   their first choice. */
+static void multiply(unsigned row, const struct choices *g, unsigned *at, unsigned nmods, unsigned n, unsigned i,
+                     unsigned more)
 {
-    if (i == n) { add_form(row, g, at, nmods, n); return; }
+    if (i == n) {
+        add_form(row, g, at, nmods, n);
+        return;
+    }
     for (unsigned k = 0; k < g[i].n && (k == 0 || more || i >= nmods || !strncmp(g[i].text[k], "nc", 2)); k++) {
         at[i] = k;
-        const bool free = !k || i >= nmods || !strncmp(g[i].text[k], "nc", 2);    /* .nc means nothing without .global */
+        const bool free = !k || i >= nmods || !strncmp(g[i].text[k], "nc", 2);   /* .nc means nothing without .global */
         multiply(row, g, at, nmods, n, i + 1, free ? more : more - 1);
     }
 }
@@ -233,7 +277,8 @@ struct rnd_form *rnd_forms(size_t *n)
         struct choices g[MAX_GROUPS];
         unsigned at[MAX_GROUPS] = { 0 };
         bool wild = false;
-        const unsigned nmods = split(forms[row].mods, g, &wild), ngroups = nmods + split(forms[row].types, g + nmods, &wild);
+        const unsigned nmods = split(forms[row].mods, g, &wild),
+                       ngroups = nmods + split(forms[row].types, g + nmods, &wild);
         if (wild) add_wild(forms[row].op);
         else multiply(row, g, at, nmods, ngroups, 0, strstr(forms[row].mods, "L2::") ? 1 : ngroups);
     }

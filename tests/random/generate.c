@@ -1,27 +1,37 @@
-/* generate.c - the straight-line programs: each instruction's operands, by the letters of the table, and where its results go.
+/* generate.c - the straight-line programs: each instruction's operands, by the letters of the table,
+   and where its results go.
 
-   A form's name decides in which programs it stands (COPIES of them), so that a new row of the table changes only those. Programs are of four
-   groups: what .target sm_70 has, sm_80, sm_90, and the approximate functions. Nothing approximate is ever an operand of anything. */
+   A form's name decides in which programs it stands (COPIES of them), so that a new row of the table changes only
+   those. Programs are of four groups: what .target sm_70 has, sm_80, sm_90, and the approximate functions. Nothing
+   approximate is ever an operand of anything. */
 #include "emit.h"
 #include <stdarg.h>
 
 enum { COPIES = 5, APPROX_COPIES = 2, CELL = 64 /* bytes of scratch memory that each thread has in each space */ };
-static const struct { unsigned first, n, sm, version; } groups[4] = { { 0, 1100, 70, 70 }, { 1100, 150, 80, 75 }, { 1250, 238, 90, 86 }, { 1488, 12, 90, 80 } };
+static const struct {
+    unsigned first, n, sm, version;
+} groups[4] = { { 0, 1100, 70, 70 }, { 1100, 150, 80, 75 }, { 1250, 238, 90, 86 }, { 1488, 12, 90, 80 } };
 
 /* ---- names and sizes */
 
 unsigned emit_size(const char *type)
 {
-    static const struct { const char *name; unsigned size; } odd[] = { { "pred", 0 }, { "f16x2", 4 }, { "bf16x2", 4 }, { "u16x2", 4 }, { "s16x2", 4 },
-        { "tf32", 4 }, { "f32x2", 8 }, { "e4m3x2", 2 }, { "e5m2x2", 2 }, { "e2m3x2", 2 }, { "e3m2x2", 2 }, { "ue8m0x2", 2 }, { "e2m1x2", 1 },
-        { "bf16", 2 }, { "e4m3x4", 4 }, { "e5m2x4", 4 }, { "e2m3x4", 4 }, { "e3m2x4", 4 }, { "e2m1x4", 2 } };
+    static const struct {
+        const char *name;
+        unsigned size;
+    } odd[] = { { "pred", 0 }, { "f16x2", 4 }, { "bf16x2", 4 }, { "u16x2", 4 }, { "s16x2", 4 },
+        { "tf32", 4 }, { "f32x2", 8 }, { "e4m3x2", 2 }, { "e5m2x2", 2 }, { "e2m3x2", 2 }, { "e3m2x2", 2 },
+        { "ue8m0x2", 2 }, { "e2m1x2", 1 }, { "bf16", 2 }, { "e4m3x4", 4 }, { "e5m2x4", 4 }, { "e2m3x4", 4 },
+        { "e3m2x4", 4 }, { "e2m1x4", 2 }
+        };
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) if (!strcmp(type, odd[i].name)) return odd[i].size;
     return (unsigned)strtoul(type + strcspn(type, "0123456789"), NULL, 10) / 8;
 }
 
 enum rnd_kind emit_kind(const char *type)
 {
-    return !strcmp(type, "f16") ? RND_F16 : !strcmp(type, "bf16") ? RND_BF16 : !strcmp(type, "f32") ? RND_F32 : !strcmp(type, "f64") ? RND_F64 :
+    return !strcmp(type, "f16") ? RND_F16 : !strcmp(type, "bf16") ? RND_BF16 : !strcmp(type, "f32") ? RND_F32
+        : !strcmp(type, "f64") ? RND_F64 :
         !strcmp(type, "f16x2") ? RND_F16X2 : !strcmp(type, "bf16x2") ? RND_BF16X2 : RND_INT;
 }
 
@@ -36,7 +46,10 @@ void emit(struct emit *e, const char *format, ...)
         const int n = vsnprintf(p->text + p->length, p->room - p->length, format, args);
         va_end(args);
         if (n < 0) abort();
-        if (p->length + (size_t)n + 2 <= p->room) { p->length += (size_t)n; break; }
+        if (p->length + (size_t)n + 2 <= p->room) {
+            p->length += (size_t)n;
+            break;
+        }
         if (!(p->text = realloc(p->text, p->room = 2 * p->room + 16384))) abort();
     }
     p->text[p->length++] = '\n';
@@ -49,7 +62,10 @@ static struct value *new_value(struct emit *e, unsigned size)
 {
     static const char letter[4] = { 'p', 'h', 'r', 'd' };
     const unsigned c = size == 0 ? 0 : size <= 2 ? 1 : size == 4 ? 2 : 3;
-    if (e->nvalues == MAX_VALUES) { fprintf(stderr, "generate.c: too many registers\n"); exit(2); }
+    if (e->nvalues == MAX_VALUES) {
+        fprintf(stderr, "generate.c: too many registers\n");
+        exit(2);
+    }
     struct value *v = &e->pool[e->nvalues++];
     snprintf(v->name, sizeof v->name, "%%%c%u", letter[c], e->nregs[c]++);
     v->size = size && size < 2 ? 2 : size;
@@ -60,11 +76,16 @@ static struct value *new_value(struct emit *e, unsigned size)
 
 const char *emit_new(struct emit *e, unsigned size) { return new_value(e, size)->name; }
 
-static void note(struct emit *e, struct rnd_source s) { if (e->nsources < RND_MAX_SOURCES) e->source[e->nsources++] = s; }
+static void note(struct emit *e, struct rnd_source s) {
+    if (e->nsources < RND_MAX_SOURCES) e->source[e->nsources++] = s;
+}
 
 static unsigned add_input(struct rnd_program *p, enum rnd_kind kind, unsigned size)
 {
-    if (p->ninputs == RND_MAX_INPUTS) { fprintf(stderr, "generate.c: too many inputs\n"); exit(2); }
+    if (p->ninputs == RND_MAX_INPUTS) {
+        fprintf(stderr, "generate.c: too many inputs\n");
+        exit(2);
+    }
     p->input[p->ninputs] = (struct rnd_input){ kind, size, p->in_bytes };
     p->in_bytes += (size * p->threads + 31) / 32 * 32;
     return p->ninputs++;
@@ -94,10 +115,12 @@ static const char *constant(struct emit *e, enum rnd_kind kind, unsigned size)
         uint64_t b64;
         memcpy(&b32, &f, 4);
         memcpy(&b64, &v, 8);
-        if (kind == RND_F32) snprintf(t, sizeof *text, "0f%08lX", (unsigned long)b32); else snprintf(t, sizeof *text, "0d%016llX", (unsigned long long)b64);
+        if (kind == RND_F32) snprintf(t, sizeof *text, "0f%08lX", (unsigned long)b32);
+        else snprintf(t, sizeof *text, "0d%016llX", (unsigned long long)b64);
     } else {
         const uint64_t v = rnd_value(&e->rng, kind, size);
-        if (size == 8 || v < 1000) snprintf(t, sizeof *text, "%llu", (unsigned long long)v); else snprintf(t, sizeof *text, "0x%llx", (unsigned long long)v);
+        if (size == 8 || v < 1000) snprintf(t, sizeof *text, "%llu", (unsigned long long)v);
+        else snprintf(t, sizeof *text, "0x%llx", (unsigned long long)v);
     }
     return t;
 }
@@ -106,14 +129,16 @@ const char *emit_source(struct emit *e, enum rnd_kind kind, unsigned size, bool 
 {
     const unsigned how = emit_below(e, 20);
     const bool any = kind != RND_LANE && kind != RND_SMALL && kind != RND_ANGLE && kind != RND_NUMBER64;
-    if (how < 2 && constants && kind != RND_F16 && kind != RND_BF16 && kind != RND_F16X2 && kind != RND_BF16X2 && kind != RND_ANGLE)
+    if (how < 2 && constants && kind != RND_F16 && kind != RND_BF16 && kind != RND_F16X2 && kind != RND_BF16X2 &&
+        kind != RND_ANGLE)
         return constant(e, kind, size);
-    /* Of this kind; of another only what was loaded: ptxas (13.0) takes a result of cvt to f16 or f32 that stands as an integer operand for the number
-       itself. */
+    /* Of this kind; of another only what was loaded: ptxas (13.0) takes a result of cvt to f16 or f32 that stands as an
+       integer operand for the number itself. */
     for (int tries = 0; how < 12 && tries < 12; tries++) {
         if (!e->nvalues) break;
         const struct value *v = &e->pool[emit_below(e, e->nvalues)];
-        if (v->from.kind == 'n' || v->size != (size < 2 ? 2 : size) || (v->kind != kind && !(any && how < 3 && v->from.kind == 'i'))) continue;
+        if (v->from.kind == 'n' || v->size != (size < 2 ? 2 : size) ||
+            (v->kind != kind && !(any && how < 3 && v->from.kind == 'i'))) continue;
         note(e, v->from);
         return v->name;
     }
@@ -139,11 +164,15 @@ const char *emit_predicate(struct emit *e)
     return v->name;
 }
 
-void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, const char *reg, unsigned size, enum rnd_kind kind)
+void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, const char *reg, unsigned size,
+               enum rnd_kind kind)
 {
     struct rnd_program *p = e->p;
     const bool approx = form && (rnd_has(form, "approx|full"));
-    if (p->nslots == RND_MAX_SLOTS) { fprintf(stderr, "generate.c: too many slots\n"); exit(2); }
+    if (p->nslots == RND_MAX_SLOTS) {
+        fprintf(stderr, "generate.c: too many slots\n");
+        exit(2);
+    }
     struct rnd_slot *s = &p->slot[p->nslots];
     memset(s, 0, sizeof *s);
     snprintf(s->text, sizeof s->text, "%.150s%s%s", text, reg ? "  -> " : "", reg ? reg : "");
@@ -170,9 +199,9 @@ void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, co
     p->nslots++;
 }
 
-/* Registers: %i2 %i4 %i8 and %o2 %o4 %o8 are the thread's element 0 of the input and the output by element size; %mask: the lanes of its warp.
-   With memory: %ag %as %al %ac, the thread's cell in global, shared, local and constant memory, %gs and %gl, generic addresses of it, %ai a cell of the
-   input, %line a cache line that nobody reads. */
+/* Registers: %i2 %i4 %i8 and %o2 %o4 %o8 are the thread's element 0 of the input and the output by element size; %mask:
+   the lanes of its warp. With memory: %ag %as %al %ac, the thread's cell in global, shared, local and constant memory,
+   %gs and %gl, generic addresses of it, %ai a cell of the input, %line a cache line that nobody reads. */
 void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory)
 {
     emit(e, ".version %u.%u\n.target sm_%u\n.address_size 64\n", version / 10, version % 10, sm);
@@ -181,7 +210,8 @@ void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory)
         emit(e, ".const .align 16 .b8 table[256] = {");
         for (int i = 0; i < 256; i += 16) {
             char line[120] = "";
-            for (int k = 0; k < 16; k++) snprintf(line + strlen(line), sizeof line - strlen(line), "%u%s", emit_below(e, 256), i + k < 255 ? "," : "");
+            for (int k = 0; k < 16; k++) snprintf(line + strlen(line), sizeof line - strlen(line), "%u%s",
+                                                  emit_below(e, 256), i + k < 255 ? "," : "");
             emit(e, "%s", line);
         }
         emit(e, "};");
@@ -195,20 +225,26 @@ void emit_entry(struct emit *e, bool memory)
     emit(e, "\t.reg .pred %%p<400>;\n\t.reg .b16 %%h<700>;\n\t.reg .b32 %%r<700>, %%gid, %%t, %%mask, %%n;");
     emit(e, "\t.reg .b64 %%d<700>, %%i2, %%i4, %%i8, %%o2, %%o4, %%o8;");
     emit(e, "\tmov.u32 %%t, %%tid.x;\n\tmov.u32 %%n, %%ctaid.x;\n\tmad.lo.u32 %%gid, %%n, %u, %%t;", p->block);
-    emit(e, "\tld.param.u64 %%i2, [in];\n\tld.param.u64 %%o2, [out];\n\tcvta.to.global.u64 %%i2, %%i2;\n\tcvta.to.global.u64 %%o2, %%o2;");
+    emit(e, "\tld.param.u64 %%i2, [in];\n\tld.param.u64 %%o2, [out];\n\tcvta.to.global.u64 %%i2, %%i2;\n"
+         "\tcvta.to.global.u64 %%o2, %%o2;");
     for (unsigned size = 8; size >= 2; size /= 2) {
-        emit(e, "\tmad.wide.u32 %%i%u, %%gid, %u, %%i2;\n\tmad.wide.u32 %%o%u, %%gid, %u, %%o2;", size, size, size, size);
+        emit(e, "\tmad.wide.u32 %%i%u, %%gid, %u, %%i2;\n"
+             "\tmad.wide.u32 %%o%u, %%gid, %u, %%o2;", size, size, size, size);
     }
     /* lanes of the warp that are threads of the block: all, or in the last warp the first few */
-    emit(e, "\tand.b32 %%n, %%t, 0xffffffe0;\n\tsub.u32 %%n, %u, %%n;\n\tmin.u32 %%n, %%n, 32;\n\tsub.u32 %%n, 32, %%n;\n\tmov.b32 %%mask, 0xffffffff;\n"
+    emit(e, "\tand.b32 %%n, %%t, 0xffffffe0;\n\tsub.u32 %%n, %u, %%n;\n\tmin.u32 %%n, %%n, 32;\n"
+         "\tsub.u32 %%n, 32, %%n;\n\tmov.b32 %%mask, 0xffffffff;\n"
         "\tshr.u32 %%mask, %%mask, %%n;", p->block);
     if (!memory) return;
     const unsigned cells = add_input(p, RND_INT, 32);
     emit(e, "\t.reg .b32 %%as;\n\t.reg .b64 %%ag, %%al, %%ac, %%ai, %%gs, %%gl, %%pol, %%line;");
     emit(e, "\t.shared .align 16 .b8 cells[%u];\n\t.local .align 16 .b8 mine[%u];", CELL * p->block, CELL);
-    emit(e, "\tld.param.u64 %%line, [out];\n\tcvta.to.global.u64 %%line, %%line;\n\tmad.wide.u32 %%ag, %%gid, %u, %%line;\n\tadd.u64 %%ag, %%ag, 128;", CELL);
-    emit(e, "\tmov.u32 %%as, cells;\n\tmad.lo.u32 %%as, %%t, %u, %%as;\n\tcvt.u64.u32 %%gs, %%as;\n\tcvta.shared.u64 %%gs, %%gs;", CELL);
-    emit(e, "\tmov.u64 %%al, mine;\n\tcvta.local.u64 %%gl, %%al;\n\tmov.u64 %%ac, table;\n\tand.b32 %%n, %%gid, 7;\n\tmad.wide.u32 %%ac, %%n, 16, %%ac;");
+    emit(e, "\tld.param.u64 %%line, [out];\n\tcvta.to.global.u64 %%line, %%line;\n"
+         "\tmad.wide.u32 %%ag, %%gid, %u, %%line;\n\tadd.u64 %%ag, %%ag, 128;", CELL);
+    emit(e, "\tmov.u32 %%as, cells;\n\tmad.lo.u32 %%as, %%t, %u, %%as;\n\tcvt.u64.u32 %%gs, %%as;\n"
+         "\tcvta.shared.u64 %%gs, %%gs;", CELL);
+    emit(e, "\tmov.u64 %%al, mine;\n\tcvta.local.u64 %%gl, %%al;\n\tmov.u64 %%ac, table;\n\tand.b32 %%n, %%gid, 7;\n"
+         "\tmad.wide.u32 %%ac, %%n, 16, %%ac;");
     emit(e, "\tld.param.u64 %%ai, [in];\n\tcvta.to.global.u64 %%ai, %%ai;\n\tmad.wide.u32 %%ai, %%gid, 32, %%ai;");
     emit(e, "\tadd.u64 %%ai, %%ai, %u;", p->input[cells].offset);
     if (e->policy) emit(e, "\tcreatepolicy.fractional.L2::evict_last.b64 %%pol, 1.0;");
@@ -245,7 +281,8 @@ static unsigned wider(struct emit *e, unsigned size)
 static bool among(const char *op, const char *list)
 {
     const size_t n = strlen(op);
-    for (const char *p = list; (p = strstr(p, op)) != NULL; p += n) if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
+    for (const char *p = list; (p = strstr(p, op)) != NULL; p += n)
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
     return false;
 }
 
@@ -258,9 +295,10 @@ static int results_of(struct emit *e, const struct rnd_form *f, char letter)
     return setp && rnd_has(f, "f16|bf16") ? 1 : 1 + (int)emit_below(e, 2);
 }
 
-/* One instruction. What ptxas computes at compile time is no business of ours, and it does not always do as the GPU: so no instruction has the same register
-   twice, two constants, or a constant as its only or, of reals, its first source; and results of set are no operands. Of a guarded set, testp, abs or neg ptxas
-   (13.0) executes parts unguarded, or others than when it is not guarded. Of two NaNs it depends on ptxas which is the second, whose payload a double
+/* One instruction. What ptxas computes at compile time is no business of ours, and it does not always do as the GPU: so
+   no instruction has the same register twice, two constants, or a constant as its only or, of reals, its first source;
+   and results of set are no operands. Of a guarded set, testp, abs or neg ptxas (13.0) executes parts unguarded, or
+   others than when it is not guarded. Of two NaNs it depends on ptxas which is the second, whose payload a double
    keeps: so only one source may be a NaN. */
 static void by_letters(struct emit *e, const struct rnd_form *f)
 {
@@ -272,7 +310,8 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
     const bool sync = among(f->op, "shfl vote match redux elect bar barrier"), shfl = !strcmp(f->op, "shfl"),
         bar = among(f->op, "bar barrier") && !rnd_has(f, "warp");
     const char *t0 = f->type[0][0] ? f->type[0] : "b32", *t1 = f->type[1];
-    const bool exact = rnd_has(f, "bf16"), halves = rnd_has(f, "u16x2|s16x2");   /* ptxas wants registers of the size; no constants */
+    /* ptxas wants registers of the size; no constants */
+    const bool exact = rnd_has(f, "bf16"), halves = rnd_has(f, "u16x2|s16x2");
     const bool one_nan = !strcmp(f->type[0], "f64") && among(f->op, "add sub mul fma mad div min max");
     const unsigned nan_at = emit_below(e, (unsigned)strlen(f->args) - 1);
     const enum rnd_kind angle = among(f->op, "sin cos") ? RND_ANGLE : RND_INT;
@@ -285,26 +324,41 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s ", f->text);
     bool optional = false;
     for (const char *l = f->args; *l; l++) {
-        if (*l == '.') { optional = true; continue; }
+        if (*l == '.') {
+            optional = true;
+            continue;
+        }
         if (optional && !(rnd_has(f, "rs")) && !(bar && emit_below(e, 2))) break;
         *operand = 0;
         struct result r = { "", 4, RND_INT };
         bool is_result = true;
         switch (*l) {
         case 'd': case 'D': case 'r': case 'w': case 'O': case 't':
-            if (*l != 'r' && *l != 't') { r.size = emit_size(t0); r.kind = emit_kind(t0); }
+            if (*l != 'r' && *l != 't') {
+                r.size = emit_size(t0);
+                r.kind = emit_kind(t0);
+            }
             if (*l == 'w') r.size *= 2;
             if (*l == 'D' && r.kind == RND_INT && !exact) r.size = wider(e, r.size);
             break;
         case 'q': case 'o': r.size = 0; break;
-        case 'x': if (l == f->args) { r.size = emit_size(t0); break; } /* fall through */
+        case 'x':
+            if (l == f->args) {
+                r.size = emit_size(t0);
+                break;
+            }
+            /* fall through */
         default: is_result = false;
         }
         if (is_result) {
             for (int k = 0; k < results_of(e, f, *l); k++) {
-                if (k) { r.size = 0; r.kind = RND_INT; }
+                if (k) {
+                    r.size = 0;
+                    r.kind = RND_INT;
+                }
                 /* what a guarded instruction may leave as it was is something */
-                snprintf(r.reg, sizeof r.reg, "%s", guard ? r.size ? emit_input(e, r.kind, r.size) : emit_new(e, 0) : emit_new(e, r.size));
+                snprintf(r.reg, sizeof r.reg, "%s", guard ? r.size ? emit_input(e, r.kind, r.size) : emit_new(e, 0)
+                         : emit_new(e, r.size));
                 if (guard && !r.size) emit(e, "\tsetp.ne.u32 %s, 0, 0;", r.reg);
                 result[nresults++] = r;
                 snprintf(operand + strlen(operand), sizeof operand - strlen(operand), "%s%s", k ? "|" : "", r.reg);
@@ -312,12 +366,14 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
         } else if (*l == 'p') {
             const char *p = emit_predicate(e);
             snprintf(operand, sizeof operand, "%s%s", emit_below(e, 3) ? "" : "!", p);
-        } else if (*l == 'n') snprintf(operand, sizeof operand, "%u", emit_below(e, strcmp(f->op, "pmevent") ? 256 : 16));
+        } else if (*l == 'n')
+            snprintf(operand, sizeof operand, "%u", emit_below(e, strcmp(f->op, "pmevent") ? 256 : 16));
         else if (*l == 'u' && sync && !l[1] && !bar) snprintf(operand, sizeof operand, "%%mask");
         else if (*l == 'u' && bar && nth++ == 0) snprintf(operand, sizeof operand, "%u", emit_below(e, 16));
         else if (*l == 'u' && bar) snprintf(operand, sizeof operand, "%u", (e->p->block + 31) / 32 * 32);
         else if (*l == 'u' && shfl && nth++ == 1) {       /* segments and a clamp */
-            if (emit_below(e, 2)) snprintf(operand, sizeof operand, "%u", (0x1f & ~0u << emit_below(e, 6)) << 8 | (rnd_has(f, "up") ? 0 : 0x1f));
+            if (emit_below(e, 2)) snprintf(operand, sizeof operand, "%u",
+                                           (0x1f & ~0u << emit_below(e, 6)) << 8 | (rnd_has(f, "up") ? 0 : 0x1f));
             else snprintf(operand, sizeof operand, "%u", (unsigned)rnd_next(&e->rng) & 0x1f1f);
         } else if (*l == 'u') {
             const enum rnd_kind k = count_kind(f, nth++);
@@ -335,16 +391,21 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
                 if (one_nan && nsources != nan_at) kind = RND_NUMBER64;
                 if (*l == 'W') size *= 2;
                 if (*l == 'B' && kind == RND_INT && !exact) size = wider(e, size);
-                const bool here = constants && (nsources || (kind == RND_INT && strlen(f->args) > 2)) && !is_byte && !halves && *l != 'x' && *l != 'B';
+                const bool here = constants && (nsources || (kind == RND_INT && strlen(f->args) > 2)) && !is_byte &&
+                    !halves && *l != 'x' && *l != 'B';
                 const char *from = emit_source(e, kind, size, here);
-                for (unsigned i = 0; i < ntexts; i++) if (!strcmp(from, texts[i])) { from = emit_input(e, kind, size); break; }
+                for (unsigned i = 0; i < ntexts; i++) if (!strcmp(from, texts[i])) {
+                    from = emit_input(e, kind, size);
+                    break;
+                }
                 snprintf(operand, sizeof operand, "%s", from);
                 nsources++;
             }
         }
         if (!is_result && *operand != '%') constants = false;
         if (!is_result && ntexts < 8) snprintf(texts[ntexts++], sizeof texts[0], "%.39s", operand);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[strlen(text) - 1] == ' ' && l == f->args ? "" : ", ", operand);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[strlen(text) - 1] == ' ' &&
+                 l == f->args ? "" : ", ", operand);
     }
     size_t n = strlen(text);
     while (n && text[n - 1] == ' ') text[--n] = 0;
@@ -362,18 +423,22 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
 static void carry(struct emit *e, const struct rnd_form *f)
 {
     char text[400] = "", s[3][40], low[12], out[12], flag[12] = "";
-    const bool sub = !strncmp(f->op, "sub", 3), in = strlen(f->op) == 4 && f->op[3] == 'c', mad = *f->op == 'm', sets = rnd_has(f, "cc");
+    const bool sub = !strncmp(f->op, "sub", 3), in = strlen(f->op) == 4 && f->op[3] == 'c', mad = *f->op == 'm',
+               sets = rnd_has(f, "cc");
     const unsigned size = emit_size(f->type[0]);
     e->nsources = 0;
     snprintf(s[0], sizeof s[0], "%s", emit_source(e, RND_INT, 4, false));
     snprintf(s[1], sizeof s[1], "%s", emit_source(e, RND_INT, 4, false));
-    if (in) snprintf(text, sizeof text, "%s.cc.u32 %s, %s, %s; ", sub ? "sub" : "add", strcpy(low, emit_new(e, 4)), s[0], s[1]);
+    if (in) snprintf(text, sizeof text, "%s.cc.u32 %s, %s, %s; ", sub ? "sub" : "add", strcpy(low, emit_new(e, 4)),
+                     s[0], s[1]);
     for (int k = 0; k < 3; k++) snprintf(s[k], sizeof s[k], "%s", emit_source(e, RND_INT, size, k != 0));
     strcpy(out, emit_new(e, size));
-    snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s, %s, %s%s%s", f->text, out, s[0], s[1], mad ? ", " : "", mad ? s[2] : "");
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s, %s, %s%s%s", f->text, out, s[0], s[1],
+             mad ? ", " : "", mad ? s[2] : "");
     if (sets) {
         strcpy(flag, emit_new(e, 4));
-        snprintf(text + strlen(text), sizeof text - strlen(text), "; %s.u32 %s, 0, 0", sub && emit_below(e, 2) ? "subc" : "addc", flag);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "; %s.u32 %s, 0, 0",
+                 sub && emit_below(e, 2) ? "subc" : "addc", flag);
     }
     emit(e, "\t%s;", text);
     emit_slot(e, f, text, out, size, RND_INT);
@@ -404,17 +469,22 @@ static void move(struct emit *e, const struct rnd_form *f)
         for (unsigned k = 0; k < (n > 1 ? n : parts); k++) {
             const char *from = !pack ? "" : n > 1 ? move_source(e, t, part) : emit_source(e, RND_INT, part, false);
             if (pack) snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "", from);
-            if (unpack) snprintf(to + strlen(to), sizeof to - strlen(to), "%s%s", k ? ", " : "", strcpy(reg[k], emit_new(e, part)));
+            if (unpack) snprintf(to + strlen(to), sizeof to - strlen(to), "%s%s", k ? ", " : "",
+                                 strcpy(reg[k], emit_new(e, part)));
         }
         if (pack && unpack) snprintf(text, sizeof text, "%s {%s}, {%s}", f->text, to, list);
         else if (pack) snprintf(text, sizeof text, "%s %s, {%s}", f->text, strcpy(reg[0], emit_new(e, size)), list);
-        else { snprintf(list, sizeof list, "%s", emit_source(e, RND_INT, size, false)); snprintf(text, sizeof text, "%s {%s}, %s", f->text, to, list); }
+        else {
+            snprintf(list, sizeof list, "%s", emit_source(e, RND_INT, size, false));
+            snprintf(text, sizeof text, "%s {%s}, %s", f->text, to, list);
+        }
         emit(e, "\t%s;", text);
         if (!unpack) emit_slot(e, f, text, reg[0], size, emit_kind(t));
         else for (unsigned k = 0; k < (n > 1 ? n : parts); k++) emit_slot(e, f, text, reg[k], part, emit_kind(t));
         return;
     }
-    static const char *const special[] = { "%tid.x", "%tid.y", "%ntid.x", "%ntid.z", "%ctaid.x", "%ctaid.y", "%nctaid.x", "%nctaid.z", "%laneid",
+    static const char *const special[] = { "%tid.x", "%tid.y", "%ntid.x", "%ntid.z", "%ctaid.x", "%ctaid.y",
+                                           "%nctaid.x", "%nctaid.z", "%laneid",
         "%lanemask_lt", "%lanemask_le", "%lanemask_eq", "%lanemask_ge", "%lanemask_gt" };
     const bool fixed = how == 2 && strncmp(t, "f16", 3);
     if (size == 4 && *t != 'f' && how == 1) strcpy(list, special[emit_below(e, 14)]);
@@ -432,7 +502,8 @@ static void arrive(struct emit *e, const struct rnd_form *f)
     const char *op = f->op;
     const char *pred = emit_new(e, 0);
     e->nsources = 0;
-    emit(e, "\tsetp.lt.u32 %s, %%t, 32;\n\t@%s bra FIRST%u;\n\t%s.sync %u, %u;\n\tbra BOTH%u;", pred, pred, label, op, id, n, label);
+    emit(e, "\tsetp.lt.u32 %s, %%t, 32;\n\t@%s bra FIRST%u;\n\t%s.sync %u, %u;\n"
+         "\tbra BOTH%u;", pred, pred, label, op, id, n, label);
     emit(e, "FIRST%u:\n\t%s %u, %u;\nBOTH%u:\n\t%s.sync 0;", label, f->text, id, n, label, op);
     emit_slot(e, f, f->text, NULL, 0, RND_INT);
 }
@@ -442,7 +513,10 @@ static void emit_form(struct emit *e, const struct rnd_form *f)
     if (among(f->op, "addc subc madc") || rnd_has(f, "cc")) carry(e, f);
     else if (!strcmp(f->op, "mov")) move(e, f);
     else if (among(f->op, "bar barrier") && rnd_has(f, "arrive")) {
-        if (!rnd_has(f, "cluster")) { arrive(e, f); return; }
+        if (!rnd_has(f, "cluster")) {
+            arrive(e, f);
+            return;
+        }
         e->nsources = 0;
         emit(e, "\t%s;\n\tbarrier.cluster.wait%s;", f->text, rnd_has(f, "aligned") ? ".aligned" : "");
         emit_slot(e, f, f->text, NULL, 0, RND_INT);
@@ -461,7 +535,8 @@ static size_t nstands;
 static int by_program(const void *a, const void *b)
 {
     const struct stand *x = a, *y = b;
-    return x->program != y->program ? (x->program < y->program ? -1 : 1) : x->order < y->order ? -1 : x->order > y->order;
+    return x->program != y->program ? (x->program < y->program ? -1 : 1) : x->order < y->order ? -1
+        : x->order > y->order;
 }
 
 static void place(void)
@@ -473,7 +548,8 @@ static void place(void)
     for (size_t i = 0; i < n; i++) {
         if (f[i].why || among(f[i].op, "bra brx call ret exit")) continue;    /* those are flow.c's */
         const bool approx = rnd_has(&f[i], "approx|full");
-        const unsigned g = approx ? 3 : f[i].sm > 80 || f[i].version > groups[1].version ? 2 : f[i].sm > 70 || f[i].version > 70;
+        const unsigned g = approx ? 3 : f[i].sm > 80 || f[i].version > groups[1].version ? 2 : f[i].sm > 70 ||
+            f[i].version > 70;
         uint64_t state = f[i].key;
         for (unsigned k = 0; k < (approx ? APPROX_COPIES : COPIES); k++) {
             struct stand *s = &stands[nstands++];
@@ -499,7 +575,10 @@ void rnd_generate(struct rnd_program *p, unsigned number)
     static const unsigned blocks[] = { 32, 33, 48, 64, 65, 80, 95, 96 };
     p->grid = 1 + emit_below(e, 3);
     p->block = blocks[emit_below(e, 8)];
-    if (number >= RND_STRAIGHT) { rnd_flow(e); return; }
+    if (number >= RND_STRAIGHT) {
+        rnd_flow(e);
+        return;
+    }
     size_t first = 0, end;
     while (first < nstands && stands[first].program < number) first++;
     for (end = first; end < nstands && stands[end].program == number; end++) {}
@@ -508,7 +587,8 @@ void rnd_generate(struct rnd_program *p, unsigned number)
     bool memory = false;
     for (size_t i = first; i < end; i++) {
         const struct rnd_form *f = stands[i].form;
-        if (!strcmp(f->op, "shfl")) p->block = (p->block + 31) / 32 * 32;     /* what a lane that is not there gives is undefined */
+        /* what a lane that is not there gives is undefined */
+        if (!strcmp(f->op, "shfl")) p->block = (p->block + 31) / 32 * 32;
         memory |= strpbrk(f->args, "mg") != NULL || !strcmp(f->op, "mbarrier");
     }
     p->threads = p->grid * p->block;

@@ -2,7 +2,8 @@
 
        STATUS op.types: modifiers modifiers ...   # reason
 
-   where each word is one form, "-" the one without modifiers: "PASS add.f32: - rn rn.ftz" is add.f32, add.rn.f32, add.rn.ftz.f32. */
+   where each word is one form, "-" the one without modifiers: "PASS add.f32: - rn rn.ftz" is add.f32, add.rn.f32,
+   add.rn.ftz.f32. */
 #include "random.h"
 
 static const char *const names[] = { "PASS", "FAIL", "UNSUPPORTED", "UNTESTED" };
@@ -26,7 +27,8 @@ void rnd_list_write(FILE *to)
     const struct rnd_form *f = rnd_forms(&n);
     bool *done = calloc(n, sizeof *done);
     if (!done) abort();
-    fputs("# Each instruction form of tests/simgpu/text/forms.h: opcode and types, then its modifiers. `build/random forms` wrote it; see README.md.\n", to);
+    fputs("# Each instruction form of tests/simgpu/text/forms.h: opcode and types, then its modifiers. "
+          "`build/random forms` wrote it; see README.md.\n", to);
     for (size_t i = 0; i < n; i++) {
         char key[64], mods[96], other[64];
         if (done[i]) continue;
@@ -65,7 +67,8 @@ static void add(const char *key, const char *mods, enum rnd_status status)
     entries[nentries++] = (struct entry){ rnd_key(text), status, false };
 }
 
-/* Compares the list with what each form's status is now; prints what is not true and returns how many forms that are. */
+/* Compares the list with what each form's status is now; prints what is not true and returns
+   how many forms that are. */
 unsigned rnd_list_check(const char *path)
 {
     static char line[1 << 16];
@@ -73,7 +76,10 @@ unsigned rnd_list_check(const char *path)
     size_t n;
     const struct rnd_form *f = rnd_forms(&n);
     FILE *in = fopen(path, "r");
-    if (!in) { printf("%s cannot be read\n", path); return 1; }
+    if (!in) {
+        printf("%s cannot be read\n", path);
+        return 1;
+    }
     while (fgets(line, sizeof line, in)) {
         const char *status = strtok(line, " \n"), *word;
         char *key = strtok(NULL, " \n");
@@ -86,10 +92,15 @@ unsigned rnd_list_check(const char *path)
     fclose(in);
     qsort(entries, nentries, sizeof *entries, by_key);
     for (size_t i = 0; i < n; i++) {
-        struct entry want = { f[i].key, RND_PASS, false }, *e = bsearch(&want, entries, nentries, sizeof *entries, by_key);
-        if (e && e->status == f[i].status) { e->met = true; continue; }
+        struct entry want = { f[i].key, RND_PASS, false },
+                     *e = bsearch(&want, entries, nentries, sizeof *entries, by_key);
+        if (e && e->status == f[i].status) {
+            e->met = true;
+            continue;
+        }
         if (e) e->met = true;
-        if (wrong++ < 20) printf("%s: %s is %s now, and %s in the list\n", path, f[i].text, names[f[i].status], e ? names[e->status] : "not");
+        if (wrong++ < 20) printf("%s: %s is %s now, and %s in the list\n", path, f[i].text, names[f[i].status],
+                                 e ? names[e->status] : "not");
     }
     unsigned gone = 0;
     for (size_t i = 0; i < nentries; i++) gone += !entries[i].met;

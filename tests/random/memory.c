@@ -1,8 +1,10 @@
-/* memory.c - loads, stores, atomics and addresses of the straight-line programs. Each thread has a cell of its own in each space: it is filled from
-   the input, the instruction under test works on it, and what it then holds goes to the output as well. */
+/* memory.c - loads, stores, atomics and addresses of the straight-line programs. Each thread has a cell of its own in
+   each space: it is filled from the input, the instruction under test works on it, and what it then holds goes to the
+   output as well. */
 #include "emit.h"
 
-struct place { char at[40]; const char *space; };  /* an address as text; the space of plain loads and stores that see the same bytes */
+/* an address as text; the space of plain loads and stores that see the same bytes */
+struct place { char at[40]; const char *space; };
 
 static bool is(const struct rnd_form *f, const char *op) { return !strcmp(f->op, op); }
 
@@ -14,13 +16,26 @@ static struct place place_of(struct emit *e, const struct rnd_form *f, unsigned 
     const char *base = "%ag";
     if (rnd_has(f, "nc") || is(f, "ldu")) base = "%ai";
     else if (rnd_has(f, "global")) base = "%ag";
-    else if (rnd_has(f, "shared|shared::cta|shared::cluster")) { base = "%as"; p.space = "shared"; }
-    else if (rnd_has(f, "local")) { base = "%al"; p.space = "local"; }
-    else if (rnd_has(f, "const")) { base = "%ac"; p.space = "const"; }
-    else if (rnd_has(f, "param|param::entry")) { base = "block"; p.space = "param"; }
+    else if (rnd_has(f, "shared|shared::cta|shared::cluster")) {
+        base = "%as";
+        p.space = "shared";
+    }
+    else if (rnd_has(f, "local")) {
+        base = "%al";
+        p.space = "local";
+    }
+    else if (rnd_has(f, "const")) {
+        base = "%ac";
+        p.space = "const";
+    }
+    else if (rnd_has(f, "param|param::entry")) {
+        base = "block";
+        p.space = "param";
+    }
     else if (is(f, "ld") || is(f, "st") || is(f, "atom") || is(f, "red")) {
         static const char *const generic[] = { "%ag", "%gs", "%gl" };
-        const unsigned k = emit_below(e, is(f, "atom") || is(f, "red") || rnd_has(f, "relaxed|acquire|release|mmio") ? 2 : 3);
+        const unsigned k = emit_below(e, is(f, "atom") || is(f, "red") ||
+                                      rnd_has(f, "relaxed|acquire|release|mmio") ? 2 : 3);
         base = rnd_has(f, "mmio") ? "%ag" : generic[k];
         p.space = "";                             /* generic, too */
     }
@@ -40,7 +55,10 @@ static void fill(struct emit *e, const struct place *p, unsigned bytes, enum rnd
 {
     if (bytes < unit) unit = bytes;
     for (unsigned k = 0; k < bytes; k += unit) {
-        if (unit >= 2) { plain(e, "st", p, k, unit, emit_input(e, kind, unit)); continue; }
+        if (unit >= 2) {
+            plain(e, "st", p, k, unit, emit_input(e, kind, unit));
+            continue;
+        }
         plain(e, "st", p, k, 1, emit_input(e, RND_INT, 2));
     }
 }
@@ -65,8 +83,10 @@ static void load(struct emit *e, const struct rnd_form *f)
     if (!rnd_has(f, "nc|const|param|param::entry") && !is(f, "ldu")) fill(e, &p, size * n, emit_kind(t), size);
     const unsigned wide = emit_kind(t) == RND_INT && n == 1 ? size << emit_below(e, size < 8 ? 2 : 1) : size;
     for (unsigned k = 0; k < n; k++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "", strcpy(reg[k], emit_new(e, wide)));
-    snprintf(text, sizeof text, "%s %s%s%s, %s%s", f->text, n > 1 ? "{" : "", list, n > 1 ? "}" : "", p.at, rnd_has(f, "L2::cache_hint") ? ", %pol" : "");
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "",
+                 strcpy(reg[k], emit_new(e, wide)));
+    snprintf(text, sizeof text, "%s %s%s%s, %s%s", f->text, n > 1 ? "{" : "", list, n > 1 ? "}" : "", p.at,
+             rnd_has(f, "L2::cache_hint") ? ", %pol" : "");
     emit(e, "\t%s;", text);
     for (unsigned k = 0; k < n; k++) emit_slot(e, f, text, reg[k], wide, emit_kind(t));
 }
@@ -78,8 +98,10 @@ static void store(struct emit *e, const struct rnd_form *f)
     const struct place p = place_of(e, f, size * n);
     char text[300], list[120] = "";
     for (unsigned k = 0; k < n; k++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "", emit_source(e, emit_kind(t), size, n == 1 && size > 1));
-    snprintf(text, sizeof text, "%s %s, %s%s%s%s", f->text, p.at, n > 1 ? "{" : "", list, n > 1 ? "}" : "", rnd_has(f, "L2::cache_hint") ? ", %pol" : "");
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "",
+                 emit_source(e, emit_kind(t), size, n == 1 && size > 1));
+    snprintf(text, sizeof text, "%s %s, %s%s%s%s", f->text, p.at, n > 1 ? "{" : "", list, n > 1 ? "}" : "",
+             rnd_has(f, "L2::cache_hint") ? ", %pol" : "");
     emit(e, "\t%s;", text);
     show(e, f, text, &p, size * n);
 }
@@ -93,10 +115,12 @@ static void atomic(struct emit *e, const struct rnd_form *f)
     char text[240], old[40] = "", b[40], c[40] = "", reg[12] = "";
     snprintf(old, sizeof old, "%s", emit_input(e, emit_kind(t), size));
     plain(e, "st", &p, 0, size, old);
-    if (cas && emit_below(e, 2)) strcpy(b, old); else snprintf(b, sizeof b, "%s", emit_source(e, emit_kind(t), size, size > 2));
+    if (cas && emit_below(e, 2)) strcpy(b, old);
+    else snprintf(b, sizeof b, "%s", emit_source(e, emit_kind(t), size, size > 2));
     if (cas) snprintf(c, sizeof c, ", %s", emit_source(e, emit_kind(t), size, size > 2));
     if (!red) snprintf(reg, sizeof reg, "%s", emit_new(e, size));
-    snprintf(text, sizeof text, "%s %s%s%s, %s%s%s", f->text, reg, red ? "" : ", ", p.at, b, c, rnd_has(f, "L2::cache_hint") ? ", %pol" : "");
+    snprintf(text, sizeof text, "%s %s%s%s, %s%s%s", f->text, reg, red ? "" : ", ", p.at, b, c,
+             rnd_has(f, "L2::cache_hint") ? ", %pol" : "");
     emit(e, "\t%s;", text);
     if (!red) emit_slot(e, f, text, reg, size, emit_kind(t));
     show(e, f, text, &p, size);
@@ -117,10 +141,12 @@ static void address(struct emit *e, const struct rnd_form *f)
     }
     snprintf(base, sizeof base, "%s", emit_new(e, 8));
     snprintf(moved, sizeof moved, "%s", emit_new(e, 8));
-    const bool shared = !strcmp(p.space, "shared"), local = !strcmp(p.space, "local"), param = !strcmp(p.space, "param"), constant = !strcmp(p.space, "const");
+    const bool shared = !strcmp(p.space, "shared"), local = !strcmp(p.space, "local"),
+               param = !strcmp(p.space, "param"), constant = !strcmp(p.space, "const");
     if (!param && !constant) fill(e, &p, 4, RND_INT, 4);
     const unsigned off = (unsigned)strtoul(strchr(p.at, '+') + 1, NULL, 10);
-    if (to && (param || constant)) emit(e, "\tmov.u64 %s, %s;\n\tcvta.%s.u64 %s, %s;", base, param ? "block" : "table", p.space, base, base);
+    if (to && (param || constant))
+        emit(e, "\tmov.u64 %s, %s;\n\tcvta.%s.u64 %s, %s;", base, param ? "block" : "table", p.space, base, base);
     else if (to) emit(e, "\tmov.u64 %s, %s;", base, shared ? "%gs" : local ? "%gl" : "%ag");
     else if (shared) emit(e, "\tcvt.u64.u32 %s, %%as;", base);
     else emit(e, "\tmov.u64 %s, %s;", base, local ? "%al" : param ? "block" : constant ? "table" : "%ag");
@@ -150,7 +176,8 @@ static void copy_async(struct emit *e, const struct rnd_form *f)
         emit(e, "\trem.u32 %s, %s, %u;", r, r, size + 1);
         snprintf(more, sizeof more, ", %s", r);
     } else if (how == 2) snprintf(more, sizeof more, ", %s", emit_predicate(e));
-    snprintf(text, sizeof text, "%s [%%as], [%%ai+%u], %u%s%s", f->text, 16 * emit_below(e, 2), size, more, rnd_has(f, "L2::cache_hint") ? ", %pol" : "");
+    snprintf(text, sizeof text, "%s [%%as], [%%ai+%u], %u%s%s", f->text, 16 * emit_below(e, 2), size, more,
+             rnd_has(f, "L2::cache_hint") ? ", %pol" : "");
     emit(e, "\t%s;\n\tcp.async.commit_group;\n\tcp.async.wait_group 0;", text);
     show(e, f, text, &cell, 16);
 }
@@ -158,9 +185,11 @@ static void copy_async(struct emit *e, const struct rnd_form *f)
 /* An mbarrier of the thread's own, through its life: what stands in `f` is one of the steps. */
 static void mbarrier(struct emit *e, const struct rnd_form *f)
 {
-    const bool copy = is(f, "cp"), generic = !rnd_has(f, "shared|shared::cta|shared::cluster"), noinc = rnd_has(f, "noinc");
+    const bool copy = is(f, "cp"), generic = !rnd_has(f, "shared|shared::cta|shared::cluster"),
+               noinc = rnd_has(f, "noinc");
     const char *at = generic ? "[%gs+56]" : "[%as+56]";
-    char init[60] = "mbarrier.init.shared.b64 [%as+56]", inval[60] = "mbarrier.inval.shared.b64 [%as+56]", state[12], last[12], p[2][12], reg[12];
+    char init[60] = "mbarrier.init.shared.b64 [%as+56]", inval[60] = "mbarrier.inval.shared.b64 [%as+56]", state[12],
+         last[12], p[2][12], reg[12];
     const unsigned n = copy ? 1u + noinc : 2 + emit_below(e, 4);
     if (rnd_has(f, "init")) snprintf(init, sizeof init, "%.40s %s", f->text, at);
     if (rnd_has(f, "inval")) snprintf(inval, sizeof inval, "%.40s %s", f->text, at);
@@ -172,8 +201,10 @@ static void mbarrier(struct emit *e, const struct rnd_form *f)
     if (copy) {
         const struct place cell = { "[%as+0]", "shared" };
         const unsigned l = e->labels++;
-        emit(e, "\tcp.async.ca.shared.global [%%as], [%%ai], 16;\n\t%s %s;\n\tmbarrier.arrive.shared.b64 %s, [%%as+56];", f->text, at, state);
-        emit(e, "WAIT%u:\n\tmbarrier.test_wait.shared.b64 %s, [%%as+56], %s;\n\t@!%s bra WAIT%u;\n\t%s;", l, p[0], state, p[0], l, inval);
+        emit(e, "\tcp.async.ca.shared.global [%%as], [%%ai], 16;\n\t%s %s;\n"
+             "\tmbarrier.arrive.shared.b64 %s, [%%as+56];", f->text, at, state);
+        emit(e, "WAIT%u:\n\tmbarrier.test_wait.shared.b64 %s, [%%as+56], %s;\n\t@!%s bra WAIT%u;\n"
+             "\t%s;", l, p[0], state, p[0], l, inval);
         show(e, f, f->text, &cell, 16);
         return;
     }
@@ -194,10 +225,12 @@ bool emit_memory(struct emit *e, const struct rnd_form *f)
     else if (is(f, "cvta") || is(f, "isspacep")) address(e, f);
     else if (is(f, "mbarrier") || (is(f, "cp") && rnd_has(f, "mbarrier"))) mbarrier(e, f);
     else if (is(f, "cp")) copy_async(e, f);
-    else if (strpbrk(f->args, "m")) {             /* hints: prefetch, applypriority, discard; the memory behind discard is nobody's */
+    /* hints: prefetch, applypriority, discard; the memory behind discard is nobody's */
+    else if (strpbrk(f->args, "m")) {
         char text[120];
         const bool local = rnd_has(f, "local"), tensor = rnd_has(f, "tensormap");
-        snprintf(text, sizeof text, "%s [%s]%s", f->text, local ? "%al" : tensor ? "%ai" : "%line", strchr(f->args, 'n') ? ", 128" : "");
+        snprintf(text, sizeof text, "%s [%s]%s", f->text, local ? "%al" : tensor ? "%ai" : "%line",
+                 strchr(f->args, 'n') ? ", 128" : "");
         emit(e, "\t%s;", text);
         emit_slot(e, f, text, NULL, 0, RND_INT);
     } else return false;

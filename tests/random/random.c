@@ -1,13 +1,16 @@
 /* random.c - the program: runs the random programs on whatever device there is and compares.
 
-   random                        all: compares with HASHES and APPROX, and what it learns of each form with FORMS. What `make check` runs
+   random                        all: compares with HASHES and APPROX, and what it learns of each form with FORMS. What
+                                 `make check` runs
    random text N                 prints program N
    random hash FIRST END         a line for HASHES of each program
    random approx                 lines for APPROX
    random forms                  lines for FORMS, by HASHES and APPROX
-   random dump HASHES FIRST END  what each slot holds that is not as HASHES says, for `diff` on another device; and lines for HASHES behind '#'
-   random diff DUMP HASHES [N]   runs those programs here, and prints the instruction, its operands and both results of up to N threads each. HASHES: of the
-                                 device that dumped; so a difference is marked that only follows from one of an operand */
+   random dump HASHES FIRST END  what each slot holds that is not as HASHES says, for `diff` on another device; and
+                                 lines for HASHES behind '#'
+   random diff DUMP HASHES [N]   runs those programs here, and prints the instruction, its operands and both results of
+                                 up to N threads each. HASHES: of the device that dumped; so a difference is marked that
+                                 only follows from one of an operand */
 #include "random.h"
 
 static struct rnd_program program;
@@ -27,8 +30,10 @@ static bool run(unsigned number)
 static uint64_t value_of(struct rnd_source s, unsigned thread)
 {
     uint64_t v = 0;
-    const unsigned size = s.kind == 'i' ? program.input[s.index].size : program.slot[s.index].size, bytes = size < 8 ? size : 8;
-    const unsigned char *at = s.kind == 'i' ? input + program.input[s.index].offset : output + program.slot[s.index].offset;
+    const unsigned size = s.kind == 'i' ? program.input[s.index].size : program.slot[s.index].size,
+                   bytes = size < 8 ? size : 8;
+    const unsigned char *at = s.kind == 'i' ? input + program.input[s.index].offset
+        : output + program.slot[s.index].offset;
     memcpy(&v, at + thread * size, bytes);
     return v;
 }
@@ -37,7 +42,8 @@ static void print_slot(unsigned k)
 {
     const struct rnd_slot *s = &program.slot[k];
     printf("%u %u %s\n", program.number, k, s->form ? s->form->text : s->text);
-    for (unsigned t = 0; t < program.threads; t++) printf("%s%llx", t ? " " : "", (unsigned long long)value_of((struct rnd_source){ 's', k }, t));
+    for (unsigned t = 0; t < program.threads; t++)
+        printf("%s%llx", t ? " " : "", (unsigned long long)value_of((struct rnd_source){ 's', k }, t));
     putchar('\n');
 }
 
@@ -92,7 +98,10 @@ static int diff(const char *path, const char *hashes, unsigned most)
     size_t room = 0;
     unsigned now = ~0u;
     bool differs[RND_MAX_SLOTS];
-    if (!f) { printf("%s cannot be read\n", path); return 1; }
+    if (!f) {
+        printf("%s cannot be read\n", path);
+        return 1;
+    }
     if (!rnd_read_hashes(hashes)) return 1;
     while (next_line(&line, &room, f)) {
         char *at;
@@ -102,14 +111,19 @@ static int diff(const char *path, const char *hashes, unsigned most)
             rnd_compare(&program, output, differs);
         }
         if (!next_line(&line, &room, f)) break;
-        if (k >= program.nslots) { printf("%u has no slot %u\n", n, k); continue; }
+        if (k >= program.nslots) {
+            printf("%u has no slot %u\n", n, k);
+            continue;
+        }
         const struct rnd_slot *s = &program.slot[k];
-        printf("program %u slot %u%s: %s\n", n, k, rnd_follows(&program, differs, k) ? " (follows from an earlier one)" : "", s->text);
+        printf("program %u slot %u%s: %s\n", n, k, rnd_follows(&program, differs, k) ? " (follows from an earlier one)"
+               : "", s->text);
         at = line;
         for (unsigned t = 0, shown = 0; t < program.threads && shown < most; t++) {
             const uint64_t other = strtoull(at, &at, 16), here = value_of((struct rnd_source){ 's', k }, t);
             if (other == here) continue;
-            printf("    thread %u: here %llx, there %llx; from", t, (unsigned long long)here, (unsigned long long)other);
+            printf("    thread %u: here %llx, there %llx; from", t, (unsigned long long)here,
+                   (unsigned long long)other);
             for (unsigned i = 0; i < s->nsources; i++) printf(" %llx", (unsigned long long)value_of(s->source[i], t));
             putchar('\n');
             shown++;
@@ -137,9 +151,10 @@ static double single(uint64_t v)
     return (double)f;
 }
 
-/* Whether two results of an approximate function may both be called right. The CPU device computes them to nearest; a GPU errs by up to two units in the last
-   place, but for what the PTX ISA bounds otherwise: sin and cos 2^-20.5 (absolute, within pi), lg2 2^-22 (absolute near 1, else relative), tanh 2^-11
-   (relative). rcp and rsqrt .approx.ftz.f64 have 20 bits. What is no number, or infinite, must be the same. */
+/* Whether two results of an approximate function may both be called right. The CPU device computes them to nearest; a
+   GPU errs by up to two units in the last place, but for what the PTX ISA bounds otherwise: sin and cos 2^-20.5
+   (absolute, within pi), lg2 2^-22 (absolute near 1, else relative), tanh 2^-11 (relative). rcp and rsqrt
+   .approx.ftz.f64 have 20 bits. What is no number, or infinite, must be the same. */
 static bool near(const struct rnd_form *f, const char *type, uint64_t a, uint64_t b)
 {
     if (!strcmp(type, "f16x2") || !strcmp(type, "bf16x2")) {
@@ -148,7 +163,8 @@ static bool near(const struct rnd_form *f, const char *type, uint64_t a, uint64_
     }
     const bool is32 = !strcmp(type, "f32"), is64 = !strcmp(type, "f64");
     const unsigned bits = is64 ? 64 : is32 ? 32 : 16;
-    const uint64_t infinity = is64 ? 0x7ff0000000000000u : is32 ? 0x7f800000 : *type == 'b' ? 0x7f80 : 0x7c00, magnitude = ((uint64_t)1 << (bits - 1)) - 1;
+    const uint64_t infinity = is64 ? 0x7ff0000000000000u : is32 ? 0x7f800000 : *type == 'b' ? 0x7f80 : 0x7c00,
+                   magnitude = ((uint64_t)1 << (bits - 1)) - 1;
     if (a == b) return true;
     if ((a & magnitude) >= infinity || (b & magnitude) >= infinity) return false;
     const int64_t apart = ordered(a, bits) - ordered(b, bits), ulps = is64 && rnd_has(f, "ftz") ? (int64_t)1 << 32 : 2;
@@ -176,7 +192,10 @@ static bool approx_is_near(FILE *file, unsigned k)
     const struct rnd_slot *s = &program.slot[k];
     char label[160];
     snprintf(label, sizeof label, "%u %u %s", program.number, k, s->form->text);
-    if (!next_line(&line, &room, file) || strcmp(line, label) || !next_line(&line, &room, file)) { printf("APPROX: no line '%s' here\n", label); return false; }
+    if (!next_line(&line, &room, file) || strcmp(line, label) || !next_line(&line, &room, file)) {
+        printf("APPROX: no line '%s' here\n", label);
+        return false;
+    }
     char *at = line;
     for (unsigned t = 0; t < program.threads; t++) {
         const uint64_t want = strtoull(at, &at, 16), got = value_of((struct rnd_source){ 's', k }, t);
@@ -199,7 +218,10 @@ static void check_program(unsigned n, FILE *approximate, struct tally *t)
     for (unsigned k = 0; k < program.nslots; k++) {
         const struct rnd_slot *s = &program.slot[k];
         if (s->form) t->uses[s->form - all]++;
-        if (s->check == RND_APPROX && !approx_is_near(approximate, k)) { good = false; mark(s->form, RND_FAIL); }
+        if (s->check == RND_APPROX && !approx_is_near(approximate, k)) {
+            good = false;
+            mark(s->form, RND_FAIL);
+        }
         if (s->check == RND_APPROX || good || !differs[k] || rnd_follows(&program, differs, k)) continue;
         mark(s->form, RND_FAIL);
         if (t->shown++ < 20) printf("program %u slot %u: %s: not what the H200 has\n", n, k, s->text);
@@ -212,7 +234,8 @@ static bool is_refused(const struct rnd_form *f)
 {
     char log[2000];
     rnd_generate_alone(&program, f);
-    if (rnd_refuses(program.text, program.length, log, sizeof log) && strstr(log, "is not supported by this CPU device")) return true;
+    if (rnd_refuses(program.text, program.length, log, sizeof log) &&
+        strstr(log, "is not supported by this CPU device")) return true;
     printf("%s: the CPU device %s\n", f->text, *log ? log : "takes it");
     return false;
 }
@@ -224,7 +247,7 @@ static int check(bool write)
     size_t n;
     struct rnd_form *f = rnd_forms(&n);
     FILE *approximate = fopen("tests/random/APPROX", "r");
-    const unsigned step = capability > 0 && !getenv("RANDOM_ALL") ? 16 : 1;       /* a GPU's driver takes 40 ms for each */
+    const unsigned step = capability > 0 && !getenv("RANDOM_ALL") ? 16 : 1;    /* a GPU's driver takes 40 ms for each */
     t.uses = calloc(n, sizeof *t.uses);
     if (!t.uses) abort();
     if (capability < 0 || (capability > 0 && capability != 90)) {
@@ -234,10 +257,17 @@ static int check(bool write)
     if (!approximate || !rnd_read_hashes("tests/random/HASHES")) t.failed++;
     for (unsigned k = 0; k < RND_PROGRAMS && t.failed < 200; k += step) check_program(k, approximate, &t);
     for (size_t i = 0; i < n && step == 1; i++) {
-        if (f[i].status == RND_PASS && !t.uses[i]) { f[i].status = RND_UNTESTED; f[i].why = "in no program"; }
-        if (f[i].status == RND_UNSUPPORTED && f[i].alone && capability == 0 && !is_refused(&f[i])) f[i].status = RND_PASS;
+        if (f[i].status == RND_PASS && !t.uses[i]) {
+            f[i].status = RND_UNTESTED;
+            f[i].why = "in no program";
+        }
+        if (f[i].status == RND_UNSUPPORTED && f[i].alone && capability == 0 && !is_refused(&f[i]))
+            f[i].status = RND_PASS;
     }
-    if (write) { rnd_list_write(stdout); return 0; }
+    if (write) {
+        rnd_list_write(stdout);
+        return 0;
+    }
     if (step == 1 && rnd_list_check("tests/random/FORMS")) t.failed++; else t.passed++;
     if (approximate) fclose(approximate);
     free(t.uses);
@@ -250,10 +280,15 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "check";
     unsigned n[3] = { 0, RND_PROGRAMS, 4 };
     int code = 2;
-    for (int i = !strcmp(what, "dump"), k = 0; k < 3 && i + 2 < argc; i++, k++) n[k] = (unsigned)strtoul(argv[i + 2], NULL, 10);
+    for (int i = !strcmp(what, "dump"), k = 0; k < 3 && i + 2 < argc; i++, k++)
+        n[k] = (unsigned)strtoul(argv[i + 2], NULL, 10);
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (!strcmp(what, "check") || !strcmp(what, "forms")) code = check(*what == 'f');
-    else if (!strcmp(what, "text")) { rnd_generate(&program, n[0]); fputs(program.text, stdout); code = 0; }
+    else if (!strcmp(what, "text")) {
+        rnd_generate(&program, n[0]);
+        fputs(program.text, stdout);
+        code = 0;
+    }
     else if (!strcmp(what, "hash")) code = hash(n[0], n[1]);
     else if (!strcmp(what, "approx")) code = approx();
     else if (!strcmp(what, "dump") && argc > 2) code = dump(argv[2], n[0], n[1]);

@@ -36,16 +36,19 @@ struct rnd_form {
 struct rnd_form *rnd_forms(size_t *n);            /* all, in the table's order */
 const struct rnd_form *rnd_form_named(const char *text);         /* NULL: there is none */
 uint64_t rnd_key(const char *text);
-bool rnd_has(const struct rnd_form *f, const char *words);    /* one of its modifiers or types is among these: "f16|bf16" */
+/* one of its modifiers or types is among these: "f16|bf16" */
+bool rnd_has(const struct rnd_form *f, const char *words);
 
 /* ---- values.c */
 
-enum rnd_kind { RND_INT, RND_COUNT /* of a shift */, RND_F16, RND_BF16, RND_F32, RND_F64, RND_F16X2, RND_BF16X2, RND_ANGLE /* f32 in -pi .. pi */,
+enum rnd_kind { RND_INT, RND_COUNT /* of a shift */, RND_F16, RND_BF16, RND_F32, RND_F64, RND_F16X2, RND_BF16X2,
+                RND_ANGLE /* f32 in -pi .. pi */,
     RND_NUMBER64 /* f64, no NaN */, RND_LANE /* 0 .. 31 */, RND_SMALL /* -8 .. 8 */ };
 
 uint64_t rnd_next(uint64_t *state);
 unsigned rnd_below(uint64_t *state, unsigned n);
-uint64_t rnd_value(uint64_t *state, enum rnd_kind kind, unsigned size);      /* of `size` bytes; random bits and edge values */
+/* of `size` bytes; random bits and edge values */
+uint64_t rnd_value(uint64_t *state, enum rnd_kind kind, unsigned size);
 
 /* ---- generate.c, flow.c: a program */
 
@@ -53,10 +56,10 @@ enum { RND_MAX_SLOTS = 128, RND_MAX_INPUTS = 256, RND_MAX_SOURCES = 6 };
 enum rnd_check { RND_EXACT, RND_APPROX };
 
 struct rnd_source { char kind; unsigned index; };  /* 'i' input, 's' slot; 0: none (a constant, which the text shows) */
-struct rnd_slot {                                 /* one array of the output: what one instruction gave each thread */
-    char text[200];                               /* the instruction */
-    const struct rnd_form *form;                  /* NULL: of a statement that is no single instruction */
-    unsigned size, offset;                        /* bytes a thread; of the array in the output. Size 0: nothing is stored */
+struct rnd_slot {                            /* one array of the output: what one instruction gave each thread */
+    char text[200];                          /* the instruction */
+    const struct rnd_form *form;             /* NULL: of a statement that is no single instruction */
+    unsigned size, offset;                   /* bytes a thread; of the array in the output. Size 0: nothing is stored */
     enum rnd_check check;
     unsigned nsources;
     struct rnd_source source[RND_MAX_SOURCES];
@@ -73,7 +76,8 @@ struct rnd_program {
 };
 
 enum { RND_PROGRAMS = 2000, RND_STRAIGHT = 1500, RND_BRANCHES = 250 /* and the rest: barriers */ };
-void rnd_generate(struct rnd_program *p, unsigned number);    /* p: zeroed, or generated before: its memory is used again */
+/* p: zeroed, or generated before: its memory is used again */
+void rnd_generate(struct rnd_program *p, unsigned number);
 void rnd_generate_alone(struct rnd_program *p, const struct rnd_form *f);     /* a program of this one form */
 void rnd_fill(const struct rnd_program *p, void *in);         /* the input, in_bytes */
 
@@ -93,8 +97,10 @@ unsigned rnd_list_check(const char *path);        /* how many forms are not as i
 
 /* ---- device.c */
 
-bool rnd_run(const struct rnd_program *p, const void *input, void *output);   /* output: out_bytes; false after saying why */
-bool rnd_refuses(const char *text, size_t length, char *log, size_t size);    /* whether the device does not take it; and why */
+bool rnd_run(const struct rnd_program *p, const void *input, void *output); /* output: out_bytes; false after saying
+                                                                               why */
+bool rnd_refuses(const char *text, size_t length, char *log, size_t size); /* whether the device does not take it; and
+                                                                              why */
 int rnd_capability(void);                         /* of the device: 90; 0 for the CPU device, -1 for none */
 void rnd_close(void);
 

@@ -1,4 +1,5 @@
-/* values.c - random numbers and operand values: a third edge values of the type, a third small or near an edge, a third random bits. */
+/* values.c - random numbers and operand values: a third edge values of the type, a third small or near an edge, a third
+   random bits. */
 #include "random.h"
 
 uint64_t rnd_next(uint64_t *state)                /* splitmix64 */
@@ -11,7 +12,8 @@ uint64_t rnd_next(uint64_t *state)                /* splitmix64 */
 
 unsigned rnd_below(uint64_t *state, unsigned n) { return (unsigned)((rnd_next(state) >> 32) * n >> 32); }
 
-/* 1.m * 2^(e - bias) with few mantissa bits or all of them, exponent near the middle so that sums and products stay finite */
+/* 1.m * 2^(e - bias) with few mantissa bits or all of them, exponent near the middle so that sums
+   and products stay finite */
 static uint64_t plain_float(uint64_t *s, unsigned ebits, unsigned mbits)
 {
     const uint64_t bias = (1u << (ebits - 1)) - 1, range = ebits > 5 ? 24 : 8;
@@ -24,9 +26,11 @@ static uint64_t plain_float(uint64_t *s, unsigned ebits, unsigned mbits)
 
 static uint64_t float_value(uint64_t *s, unsigned ebits, unsigned mbits)
 {
-    const uint64_t ones = ((uint64_t)1 << ebits) - 1, one = ((uint64_t)1 << (ebits - 1)) - 1, most = ((uint64_t)1 << mbits) - 1,
+    const uint64_t ones = ((uint64_t)1 << ebits) - 1, one = ((uint64_t)1 << (ebits - 1)) - 1,
+                   most = ((uint64_t)1 << mbits) - 1,
         sign = (rnd_next(s) & 1) << (ebits + mbits), quiet = (uint64_t)1 << (mbits - 1);
-    /* where the narrower formats end: their largest and smallest exponents, and all mantissa bits that they have or lack */
+    /* where the narrower formats end: their largest and smallest exponents, and all mantissa bits
+       that they have or lack */
     static const short limits[] = { -150, -149, -127, -126, 127, 128, -25, -24, -15, -14, 15, 16, -134, -133 };
     uint64_t e;
     switch (rnd_below(s, 25)) {
@@ -41,14 +45,19 @@ static uint64_t float_value(uint64_t *s, unsigned ebits, unsigned mbits)
     case 8: return sign | (uint64_t)1 << mbits | (rnd_next(s) & 3);            /* smallest normal */
     case 9: return sign | ((ones << mbits) - 1 - (rnd_next(s) & 3));           /* largest */
     case 10: return sign | ((one << mbits) + (rnd_next(s) & 3) - 2);           /* about 1 */
-    case 11: e = one + mbits + rnd_below(s, 3) - 1; return sign | e << mbits | (rnd_next(s) & most);       /* where integers end */
-    case 12: e = one + rnd_below(s, mbits + 2) - 1; return sign | e << mbits | quiet << rnd_below(s, 2) >> 1;      /* n and n + 1/2 */
+    /* where integers end */
+    case 11: e = one + mbits + rnd_below(s, 3) - 1; return sign | e << mbits | (rnd_next(s) & most);
+    /* n and n + 1/2 */
+    case 12: e = one + rnd_below(s, mbits + 2) - 1; return sign | e << mbits | quiet << rnd_below(s, 2) >> 1;
     case 17: {
-        const unsigned bits = mbits == 52 ? 24 : 11, k = ebits == 5 ? 8 : ebits == 8 ? 6 + rnd_below(s, 8) : rnd_below(s, 14);
+        const unsigned bits = mbits == 52 ? 24 : 11,
+                       k = ebits == 5 ? 8 : ebits == 8 ? 6 + rnd_below(s, 8) : rnd_below(s, 14);
         const uint64_t m = rnd_below(s, 2) ? most << (mbits > bits ? mbits - bits : 0) & most : quiet;
         return sign | ((uint64_t)((int64_t)one + limits[k]) & ones) << mbits | (rnd_below(s, 3) ? m : 0);
     }
-    case 13: case 14: case 15: case 16: e = rnd_next(s); return mbits == 52 ? 0 : e & (((uint64_t)1 << (ebits + mbits + 1)) - 1);   /* f64: more zeros */
+    /* f64: more zeros */
+    case 13: case 14: case 15: case 16: e = rnd_next(s);
+    return mbits == 52 ? 0 : e & (((uint64_t)1 << (ebits + mbits + 1)) - 1);
     default: return plain_float(s, ebits, mbits);
     }
 }
@@ -86,8 +95,14 @@ uint64_t rnd_value(uint64_t *s, enum rnd_kind kind, unsigned size)
         const uint64_t v = float_value(s, 11, 52);
         return (v & 0x7fffffffffffffffu) > 0x7ff0000000000000u ? v & 0xbfffffffffffffffu : v;
     }
-    case RND_F16X2: { const uint64_t v = float_value(s, 5, 10); return v << 16 | float_value(s, 5, 10); }
-    case RND_BF16X2: { const uint64_t v = float_value(s, 8, 7); return v << 16 | float_value(s, 8, 7); }
+    case RND_F16X2: {
+        const uint64_t v = float_value(s, 5, 10);
+        return v << 16 | float_value(s, 5, 10);
+    }
+    case RND_BF16X2: {
+        const uint64_t v = float_value(s, 8, 7);
+        return v << 16 | float_value(s, 8, 7);
+    }
     case RND_ANGLE: {
         const uint64_t v = float_value(s, 8, 23);
         return (v & 0x7fffffff) <= 0x40490fdb ? v : (v & 0x80000000u) | (0x3f000000 + (v & 0x1ffffff) % 0x1490fdb);

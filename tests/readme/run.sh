@@ -1,7 +1,8 @@
 #!/bin/sh
-# Compiles and runs the programs that the documentation shows: README.md's ```c and ```cpp blocks that have a main(), and the header's own
-# >>start. Each in an empty directory with gpuexec.h and the PTX of kernels/ beside it, as a reader would have it.
-# C programs are compiled as C++ as well. A line with a comment `/* prints: TEXT */` or `// prints: TEXT` says what must come out.
+# Compiles and runs the programs that the documentation shows: README.md's ```c and ```cpp blocks that have a main(),
+# and the header's own >>start. Each in an empty directory with gpuexec.h and the PTX of kernels/ beside it, as a reader
+# would have it. C programs are compiled as C++ as well. A line with a comment `/* prints: TEXT */` or `// prints: TEXT`
+# says what must come out.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-readme-XXXXXX") || exit 1
@@ -29,11 +30,13 @@ awk -v file="$out/header-start.c" '
 run() { # NAME COMPILER...: compiles with the strict set's plain part, as a reader does, and runs
     name=$1; shift
     dir=$out/run; rm -rf "$dir"; mkdir "$dir"; cp "$root/gpuexec.h" "$root"/kernels/*.ptx "$dir"
-    if ! (cd "$dir" && "$@" -Wall -Wextra -Werror $SAN_FLAGS -I. "$source" -o program -ldl -lpthread) >"$out/log" 2>&1; then bad "$name: does not compile" "$out/log"; return; fi
+    (cd "$dir" && "$@" -Wall -Wextra -Werror $SAN_FLAGS -I. "$source" -o program -ldl -lpthread) >"$out/log" 2>&1 ||
+        { bad "$name: does not compile" "$out/log"; return; }
     if ! (cd "$dir" && ./program) >"$out/log" 2>&1; then bad "$name: does not run" "$out/log"; return; fi
     sed -n 's/.*\(\/\*\|\/\/\) *prints: \(.*[^ ]\) *$/\2/p' "$source" | sed 's/ *\*\/$//' >"$out/prints"
     while IFS= read -r line; do
-        grep -Fxq -- "$line" "$out/log" || { echo "(lacks the line: $line)" >>"$out/log"; bad "$name: prints something else" "$out/log"; return; }
+        grep -Fxq -- "$line" "$out/log" ||
+            { echo "(lacks the line: $line)" >>"$out/log"; bad "$name: prints something else" "$out/log"; return; }
     done <"$out/prints"
     ok "$name"
 }
@@ -45,10 +48,15 @@ for source in "$out"/*.c "$out"/*.cpp; do
     case $source in
     *.c) run "$name" ${CC:-cc} -std=c99 ;;
     esac
-    if [ -n "$cxx" ]; then run "$name as C++" ${CXX:-c++} -std=c++11 -x c++; else skip "$name as C++: no C++ compiler on this machine"; fi
+    if [ -n "$cxx" ]; then
+        run "$name as C++" ${CXX:-c++} -std=c++11 -x c++
+    else
+        skip "$name as C++: no C++ compiler on this machine"
+    fi
 done
 
 # A reader finds at least the first program, and the header's.
-[ -f "$out/header-start.c" ] && ls "$out"/README-line-*.c >/dev/null 2>&1 && ok "programs found" || { echo "no program found in README.md or in the header's >>start" >"$out/log"; bad "programs found" "$out/log"; }
+[ -f "$out/header-start.c" ] && ls "$out"/README-line-*.c >/dev/null 2>&1 && ok "programs found" ||
+    { echo "no program found in README.md or in the header's >>start" >"$out/log"; bad "programs found" "$out/log"; }
 echo "suite readme: $passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

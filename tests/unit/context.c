@@ -1,8 +1,6 @@
 /* context.c - opening devices, adopting contexts, and leaving the thread's current context alone. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 /* The CPU device has as many as it is told to have; GPUs are as many as there are. */
 static int two_devices_found(void) {
     setenv("SIMGPU_DEVICES", "2", 1);
@@ -92,9 +90,7 @@ TEST(close_ends_what_lives_in_it) {
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(100, 32, 0), GPUEXEC_NO_ARGS));
     CHECK_OK(gpuexec_context_close(ctx));
     CHECK(!gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(legacy) && !gpuexec_ok(e));
-    CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
-    CHECK_TEXT(gpuexec_error_text(), "context");
-    gpuexec_take_error();
+    CHECK_FAILED(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE, "context");
     CHECK(gpuexec_free(p) != GPUEXEC_OK);
     gpuexec_take_error();
 }
@@ -271,7 +267,8 @@ TEST(users_of_a_context) {
 }
 
 /* A host program's own calls, as another library's would be. */
-#define HOST(name, version, ...) union { void *object; int (*call)(__VA_ARGS__); } name = { gpuexec_driver_symbol(#name, version) }
+#define HOST(name, version, ...) \
+    union { void *object; int (*call)(__VA_ARGS__); } name = { gpuexec_driver_symbol(#name, version) }
 
 /* Of three users of one context, each leaves when it likes; the last one's leaving destroys it. */
 TEST(the_last_user_destroys) {
@@ -351,22 +348,53 @@ TEST(a_driver_without_counts) {
     CHECK_MADE(user);                                                /* the primary context needs no cuCtxAttach */
 }
 
-/* The owner destroys a context that we adopted, and everything in it: whatever is asked of it next is an error, and no driver call. */
-typedef struct lost { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel fn; gpuexec_stream s; gpuexec_event e, e2; gpuexec_ptr p; } lost;
+/* The owner destroys a context that we adopted, and everything in it: whatever is asked of it next is an error, and no
+   driver call. */
+typedef struct lost {
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_kernel fn;
+    gpuexec_stream s;
+    gpuexec_event e, e2;
+    gpuexec_ptr p;
+} lost;
 static gpuexec_result lost_sync(lost *l)    { return gpuexec_stream_sync(l->s); }
 static gpuexec_result lost_query(lost *l)   { return gpuexec_stream_query(l->s); }
 static gpuexec_result lost_context(lost *l) { return gpuexec_context_sync(l->ctx); }
 static gpuexec_result lost_record(lost *l)  { return gpuexec_event_record(l->e, l->s); }
 static gpuexec_result lost_event(lost *l)   { return gpuexec_event_query(l->e); }
 static gpuexec_result lost_wait(lost *l)    { return gpuexec_stream_wait_event(l->s, l->e); }
-static gpuexec_result lost_elapsed(lost *l) { return gpuexec_event_elapsed_ms(l->e, l->e2) < 0 ? gpuexec_error_detail()->result : GPUEXEC_OK; }
+
+static gpuexec_result lost_elapsed(lost *l) {
+    return gpuexec_event_elapsed_ms(l->e, l->e2) < 0 ? gpuexec_error_detail()->result : GPUEXEC_OK;
+}
+
 static gpuexec_result lost_fill(lost *l)    { return gpuexec_fill(l->s, l->p, 0, 64); }
-static gpuexec_result lost_alloc(lost *l)   { return gpuexec_alloc(l->ctx, 64) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
-static gpuexec_result lost_stream(lost *l)  { return gpuexec_ok(gpuexec_stream_create(l->ctx, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
-static gpuexec_result lost_kernel(lost *l)  { return gpuexec_ok(gpuexec_kernel_get(l->mod, "add")) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
-static gpuexec_result lost_launch(lost *l)  { return gpuexec_launch(l->fn, l->s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS); }
-static gpuexec_result lost_cooperative(lost *l) { return gpuexec_launch_cooperative(l->fn, l->s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS); }
-static gpuexec_result lost_point(lost *l)   { return gpuexec_ok(gpuexec_stream_record(l->s, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result; }
+
+static gpuexec_result lost_alloc(lost *l) {
+    return gpuexec_alloc(l->ctx, 64) ? GPUEXEC_OK : gpuexec_error_detail()->result;
+}
+
+static gpuexec_result lost_stream(lost *l) {
+    return gpuexec_ok(gpuexec_stream_create(l->ctx, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result;
+}
+
+static gpuexec_result lost_kernel(lost *l) {
+    return gpuexec_ok(gpuexec_kernel_get(l->mod, "add")) ? GPUEXEC_OK : gpuexec_error_detail()->result;
+}
+
+static gpuexec_result lost_launch(lost *l) {
+    return gpuexec_launch(l->fn, l->s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+}
+
+static gpuexec_result lost_cooperative(lost *l) {
+    return gpuexec_launch_cooperative(l->fn, l->s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+}
+
+static gpuexec_result lost_point(lost *l) {
+    return gpuexec_ok(gpuexec_stream_record(l->s, NULL)) ? GPUEXEC_OK : gpuexec_error_detail()->result;
+}
+
 static gpuexec_result lost_push(lost *l)    { return gpuexec_context_push(l->ctx); }
 static gpuexec_result lost_unload(lost *l)  { return gpuexec_module_unload(l->mod); }
 static gpuexec_result lost_stream_destroy(lost *l) { return gpuexec_stream_destroy(l->s); }
@@ -375,8 +403,9 @@ static gpuexec_result lost_close(lost *l)   { return gpuexec_context_close(l->ct
 
 TEST(an_adopted_context_that_its_owner_destroyed) {
     static gpuexec_result (*const next[])(lost *) = {
-        lost_sync, lost_query, lost_context, lost_record, lost_event, lost_wait, lost_elapsed, lost_fill, lost_alloc, lost_stream, lost_kernel, lost_launch,
-        lost_cooperative, lost_point, lost_push, lost_unload, lost_stream_destroy, lost_event_destroy, lost_close };
+        lost_sync, lost_query, lost_context, lost_record, lost_event, lost_wait, lost_elapsed, lost_fill,
+        lost_alloc, lost_stream, lost_kernel, lost_launch, lost_cooperative, lost_point, lost_push, lost_unload,
+        lost_stream_destroy, lost_event_destroy, lost_close };
     struct CUctx_st *native = NULL, *popped = NULL, *later = NULL;
     size_t i;
     HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
@@ -398,7 +427,10 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         CHECK_OK(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
         CHECK_OK(gpuexec_stream_sync(l.s));
         CHECK_EQ(cuCtxDestroy.call(native), 0);
-        if (i % 2) { CHECK_EQ(cuCtxCreate.call(&later, 0, 0), 0); CHECK_EQ(cuCtxPopCurrent.call(&popped), 0); }    /* in its place, maybe */
+        if (i % 2) {                                                 /* in its place, maybe */
+            CHECK_EQ(cuCtxCreate.call(&later, 0, 0), 0);
+            CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+        }
         CHECK_RESULT(next[i](&l), GPUEXEC_STALE_HANDLE);
         CHECK_TEXT(gpuexec_error_text(), "destroyed by somebody else", "gpuexec_context_attach");
         CHECK(!gpuexec_ok(l.ctx) && !gpuexec_ok(l.mod) && !gpuexec_ok(l.fn) && !gpuexec_ok(l.s) && !gpuexec_ok(l.e));
@@ -469,7 +501,8 @@ TEST(push_and_pop) {
     CHECK(gpuexec_alloc(a, 64) != 0);                                /* works in a, and leaves b current */
     CHECK(gpuexec_context_is_current(b));
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* not in this order */
-    CHECK_TEXT(gpuexec_error_text(), "is not current", "the last push through gpuexec was of", "context.c:", "reverse order");
+    CHECK_TEXT(gpuexec_error_text(), "is not current", "the last push through gpuexec was of", "context.c:",
+               "reverse order");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(gpuexec_context_is_current(a));
     CHECK_OK(gpuexec_context_pop(a));
@@ -535,14 +568,15 @@ TEST(a_foreign_pop_is_noticed) {
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* somebody else pops ours */
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since", "the current one is",
-               "cuCtxPopCurrent without a push");
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since",
+               "the current one is", "cuCtxPopCurrent without a push");
     CHECK_OK(gpuexec_context_pop(a));
 
     CHECK_OK(gpuexec_context_push(a));                               /* a pop that empties the stack */
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since, and no context is current");
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:",
+               "somebody else popped it since, and no context is current");
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* told once; now there is nothing to pop */
     CHECK_TEXT(gpuexec_error_text(), "no context is current, and this thread has pushed none");
     CHECK_OK(gpuexec_context_push(b));
@@ -558,7 +592,8 @@ TEST(a_foreign_push_is_noticed) {
     CHECK_OK(gpuexec_context_push(a));
     CHECK_EQ(cuCtxPushCurrent.call(gpuexec_context_native(b)), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else pushed or set another one since", "cuCtxPushCurrent");
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else pushed or set another one since",
+               "cuCtxPushCurrent");
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* they undo it: all is well again */
     CHECK_OK(gpuexec_context_pop(a));
     CHECK(get_current() == NULL);
@@ -599,9 +634,11 @@ TEST(the_stack_in_words) {
     CHECK_EQ(gpuexec_context_stack_text(NULL, 0), n);
     CHECK_EQ(gpuexec_context_stack_text(line, 10), n);
     CHECK_EQ(strlen(line), 9);                                       /* cut, as snprintf does */
-    snprintf(line, sizeof line, "context %p of device 0, current, pushed at tests/unit/context.c:", (void *)gpuexec_context_native(b));
+    snprintf(line, sizeof line, "context %p of device 0, current, pushed at tests/unit/context.c:",
+             (void *)gpuexec_context_native(b));
     CHECK(strstr(text, line) == text);
-    snprintf(line, sizeof line, "\ncontext %p of device 0, pushed at tests/unit/context.c:", (void *)gpuexec_context_native(a));
+    snprintf(line, sizeof line, "\n"
+             "context %p of device 0, pushed at tests/unit/context.c:", (void *)gpuexec_context_native(a));
     CHECK_TEXT(text, line);
     snprintf(line, sizeof line, "\ncontext %p, not pushed through gpuexec\n", (void *)foreign);
     CHECK_TEXT(text, line);
@@ -652,13 +689,20 @@ TEST(a_scope) {
     GPUEXEC_CONTEXT_SCOPE(a) {
         runs++;
         CHECK(gpuexec_context_is_current(a));
-        GPUEXEC_CONTEXT_SCOPE(b) { runs++; CHECK(gpuexec_context_is_current(b)); }
+        GPUEXEC_CONTEXT_SCOPE(b) {
+            runs++;
+            CHECK(gpuexec_context_is_current(b));
+        }
         CHECK(gpuexec_context_is_current(a));
     }
     CHECK_EQ(runs, 2);
     CHECK(get_current() == NULL);
     for (i = 0; i < 3; i++) {
-        GPUEXEC_CONTEXT_SCOPE(b) { if (i == 1) break; if (i == 2) continue; runs++; }
+        GPUEXEC_CONTEXT_SCOPE(b) {
+            if (i == 1) break;
+            if (i == 2) continue;
+            runs++;
+        }
         CHECK(get_current() == NULL);
     }
     CHECK_EQ(runs, 3);
@@ -706,14 +750,14 @@ TEST(limits_that_cannot_be) {
     char text[128];
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &before));
     CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, (size_t)1 << 50), GPUEXEC_BAD_ARGUMENT);
-    snprintf(text, sizeof text, "the limit STACK of device 0's context cannot be 1125899906842624: it stays %llu", (unsigned long long)before);
+    snprintf(text, sizeof text, "the limit STACK of device 0's context cannot be 1125899906842624: it stays %llu",
+             (unsigned long long)before);
     CHECK_TEXT(gpuexec_error_text(), text, "cuCtxSetLimit");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
     CHECK_EQ(is, before);
-    CHECK_RESULT(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "there is no limit 99: the last one is GPUEXEC_LIMIT_PERSISTING_L2, 6");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_REFUSED(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_BAD_ARGUMENT,
+                  "there is no limit 99: the last one is GPUEXEC_LIMIT_PERSISTING_L2, 6");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)7, &is), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "there is no limit 7");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);
@@ -727,9 +771,8 @@ TEST(a_limit_that_the_device_does_not_have) {
     if (gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is) == GPUEXEC_OK) SKIP("this device has all limits");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is), GPUEXEC_NOT_SUPPORTED);
     CHECK_TEXT(gpuexec_error_text(), "device 0 has no limit SYNC_DEPTH", "cuCtxGetLimit");
-    CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, 2), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "device 0 has no limit SYNC_DEPTH", "cuCtxSetLimit");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    CHECK_REFUSED(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, 2), GPUEXEC_NOT_SUPPORTED,
+                  "device 0 has no limit SYNC_DEPTH", "cuCtxSetLimit");
 }
 
 /* A driver that says yes and gives less. */
@@ -737,9 +780,11 @@ TEST(a_limit_that_the_device_cuts) {
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
     size_t is = 0;
     char text[128];
-    if (gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, (size_t)1 << 50) == GPUEXEC_OK) SKIP("this device takes a printf buffer of any size");
+    if (gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, (size_t)1 << 50) == GPUEXEC_OK)
+        SKIP("this device takes a printf buffer of any size");
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
-    snprintf(text, sizeof text, "the limit PRINTF_FIFO was asked to be 1125899906842624, but device 0 gives %llu at most", (unsigned long long)is);
+    snprintf(text, sizeof text, "the limit PRINTF_FIFO was asked to be 1125899906842624, "
+             "but device 0 gives %llu at most", (unsigned long long)is);
     CHECK_TEXT(gpuexec_error_text(), text, "ask for less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
 }
@@ -761,7 +806,12 @@ static gpuexec_context parents;
 static int in_a_child(void (*work)(void)) {
     int   status = 0;
     pid_t child = fork();
-    if (child == 0) { test_failures = 0; work(); fflush(NULL); _exit(test_failures != 0); }
+    if (child == 0) {
+        test_failures = 0;
+        work();
+        fflush(NULL);
+        _exit(test_failures != 0);
+    }
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 static void use_the_parents_context(void) {
@@ -797,13 +847,20 @@ TEST_ALONE(a_forked_child) {
     CHECK_OK(gpuexec_context_close(parents));
 }
 
-/* A driver that is shutting down, because the process exits, has ended everything: clean-up then is done, and says nothing. */
+/* A driver that is shutting down, because the process exits, has ended everything: clean-up then is
+   done, and says nothing. */
 static int logged;
-static void count_log(void *user, gpuexec_log_level level, const char *text) { (void)user; (void)text; logged += level != GPUEXEC_LOG_TRACE; }
+
+static void count_log(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    (void)text;
+    logged += level != GPUEXEC_LOG_TRACE;
+}
+
 TEST_ALONE(clean_up_after_the_driver_s_end) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context ctx;
-    setenv("SIMGPU_FAIL", "cuCtxGetId:2:4", 1);                      /* CUDA_ERROR_DEINITIALIZED; the first call is the context's making */
+    setenv("SIMGPU_FAIL", "cuCtxGetId:2:4", 1);   /* CUDA_ERROR_DEINITIALIZED; the first call is the context's making */
     desc.log = count_log;
     if (!on_cpu_device()) SKIP("only the CPU device can play it");
     CHECK_OK(gpuexec_setup(&desc));
@@ -880,11 +937,12 @@ static void with_a_failing_call(void) {
 
 TEST_ALONE(each_driver_call_fails_once) {
     static const char *const calls[] = {
-        "cuDevicePrimaryCtxRetain:1:2", "cuCtxCreate:1:2", "cuCtxPopCurrent:1:999", "cuCtxAttach:1:801", "cuCtxDetach:1:999", "cuCtxPushCurrent:1:2",
-        "cuCtxPushCurrent:2:2", "cuCtxPopCurrent:3:999", "cuCtxGetCurrent:2:999", "cuCtxSetLimit:1:999", "cuCtxGetLimit:2:999",
-        "cuCtxGetStreamPriorityRange:1:999",
-        "cuStreamCreateWithPriority:1:2", "cuStreamGetFlags:1:999", "cuStreamGetPriority:1:999", "cuEventCreate:1:2", "cuEventRecord:1:2",
-        "cuEventSynchronize:1:999", "cuEventElapsedTime:1:999", "cuEventDestroy:1:999", "cuStreamDestroy:1:999", "cuDevicePrimaryCtxRelease:2:999" };
+        "cuDevicePrimaryCtxRetain:1:2", "cuCtxCreate:1:2", "cuCtxPopCurrent:1:999", "cuCtxAttach:1:801",
+        "cuCtxDetach:1:999", "cuCtxPushCurrent:1:2", "cuCtxPushCurrent:2:2", "cuCtxPopCurrent:3:999",
+        "cuCtxGetCurrent:2:999", "cuCtxSetLimit:1:999", "cuCtxGetLimit:2:999", "cuCtxGetStreamPriorityRange:1:999",
+        "cuStreamCreateWithPriority:1:2", "cuStreamGetFlags:1:999", "cuStreamGetPriority:1:999", "cuEventCreate:1:2",
+        "cuEventRecord:1:2", "cuEventSynchronize:1:999", "cuEventElapsedTime:1:999", "cuEventDestroy:1:999",
+        "cuStreamDestroy:1:999", "cuDevicePrimaryCtxRelease:2:999" };
     size_t i;
     if (!on_cpu_device()) SKIP("only the CPU device can let a call fail");
     for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {

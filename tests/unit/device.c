@@ -2,7 +2,8 @@
 #include "../test.h"
 
 /* CUdevice_attribute numbers, as cuda.h has them. */
-enum { MAX_THREADS_PER_BLOCK = 1, MAX_BLOCK_X = 2, SHARED_PER_BLOCK = 8, WARP_SIZE = 10, CLOCK_KHZ = 13, MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, SHARED_OPTIN = 97 };
+enum { MAX_THREADS_PER_BLOCK = 1, MAX_BLOCK_X = 2, SHARED_PER_BLOCK = 8, WARP_SIZE = 10, CLOCK_KHZ = 13,
+       MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, SHARED_OPTIN = 97 };
 
 static int attribute(int device, int number) {
     int value = -1;

@@ -1,68 +1,103 @@
-/* driver.c - the driver's own entry points: what they refuse, what they answer, what becomes of work whose objects go. It keeps the CPU
-   device honest, and says which answers of a driver the library may count on. The refusals are those of an H200 with driver 580. Marked with
-   (doc): the documentation says so and no GPU was asked, or drivers differ; such a test accepts all that the documentation allows. */
+/* driver.c - the driver's own entry points: what they refuse, what they answer, what becomes of work whose objects go.
+   It keeps the CPU device honest, and says which answers of a driver the library may count on. The refusals are those
+   of an H200 with driver 580. Marked with (doc): the documentation says so and no GPU was asked, or drivers differ;
+   such a test accepts all that the documentation allows. */
 #include "../test.h"
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 128 };
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED_LIMIT = 215, FILE_NOT_FOUND = 301, INVALID_HANDLE = 400,
-       NOT_FOUND = 500, NOT_READY = 600, TIMED_OUT = 702, LAUNCH_FAILED = 719, NOT_SUPPORTED = 801, INVALID_CLUSTER = 912 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED_LIMIT = 215,
+       FILE_NOT_FOUND = 301, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, TIMED_OUT = 702,
+       LAUNCH_FAILED = 719, NOT_SUPPORTED = 801, INVALID_CLUSTER = 912 };
 enum { HOST = 1, DEVICE, ARRAY, UNIFIED };
 typedef unsigned long long ptr;                      /* CUdeviceptr */
 
 typedef struct copy_2d {                             /* CUDA_MEMCPY2D */
-    size_t from_x, from_y; unsigned from_type; const void *from_host; ptr from_device; void *from_array; size_t from_pitch;
-    size_t to_x, to_y;     unsigned to_type;   void       *to_host;   ptr to_device;   void *to_array;   size_t to_pitch;
+    size_t from_x, from_y;
+    unsigned from_type;
+    const void *from_host;
+    ptr from_device;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    unsigned to_type;
+    void       *to_host;
+    ptr to_device;
+    void *to_array;
+    size_t to_pitch;
     size_t width, height;
 } copy_2d;
-typedef struct attribute { unsigned id, pad; union { char size[64]; int flag; unsigned dim[3]; } value; } attribute;      /* CUlaunchAttribute */
-typedef struct config { unsigned grid[3], block[3], shared; void *stream; attribute *list; unsigned n; } config;          /* CUlaunchConfig */
+typedef struct attribute { unsigned id, pad; union { char size[64]; int flag; unsigned dim[3]; } value; }
+attribute;      /* CUlaunchAttribute */
+/* CUlaunchConfig */
+typedef struct config { unsigned grid[3], block[3], shared; void *stream; attribute *list; unsigned n; } config;
 
 /* name, version, parameters */
 #define CALLS(X) \
     X(cuDeviceGetName, 2000, (char *, int, int)) X(cuDeviceGetAttribute, 2000, (int *, int, int)) \
     X(cuDeviceCanAccessPeer, 4000, (int *, int, int)) X(cuDeviceGetP2PAttribute, 8000, (int *, int, int, int)) \
     X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) X(cuDevicePrimaryCtxRelease, 11000, (int)) \
-    X(cuDevicePrimaryCtxGetState, 7000, (int, unsigned *, int *)) X(cuCtxCreate, 3020, (void **, unsigned, int)) X(cuCtxDestroy, 4000, (void *)) \
-    X(cuCtxAttach, 2000, (void **, unsigned)) X(cuCtxDetach, 2000, (void *)) X(cuCtxSetCurrent, 4000, (void *)) X(cuCtxGetCurrent, 4000, (void **)) \
-    X(cuCtxGetApiVersion, 3020, (void *, unsigned *)) X(cuCtxGetFlags, 7000, (unsigned *)) X(cuCtxSynchronize, 2000, (void)) \
-    X(cuCtxGetLimit, 3010, (size_t *, int)) X(cuCtxSetLimit, 3010, (int, size_t)) X(cuCtxGetStreamPriorityRange, 5050, (int *, int *)) \
+    X(cuDevicePrimaryCtxGetState, 7000, (int, unsigned *, int *)) X(cuCtxCreate, 3020, (void **, unsigned, int)) \
+    X(cuCtxDestroy, 4000, (void *)) \
+    X(cuCtxAttach, 2000, (void **, unsigned)) X(cuCtxDetach, 2000, (void *)) X(cuCtxSetCurrent, 4000, (void *)) \
+    X(cuCtxGetCurrent, 4000, (void **)) \
+    X(cuCtxGetApiVersion, 3020, (void *, unsigned *)) X(cuCtxGetFlags, 7000, (unsigned *)) \
+    X(cuCtxSynchronize, 2000, (void)) \
+    X(cuCtxGetLimit, 3010, (size_t *, int)) X(cuCtxSetLimit, 3010, (int, size_t)) \
+    X(cuCtxGetStreamPriorityRange, 5050, (int *, int *)) \
     X(cuCtxEnablePeerAccess, 4000, (void *, unsigned)) \
-    X(cuStreamCreateWithPriority, 5050, (void **, unsigned, int)) X(cuStreamDestroy, 4000, (void *)) X(cuStreamQuery, 2000, (void *)) \
-    X(cuStreamSynchronize, 2000, (void *)) X(cuStreamGetFlags, 5050, (void *, unsigned *)) X(cuStreamGetPriority, 5050, (void *, int *)) \
+    X(cuStreamCreateWithPriority, 5050, (void **, unsigned, int)) X(cuStreamDestroy, 4000, (void *)) \
+    X(cuStreamQuery, 2000, (void *)) \
+    X(cuStreamSynchronize, 2000, (void *)) X(cuStreamGetFlags, 5050, (void *, unsigned *)) \
+    X(cuStreamGetPriority, 5050, (void *, int *)) \
     X(cuStreamGetCtx, 9020, (void *, void **)) X(cuStreamWaitEvent, 3020, (void *, void *, unsigned)) \
     X(cuStreamAddCallback, 5000, (void *, void (*)(void *, int, void *), void *, unsigned)) \
-    X(cuEventCreate, 2000, (void **, unsigned)) X(cuEventDestroy, 4000, (void *)) X(cuEventRecord, 2000, (void *, void *)) \
+    X(cuEventCreate, 2000, (void **, unsigned)) X(cuEventDestroy, 4000, (void *)) \
+    X(cuEventRecord, 2000, (void *, void *)) \
     X(cuEventQuery, 2000, (void *)) X(cuEventSynchronize, 2000, (void *)) \
-    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemAllocPitch, 3020, (ptr *, size_t *, size_t, size_t, unsigned)) X(cuMemFree, 3020, (ptr)) \
-    X(cuMemAllocHost, 3020, (void **, size_t)) X(cuMemHostAlloc, 2020, (void **, size_t, unsigned)) X(cuMemFreeHost, 2000, (void *)) \
-    X(cuMemHostRegister, 6050, (void *, size_t, unsigned)) X(cuMemHostUnregister, 4000, (void *)) X(cuMemHostGetFlags, 2030, (unsigned *, void *)) \
+    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemAllocPitch, 3020, (ptr *, size_t *, size_t, size_t, unsigned)) \
+    X(cuMemFree, 3020, (ptr)) \
+    X(cuMemAllocHost, 3020, (void **, size_t)) X(cuMemHostAlloc, 2020, (void **, size_t, unsigned)) \
+    X(cuMemFreeHost, 2000, (void *)) \
+    X(cuMemHostRegister, 6050, (void *, size_t, unsigned)) X(cuMemHostUnregister, 4000, (void *)) \
+    X(cuMemHostGetFlags, 2030, (unsigned *, void *)) \
     X(cuMemGetAddressRange, 3020, (ptr *, size_t *, ptr)) X(cuPointerGetAttribute, 4000, (void *, int, ptr)) \
     X(cuPointerGetAttributes, 7000, (unsigned, int *, void **, ptr)) \
-    X(cuMemcpy, 4000, (ptr, ptr, size_t)) X(cuMemcpyAsync, 4000, (ptr, ptr, size_t, void *)) X(cuMemcpyPeer, 4000, (ptr, void *, ptr, void *, size_t)) \
-    X(cuMemcpyPeerAsync, 4000, (ptr, void *, ptr, void *, size_t, void *)) X(cuMemcpyHtoD, 3020, (ptr, const void *, size_t)) \
-    X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) X(cuMemcpy2D, 3020, (const copy_2d *)) X(cuMemcpy2DUnaligned, 3020, (const copy_2d *)) \
+    X(cuMemcpy, 4000, (ptr, ptr, size_t)) X(cuMemcpyAsync, 4000, (ptr, ptr, size_t, void *)) \
+    X(cuMemcpyPeer, 4000, (ptr, void *, ptr, void *, size_t)) \
+    X(cuMemcpyPeerAsync, 4000, (ptr, void *, ptr, void *, size_t, void *)) \
+    X(cuMemcpyHtoD, 3020, (ptr, const void *, size_t)) \
+    X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) X(cuMemcpy2D, 3020, (const copy_2d *)) \
+    X(cuMemcpy2DUnaligned, 3020, (const copy_2d *)) \
     X(cuMemcpy2DAsync, 3020, (const copy_2d *, void *)) X(cuMemsetD8, 3020, (ptr, unsigned char, size_t)) \
-    X(cuMemsetD16, 3020, (ptr, unsigned short, size_t)) X(cuMemsetD16Async, 3020, (ptr, unsigned short, size_t, void *)) \
-    X(cuMemsetD2D8, 3020, (ptr, size_t, unsigned char, size_t, size_t)) X(cuMemsetD2D16, 3020, (ptr, size_t, unsigned short, size_t, size_t)) \
-    X(cuMemsetD2D32, 3020, (ptr, size_t, unsigned, size_t, size_t)) X(cuMemsetD2D8Async, 3020, (ptr, size_t, unsigned char, size_t, size_t, void *)) \
+    X(cuMemsetD16, 3020, (ptr, unsigned short, size_t)) \
+    X(cuMemsetD16Async, 3020, (ptr, unsigned short, size_t, void *)) \
+    X(cuMemsetD2D8, 3020, (ptr, size_t, unsigned char, size_t, size_t)) \
+    X(cuMemsetD2D16, 3020, (ptr, size_t, unsigned short, size_t, size_t)) \
+    X(cuMemsetD2D32, 3020, (ptr, size_t, unsigned, size_t, size_t)) \
+    X(cuMemsetD2D8Async, 3020, (ptr, size_t, unsigned char, size_t, size_t, void *)) \
     X(cuMemsetD2D16Async, 3020, (ptr, size_t, unsigned short, size_t, size_t, void *)) \
     X(cuMemsetD2D32Async, 3020, (ptr, size_t, unsigned, size_t, size_t, void *)) \
     X(cuModuleLoad, 2000, (void **, const char *)) X(cuModuleLoadData, 2000, (void **, const void *)) \
     X(cuModuleLoadFatBinary, 2000, (void **, const void *)) X(cuModuleUnload, 2000, (void *)) \
-    X(cuModuleGetFunction, 2000, (void **, void *, const char *)) X(cuFuncSetCacheConfig, 3000, (void *, int)) X(cuFuncGetModule, 11000, (void **, void *)) \
+    X(cuModuleGetFunction, 2000, (void **, void *, const char *)) X(cuFuncSetCacheConfig, 3000, (void *, int)) \
+    X(cuFuncGetModule, 11000, (void **, void *)) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000, (int *, void *, int, size_t, unsigned)) \
     X(cuOccupancyMaxPotentialBlockSize, 6050, (int *, int *, void *, size_t (*)(int), size_t, int)) \
     X(cuOccupancyAvailableDynamicSMemPerBlock, 10020, (size_t *, void *, int, int)) \
-    X(cuLaunchKernel, 4000, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
-    X(cuLaunchCooperativeKernel, 9000, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **))
+    X(cuLaunchKernel, 4000, \
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
+    X(cuLaunchCooperativeKernel, 9000, \
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **))
 /* Those that drivers of CUDA 11.4 lack. */
 #define NEWER_CALLS(X) \
     X(cuCtxGetId, 12000, (void *, unsigned long long *)) X(cuStreamGetId, 12000, (void *, unsigned long long *)) \
     X(cuFuncLoad, 12040, (void *)) X(cuFuncIsLoaded, 12040, (int *, void *)) \
     X(cuFuncGetParamInfo, 12040, (void *, size_t, size_t *, size_t *)) X(cuModuleGetLoadingMode, 11070, (int *)) \
     X(cuLaunchKernelEx, 11060, (const config *, void *, void **, void **)) \
-    X(cuStreamWaitValue32, 11070, (void *, ptr, uint32_t, unsigned)) X(cuStreamWriteValue32, 11070, (void *, ptr, uint32_t, unsigned)) \
-    X(cuStreamWaitValue64, 11070, (void *, ptr, uint64_t, unsigned)) X(cuStreamWriteValue64, 11070, (void *, ptr, uint64_t, unsigned))
+    X(cuStreamWaitValue32, 11070, (void *, ptr, uint32_t, unsigned)) \
+    X(cuStreamWriteValue32, 11070, (void *, ptr, uint32_t, unsigned)) \
+    X(cuStreamWaitValue64, 11070, (void *, ptr, uint64_t, unsigned)) \
+    X(cuStreamWriteValue64, 11070, (void *, ptr, uint64_t, unsigned))
 
 #define POINTER(name, version, parameters) int (*name) parameters;
 static struct { CALLS(POINTER) NEWER_CALLS(POINTER) } cu;
@@ -80,34 +115,44 @@ static const char text[] =
     "    .reg .pred %p; .reg .u32 %r; .reg .u64 %a; ld.param.u64 %a, [word];\n"
     "AGAIN: ld.volatile.u32 %r, [%a]; setp.eq.u32 %p, %r, 0; @%p bra AGAIN; ret;\n}\n"
     ".visible .entry mark(.param .u64 out, .param .u32 value) {\n"
-    "    .reg .u32 %r; .reg .u64 %a; ld.param.u64 %a, [out]; ld.param.u32 %r, [value]; st.volatile.u32 [%a], %r; ret;\n}\n"
-    ".visible .entry patience(.param .u64 word, .param .u64 ns, .param .u64 out) {\n"      /* like gate; *out = 1, or 2 after ns of waiting */
+    "    .reg .u32 %r; .reg .u64 %a; ld.param.u64 %a, [out]; ld.param.u32 %r, [value]; "
+    "st.volatile.u32 [%a], %r; ret;\n}\n"
+    /* like gate; *out = 1, or 2 after ns of waiting */
+    ".visible .entry patience(.param .u64 word, .param .u64 ns, .param .u64 out) {\n"
     "    .reg .pred %p; .reg .u32 %r; .reg .u64 %a, %o, %t, %end;\n"
-    "    ld.param.u64 %a, [word]; ld.param.u64 %o, [out]; ld.param.u64 %end, [ns]; mov.u64 %t, %globaltimer; add.u64 %end, %end, %t;\n"
+    "    ld.param.u64 %a, [word]; ld.param.u64 %o, [out]; ld.param.u64 %end, [ns]; mov.u64 %t, %globaltimer; "
+    "add.u64 %end, %end, %t;\n"
     "AGAIN: ld.volatile.u32 %r, [%a]; setp.ne.u32 %p, %r, 0; @%p bra CAME;\n"
-    "    mov.u64 %t, %globaltimer; setp.lt.u64 %p, %t, %end; @%p bra AGAIN; mov.u32 %r, 2; st.volatile.u32 [%o], %r; ret;\n"
+    "    mov.u64 %t, %globaltimer; setp.lt.u64 %p, %t, %end; @%p bra AGAIN; mov.u32 %r, 2; "
+    "st.volatile.u32 [%o], %r; ret;\n"
     "CAME: mov.u32 %r, 1; st.volatile.u32 [%o], %r; ret;\n}\n"
     ".visible .entry broken(.param .u64 word) {\n"
     "    .reg .pred %p; .reg .u32 %r; .reg .u64 %a; ld.param.u64 %a, [word];\n"
     "AGAIN: ld.volatile.u32 %r, [%a]; setp.eq.u32 %p, %r, 0; @%p bra AGAIN; trap;\n}\n"
-    /* Block b of each device meets block b of all others, again and again. Thread t pushes a word and then the round into flag [b][me] of device
-       t, and waits for flag [b][t] of its own; then all threads look at the words. Two sets of words, as the others may be a round ahead. */
+    /* Block b of each device meets block b of all others, again and again. Thread t pushes a word and then the round
+       into flag [b][me] of device t, and waits for flag [b][t] of its own; then all threads look at the words. Two sets
+       of words, as the others may be a round ahead. */
     ".visible .entry meet(.param .u64 table, .param .u32 n, .param .u32 me, .param .u32 rounds, .param .u64 wrong) {\n"
-    "    .reg .pred %p, %waits; .reg .u32 %n, %me, %peer, %r, %v, %last, %bad, %d; .reg .u64 %tab, %a, %o, %set, %theirs, %mine;\n"
+    "    .reg .pred %p, %waits; .reg .u32 %n, %me, %peer, %r, %v, %last, %bad, %d; "
+    ".reg .u64 %tab, %a, %o, %set, %theirs, %mine;\n"
     "    ld.param.u64 %tab, [table]; ld.param.u32 %n, [n]; ld.param.u32 %me, [me]; ld.param.u32 %last, [rounds];\n"
-    "    mov.u32 %v, %tid.x; setp.lt.u32 %waits, %v, %n; rem.u32 %peer, %v, %n; mov.u32 %v, %ctaid.x; mul.wide.u32 %o, %v, 32;\n"
+    "    mov.u32 %v, %tid.x; setp.lt.u32 %waits, %v, %n; rem.u32 %peer, %v, %n; mov.u32 %v, %ctaid.x; "
+    "mul.wide.u32 %o, %v, 32;\n"
     "    mul.wide.u32 %a, %me, 8; add.u64 %a, %tab, %a; ld.u64 %mine, [%a]; add.u64 %mine, %mine, %o;\n"
     "    mul.wide.u32 %a, %peer, 4; add.u64 %mine, %mine, %a;\n"
     "    mul.wide.u32 %a, %peer, 8; add.u64 %a, %tab, %a; ld.u64 %theirs, [%a]; add.u64 %theirs, %theirs, %o;\n"
     "    mul.wide.u32 %a, %me, 4; add.u64 %theirs, %theirs, %a; mov.u32 %r, 1; mov.u32 %bad, 0;\n"
     "ROUND: barrier.sync 0; and.b32 %v, %r, 1; mul.wide.u32 %set, %v, 1024; @!%waits bra JOIN;\n"
-    "    mad.lo.u32 %d, %r, 7, %me; add.u64 %a, %theirs, %set; st.relaxed.sys.u32 [%a+1024], %d; st.release.sys.u32 [%theirs], %r;\n"
+    "    mad.lo.u32 %d, %r, 7, %me; add.u64 %a, %theirs, %set; st.relaxed.sys.u32 [%a+1024], %d; "
+    "st.release.sys.u32 [%theirs], %r;\n"
     "SPIN: ld.acquire.sys.u32 %v, [%mine]; setp.lt.u32 %p, %v, %r; @%p bra SPIN;\n"
     "JOIN: barrier.sync 0; add.u64 %a, %mine, %set; ld.relaxed.sys.u32 %v, [%a+1024]; mad.lo.u32 %d, %r, 7, %peer;\n"
-    "    setp.ne.u32 %p, %v, %d; @%p add.u32 %bad, %bad, 1; add.u32 %r, %r, 1; setp.le.u32 %p, %r, %last; @%p bra ROUND;\n"
+    "    setp.ne.u32 %p, %v, %d; @%p add.u32 %bad, %bad, 1; add.u32 %r, %r, 1; "
+    "setp.le.u32 %p, %r, %last; @%p bra ROUND;\n"
     "    setp.ne.u32 %p, %bad, 0; ld.param.u64 %a, [wrong]; @%p red.add.u32 [%a], %bad; ret;\n}\n";
 
-typedef struct device { void *context, *module, *stream; uint32_t *words; ptr address; } device;      /* words: pinned, 4 KiB of zeros */
+/* words: pinned, 4 KiB of zeros */
+typedef struct device { void *context, *module, *stream; uint32_t *words; ptr address; } device;
 static device on[MOST];
 static int    used;
 
@@ -136,8 +181,8 @@ static int becomes(int i, int k, uint32_t value) {
     return word(i, k) == value;
 }
 
-/* `least` devices and up to `most`, each with its primary context, a stream, the module and pinned words; that of device 0 is current. NULL, or
-   why this cannot be. */
+/* `least` devices and up to `most`, each with its primary context, a stream, the module and pinned words; that of
+   device 0 is current. NULL, or why this cannot be. */
 static const char *start(int least, int most) {
     int i;
 #define FIND(name, version, parameters) if (!find(&cu.name, #name, version)) return "the driver has no " #name;
@@ -149,8 +194,9 @@ static const char *start(int least, int most) {
     for (i = used; i-- > 0; ) {
         device *d = &on[i];
         void   *p = NULL;
-        if (cu.cuDevicePrimaryCtxRetain(&d->context, i) || cu.cuCtxSetCurrent(d->context) || cu.cuModuleLoadData(&d->module, text) ||
-            cu.cuStreamCreateWithPriority(&d->stream, 1, 0) || cu.cuMemAllocHost(&p, 4096)) {
+        if (cu.cuDevicePrimaryCtxRetain(&d->context, i) || cu.cuCtxSetCurrent(d->context) ||
+            cu.cuModuleLoadData(&d->module, text) || cu.cuStreamCreateWithPriority(&d->stream, 1, 0) ||
+            cu.cuMemAllocHost(&p, 4096)) {
             CHECK(0 && "the device's objects could be made");
             return "not made";
         }
@@ -173,8 +219,18 @@ static void finish(void) {
     cu.cuCtxSetCurrent(NULL);
 }
 
-#define START(least, most) do { const char *why = start(least, most); if (why) SKIP(why); } while (0)
-#define NEEDS(call) do { if (!cu.call) { finish(); SKIP("the driver has no " #call); } } while (0)
+#define START(least, most) \
+    do { \
+        const char *why = start(least, most); \
+        if (why) SKIP(why); \
+    } while (0)
+#define NEEDS(call) \
+    do { \
+        if (!cu.call) { \
+            finish(); \
+            SKIP("the driver has no " #call); \
+        } \
+    } while (0)
 
 /* --- contexts --- */
 
@@ -280,7 +336,8 @@ static void *from_another_thread(void *user) {
     return NULL;
 }
 
-/* The handle 2 is another stream on each thread; with the flag, cuGetProcAddress gives functions for which NULL is that stream. */
+/* The handle 2 is another stream on each thread; with the flag, cuGetProcAddress gives functions for
+   which NULL is that stream. */
 TEST(per_thread_streams) {
     int (*address)(const char *, void **, int, uint64_t) = NULL, (*query)(void *) = NULL, priority = 99;
     unsigned  flags = 99;
@@ -309,7 +366,8 @@ TEST(per_thread_streams) {
     CHECK(t.answers[0] == 0 && t.answers[1] == 0 && t.answers[2] == 0 && t.answers[3] == 0);
     set_word(0, 0, 1);
     CHECK_EQ(cu.cuStreamSynchronize((void *)2), 0);
-    CHECK(cu.cuStreamDestroy(NULL) == INVALID_HANDLE && cu.cuStreamDestroy((void *)1) == INVALID_HANDLE && cu.cuStreamDestroy((void *)2) == INVALID_HANDLE);
+    CHECK(cu.cuStreamDestroy(NULL) == INVALID_HANDLE && cu.cuStreamDestroy((void *)1) == INVALID_HANDLE &&
+          cu.cuStreamDestroy((void *)2) == INVALID_HANDLE);
     finish();
 }
 
@@ -369,7 +427,10 @@ TEST(streams_wait_for_values) {
     CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
     CHECK_EQ(cu.cuMemsetD8(p, 0, 64), 0);
     CHECK_EQ(cu.cuStreamCreateWithPriority(&s, 1, 0), 0);
-    if (cu.cuStreamWriteValue32(s, p, 1, 0) == NOT_SUPPORTED) { finish(); SKIP("the driver has no such operations on streams"); }
+    if (cu.cuStreamWriteValue32(s, p, 1, 0) == NOT_SUPPORTED) {
+        finish();
+        SKIP("the driver has no such operations on streams");
+    }
     CHECK_EQ(cu.cuStreamWaitValue32(s, p + 2, 0, GEQ), INVALID_VALUE);
     CHECK_EQ(cu.cuStreamWaitValue32(s, 0, 0, GEQ), INVALID_VALUE);
     CHECK_EQ(cu.cuStreamWriteValue32(s, p + 2, 0, 0), INVALID_VALUE);
@@ -417,35 +478,67 @@ TEST(copies_of_rectangles) {
         int (*copy)(const copy_2d *) = round ? cu.cuMemcpy2DUnaligned : cu.cuMemcpy2D;
         memset(out, 0xee, sizeof out);
         memset(&c, 0, sizeof c);
-        c.from_type = HOST; c.from_host = in; c.from_pitch = PITCH; c.from_x = 1;
-        c.to_type = DEVICE; c.to_device = p; c.to_pitch = pitch; c.to_x = 3; c.to_y = 2;
-        c.width = W; c.height = H;
+        c.from_type = HOST;
+        c.from_host = in;
+        c.from_pitch = PITCH;
+        c.from_x = 1;
+        c.to_type = DEVICE;
+        c.to_device = p;
+        c.to_pitch = pitch;
+        c.to_x = 3;
+        c.to_y = 2;
+        c.width = W;
+        c.height = H;
         if (round == 2) c.from_type = c.to_type = UNIFIED, c.from_device = (ptr)(uintptr_t)in;
         CHECK_EQ(round == 1 ? cu.cuMemcpy2DAsync(&c, on[0].stream) : copy(&c), 0);
         CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), 0);
         memset(&c, 0, sizeof c);
-        c.from_type = DEVICE; c.from_device = p; c.from_pitch = pitch; c.from_x = 3; c.from_y = 2;
-        c.to_type = HOST; c.to_host = on[0].words; c.to_pitch = W;
-        c.width = W; c.height = H;
+        c.from_type = DEVICE;
+        c.from_device = p;
+        c.from_pitch = pitch;
+        c.from_x = 3;
+        c.from_y = 2;
+        c.to_type = HOST;
+        c.to_host = on[0].words;
+        c.to_pitch = W;
+        c.width = W;
+        c.height = H;
         CHECK_EQ(round == 1 ? cu.cuMemcpy2DAsync(&c, on[0].stream) : copy(&c), 0);
         CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), 0);
         memset(&c, 0, sizeof c);
-        c.from_type = UNIFIED; c.from_device = on[0].address; c.from_pitch = W;
-        c.to_type = UNIFIED; c.to_device = (ptr)(uintptr_t)out; c.to_pitch = PITCH; c.to_x = 1;
-        c.width = W; c.height = H;
+        c.from_type = UNIFIED;
+        c.from_device = on[0].address;
+        c.from_pitch = W;
+        c.to_type = UNIFIED;
+        c.to_device = (ptr)(uintptr_t)out;
+        c.to_pitch = PITCH;
+        c.to_x = 1;
+        c.width = W;
+        c.height = H;
         CHECK_EQ(copy(&c), 0);
         for (i = 0; i < H; i++) for (k = 0; k < PITCH; k++)
-            if (out[i * PITCH + k] != (k >= 1 && k < 1 + W ? in[i * PITCH + k] : 0xee)) { CHECK_EQ(i * 1000 + k, 0); i = H - 1; break; }
+            if (out[i * PITCH + k] != (k >= 1 && k < 1 + W ? in[i * PITCH + k] : 0xee)) {
+                CHECK_EQ(i * 1000 + k, 0);
+                i = H - 1;
+                break;
+            }
     }
     c.width = 0;
     CHECK_EQ(cu.cuMemcpy2D(&c), 0);                                /* nothing to do */
-    c.width = W; c.to_pitch = W - 1; c.to_x = 0;
+    c.width = W;
+    c.to_pitch = W - 1;
+    c.to_x = 0;
     CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);                    /* rows would overlap */
-    c.to_pitch = PITCH; c.from_pitch = W - 1;
+    c.to_pitch = PITCH;
+    c.from_pitch = W - 1;
     CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);
-    c.from_pitch = PITCH; c.from_type = 99;
+    c.from_pitch = PITCH;
+    c.from_type = 99;
     CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);
-    c.from_type = DEVICE; c.from_device = p; c.from_pitch = pitch; c.from_y = 1 << 20;
+    c.from_type = DEVICE;
+    c.from_device = p;
+    c.from_pitch = pitch;
+    c.from_y = 1 << 20;
     CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);                    /* behind the allocation's end */
     CHECK_EQ(cu.cuMemcpy2D(NULL), INVALID_VALUE);
     CHECK_EQ(cu.cuMemAllocPitch(&none, &pitch, 0, 1, 4), INVALID_VALUE);
@@ -482,7 +575,8 @@ TEST(fills) {
         CHECK_EQ(result, 0);
         CHECK_EQ(cu.cuCtxSynchronize(), 0);
         memset(want, 0x11, sizeof want);
-        for (i = 0; i < rows; i++) for (k = 0; k < cells * cell; k++) want[i * PITCH + x + k] = (unsigned char)(0x22 + 0x11 * (k % cell));
+        for (i = 0; i < rows; i++)
+            for (k = 0; k < cells * cell; k++) want[i * PITCH + x + k] = (unsigned char)(0x22 + 0x11 * (k % cell));
         CHECK_EQ(cu.cuMemcpyDtoH(now, p, BYTES), 0);
         if (!CHECK(memcmp(now, want, BYTES) == 0)) printf("fill %d\n", n);
     }
@@ -505,8 +599,8 @@ TEST_MULTI(copies_between_devices) {
     CHECK_EQ(cu.cuMemAlloc(&a, sizeof in), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(on[1].context), 0);
     CHECK_EQ(cu.cuMemAlloc(&b, sizeof in), 0);
-    CHECK_EQ(cu.cuMemcpyHtoD(a, in, sizeof in), 0);                /* of the other device than the current one's */
-    for (i = 0; i < 3; i++) {                                      /* without peer access it goes through the host, and works alike */
+    CHECK_EQ(cu.cuMemcpyHtoD(a, in, sizeof in), 0);  /* of the other device than the current one's */
+    for (i = 0; i < 3; i++) {                        /* without peer access it goes through the host, and works alike */
         memset(out, 0, sizeof out);
         CHECK_EQ(cu.cuMemsetD8(b, 0, sizeof in), 0);
         CHECK_EQ(cu.cuCtxSynchronize(), 0);
@@ -560,9 +654,14 @@ TEST(what_pointers_tell) {
     CHECK_EQ(cu.cuMemHostGetFlags(&flags, &flags), INVALID_VALUE);
 
     CHECK_EQ(cu.cuPointerGetAttribute(&type, TYPE, (ptr)(uintptr_t)&type), INVALID_VALUE);
-    asked[0] = TYPE; asked[1] = ORDINAL; asked[2] = DEVICE_POINTER;
-    more[0] = &type; more[1] = &ordinal; more[2] = &address;
-    CHECK_EQ(cu.cuPointerGetAttributes(3, asked, more, (ptr)(uintptr_t)&type), 0);         /* unknown memory is no error here */
+    asked[0] = TYPE;
+    asked[1] = ORDINAL;
+    asked[2] = DEVICE_POINTER;
+    more[0] = &type;
+    more[1] = &ordinal;
+    more[2] = &address;
+    /* unknown memory is no error here */
+    CHECK_EQ(cu.cuPointerGetAttributes(3, asked, more, (ptr)(uintptr_t)&type), 0);
     CHECK(type == 0 && ordinal == -2 && address == 0);
     CHECK_EQ(cu.cuPointerGetAttributes(3, asked, more, p), 0);
     CHECK(type == DEVICE && ordinal == 0 && address == p);
@@ -609,7 +708,8 @@ TEST(modules_and_functions) {
     finish();
 }
 
-/* The parameter space begins at 0x210 on sm_90, and it is addresses there that are aligned: so an offset need not be a multiple of the alignment. */
+/* The parameter space begins at 0x210 on sm_90, and it is addresses there that are aligned: so an offset need not be a
+   multiple of the alignment. */
 TEST(parameters_aligned_to_more_than_16) {
     unsigned alignment;
     int major = 0, minor = 0;
@@ -628,11 +728,14 @@ TEST(parameters_aligned_to_more_than_16) {
         for (k = 0; k < 256; k++) b[k] = 1000 * alignment + k;
         snprintf(ptx, sizeof ptx, ".version 7.7\n.target sm_70\n.address_size 64\n"
                  ".visible .entry k(.param .u8 a, .param .align %u .b8 b[1024], .param .u64 out) {\n"
-                 "    .reg .u32 %%r<5>; .reg .u64 %%d<6>; ld.param.u64 %%d1, [out]; mov.u64 %%d2, b; cvta.param.u64 %%d3, %%d2;\n"
-                 "    ld.u32 %%r1, [%%d3]; cvt.u64.u32 %%d4, %%r1; st.u64 [%%d1], %%d4;\n"                         /* b[0], generic */
+                 "    .reg .u32 %%r<5>; .reg .u64 %%d<6>; ld.param.u64 %%d1, [out]; mov.u64 %%d2, b; "
+                 "cvta.param.u64 %%d3, %%d2;\n"
+                 "    ld.u32 %%r1, [%%d3]; cvt.u64.u32 %%d4, %%r1; st.u64 [%%d1], %%d4;\n"           /* b[0], generic */
                  "    ld.param.u8 %%r2, [a]; cvt.u64.u32 %%d5, %%r2; st.u64 [%%d1+8], %%d5; add.u64 %%d3, %%d3, %%d5;\n"
-                 "    ld.u32 %%r3, [%%d3]; cvt.u64.u32 %%d4, %%r3; st.u64 [%%d1+16], %%d4; sub.u64 %%d3, %%d3, %%d5;\n" /* b[50], generic */
-                 "    ld.param.u32 %%r4, [b+1020]; cvt.u64.u32 %%d4, %%r4; st.u64 [%%d1+24], %%d4; st.u64 [%%d1+32], %%d3; ret;\n}\n", alignment);
+                 /* b[50], generic */
+                 "    ld.u32 %%r3, [%%d3]; cvt.u64.u32 %%d4, %%r3; st.u64 [%%d1+16], %%d4; sub.u64 %%d3, %%d3, %%d5;\n"
+                 "    ld.param.u32 %%r4, [b+1020]; cvt.u64.u32 %%d4, %%r4; st.u64 [%%d1+24], %%d4; "
+                 "st.u64 [%%d1+32], %%d3; ret;\n}\n", alignment);
         if (!CHECK_EQ(cu.cuModuleLoadData(&module, ptx), 0)) break;
         CHECK_EQ(cu.cuModuleGetFunction(&f, module, "k"), 0);
         CHECK_EQ(cu.cuFuncGetParamInfo(f, 1, &at, &bytes), 0);
@@ -641,16 +744,25 @@ TEST(parameters_aligned_to_more_than_16) {
         CHECK_EQ(cu.cuFuncGetParamInfo(f, 2, &to, &bytes), 0);
         CHECK_EQ(to, at + 1024);
         CHECK_EQ(cu.cuMemAlloc(&out, sizeof got), 0);
-        packed[0] = a; memcpy(packed + at, b, sizeof b); memcpy(packed + to, &out, 8);
+        packed[0] = a;
+        memcpy(packed + at, b, sizeof b);
+        memcpy(packed + to, &out, 8);
         bytes = to + 8;
-        arguments[0] = &a; arguments[1] = b; arguments[2] = &out;
-        extra[0] = (void *)1; extra[1] = packed; extra[2] = (void *)2; extra[3] = &bytes; extra[4] = NULL;
+        arguments[0] = &a;
+        arguments[1] = b;
+        arguments[2] = &out;
+        extra[0] = (void *)1;
+        extra[1] = packed;
+        extra[2] = (void *)2;
+        extra[3] = &bytes;
+        extra[4] = NULL;
         for (k = 0; k < 2; k++) {
             CHECK_EQ(cu.cuMemsetD8(out, 0xff, sizeof got), 0);
             CHECK_EQ(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, k ? NULL : arguments, k ? extra : NULL), 0);
             CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
             CHECK(got[0] == b[0] && got[1] == 200 && got[2] == b[50] && got[3] == b[255]);
-            if (on_cpu_device()) CHECK_EQ(got[4] % alignment, 0);      /* a GPU's generic addresses of parameters were not looked at */
+            /* a GPU's generic addresses of parameters were not looked at */
+            if (on_cpu_device()) CHECK_EQ(got[4] % alignment, 0);
         }
         CHECK_EQ(cu.cuMemFree(out), 0);
         CHECK_EQ(cu.cuModuleUnload(module), 0);
@@ -689,10 +801,12 @@ TEST(attributes_of_launches) {
     NEEDS(cuLaunchKernelEx);
     mark = kernel(0, "mark");
     out = on[0].address;
-    arguments[0] = &out; arguments[1] = &value;
+    arguments[0] = &out;
+    arguments[1] = &value;
     memset(&c, 0, sizeof c);
     c.grid[0] = c.grid[1] = c.grid[2] = c.block[0] = c.block[1] = c.block[2] = 1;
-    c.stream = on[0].stream; c.list = a;
+    c.stream = on[0].stream;
+    c.list = a;
     for (i = 0; i <= 5; i++) {
         memset(a, 0, sizeof a);
         c.n = i ? 2 : 0;
@@ -730,7 +844,8 @@ TEST(another_context_is_current) {
     START(1, 2);
     mark = kernel(0, "mark");
     out = on[0].address;
-    arguments[0] = &out; arguments[1] = &value;
+    arguments[0] = &out;
+    arguments[1] = &value;
     CHECK_EQ(cu.cuEventCreate(&e, 0), 0);
     for (value = 1; value <= (uint32_t)used; value++) {
         CHECK_EQ(cu.cuCtxSetCurrent(value == 1 ? NULL : on[1].context), 0);
@@ -741,8 +856,8 @@ TEST(another_context_is_current) {
         CHECK_EQ(cu.cuEventQuery(e), 0);
         CHECK_EQ(cu.cuStreamQuery(on[0].stream), 0);
         CHECK_EQ(word(0, 0), value);
-        if (value == 2) CHECK_EQ(cu.cuEventRecord(e, on[1].stream), INVALID_HANDLE);       /* an event of the other device */
-        if (value == 2) CHECK_EQ(cu.cuStreamWaitEvent(on[1].stream, e, 0), 0);             /* but it can be waited for */
+        if (value == 2) CHECK_EQ(cu.cuEventRecord(e, on[1].stream), INVALID_HANDLE);  /* an event of the other device */
+        if (value == 2) CHECK_EQ(cu.cuStreamWaitEvent(on[1].stream, e, 0), 0);        /* but it can be waited for */
     }
     CHECK_EQ(cu.cuEventDestroy(e), 0);
     finish();
@@ -759,7 +874,8 @@ TEST(busy_streams_and_events_are_destroyed_at_once) {
     gate = kernel(0, "gate");
     mark = kernel(0, "mark");
     out = on[0].address + 4;
-    arguments[0] = &out; arguments[1] = &value;
+    arguments[0] = &out;
+    arguments[1] = &value;
     CHECK_EQ(cu.cuStreamCreateWithPriority(&s, 1, 0), 0);
     CHECK_EQ(cu.cuEventCreate(&e, 2), 0);
     CHECK_EQ(close_gate(gate, s, 0, 0), 0);
@@ -797,7 +913,8 @@ TEST(a_busy_module_is_unloaded_when_its_kernels_are_done) {
     CHECK_EQ(cu.cuModuleLoadData(&m, text), 0);
     CHECK(cu.cuModuleGetFunction(&gate, m, "gate") == 0 && cu.cuModuleGetFunction(&mark, m, "mark") == 0);
     out = on[0].address + 4;
-    arguments[0] = &out; arguments[1] = &value;
+    arguments[0] = &out;
+    arguments[1] = &value;
     CHECK_EQ(close_gate(gate, on[0].stream, 0, 0), 0);
     CHECK_EQ(launch(mark, on[0].stream, 1, 1, arguments), 0);
     CHECK_EQ(pthread_create(&thread, NULL, open_later, NULL), 0);
@@ -814,11 +931,12 @@ TEST(a_busy_context_is_destroyed) {
     pthread_t thread;
     START(1, 1);
     CHECK_EQ(cu.cuCtxCreate(&a, 0, 0), 0);
-    CHECK(cu.cuStreamCreateWithPriority(&s, 1, 0) == 0 && cu.cuModuleLoadData(&m, text) == 0 && cu.cuMemAlloc(&p, 64) == 0);
+    CHECK(cu.cuStreamCreateWithPriority(&s, 1, 0) == 0 && cu.cuModuleLoadData(&m, text) == 0 &&
+          cu.cuMemAlloc(&p, 64) == 0);
     CHECK_EQ(cu.cuModuleGetFunction(&gate, m, "gate"), 0);
     CHECK_EQ(close_gate(gate, s, 0, 0), 0);
     CHECK_EQ(pthread_create(&thread, NULL, open_later, NULL), 0);
-    CHECK_EQ(cu.cuCtxDestroy(a), 0);                               /* (doc) not whether it waits or stops the kernel; here it must end */
+    CHECK_EQ(cu.cuCtxDestroy(a), 0);              /* (doc) not whether it waits or stops the kernel; here it must end */
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_EQ(cu.cuCtxGetCurrent(&c), 0);
     CHECK(c == on[0].context);
@@ -843,20 +961,34 @@ static const char *all_meet(int in_host_memory) {
         CHECK_EQ(cu.cuCtxSetCurrent(on[i].context), 0);
         for (k = 0; k < used && !in_host_memory; k++) {
             if (k == i) continue;
-            if (cu.cuDeviceCanAccessPeer(&can, i, k) || !can) { finish(); return "no peer access between the devices"; }
+            if (cu.cuDeviceCanAccessPeer(&can, i, k) || !can) {
+                finish();
+                return "no peer access between the devices";
+            }
             can = cu.cuCtxEnablePeerAccess(on[k].context, 0);
             CHECK(can == 0 || can == 704);
         }
         meet[i] = kernel(i, "meet");
-        CHECK(cu.cuMemAlloc(&area[i], 4096) == 0 && cu.cuMemAlloc(&table[i], sizeof area) == 0 && cu.cuMemAlloc(&wrong[i], 4) == 0);
+        CHECK(cu.cuMemAlloc(&area[i], 4096) == 0 && cu.cuMemAlloc(&table[i], sizeof area) == 0 &&
+              cu.cuMemAlloc(&wrong[i], 4) == 0);
         CHECK(cu.cuMemsetD8(area[i], 0, 4096) == 0 && cu.cuMemsetD8(wrong[i], 0, 4) == 0);
-        if (in_host_memory) { CHECK_EQ(cu.cuMemFree(area[i]), 0); area[i] = on[i].address; }
+        if (in_host_memory) {
+            CHECK_EQ(cu.cuMemFree(area[i]), 0);
+            area[i] = on[i].address;
+        }
     }
     for (i = 0; i < used; i++) CHECK_EQ(cu.cuMemcpyHtoD(table[i], area, sizeof area[0] * n), 0);
-    for (i = 0; i < used; i++) { cu.cuCtxSetCurrent(on[i].context); CHECK_EQ(cu.cuCtxSynchronize(), 0); }
+    for (i = 0; i < used; i++) {
+        cu.cuCtxSetCurrent(on[i].context);
+        CHECK_EQ(cu.cuCtxSynchronize(), 0);
+    }
     for (i = 0; i < used; i++) {
         me = (uint32_t)i;
-        arguments[0] = &table[i]; arguments[1] = &n; arguments[2] = &me; arguments[3] = &rounds; arguments[4] = &wrong[i];
+        arguments[0] = &table[i];
+        arguments[1] = &n;
+        arguments[2] = &me;
+        arguments[3] = &rounds;
+        arguments[4] = &wrong[i];
         CHECK_EQ(cu.cuLaunchCooperativeKernel(meet[i], BLOCKS, 1, 1, THREADS, 1, 1, 0, on[i].stream, arguments), 0);
     }
     for (i = 0; i < used; i++) {
@@ -897,7 +1029,9 @@ TEST_ALONE_MULTI(a_device_that_never_arrives) {
     begin = test_seconds();
     for (i = 1; i < used; i++) {
         out[i] = on[i].address + 4;
-        arguments[0] = &on[0].address; arguments[1] = &ns; arguments[2] = &out[i];
+        arguments[0] = &on[0].address;
+        arguments[1] = &ns;
+        arguments[2] = &out[i];
         CHECK_EQ(launch(f[i], on[i].stream, 1, 32, arguments), 0);
     }
     for (i = 1; i < used; i++) {
@@ -907,15 +1041,17 @@ TEST_ALONE_MULTI(a_device_that_never_arrives) {
     CHECK(test_seconds() - begin > 0.25 && test_seconds() - begin < 5);
     ns = 20000000000u;                               /* and who comes in time is seen */
     out[1] = on[1].address + 4;
-    arguments[0] = &on[0].address; arguments[1] = &ns; arguments[2] = &out[1];
+    arguments[0] = &on[0].address;
+    arguments[1] = &ns;
+    arguments[2] = &out[1];
     CHECK_EQ(launch(f[1], on[1].stream, 1, 32, arguments), 0);
     set_word(0, 0, 1);
     CHECK(becomes(1, 1, 1));
     finish();
 }
 
-/* A kernel traps on the last device while the first one's spins: every call answers the error, and soon. What the host wrote stays, and the
-   kernel that spins goes on. */
+/* A kernel traps on the last device while the first one's spins: every call answers the error, and soon. What the host
+   wrote stays, and the kernel that spins goes on. */
 TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     void    *patience, *broken, *c = NULL, *arguments[3];
     uint64_t ns = 10000000000u;
@@ -930,7 +1066,9 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     set_word(0, 5, 1234);
     CHECK_EQ(close_gate(broken, on[last].stream, last, 9), 0);
     out = on[0].address + 4;
-    arguments[0] = &on[0].address; arguments[1] = &ns; arguments[2] = &out;
+    arguments[0] = &on[0].address;
+    arguments[1] = &ns;
+    arguments[2] = &out;
     if (last) CHECK_EQ(launch(patience, on[0].stream, 1, 1, arguments), 0);
     for (asked = 0; asked < 20; asked++) {           /* until it spins: a driver may put off what nobody asks for */
         cu.cuStreamQuery(on[0].stream);
@@ -994,7 +1132,8 @@ static const char *reason(int result) {
 TEST_ALONE(failures_on_demand) {
     ptr   p = 0;
     void *nop;
-    setenv("SIMGPU_FAIL", "cuMemAlloc:1:2,cuMemAlloc_v2:2:46,cuLaunchCooperativeKernel:2:719,cuMemsetD16:1:7,cuStreamWriteValue32:2:801", 1);
+    setenv("SIMGPU_FAIL", "cuMemAlloc:1:2,cuMemAlloc_v2:2:46,cuLaunchCooperativeKernel:2:719,cuMemsetD16:1:7,"
+           "cuStreamWriteValue32:2:801", 1);
     ON_SIMGPU();
     START(1, 1);
     nop = kernel(0, "nop");
@@ -1003,9 +1142,11 @@ TEST_ALONE(failures_on_demand) {
     CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), 0);
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), LAUNCH_FAILED);
-    CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), 0);       /* nothing was broken by it */
+    /* nothing was broken by it */
+    CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), 0);
     CHECK(cu.cuMemsetD16(p, 0, 1) == 7 && cu.cuMemsetD16(p, 0, 1) == 0);
-    if (cu.cuStreamWriteValue32) CHECK(cu.cuStreamWriteValue32(on[0].stream, p, 1, 0) == 0 && cu.cuStreamWriteValue32(on[0].stream, p, 1, 0) == 801);
+    if (cu.cuStreamWriteValue32) CHECK(cu.cuStreamWriteValue32(on[0].stream, p, 1, 0) == 0 &&
+                                       cu.cuStreamWriteValue32(on[0].stream, p, 1, 0) == 801);
     CHECK_EQ(cu.cuMemFree(p), 0);
     finish();
 }
@@ -1033,8 +1174,9 @@ TEST_ALONE(endless_spinning_is_told_after_the_time_allowed) {
     START(1, 1);
     CHECK_EQ(launch(kernel(0, "gate"), on[0].stream, 1000, 64, arguments), 0);
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), TIMED_OUT);
-    CHECK_TEXT(reason(TIMED_OUT), "kernel gate", "0.2 s", "SIMGPU_TIMEOUT", "on device 0", " of its 1000 blocks not begun; block (",
-               "32 threads of warp 0 from (0,0,0) on run at line 7; 32 threads of warp 1 from (32,0,0) on run at line 7");
+    CHECK_TEXT(reason(TIMED_OUT), "kernel gate", "0.2 s", "SIMGPU_TIMEOUT", "on device 0",
+               " of its 1000 blocks not begun; block (", "32 threads of warp 0 from (0,0,0) on run at line 7; "
+               "32 threads of warp 1 from (32,0,0) on run at line 7");
 }
 
 TEST_ALONE(a_deadlock_is_told) {
@@ -1051,6 +1193,6 @@ TEST_ALONE(a_deadlock_is_told) {
     CHECK(cu.cuModuleLoadData(&m, stuck) == 0 && cu.cuModuleGetFunction(&f, m, "stuck") == 0);
     CHECK_EQ(launch(f, on[0].stream, 1, 64, NULL), 0);
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), TIMED_OUT);
-    CHECK_TEXT(reason(TIMED_OUT), "deadlock in block (0,0,0) of kernel stuck", "32 threads of warp 0 from (0,0,0) on wait for the block at line 8",
-               "32 threads of warp 1 from (32,0,0) on wait for the block at line 7");
+    CHECK_TEXT(reason(TIMED_OUT), "deadlock in block (0,0,0) of kernel stuck", "32 threads of warp 0 from (0,0,0) on "
+               "wait for the block at line 8", "32 threads of warp 1 from (32,0,0) on wait for the block at line 7");
 }

@@ -1,36 +1,19 @@
 /* error.c - how failures travel: handles in the failed state, the thread's latch, and the text. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 /* What most tests here need. */
-typedef struct setting {
-    gpuexec_context ctx;
-    gpuexec_module  mod;
-    gpuexec_kernel  add;
-    gpuexec_stream  stream;
-    gpuexec_event   event;
-    gpuexec_ptr     data;                              /* 64 words, all 0 */
-} setting;
 
 enum { WORDS = 64, BYTES = WORDS * 4 };
 
-static setting set_up(void) {
-    setting s;
-    s.ctx    = gpuexec_context_open(0, NULL);
-    s.mod    = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
-    s.add    = gpuexec_kernel_get(s.mod, "add");
-    s.stream = gpuexec_stream_create(s.ctx, NULL);
-    s.event  = gpuexec_event_create(s.ctx, NULL);
-    s.data   = gpuexec_alloc(s.ctx, BYTES);
-    gpuexec_fill(s.stream, s.data, 0, BYTES);
-    CHECK_OK(gpuexec_stream_sync(s.stream));
+static setting begin(void) {
+    setting s = set_up(UNIT_PTX, "add", BYTES);
+    s.a = gpuexec_event_create(s.ctx, NULL);
     return s;
 }
 
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
     uint32_t n = WORDS;
-    return gpuexec_launch(s->add, stream, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(s->data, by, n));
+    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(s->data, by, n));
 }
 
 static uint32_t first_word(const setting *s) {
@@ -40,7 +23,10 @@ static uint32_t first_word(const setting *s) {
 }
 
 /* Two failures with different reasons. */
-static gpuexec_module fail_with_file_error(const setting *s) { return gpuexec_module_load_file(s->ctx, "no/such/file.ptx", NULL); }
+static gpuexec_module fail_with_file_error(const setting *s) {
+    return gpuexec_module_load_file(s->ctx, "no/such/file.ptx", NULL);
+}
+
 static gpuexec_kernel fail_with_not_found(const setting *s)  { return gpuexec_kernel_get(s->mod, "no_such_kernel"); }
 
 TEST(nothing_failed_yet) {
@@ -56,24 +42,29 @@ TEST(nothing_failed_yet) {
 
 TEST(result_names) {
     static const struct { gpuexec_result result; const char *name; } names[] = {
-        { GPUEXEC_OK, "GPUEXEC_OK" }, { GPUEXEC_NOT_READY, "GPUEXEC_NOT_READY" }, { GPUEXEC_BAD_ARGUMENT, "GPUEXEC_BAD_ARGUMENT" },
-        { GPUEXEC_BAD_HANDLE, "GPUEXEC_BAD_HANDLE" }, { GPUEXEC_STALE_HANDLE, "GPUEXEC_STALE_HANDLE" }, { GPUEXEC_WRONG_KIND, "GPUEXEC_WRONG_KIND" },
-        { GPUEXEC_WRONG_CONTEXT, "GPUEXEC_WRONG_CONTEXT" }, { GPUEXEC_TOO_LATE, "GPUEXEC_TOO_LATE" }, { GPUEXEC_NO_DRIVER, "GPUEXEC_NO_DRIVER" },
-        { GPUEXEC_OLD_DRIVER, "GPUEXEC_OLD_DRIVER" }, { GPUEXEC_NO_DEVICE, "GPUEXEC_NO_DEVICE" }, { GPUEXEC_FORKED, "GPUEXEC_FORKED" },
-        { GPUEXEC_NOT_SUPPORTED, "GPUEXEC_NOT_SUPPORTED" }, { GPUEXEC_OUT_OF_HOST_MEMORY, "GPUEXEC_OUT_OF_HOST_MEMORY" },
+        { GPUEXEC_OK, "GPUEXEC_OK" }, { GPUEXEC_NOT_READY, "GPUEXEC_NOT_READY" },
+        { GPUEXEC_BAD_ARGUMENT, "GPUEXEC_BAD_ARGUMENT" }, { GPUEXEC_BAD_HANDLE, "GPUEXEC_BAD_HANDLE" },
+        { GPUEXEC_STALE_HANDLE, "GPUEXEC_STALE_HANDLE" }, { GPUEXEC_WRONG_KIND, "GPUEXEC_WRONG_KIND" },
+        { GPUEXEC_WRONG_CONTEXT, "GPUEXEC_WRONG_CONTEXT" }, { GPUEXEC_TOO_LATE, "GPUEXEC_TOO_LATE" },
+        { GPUEXEC_NO_DRIVER, "GPUEXEC_NO_DRIVER" }, { GPUEXEC_OLD_DRIVER, "GPUEXEC_OLD_DRIVER" },
+        { GPUEXEC_NO_DEVICE, "GPUEXEC_NO_DEVICE" }, { GPUEXEC_FORKED, "GPUEXEC_FORKED" },
+        { GPUEXEC_NOT_SUPPORTED, "GPUEXEC_NOT_SUPPORTED" },
+        { GPUEXEC_OUT_OF_HOST_MEMORY, "GPUEXEC_OUT_OF_HOST_MEMORY" },
         { GPUEXEC_OUT_OF_DEVICE_MEMORY, "GPUEXEC_OUT_OF_DEVICE_MEMORY" }, { GPUEXEC_BAD_IMAGE, "GPUEXEC_BAD_IMAGE" },
-        { GPUEXEC_IMAGE_TOO_NEW, "GPUEXEC_IMAGE_TOO_NEW" }, { GPUEXEC_NOT_FOUND, "GPUEXEC_NOT_FOUND" }, { GPUEXEC_FILE_ERROR, "GPUEXEC_FILE_ERROR" },
-        { GPUEXEC_BAD_LAUNCH, "GPUEXEC_BAD_LAUNCH" }, { GPUEXEC_BAD_PARAMETERS, "GPUEXEC_BAD_PARAMETERS" }, { GPUEXEC_KERNEL_FAILED, "GPUEXEC_KERNEL_FAILED" },
+        { GPUEXEC_IMAGE_TOO_NEW, "GPUEXEC_IMAGE_TOO_NEW" }, { GPUEXEC_NOT_FOUND, "GPUEXEC_NOT_FOUND" },
+        { GPUEXEC_FILE_ERROR, "GPUEXEC_FILE_ERROR" }, { GPUEXEC_BAD_LAUNCH, "GPUEXEC_BAD_LAUNCH" },
+        { GPUEXEC_BAD_PARAMETERS, "GPUEXEC_BAD_PARAMETERS" }, { GPUEXEC_KERNEL_FAILED, "GPUEXEC_KERNEL_FAILED" },
         { GPUEXEC_DRIVER_ERROR, "GPUEXEC_DRIVER_ERROR" },
     };
     size_t i;
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) CHECK_STRING(gpuexec_result_name(names[i].result), names[i].name);
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        CHECK_STRING(gpuexec_result_name(names[i].result), names[i].name);
     CHECK_STRING(gpuexec_result_name((gpuexec_result)77), "unknown gpuexec_result");
 }
 
 /* The text tells the caller's place, the function, what and why. */
 TEST(the_text_and_its_parts) {
-    setting s = set_up();
+    setting s = begin();
     const gpuexec_error *e;
     int line = __LINE__ + 1;
     gpuexec_module bad = gpuexec_module_load_file(s.ctx, "no/such/file.ptx", NULL);
@@ -96,7 +87,7 @@ TEST(the_text_and_its_parts) {
 
 /* Without a place, as other languages call it. */
 TEST(calling_past_the_macro) {
-    setting s = set_up();
+    setting s = begin();
     CHECK(!gpuexec_ok(gpuexec_module_load_file_at(NULL, s.ctx, "no/such/file.ptx", NULL)));
     CHECK(gpuexec_error_detail()->where == NULL);
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
@@ -107,7 +98,7 @@ TEST(calling_past_the_macro) {
 
 /* A driver's refusal is named: the call, its CUresult by number and name. */
 TEST(what_the_driver_answered) {
-    setting s = set_up();
+    setting s = begin();
     const gpuexec_error *e;
     CHECK_EQ(gpuexec_alloc(s.ctx, (size_t)1 << 60), 0);
     e = gpuexec_error_detail();
@@ -130,9 +121,8 @@ TEST(a_failed_handle_holds_its_reason) {
     CHECK(!gpuexec_ok(fn));
     CHECK(mod.id != 0 && fn.id != 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_FILE_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
+    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_FILE_ERROR,
+                  "no/such/file.ptx");
     CHECK_TEXT(gpuexec_why(mod), "no/such/file.ptx");
     CHECK_TEXT(gpuexec_why(fn), "no/such/file.ptx");
     CHECK_STRING(gpuexec_why(ctx), "");
@@ -153,14 +143,13 @@ TEST(check_once_at_the_end) {
     gpuexec_ptr     p   = gpuexec_alloc(ctx, BYTES);
     void           *h   = gpuexec_alloc_pinned(ctx, BYTES);
     uint32_t one = 1, n = WORDS, host[WORDS] = { 0 };
-    CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(e) && p == 0 && h == NULL);
+    CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(mod) && !gpuexec_ok(fn) && !gpuexec_ok(s) && !gpuexec_ok(e) && p == 0 &&
+          h == NULL);
     gpuexec_copy_in(s, p, host, sizeof host);
     gpuexec_launch(fn, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, one, n));
     gpuexec_event_record(e, s);
     gpuexec_copy_out(s, host, p, sizeof host);
-    CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_NO_DEVICE);
-    CHECK_TEXT(gpuexec_error_text(), "9999", "gpuexec_context_open");
-    gpuexec_take_error();
+    CHECK_FAILED(gpuexec_stream_sync(s), GPUEXEC_NO_DEVICE, "9999", "gpuexec_context_open");
     gpuexec_free_pinned(h);
     gpuexec_free(p);
     gpuexec_event_destroy(e);
@@ -171,7 +160,7 @@ TEST(check_once_at_the_end) {
 
 /* The first failure decides; every kind of work is refused with it, and nothing reaches the device. */
 TEST(the_first_failure_is_latched_and_refuses_work) {
-    setting s = set_up();
+    setting s = begin();
     uint32_t ones[WORDS], zeros[WORDS];
     memset(ones, 1, sizeof ones);
     memset(zeros, 0, sizeof zeros);
@@ -184,8 +173,8 @@ TEST(the_first_failure_is_latched_and_refuses_work) {
     CHECK_RESULT(gpuexec_copy(s.stream, s.data, s.data + 128, 64), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_fill(s.stream, s.data, 1, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_fill32(s.stream, s.data, 1, WORDS), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_event_record(s.event, s.stream), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_stream_wait_event(s.stream, s.event), GPUEXEC_FILE_ERROR);
+    CHECK_RESULT(gpuexec_event_record(s.a, s.stream), GPUEXEC_FILE_ERROR);
+    CHECK_RESULT(gpuexec_stream_wait_event(s.stream, s.a), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_in_now(s.ctx, s.data, ones, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_out_now(s.ctx, zeros, s.data, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_now(s.ctx, s.data, s.data + 128, 64), GPUEXEC_FILE_ERROR);
@@ -199,13 +188,13 @@ TEST(the_first_failure_is_latched_and_refuses_work) {
 }
 
 TEST(who_takes_the_latched_failure) {
-    setting s = set_up();
+    setting s = begin();
     fail_with_file_error(&s);
     CHECK_RESULT(gpuexec_context_sync(s.ctx), GPUEXEC_FILE_ERROR);
     CHECK_OK(gpuexec_context_sync(s.ctx));
     fail_with_file_error(&s);
-    CHECK_RESULT(gpuexec_event_sync(s.event), GPUEXEC_FILE_ERROR);
-    CHECK_OK(gpuexec_event_sync(s.event));
+    CHECK_RESULT(gpuexec_event_sync(s.a), GPUEXEC_FILE_ERROR);
+    CHECK_OK(gpuexec_event_sync(s.a));
     fail_with_file_error(&s);
     fail_with_not_found(&s);
     CHECK_TEXT(gpuexec_error_text(), "no_such_kernel");                              /* the last one ... */
@@ -218,7 +207,7 @@ TEST(who_takes_the_latched_failure) {
 
 /* Work that was queued before the failure still runs, and sync still waits for it. */
 TEST(sync_waits_even_when_it_returns_a_latched_failure) {
-    setting s = set_up();
+    setting s = begin();
     CHECK_OK(add_to(&s, s.stream, 5));
     fail_with_file_error(&s);
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_FILE_ERROR);
@@ -228,7 +217,7 @@ TEST(sync_waits_even_when_it_returns_a_latched_failure) {
 
 /* A second variant can be tried after the first has failed. */
 TEST(makers_are_not_blocked) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_module mod = fail_with_file_error(&s);
     gpuexec_stream stream;
     gpuexec_event  event;
@@ -251,7 +240,7 @@ TEST(makers_are_not_blocked) {
 }
 
 TEST(questions_never_latch) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream      no_stream = { 0 };
     gpuexec_event       no_event = { 0 };
     gpuexec_kernel      no_kernel = { 0 };
@@ -265,7 +254,7 @@ TEST(questions_never_latch) {
     CHECK_TEXT(gpuexec_why(no_stream), "never");
     CHECK(gpuexec_stream_query(no_stream) != GPUEXEC_OK);
     CHECK(gpuexec_event_query(no_event) != GPUEXEC_OK);
-    CHECK(gpuexec_event_elapsed_ms(s.event, s.event) < 0);
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.a) < 0);
     CHECK(gpuexec_kernel_get_info(no_kernel, &kernel) != GPUEXEC_OK);
     CHECK_EQ(gpuexec_kernel_parameter_size(no_kernel, 0), 0);
     CHECK_EQ(gpuexec_kernel_occupancy(no_kernel, 32, 0), -1);
@@ -277,17 +266,17 @@ TEST(questions_never_latch) {
     CHECK_EQ(gpuexec_context_device(no_context), -1);
     CHECK(gpuexec_context_native(no_context) == NULL);
     CHECK(gpuexec_context_get_memory(no_context, &bytes, NULL) != GPUEXEC_OK);
-    CHECK_OK(add_to(&s, s.stream, 1));                                                /* nothing of that stands in the way */
+    CHECK_OK(add_to(&s, s.stream, 1));                                           /* nothing of that stands in the way */
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
 TEST(clean_up_works_while_a_failure_is_latched) {
-    setting s = set_up();
+    setting s = begin();
     void *h = gpuexec_alloc_pinned(s.ctx, 64);
     fail_with_file_error(&s);
     CHECK_OK(gpuexec_free(s.data));
     CHECK_OK(gpuexec_free_pinned(h));
-    CHECK_OK(gpuexec_event_destroy(s.event));
+    CHECK_OK(gpuexec_event_destroy(s.a));
     CHECK_OK(gpuexec_stream_destroy(s.stream));
     CHECK_OK(gpuexec_module_unload(s.mod));
     CHECK_OK(gpuexec_context_close(s.ctx));
@@ -300,19 +289,26 @@ TEST(no_latch) {
     setting s;
     desc.no_latch = 1;
     CHECK_OK(gpuexec_setup(&desc));
-    s = set_up();
+    s = begin();
     fail_with_file_error(&s);
     CHECK_OK(add_to(&s, s.stream, 3));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_take_error());
     CHECK_EQ(first_word(&s), 3);
-    CHECK_RESULT(gpuexec_launch(fail_with_not_found(&s), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);   /* failed handles still do */
+    /* failed handles still do */
+    CHECK_RESULT(gpuexec_launch(fail_with_not_found(&s), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
+                 GPUEXEC_NOT_FOUND);
     CHECK_RESULT(gpuexec_copy_in(s.stream, 0, &s, 4), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
 /* The result of an action on another thread. */
-typedef struct visitor { setting s; gpuexec_kernel failed; gpuexec_result first, second, taken; char text[2000]; } visitor;
+typedef struct visitor {
+    setting s;
+    gpuexec_kernel failed;
+    gpuexec_result first, second, taken;
+    char text[2000];
+} visitor;
 
 static void visit(visitor *v, void *(*action)(void *)) {
     pthread_t thread;
@@ -334,7 +330,7 @@ static void *launch_failed_handle(void *user) {
 TEST(a_failed_handle_on_another_thread) {
     visitor v;
     memset(&v, 0, sizeof v);
-    v.s = set_up();
+    v.s = begin();
     v.failed = fail_with_not_found(&v.s);
     visit(&v, launch_failed_handle);
     CHECK_EQ(v.first, GPUEXEC_NOT_FOUND);
@@ -348,14 +344,14 @@ static void *work_undisturbed(void *user) {
     visitor *v = (visitor *)user;
     v->first = add_to(&v->s, v->s.stream, 4);
     v->second = gpuexec_stream_sync(v->s.stream);
-    fail_with_file_error(&v->s);                                                      /* left behind when the thread ends */
+    fail_with_file_error(&v->s);                                                  /* left behind when the thread ends */
     return NULL;
 }
 
 TEST(latches_of_threads_are_apart) {
     visitor v;
     memset(&v, 0, sizeof v);
-    v.s = set_up();
+    v.s = begin();
     fail_with_not_found(&v.s);
     visit(&v, work_undisturbed);
     CHECK_EQ(v.first, GPUEXEC_OK);
@@ -367,7 +363,7 @@ TEST(latches_of_threads_are_apart) {
 
 /* Texts are complete, however long: every part of a long log is there. */
 TEST(a_very_long_text) {
-    setting s = set_up();
+    setting s = begin();
     static char name[6000];
     memset(name, 'x', sizeof name - 1);
     CHECK(!gpuexec_ok(gpuexec_kernel_get(s.mod, name)));
@@ -376,8 +372,7 @@ TEST(a_very_long_text) {
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND");
 }
 
-/* --- places
-   ------------------------------------------------------------------------------------------------------------ */
+/* --- places ------------------------------------------------------------------------------------------------------- */
 
 /* A caller's place goes when its library is closed: what keeps it longer than the call keeps a copy. Played by a string
    that changes. */
@@ -416,9 +411,7 @@ TEST(places_are_copied) {
     CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");  /* the latched one's */
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     CHECK_TEXT(gpuexec_why(failed), "failed.c:6");
-    CHECK_RESULT(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE);
-    CHECK_TEXT(gpuexec_error_text(), "it was started by gpuexec_setup at setup.c:1");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE, "it was started by gpuexec_setup at setup.c:1");
     CHECK_OK(gpuexec_pointer_get_info(p, &info));
     CHECK_STRING(info.where, "alloc.c:4");
     CHECK(gpuexec_context_stack_text(stack, sizeof stack) > 0);

@@ -1,4 +1,5 @@
-/* kernels.c - every kernel of kernels/ against a host reference: bit for bit, for sizes that fill their blocks and sizes that do not. */
+/* kernels.c - every kernel of kernels/ against a host reference: bit for bit, for sizes that fill their blocks and
+   sizes that do not. */
 #include "../test.h"
 #include <limits.h>
 #include <math.h>
@@ -7,17 +8,6 @@
 #if defined(__clang__)
 #  pragma STDC FP_CONTRACT OFF
 #endif
-
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream stream; } setting;
-
-static setting set_up(const char *path) {
-    setting s;
-    s.ctx    = gpuexec_context_open(0, NULL);
-    s.mod    = gpuexec_module_load_file(s.ctx, path, NULL);
-    s.stream = gpuexec_stream_create(s.ctx, NULL);
-    CHECK_MADE(s.mod);
-    return s;
-}
 
 static gpuexec_ptr to_device(const setting *s, const void *host, size_t bytes) {
     gpuexec_ptr p = gpuexec_alloc(s->ctx, bytes);
@@ -32,7 +22,8 @@ static gpuexec_ptr unwritten(const setting *s, size_t bytes) {
     return p;
 }
 
-/* Compares the device's bytes with `wanted`, which is `count` elements of `size` bytes, and frees the device's memory. */
+/* Compares the device's bytes with `wanted`, which is `count` elements of `size` bytes, and
+   frees the device's memory. */
 #define CHECK_DEVICE(s, p, wanted, count, size) check_device(__LINE__, s, p, wanted, count, size)
 static void check_device(int line, const setting *s, gpuexec_ptr p, const void *wanted, size_t count, size_t size) {
     unsigned char *got = (unsigned char *)calloc(count, size);
@@ -40,9 +31,13 @@ static void check_device(int line, const setting *s, gpuexec_ptr p, const void *
     size_t i, wrong = 0, first = 0, k;
     gpuexec_copy_out(s->stream, got, p, count * size);
     if (CHECK_OK(gpuexec_stream_sync(s->stream)))
-        for (i = count; i-- > 0; ) if (memcmp(got + i * size, w + i * size, size) != 0) { wrong++; first = i; }
+        for (i = count; i-- > 0; ) if (memcmp(got + i * size, w + i * size, size) != 0) {
+            wrong++;
+            first = i;
+        }
     if (wrong && test_fail_at(__FILE__, line)) {
-        printf("%lu of %lu elements are wrong; the first is [%lu], which is 0x", (unsigned long)wrong, (unsigned long)count, (unsigned long)first);
+        printf("%lu of %lu elements are wrong; the first is [%lu], which is 0x", (unsigned long)wrong,
+               (unsigned long)count, (unsigned long)first);
         for (k = size; k-- > 0; ) printf("%02x", got[first * size + k]);
         printf(" and should be 0x");
         for (k = size; k-- > 0; ) printf("%02x", w[first * size + k]);
@@ -53,7 +48,11 @@ static void check_device(int line, const setting *s, gpuexec_ptr p, const void *
 }
 
 static float  random_float(uint32_t *seed)  { return (float)(test_random(seed) >> 8) * 0x1p-20f - 8.0f; }
-static double random_double(uint32_t *seed) { return (double)test_random(seed) * 0x1p-32 + (double)test_random(seed) * 0x1p-64; }
+
+static double random_double(uint32_t *seed) {
+    return (double)test_random(seed) * 0x1p-32 + (double)test_random(seed) * 0x1p-64;
+}
+
 static float *random_floats(size_t n, uint32_t seed) {
     float *x = (float *)malloc((n ? n : 1) * sizeof *x);
     size_t i;
@@ -65,7 +64,7 @@ static const int sizes[] = { 1, 31, 32, 33, 255, 256, 257, 1000, 65536, 300007 }
 #define EACH_SIZE(n) size_t n##_at = 0; n##_at < sizeof sizes / sizeof sizes[0] && (n = sizes[n##_at], 1); n##_at++
 
 TEST(vector_add) {
-    setting s = set_up("kernels/vector_add.ptx");
+    setting s = set_up("kernels/vector_add.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "vector_add");
     int n, i;
     for (EACH_SIZE(n)) {
@@ -77,18 +76,20 @@ TEST(vector_add) {
         CHECK_DEVICE(&s, dc, c, (size_t)n, 4);
         gpuexec_free(da);
         gpuexec_free(db);
-        free(a); free(b); free(c);
+        free(a);
+        free(b);
+        free(c);
     }
 }
 
 /* Floats of every kind: the sum of each pair of special values. */
 TEST(vector_add_of_special_values) {
     static const uint32_t bits[] = {
-        0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x00800001, 0x3f800000, 0xbf800000, 0x3f7fffff, 0x33800000, 0x4b800000, 0x7f7fffff, 0xff7fffff,
-        0x7f800000, 0xff800000,
+        0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x00800001, 0x3f800000, 0xbf800000, 0x3f7fffff,
+        0x33800000, 0x4b800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
     };
     enum { kinds = sizeof bits / sizeof bits[0] };
-    setting s = set_up("kernels/vector_add.ptx");
+    setting s = set_up("kernels/vector_add.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "vector_add");
     float a[kinds * kinds], b[kinds * kinds], c[kinds * kinds];
     gpuexec_ptr da, db, dc;
@@ -97,7 +98,7 @@ TEST(vector_add_of_special_values) {
         for (k = 0; k < kinds; k++) {
             memcpy(&a[n], &bits[i], 4);
             memcpy(&b[n], &bits[k], 4);
-            if (isinf(a[n]) && isinf(b[n]) && i != k) continue;                       /* not a number: any bits will do */
+            if (isinf(a[n]) && isinf(b[n]) && i != k) continue;                     /* not a number: any bits will do */
             c[n] = a[n] + b[n];
             n++;
         }
@@ -109,7 +110,7 @@ TEST(vector_add_of_special_values) {
 }
 
 TEST(saxpy) {
-    setting s = set_up("kernels/saxpy.ptx");
+    setting s = set_up("kernels/saxpy.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "saxpy"), strided = gpuexec_kernel_get(s.mod, "saxpy_strided");
     float a = -1.7f;
     int   n, i;
@@ -123,13 +124,15 @@ TEST(saxpy) {
         CHECK_DEVICE(&s, dy, y, (size_t)n, 4);
         CHECK_DEVICE(&s, dz, y, (size_t)n, 4);
         gpuexec_free(dx);
-        free(x); free(y);
+        free(x);
+        free(y);
     }
 }
 
 TEST(reduce_integers) {
-    setting s = set_up("kernels/reduce.ptx");
-    gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_int"), warps = gpuexec_kernel_get(s.mod, "reduce_warps_int");
+    setting s = set_up("kernels/reduce.ptx", NULL, 0);
+    gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_int"),
+                   warps = gpuexec_kernel_get(s.mod, "reduce_warps_int");
     gpuexec_kernel atomic = gpuexec_kernel_get(s.mod, "reduce_atomic_int");
     int n, i;
     for (EACH_SIZE(n)) {
@@ -163,21 +166,26 @@ TEST(reduce_integers) {
         CHECK_DEVICE(&s, dlow, &lowest, 1, 4);
         CHECK_DEVICE(&s, dhigh, &highest, 1, 4);
         gpuexec_free(dx);
-        free(x); free(part);
+        free(x);
+        free(part);
     }
 }
 
-/* Any float: the tree's order of additions is fixed, so the host repeats it. The other kernel's is not: small integers, whose sums are exact. */
+/* Any float: the tree's order of additions is fixed, so the host repeats it. The other kernel's is not: small integers,
+   whose sums are exact. */
 TEST(reduce_floats) {
-    setting s = set_up("kernels/reduce.ptx");
-    gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_float"), warps = gpuexec_kernel_get(s.mod, "reduce_warps_float");
+    setting s = set_up("kernels/reduce.ptx", NULL, 0);
+    gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_float"),
+                   warps = gpuexec_kernel_get(s.mod, "reduce_warps_float");
     int n, i;
     for (EACH_SIZE(n)) {
         unsigned threads = n % 2 ? 512 : 64, half;
         gpuexec_dims d = gpuexec_grid_for((size_t)n, threads);
-        float *x = random_floats((size_t)n, 6), *parts = (float *)calloc(d.grid_x, threads * 4), *sums = (float *)calloc(d.grid_x, 4), exact = 0;
+        float *x = random_floats((size_t)n, 6), *parts = (float *)calloc(d.grid_x, threads * 4),
+              *sums = (float *)calloc(d.grid_x, 4), exact = 0;
         float  zero = 0;
-        gpuexec_ptr dx = to_device(&s, x, (size_t)n * 4), dsums = unwritten(&s, d.grid_x * 4), dsum = to_device(&s, &zero, 4);
+        gpuexec_ptr dx = to_device(&s, x, (size_t)n * 4), dsums = unwritten(&s, d.grid_x * 4),
+                    dsum = to_device(&s, &zero, 4);
         unsigned b, t;
         memcpy(parts, x, (size_t)n * 4);
         for (b = 0; b < d.grid_x; b++) {
@@ -189,25 +197,35 @@ TEST(reduce_floats) {
         d.shared_bytes = threads * 4;
         CHECK_OK(gpuexec_launch(tree, s.stream, d, GPUEXEC_ARGS(dx, dsums, n)));
         CHECK_DEVICE(&s, dsums, sums, d.grid_x, 4);
-        for (i = 0; i < n; i++) { x[i] = (float)(i % 17 - 8); exact += x[i]; }
+        for (i = 0; i < n; i++) {
+            x[i] = (float)(i % 17 - 8);
+            exact += x[i];
+        }
         gpuexec_copy_in(s.stream, dx, x, (size_t)n * 4);
         CHECK_OK(gpuexec_launch(warps, s.stream, gpuexec_grid(9, 256, 0), GPUEXEC_ARGS(dx, dsum, n)));
         CHECK_DEVICE(&s, dsum, &exact, 1, 4);
         gpuexec_free(dx);
-        free(x); free(parts); free(sums);
+        free(x);
+        free(parts);
+        free(sums);
     }
 }
 
 TEST(matmul) {
-    static const int shapes[][3] = { { 1, 1, 1 }, { 16, 16, 16 }, { 17, 15, 33 }, { 3, 100, 7 }, { 64, 48, 80 }, { 100, 130, 90 } };   /* m n k */
-    setting s = set_up("kernels/matmul.ptx");
+    /* m n k */
+    static const int shapes[][3] = { { 1, 1, 1 }, { 16, 16, 16 }, { 17, 15, 33 }, { 3, 100, 7 }, { 64, 48, 80 },
+                                     { 100, 130, 90 } };
+    setting s = set_up("kernels/matmul.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "matmul");
     size_t t;
     for (t = 0; t < sizeof shapes / sizeof shapes[0]; t++) {
         int m = shapes[t][0], n = shapes[t][1], k = shapes[t][2], row, column, i;
-        float *a = random_floats((size_t)(m * k), 7), *b = random_floats((size_t)(k * n), 8), *c = random_floats((size_t)(m * n), 9);
-        gpuexec_ptr da = to_device(&s, a, (size_t)(m * k) * 4), db = to_device(&s, b, (size_t)(k * n) * 4), dc = unwritten(&s, (size_t)(m * n) * 4);
-        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for_2d((size_t)n, (size_t)m, 16, 16), GPUEXEC_ARGS(da, db, dc, m, n, k)));
+        float *a = random_floats((size_t)(m * k), 7), *b = random_floats((size_t)(k * n), 8),
+              *c = random_floats((size_t)(m * n), 9);
+        gpuexec_ptr da = to_device(&s, a, (size_t)(m * k) * 4), db = to_device(&s, b, (size_t)(k * n) * 4),
+                    dc = unwritten(&s, (size_t)(m * n) * 4);
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for_2d((size_t)n, (size_t)m, 16, 16),
+                                GPUEXEC_ARGS(da, db, dc, m, n, k)));
         for (row = 0; row < m; row++)
             for (column = 0; column < n; column++) {
                 float sum = 0;
@@ -218,13 +236,15 @@ TEST(matmul) {
         CHECK_DEVICE(&s, dc, c, (size_t)(m * n), 4);
         gpuexec_free(da);
         gpuexec_free(db);
-        free(a); free(b); free(c);
+        free(a);
+        free(b);
+        free(c);
     }
 }
 
 TEST(transpose) {
     static const int shapes[][2] = { { 1, 1 }, { 32, 32 }, { 33, 31 }, { 1, 500 }, { 500, 1 }, { 257, 300 } };
-    setting s = set_up("kernels/transpose.ptx");
+    setting s = set_up("kernels/transpose.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "transpose");
     size_t t;
     for (t = 0; t < sizeof shapes / sizeof shapes[0]; t++) {
@@ -238,16 +258,17 @@ TEST(transpose) {
         for (y = 0; y < height; y++) for (x = 0; x < width; x++) out[x * height + y] = in[y * width + x];
         CHECK_DEVICE(&s, dout, out, (size_t)(width * height), 4);
         gpuexec_free(din);
-        free(in); free(out);
+        free(in);
+        free(out);
     }
 }
 
 TEST(histogram) {
-    setting s = set_up("kernels/histogram.ptx");
+    setting s = set_up("kernels/histogram.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "histogram");
     int n, skewed;
     for (EACH_SIZE(n))
-        for (skewed = 0; skewed < 2; skewed++) {                          /* all values alike, or most of them the same */
+        for (skewed = 0; skewed < 2; skewed++) {                        /* all values alike, or most of them the same */
             unsigned char *data = (unsigned char *)malloc((size_t)n);
             uint32_t bins[256] = { 0 }, seed = 12, count = (uint32_t)n, i;
             gpuexec_ptr ddata, dbins;
@@ -259,7 +280,8 @@ TEST(histogram) {
             ddata = to_device(&s, data, count);
             dbins = gpuexec_alloc(s.ctx, sizeof bins);
             gpuexec_fill(s.stream, dbins, 0, sizeof bins);
-            CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid(6, skewed ? 96 : 256, 0), GPUEXEC_ARGS(ddata, count, dbins)));
+            CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid(6, skewed ? 96 : 256, 0),
+                                    GPUEXEC_ARGS(ddata, count, dbins)));
             CHECK_DEVICE(&s, dbins, bins, 256, 4);
             gpuexec_free(ddata);
             free(data);
@@ -271,20 +293,57 @@ TEST(histogram) {
 
 static uint32_t mix(uint32_t x) {
     int i;
-    x ^= x >> 16; x *= 0x85ebca6bu;
-    x ^= x >> 13; x *= 0xc2b2ae35u;
+    x ^= x >> 16;
+    x *= 0x85ebca6bu;
+    x ^= x >> 13;
+    x *= 0xc2b2ae35u;
     x ^= x >> 16;
     if (x == 0) x = 1;
-    for (i = 0; i < 3; i++) { x ^= x << 13; x ^= x >> 17; x ^= x << 5; }
+    for (i = 0; i < 3; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+    }
     return x;
 }
 
-static unsigned ones(uint64_t x)                       { unsigned n = 0; for (; x; x &= x - 1) n++; return n; }
-static unsigned leading_zeros(uint64_t x, unsigned of) { unsigned n = 0; while (n < of && !(x >> (of - 1 - n) & 1)) n++; return n; }
-static unsigned first_set(uint32_t x)                  { unsigned n = 0; if (!x) return 0; while (!(x >> n & 1)) n++; return n + 1; }
-static uint32_t reversed(uint32_t x)                   { uint32_t r = 0; int i; for (i = 0; i < 32; i++) r |= (x >> i & 1) << (31 - i); return r; }
-static int32_t  as_signed(uint32_t x)                  { int32_t s; memcpy(&s, &x, 4); return s; }
-static int64_t  as_signed_wide(uint64_t x)             { int64_t s; memcpy(&s, &x, 8); return s; }
+static unsigned ones(uint64_t x) {
+    unsigned n = 0;
+    for (; x; x &= x - 1) n++;
+    return n;
+}
+
+static unsigned leading_zeros(uint64_t x, unsigned of) {
+    unsigned n = 0;
+    while (n < of && !(x >> (of - 1 - n) & 1)) n++;
+    return n;
+}
+
+static unsigned first_set(uint32_t x) {
+    unsigned n = 0;
+    if (!x) return 0;
+    while (!(x >> n & 1)) n++;
+    return n + 1;
+}
+
+static uint32_t reversed(uint32_t x) {
+    uint32_t r = 0;
+    int i;
+    for (i = 0; i < 32; i++) r |= (x >> i & 1) << (31 - i);
+    return r;
+}
+
+static int32_t  as_signed(uint32_t x) {
+    int32_t s;
+    memcpy(&s, &x, 4);
+    return s;
+}
+
+static int64_t  as_signed_wide(uint64_t x) {
+    int64_t s;
+    memcpy(&s, &x, 8);
+    return s;
+}
 
 static uint64_t high_product(uint64_t a, uint64_t b) { /* upper 64 of 128 bits, from four products of 32 bits */
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
@@ -304,7 +363,8 @@ static uint64_t integer_reference(uint32_t seed, uint32_t i) {
     FOLD(first_set(x));
     FOLD(ones(wide) * 64 + leading_zeros((uint64_t)signed_wide, 64));
     FOLD(reversed(x));
-    FOLD((uint32_t)(both >> 40 & 0xff) | (uint32_t)(both & 0xff) << 8 | (uint32_t)(both >> 56) << 16 | (uint32_t)(both >> 16 & 0xff) << 24);
+    FOLD((uint32_t)(both >> 40 & 0xff) | (uint32_t)(both & 0xff) << 8 | (uint32_t)(both >> 56) << 16 |
+         (uint32_t)(both >> 16 & 0xff) << 24);
     FOLD(x * 0x9e3779b9u);
     FOLD((uint32_t)((uint64_t)x * 0x9e3779b9u >> 32));
     FOLD((uint32_t)((uint64_t)((int64_t)sx * sy) >> 32));
@@ -325,7 +385,7 @@ static uint64_t integer_reference(uint32_t seed, uint32_t i) {
 }
 
 TEST(integer) {
-    setting s = set_up("kernels/integer.ptx");
+    setting s = set_up("kernels/integer.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "integer");
     int n, i;
     for (EACH_SIZE(n)) {
@@ -369,7 +429,7 @@ static void nbody_reference(const body *from, body *to, double dt, double soften
 
 TEST(bodies_under_gravity) {
     enum { n_bodies = 150, steps = 8 };
-    setting s = set_up("kernels/double_precision.ptx");
+    setting s = set_up("kernels/double_precision.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "nbody_step");
     static body host[2][n_bodies];
     double dt = 0.01, softening = 1e-3;
@@ -378,16 +438,21 @@ TEST(bodies_under_gravity) {
     gpuexec_ptr d[2];
     for (i = 0; i < n; i++) {
         body *b = &host[0][i];
-        b->x = random_double(&seed); b->y = random_double(&seed); b->z = random_double(&seed);
+        b->x = random_double(&seed);
+        b->y = random_double(&seed);
+        b->z = random_double(&seed);
         b->mass = random_double(&seed);
-        b->vx = random_double(&seed) - 0.5; b->vy = random_double(&seed) - 0.5; b->vz = random_double(&seed) - 0.5;
+        b->vx = random_double(&seed) - 0.5;
+        b->vy = random_double(&seed) - 0.5;
+        b->vz = random_double(&seed) - 0.5;
         b->unused = i;
     }
     d[0] = to_device(&s, host[0], sizeof host[0]);
     d[1] = unwritten(&s, sizeof host[0]);
     for (i = 0; i < steps; i++) {
         gpuexec_ptr from = d[i % 2], to = d[1 - i % 2];
-        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for(n_bodies, 64), GPUEXEC_ARGS(from, to, dt, softening, n)));
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for(n_bodies, 64),
+                                GPUEXEC_ARGS(from, to, dt, softening, n)));
         nbody_reference(host[i % 2], host[1 - i % 2], dt, softening, n);
     }
     CHECK_DEVICE(&s, d[steps % 2], host[steps % 2], n_bodies, sizeof(body));
@@ -395,7 +460,7 @@ TEST(bodies_under_gravity) {
 
 TEST(horner_and_newton) {
     static const double coefficients[] = { 1.0 / 3, -2.5, 1e-3, 4, -1e5, 7.125 };
-    setting s = set_up("kernels/double_precision.ptx");
+    setting s = set_up("kernels/double_precision.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "horner_newton");
     gpuexec_ptr dc = to_device(&s, coefficients, sizeof coefficients);
     int n, i, j, count = 6, steps = 7;
@@ -417,25 +482,29 @@ TEST(horner_and_newton) {
         dx = to_device(&s, x, bytes);
         dp = unwritten(&s, bytes);
         droot = unwritten(&s, bytes);
-        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 128), GPUEXEC_ARGS(dx, dc, count, steps, dp, droot, n)));
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 128),
+                                GPUEXEC_ARGS(dx, dc, count, steps, dp, droot, n)));
         CHECK_DEVICE(&s, dp, p, (size_t)n, 8);
         CHECK_DEVICE(&s, droot, root, (size_t)n, 8);
         gpuexec_free(dx);
-        free(x); free(p); free(root);
+        free(x);
+        free(p);
+        free(root);
     }
 }
 
 TEST(mandelbrot) {
     enum { width = 120, height = 83 };
     typedef struct { uint32_t steps; float radius2; } pixel;
-    setting s = set_up("kernels/mandelbrot.ptx");
+    setting s = set_up("kernels/mandelbrot.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "mandelbrot");
     static pixel out[width * height];
     double left = -2.2, top = 1.3, pitch = 3.0 / 113, limit = 64;
     unsigned max_steps = 200;
     int px, py, w = width, h = height;
     gpuexec_ptr d = unwritten(&s, sizeof out);
-    CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for_2d(width, height, 16, 8), GPUEXEC_ARGS(d, w, h, left, top, pitch, limit, max_steps)));
+    CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for_2d(width, height, 16, 8),
+                            GPUEXEC_ARGS(d, w, h, left, top, pitch, limit, max_steps)));
     for (py = 0; py < height; py++)
         for (px = 0; px < width; px++) {
             double cx = left + px * pitch, cy = top - py * pitch, x = 0, y = 0, x2 = 0, y2 = 0;
@@ -457,10 +526,11 @@ TEST(mandelbrot) {
    Variables, work of a wanted length, output. */
 
 TEST(globals) {
-    setting s = set_up("kernels/globals.ptx");
+    setting s = set_up("kernels/globals.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "use_globals");
     size_t bytes = 0;
-    gpuexec_ptr table = gpuexec_module_global(s.mod, "table", &bytes), counter = gpuexec_module_global(s.mod, "counter", NULL), out;
+    gpuexec_ptr table = gpuexec_module_global(s.mod, "table", &bytes),
+                counter = gpuexec_module_global(s.mod, "counter", NULL), out;
     static const int initial[4] = { 10, -20, 30, -40 };
     float host[1000], values[16];
     uint32_t counted;
@@ -481,7 +551,7 @@ TEST(globals) {
 }
 
 TEST(busy) {
-    setting s = set_up("kernels/busy.ptx");
+    setting s = set_up("kernels/busy.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "busy");
     uint32_t data[500], wanted[500], multiplier = 1664525, increment = 1013904223, seed = 5;
     int n = 500, rounds = 777, i, r;
@@ -491,14 +561,15 @@ TEST(busy) {
         for (r = 0; r < rounds; r++) wanted[i] = multiplier * wanted[i] + increment;
     }
     d = to_device(&s, data, sizeof data);
-    CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 96), GPUEXEC_ARGS(d, n, multiplier, increment, rounds)));
+    CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid_for((size_t)n, 96),
+                            GPUEXEC_ARGS(d, n, multiplier, increment, rounds)));
     CHECK_DEVICE(&s, d, wanted, (size_t)n, 4);
 }
 
 /* Every thread's line comes out once, whole, in whichever order. */
 TEST_ALONE(hello) {
     enum { blocks = 3, threads = 5 };
-    setting s = set_up("kernels/hello.ptx");
+    setting s = set_up("kernels/hello.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "hello");
     static char text[10000];
     double   x = -0.625;
@@ -521,8 +592,8 @@ TEST_ALONE(hello) {
     CHECK_OK(result);
     for (i = 0; i < blocks * threads; i++) {
         char line[200];
-        snprintf(line, sizeof line, "hello from thread %d of block %d, %s: x + %d = %f, word >> %d = %llx\n", i % threads, i / threads,
-                 i % 2 ? "odd" : "even", i, x + i, i, (unsigned long long)(word >> i));
+        snprintf(line, sizeof line, "hello from thread %d of block %d, %s: x + %d = %f, word >> %d = %llx\n",
+                 i % threads, i / threads, i % 2 ? "odd" : "even", i, x + i, i, (unsigned long long)(word >> i));
         CHECK_TEXT(text, line);
         wanted_length += strlen(line);
     }
@@ -531,7 +602,7 @@ TEST_ALONE(hello) {
 
 /* One grid whose blocks wait for each other: as large as the device can run at once, and not a block more. */
 TEST(a_cooperative_grid) {
-    setting s = set_up("kernels/grid_sum.ptx");
+    setting s = set_up("kernels/grid_sum.ptx", NULL, 0);
     gpuexec_kernel sum = gpuexec_kernel_get(s.mod, "grid_sum");
     int n = 1000003, i, most = gpuexec_kernel_cooperative_blocks(sum, 256, 0), blocks;
     unsigned *in = malloc((size_t)n * sizeof *in);
@@ -543,12 +614,14 @@ TEST(a_cooperative_grid) {
     gpuexec_copy_in(s.stream, din, in, (size_t)n * sizeof *in);
     for (blocks = 1; blocks <= most; blocks = blocks < most && blocks * 5 > most ? most : blocks * 5) {
         got = 0;
-        CHECK_OK(gpuexec_launch_cooperative(sum, s.stream, gpuexec_grid((unsigned)blocks, 256, 0), GPUEXEC_ARGS(din, shares, out, n)));
+        CHECK_OK(gpuexec_launch_cooperative(sum, s.stream, gpuexec_grid((unsigned)blocks, 256, 0),
+                                            GPUEXEC_ARGS(din, shares, out, n)));
         CHECK_OK(gpuexec_copy_out(s.stream, &got, out, 8));
         CHECK_OK(gpuexec_stream_sync(s.stream));
         CHECK_EQ(got, want);
     }
-    CHECK_RESULT(gpuexec_launch_cooperative(sum, s.stream, gpuexec_grid((unsigned)most + 1, 256, 0), GPUEXEC_ARGS(din, shares, out, n)), GPUEXEC_BAD_LAUNCH);
+    CHECK_RESULT(gpuexec_launch_cooperative(sum, s.stream, gpuexec_grid((unsigned)most + 1, 256, 0),
+                                            GPUEXEC_ARGS(din, shares, out, n)), GPUEXEC_BAD_LAUNCH);
     {
         char a[32], b[32];
         snprintf(a, sizeof a, "%d blocks", most + 1);
@@ -559,11 +632,16 @@ TEST(a_cooperative_grid) {
     free(in);
 }
 
-/* On one device; the example multi_device_jacobi has several. One block, several rows to a block, more blocks than rows; to the end, and stopping early. */
+/* On one device; the example multi_device_jacobi has several. One block, several rows to a block, more blocks than
+   rows; to the end, and stopping early. */
 TEST(jacobi) {
     enum { rows = 13, width = 75, iterations = 200, every = 8, checks = iterations / every };
-    typedef struct { gpuexec_ptr barrier, cells, above, below, to_above, to_below, change, changes; int width, rows, iterations, every; float enough; } slab;
-    setting s = set_up("kernels/jacobi.ptx");
+    typedef struct {
+        gpuexec_ptr barrier, cells, above, below, to_above, to_below, change, changes;
+        int width, rows, iterations, every;
+        float enough;
+    } slab;
+    setting s = set_up("kernels/jacobi.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "jacobi");
     gpuexec_barrier barrier = gpuexec_barrier_create(&s.ctx, 1, NULL);
     static float grid[2][rows + 2][width], got[2][rows][width];
@@ -571,10 +649,12 @@ TEST(jacobi) {
     for (round = 0; round < 3; round++) {
         float change[checks] = { 0 }, got_change[checks];
         uint32_t seed = 40;
-        slab a = { gpuexec_barrier_address(barrier, 0), gpuexec_alloc(s.ctx, sizeof got), gpuexec_alloc(s.ctx, 2 * sizeof grid[0][0]),
-                   gpuexec_alloc(s.ctx, 2 * sizeof grid[0][0]), 0, 0, gpuexec_alloc(s.ctx, sizeof change), gpuexec_alloc(s.ctx, sizeof change),
+        slab a = { gpuexec_barrier_address(barrier, 0), gpuexec_alloc(s.ctx, sizeof got),
+                   gpuexec_alloc(s.ctx, 2 * sizeof grid[0][0]), gpuexec_alloc(s.ctx, 2 * sizeof grid[0][0]), 0, 0,
+                   gpuexec_alloc(s.ctx, sizeof change), gpuexec_alloc(s.ctx, sizeof change),
                    width, rows, iterations, every, round == 1 ? 0.5f : 0.0f };
-        gpuexec_device_launch launch = { fn, s.stream, gpuexec_grid(round == 0 ? 1 : round == 1 ? 5 : 17, 96, 0), GPUEXEC_ARGS(a) };
+        gpuexec_device_launch launch = { fn, s.stream, gpuexec_grid(round == 0 ? 1 : round == 1 ? 5 : 17, 96, 0),
+                                         GPUEXEC_ARGS(a) };
         for (y = 0; y < rows + 2; y++) for (x = 0; x < width; x++) grid[0][y][x] = grid[1][y][x] = random_float(&seed);
         for (k = 0; k < 2; k++) {
             gpuexec_copy_in(s.stream, a.cells + (size_t)k * sizeof got[0], grid[k][1], sizeof got[0]);

@@ -1,9 +1,11 @@
-/* link.c - PTX texts linked by the driver (cuLink), called as it is: no cuda.h, and nothing of gpuexec but the context and the launch. */
+/* link.c - PTX texts linked by the driver (cuLink), called as it is: no cuda.h, and nothing of gpuexec but the context
+   and the launch. */
 #include "../test.h"
 #include <math.h>
 
 typedef int (*link_create_fn)(unsigned n, int *options, void **values, void **state);
-typedef int (*link_add_data_fn)(void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options, void **values);
+typedef int (*link_add_data_fn)(void *state, int type, void *data, size_t bytes, const char *name, unsigned n,
+                                int *options, void **values);
 typedef int (*link_add_file_fn)(void *state, int type, const char *path, unsigned n, int *options, void **values);
 typedef int (*link_complete_fn)(void *state, void **image, size_t *bytes);
 typedef int (*handle_fn)(void *handle);
@@ -12,26 +14,41 @@ typedef int (*load_ex_fn)(void **module, const void *image, unsigned n, int *opt
 typedef int (*global_fn)(unsigned long long *address, size_t *bytes, void *module, const char *name);
 
 enum { INPUT_CUBIN, INPUT_PTX };
-enum { THREADS_PER_BLOCK = 1, WALL_TIME, INFO_LOG, INFO_LOG_BYTES, ERROR_LOG, ERROR_LOG_BYTES, TARGET = 9, FALLBACK_STRATEGY, LOG_VERBOSE = 12 };
+enum { THREADS_PER_BLOCK = 1, WALL_TIME, INFO_LOG, INFO_LOG_BYTES, ERROR_LOG, ERROR_LOG_BYTES, TARGET = 9,
+       FALLBACK_STRATEGY, LOG_VERBOSE = 12 };
 
 static struct {
-    link_create_fn create; link_add_data_fn add; link_add_file_fn add_file; link_complete_fn complete; handle_fn destroy, set_current;
-    load_fn load, load_file; load_ex_fn load_ex; global_fn global;
+    link_create_fn create;
+    link_add_data_fn add;
+    link_add_file_fn add_file;
+    link_complete_fn complete;
+    handle_fn destroy, set_current;
+    load_fn load, load_file;
+    load_ex_fn load_ex;
+    global_fn global;
 } cu;
-
 
 static gpuexec_context begin(void) {
     static const struct { const char *name; int version; } names[] = {
-        { "cuLinkCreate", 6050 }, { "cuLinkAddData", 6050 }, { "cuLinkAddFile", 6050 }, { "cuLinkComplete", 5050 }, { "cuLinkDestroy", 5050 },
-        { "cuCtxSetCurrent", 4000 }, { "cuModuleLoadData", 2000 }, { "cuModuleLoad", 2000 }, { "cuModuleGetGlobal", 3020 },
-        { "cuModuleLoadDataEx", 2010 } };
+        { "cuLinkCreate", 6050 }, { "cuLinkAddData", 6050 }, { "cuLinkAddFile", 6050 }, { "cuLinkComplete", 5050 },
+        { "cuLinkDestroy", 5050 }, { "cuCtxSetCurrent", 4000 }, { "cuModuleLoadData", 2000 }, { "cuModuleLoad", 2000 },
+        { "cuModuleGetGlobal", 3020 },
+        { "cuModuleLoadDataEx", 2010 }
+        };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     void *p[sizeof names / sizeof *names];
     size_t i;
-    for (i = 0; i < sizeof names / sizeof *names; i++) CHECK((p[i] = gpuexec_driver_symbol(names[i].name, names[i].version)) != NULL);
-    memcpy(&cu.create, &p[0], sizeof p[0]); memcpy(&cu.add, &p[1], sizeof p[0]); memcpy(&cu.add_file, &p[2], sizeof p[0]);
-    memcpy(&cu.complete, &p[3], sizeof p[0]); memcpy(&cu.destroy, &p[4], sizeof p[0]); memcpy(&cu.set_current, &p[5], sizeof p[0]);
-    memcpy(&cu.load, &p[6], sizeof p[0]); memcpy(&cu.load_file, &p[7], sizeof p[0]); memcpy(&cu.global, &p[8], sizeof p[0]);
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK((p[i] = gpuexec_driver_symbol(names[i].name, names[i].version)) != NULL);
+    memcpy(&cu.create, &p[0], sizeof p[0]);
+    memcpy(&cu.add, &p[1], sizeof p[0]);
+    memcpy(&cu.add_file, &p[2], sizeof p[0]);
+    memcpy(&cu.complete, &p[3], sizeof p[0]);
+    memcpy(&cu.destroy, &p[4], sizeof p[0]);
+    memcpy(&cu.set_current, &p[5], sizeof p[0]);
+    memcpy(&cu.load, &p[6], sizeof p[0]);
+    memcpy(&cu.load_file, &p[7], sizeof p[0]);
+    memcpy(&cu.global, &p[8], sizeof p[0]);
     memcpy(&cu.load_ex, &p[9], sizeof p[0]);
     CHECK_EQ(cu.set_current(gpuexec_context_native(ctx)), 0);
     return ctx;
@@ -69,7 +86,9 @@ static void linker_free(linker *l) {
 }
 
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
-#define CALL(from, to, name) "{ .param .b32 x; .param .b32 y; st.param.b32 [x], " from "; call.uni (y), " name ", (x); ld.param.b32 " to ", [y]; }\n"
+#define CALL(from, to, name) \
+    "{ .param .b32 x; .param .b32 y; st.param.b32 [x], " from "; call.uni (y), " name ", (x); ld.param.b32 " \
+        to ", [y]; }\n"
 
 /* out = twist(shared) + own + table[1]; `hidden` and `inner` are also in the other input, and other things there */
 static const char main_ptx[] = HEAD
@@ -77,7 +96,8 @@ static const char main_ptx[] = HEAD
     ".extern .global .align 4 .u32 shared_word;\n"
     ".extern .const .align 4 .u32 table[2];\n"
     ".global .align 4 .u32 hidden = 1000;\n"
-    ".func (.param .b32 r) inner(.param .b32 a) { .reg .b32 %r<3>; ld.param.b32 %r1, [a]; add.s32 %r2, %r1, 7; st.param.b32 [r], %r2; ret; }\n"
+    ".func (.param .b32 r) inner(.param .b32 a) { .reg .b32 %r<3>; ld.param.b32 %r1, [a]; add.s32 %r2, %r1, 7; "
+    "st.param.b32 [r], %r2; ret; }\n"
     ".visible .entry run(.param .u64 out) {\n"
     ".reg .b32 %r<9>; .reg .b64 %d<3>;\n"
     "ld.param.u64 %d1, [out];\n"
@@ -97,7 +117,8 @@ static const char part_ptx[] = HEAD
     ".visible .const .align 4 .u32 table[2] = { 11, 13 };\n"
     ".global .align 4 .u32 hidden = 3;\n"
     ".visible .global .align 8 .u64 where = generic(shared_word);\n"
-    ".func (.param .b32 r) inner(.param .b32 a) { .reg .b32 %r<4>; ld.param.b32 %r1, [a]; ld.global.u32 %r2, [hidden];\n"
+    ".func (.param .b32 r) inner(.param .b32 a) { .reg .b32 %r<4>; ld.param.b32 %r1, [a]; "
+    "ld.global.u32 %r2, [hidden];\n"
     "mul.lo.s32 %r3, %r1, %r2; st.param.b32 [r], %r3; ret; }\n"
     ".visible .func (.param .b32 r) twist(.param .b32 a) { .reg .b32 %r<3>; ld.param.b32 %r1, [a];\n"
     CALL("%r1", "%r2", "inner")
@@ -105,7 +126,8 @@ static const char part_ptx[] = HEAD
     ".visible .entry peek(.param .u64 out) { .reg .b32 %r<2>; .reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [out]; ld.global.u32 %r1, [shared_word]; st.global.u32 [%d1], %r1; ret; }\n";
 static const char weak_ptx[] = HEAD
-    ".weak .func (.param .b32 r) twist(.param .b32 a) { .reg .b32 %r<2>; mov.u32 %r1, 500; st.param.b32 [r], %r1; ret; }\n";
+    ".weak .func (.param .b32 r) twist(.param .b32 a) { .reg .b32 %r<2>; mov.u32 %r1, 500; "
+    "st.param.b32 [r], %r1; ret; }\n";
 
 static uint32_t run_kernel(gpuexec_context ctx, gpuexec_module mod, const char *name) {
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
@@ -159,8 +181,8 @@ TEST(order_does_not_matter_and_weak_yields) {
     linker_free(l);
 }
 
-/* A function's address taken where it is extern, one dynamic shared array under two declarations, one variable out of two weak ones,
-   and a table of functions in an initialiser. */
+/* A function's address taken where it is extern, one dynamic shared array under two declarations, one variable out of
+   two weak ones, and a table of functions in an initialiser. */
 TEST(addresses_shared_memory_and_weak_variables) {
     static const char a[] = HEAD
         ".extern .func (.param .b32 r) fetch(.param .b32 a);\n"
@@ -174,13 +196,15 @@ TEST(addresses_shared_memory_and_weak_variables) {
         "mov.u32 %r2, 4000; st.global.u32 [both], %r2;\n"
         "ld.global.u64 %d2, [functions];\n"
         "mov.u32 %r3, 1;\n"
-        "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r3; proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+        "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r3; "
+        "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
         "call (y), %d2, (x), proto; ld.param.b32 %r4, [y]; }\n"
         "st.global.u32 [%d1], %r4; ret; }\n";
     static const char b[] = HEAD
         ".extern .shared .align 4 .b8 dynamic[];\n"
         ".weak .global .align 4 .u32 both = 20;\n"
-        ".visible .func (.param .b32 r) fetch(.param .b32 a) { .reg .b32 %r<6>; ld.param.b32 %r1, [a]; ld.shared.u32 %r2, [dynamic];\n"
+        ".visible .func (.param .b32 r) fetch(.param .b32 a) { .reg .b32 %r<6>; ld.param.b32 %r1, [a]; "
+        "ld.shared.u32 %r2, [dynamic];\n"
         "ld.global.u32 %r3, [both]; add.s32 %r4, %r1, %r2; add.s32 %r5, %r4, %r3; st.param.b32 [r], %r5; ret; }\n";
     gpuexec_context ctx = begin();
     linker *l = linker_make();
@@ -192,7 +216,8 @@ TEST(addresses_shared_memory_and_weak_variables) {
     CHECK_EQ(linker_add(l, "b", b), 0);
     CHECK_EQ(cu.complete(l->state, &image, NULL), 0);
     CHECK_EQ(cu.load(&native, image), 0);
-    gpuexec_launch(gpuexec_kernel_get(gpuexec_module_from_native(ctx, (struct CUmod_st *)native), "run"), s, gpuexec_grid(1, 1, 64), GPUEXEC_ARGS(p));
+    gpuexec_launch(gpuexec_kernel_get(gpuexec_module_from_native(ctx, (struct CUmod_st *)native), "run"), s,
+                   gpuexec_grid(1, 1, 64), GPUEXEC_ARGS(p));
     gpuexec_copy_out(s, &word, p, 4);
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(word, 4301);
@@ -217,8 +242,10 @@ TEST(saved_image_and_added_file) {
         CHECK(ftruncate(saved_file, (off_t)bytes / 2) == 0);
         CHECK_EQ(cu.load_file(&native, saved), 200);
     }
-    close(part_file); unlink(part);
-    close(saved_file); unlink(saved);
+    close(part_file);
+    unlink(part);
+    close(saved_file);
+    unlink(saved);
 }
 
 TEST(missing_symbols_are_named) {
@@ -255,7 +282,8 @@ TEST(what_does_not_match_is_named) {
     int     result;
     begin();
     l = linker_make();
-    CHECK_EQ(linker_add(l, "uses", HEAD ".extern .global .align 4 .u32 word;\n.visible .entry e() { .reg .b32 %r<2>; ld.global.u32 %r1, [word]; st.global.u32 [word], %r1; ret; }\n"), 0);
+    CHECK_EQ(linker_add(l, "uses", HEAD ".extern .global .align 4 .u32 word;\n.visible .entry e() { .reg .b32 %r<2>; "
+                        "ld.global.u32 %r1, [word]; st.global.u32 [word], %r1; ret; }\n"), 0);
     result = linker_add(l, "has", HEAD ".visible .global .align 8 .u64 word = 1;\n");
     if (!result) result = cu.complete(l->state, &image, &bytes);
     CHECK(result != 0);
@@ -274,7 +302,7 @@ TEST(broken_input_is_named) {
     linker_free(l);
 }
 
-/* --- the answers of driver 580 on an H200, where the log was asked to be verbose --------------------------------------- */
+/* --- the answers of driver 580 on an H200, where the log was asked to be verbose ---------------------------------- */
 
 static const char uses[] = HEAD ".extern .func tw();\n.extern .global .align 4 .u32 sw;\n"
     ".visible .entry run() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; call tw, (); ret; }\n";
@@ -283,7 +311,12 @@ static const char has_larger[] = HEAD ".visible .global .align 8 .u64 sw = 5;\n.
 
 static size_t info_bytes(const linker *l) { return (size_t)(uintptr_t)l->values[2]; }
 static size_t error_bytes(const linker *l) { return (size_t)(uintptr_t)l->values[4]; }
-static float ms_of(const linker *l) { float ms; memcpy(&ms, &l->values[0], sizeof ms); return ms; }
+
+static float ms_of(const linker *l) {
+    float ms;
+    memcpy(&ms, &l->values[0], sizeof ms);
+    return ms;
+}
 
 TEST(a_state_works_on_after_a_broken_input_until_it_is_complete) {
     linker *l;
@@ -317,7 +350,8 @@ TEST(a_state_works_on_after_a_broken_input_until_it_is_complete) {
 /* What is missing stands in the log, but the answer depends on the last text that did not compile. */
 TEST(what_is_missing_is_in_the_log_whatever_the_answer) {
     static const struct { const char *text; int fails, answer; } before[] = {
-        { HEAD ".visible .entry e() { no_such_instruction; }\n", 218, 999 }, { ".version 99.9\n.target sm_70\n", 222, 0 }
+        { HEAD ".visible .entry e() { no_such_instruction; }\n", 218, 999 },
+        { ".version 99.9\n.target sm_70\n", 222, 0 }
     };
     int i;
     begin();
@@ -328,7 +362,8 @@ TEST(what_is_missing_is_in_the_log_whatever_the_answer) {
         CHECK_EQ(cu.load(&native, before[i].text), before[i].fails);
         CHECK_EQ(linker_add(l, "U", uses), 0);
         CHECK_EQ(cu.complete(l->state, &image, &bytes), before[i].answer);
-        CHECK_STRING(l->error, "error   : Undefined reference to 'tw' in 'U'\nerror   : Undefined reference to 'sw' in 'U'");
+        CHECK_STRING(l->error, "error   : Undefined reference to 'tw' in 'U'\n"
+                     "error   : Undefined reference to 'sw' in 'U'");
         CHECK_EQ(error_bytes(l), strlen(l->error));
         if (before[i].answer == 0) {
             CHECK_EQ(linker_add(l, "late", has), 1);
@@ -406,9 +441,9 @@ TEST(another_target) {
     CHECK_EQ((uintptr_t)value, 1024);
     desc.target = 100;
     desc.name   = "has";
-    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, has, 0, &desc)));
-    CHECK_TEXT(gpuexec_error_text(), "has was compiled for gpuexec_module_desc.target 100, but device 0 is of compute capability 9.0", "cure: leave it 0");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_IMAGE);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, has, 0, &desc), GPUEXEC_BAD_IMAGE,
+                   "has was compiled for gpuexec_module_desc.target 100, but device 0 is of compute capability 9.0",
+                   "cure: leave it 0");
 }
 
 TEST(misuse) {
@@ -440,7 +475,7 @@ TEST(extern_without_a_linker_stays_an_error) {
     CHECK(cu.load(&native, main_ptx) != 0);
 }
 
-/* --- the same by this library ------------------------------------------------------------------------------------------ */
+/* --- the same by this library ------------------------------------------------------------------------------------- */
 
 static gpuexec_linker linker_of(gpuexec_context ctx, int main_too, int part_too) {
     gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
@@ -459,7 +494,8 @@ TEST(library_links_and_loads) {
     uint32_t    word = 0;
     CHECK_MADE(mod);
     CHECK_OK(gpuexec_linker_image(l, &image, &bytes));
-    CHECK(image != NULL && bytes > 0 && image_hash(mod) == gxi_hash(image, bytes) && image_hash(again) == image_hash(mod));
+    CHECK(image != NULL && bytes > 0 && image_hash(mod) == gxi_hash(image, bytes) &&
+          image_hash(again) == image_hash(mod));
     CHECK(gpuexec_linker_log(l) != NULL);
     CHECK(gpuexec_linker_ms(l) >= 0 && gpuexec_linker_ms(l) < 60000);
     CHECK_OK(gpuexec_linker_destroy(l));                         /* loaded modules stay */
@@ -484,30 +520,29 @@ TEST(library_saves_and_reads) {
     CHECK_OK(gpuexec_linker_save(l, saved));
     snprintf(aside, sizeof aside, "%s.%ld", saved, (long)getpid());
     CHECK(access(aside, F_OK) != 0);                             /* renamed */
-    CHECK_RESULT(gpuexec_linker_save(l, "/no/such/folder/x.cubin"), GPUEXEC_FILE_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "cannot write", "/no/such/folder/x.cubin", "No such file");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
+    CHECK_REFUSED(gpuexec_linker_save(l, "/no/such/folder/x.cubin"), GPUEXEC_FILE_ERROR, "cannot write",
+                  "/no/such/folder/x.cubin", "No such file");
     mod = gpuexec_module_load_file(ctx, saved, NULL);
     CHECK(image_hash(mod) == image_hash(gpuexec_linker_load(l)));
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
-    close(part_file); unlink(part);
-    close(saved_file); unlink(saved);
+    close(part_file);
+    unlink(part);
+    close(saved_file);
+    unlink(saved);
 }
 
 TEST(library_names_what_is_missing_and_links_when_it_came) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = linker_of(ctx, 1, 0);
     gpuexec_module  mod = gpuexec_linker_load(l);
-    CHECK(!gpuexec_ok(mod));
-    CHECK_TEXT(gpuexec_why(mod), "the linked image cannot be linked", "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'", "GPUEXEC_LINK_FAILED",
-               "cure: add the input that defines it");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
+    CHECK_NOT_MADE(mod, GPUEXEC_LINK_FAILED, "the linked image cannot be linked",
+                   "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'", "GPUEXEC_LINK_FAILED",
+                   "cure: add the input that defines it");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
     mod = gpuexec_linker_load(l);
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, weak_ptx, 0, "late"), GPUEXEC_TOO_LATE);
-    CHECK_TEXT(gpuexec_error_text(), "the linked image has been linked: it takes no more inputs", "make another linker");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_TOO_LATE);
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, weak_ptx, 0, "late"), GPUEXEC_TOO_LATE,
+                  "the linked image has been linked: it takes no more inputs", "make another linker");
     CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
 }
 
@@ -518,19 +553,24 @@ TEST(library_names_what_is_there_twice) {
     desc.name = "the physics";
     l = gpuexec_linker_create(ctx, &desc);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "one"));
-    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "two") == GPUEXEC_OK) gpuexec_linker_load(l);     /* said here or at the end */
+    /* said here or at the end */
+    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "two") == GPUEXEC_OK) gpuexec_linker_load(l);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "the physics cannot be linked", "Multiple definition of", "'twist'", "'one'", "'two'", "cure: leave one definition");
+    CHECK_TEXT(gpuexec_error_text(), "the physics cannot be linked", "Multiple definition of", "'twist'", "'one'",
+               "'two'", "cure: leave one definition");
 }
 
 TEST(library_names_kernels_that_need_the_device_runtime) {
     static const char ptx[] = HEAD
-        ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"
-        ".visible .entry parent(.param .u64 out) { .reg .b64 %d<3>; mov.u64 %d1, __cudaCDP2GetParameterBufferV2; ld.param.u64 %d2, [out];\n"
+        ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], "
+        ".param .align 4 .b8 b[12], .param .b32 s);\n"
+        ".visible .entry parent(.param .u64 out) { .reg .b64 %d<3>; mov.u64 %d1, __cudaCDP2GetParameterBufferV2; "
+        "ld.param.u64 %d2, [out];\n"
         "st.global.u64 [%d2], %d1; ret; }\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
-    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK && gpuexec_ok(gpuexec_linker_load(l)) && on_cpu_device())
+    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK &&
+        gpuexec_ok(gpuexec_linker_load(l)) && on_cpu_device())
         SKIP("this CPU device brings a device runtime of its own");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "__cudaCDP2GetParameterBufferV2", "libcudadevrt.a");
@@ -552,7 +592,8 @@ TEST(library_names_what_is_missing_when_verbose) {
     l = gpuexec_linker_create(ctx, &desc);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main"));
     CHECK_RESULT(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'", "cure: add the input that defines it");
+    CHECK_TEXT(gpuexec_error_text(), "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'",
+               "cure: add the input that defines it");
     CHECK(image == NULL && bytes == 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
@@ -561,6 +602,7 @@ TEST(library_names_what_is_missing_when_verbose) {
 
 TEST(library_names_a_broken_input_and_goes_on) {
     static char many[40000] = HEAD ".visible .entry e() {\n";
+    static const char too_new[] = ".version 99.9\n.target sm_70\n.address_size 64\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = linker_of(ctx, 1, 0);
     const char *log;
@@ -570,12 +612,12 @@ TEST(library_names_a_broken_input_and_goes_on) {
     CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, many, 0, "bad one"), GPUEXEC_BAD_IMAGE);
     CHECK_TEXT(gpuexec_error_text(), "bad one is PTX that does not compile", "no_such_instruction", "line 5");
     log = gpuexec_error_detail()->log;
-    if (on_cpu_device() && CHECK(log != NULL)) CHECK_TEXT(log, "no_such_instruction_599");       /* grown until nothing was cut */
+    /* grown until nothing was cut */
+    if (on_cpu_device() && CHECK(log != NULL)) CHECK_TEXT(log, "no_such_instruction_599");
     gpuexec_take_error();
-    CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ".version 99.9\n.target sm_70\n.address_size 64\n", 0, NULL), GPUEXEC_IMAGE_TOO_NEW);
-    CHECK_TEXT(gpuexec_error_text(), "input 2 is PTX of .version 99.9", "takes at most .version");
-    gpuexec_take_error();
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));            /* the broken ones are not part of it */
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, too_new, 0, NULL), GPUEXEC_IMAGE_TOO_NEW,
+                  "input 2 is PTX of .version 99.9", "takes at most .version");
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));   /* the broken ones are not part of it */
     CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
 }
 
@@ -586,25 +628,33 @@ TEST(library_misuse) {
     gpuexec_linker      none = { 0 }, l = linker_of(ctx, 0, 0);
     const void *image = zeros;
     size_t      bytes = 1;
-#define REFUSED(call, wanted, ...) do { CHECK_RESULT(call, wanted); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); CHECK_RESULT(gpuexec_take_error(), wanted); } while (0)
-    REFUSED(gpuexec_linker_add(none, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL), GPUEXEC_BAD_HANDLE, "the linker was never made");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, NULL, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the input is NULL");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "", 0, "nothing"), GPUEXEC_BAD_IMAGE, "nothing is empty");
-    REFUSED(gpuexec_linker_add(l, (gpuexec_input_type)9, main_ptx, 0, NULL), GPUEXEC_BAD_ARGUMENT, "9 is no gpuexec_input_type");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_CUBIN, main_ptx, 0, "main"), GPUEXEC_BAD_IMAGE, "main was said to be a cubin, but it is PTX text", "AUTO");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "__global__ void f() {}", 0, "f.cu"), GPUEXEC_BAD_IMAGE, "f.cu is none of PTX text", "CUDA C", "nvcc");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "hello", 0, NULL), GPUEXEC_BAD_IMAGE, "input 1 is none of", ".version");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\n", 0, "x.a"), GPUEXEC_BAD_ARGUMENT, "x.a is a library", "does not say its length");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED, "x.ltoir is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/file.ptx"), GPUEXEC_FILE_ERROR, "/no/such/file.ptx", "No such file");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "\"/tmp\" is a directory",
-            "directory");
-    REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"), GPUEXEC_BAD_IMAGE, "ELF file, but no cubin");
-    REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
-    REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED, "from 0 inputs", "add inputs first");
+    CHECK_REFUSED(gpuexec_linker_add(none, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL), GPUEXEC_BAD_HANDLE,
+                  "the linker was never made");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, NULL, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the input is NULL");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "", 0, "nothing"), GPUEXEC_BAD_IMAGE, "nothing is empty");
+    CHECK_REFUSED(gpuexec_linker_add(l, (gpuexec_input_type)9, main_ptx, 0, NULL), GPUEXEC_BAD_ARGUMENT,
+                  "9 is no gpuexec_input_type");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_CUBIN, main_ptx, 0, "main"), GPUEXEC_BAD_IMAGE,
+                  "main was said to be a cubin, but it is PTX text", "AUTO");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "__global__ void f() {}", 0, "f.cu"), GPUEXEC_BAD_IMAGE,
+                  "f.cu is none of PTX text", "CUDA C", "nvcc");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "hello", 0, NULL), GPUEXEC_BAD_IMAGE, "input 1 is none of",
+                  ".version");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\n", 0, "x.a"), GPUEXEC_BAD_ARGUMENT,
+                  "x.a is a library", "does not say its length");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED,
+                  "x.ltoir is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
+    CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
+    CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/file.ptx"), GPUEXEC_FILE_ERROR,
+                  "/no/such/file.ptx", "No such file");
+    CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "\"/tmp\" is a directory",
+                  "directory");
+    CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"), GPUEXEC_BAD_IMAGE,
+                  "ELF file, but no cubin");
+    CHECK_REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
+    CHECK_REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED, "from 0 inputs", "add inputs first");
     CHECK(image == NULL && bytes == 0);
-    REFUSED(gpuexec_linker_save(l, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
+    CHECK_REFUSED(gpuexec_linker_save(l, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
     desc.prefer_binary = 1;
     CHECK(!gpuexec_ok(gpuexec_linker_create(ctx, &desc)));
     CHECK_TEXT(gpuexec_error_text(), "prefer_binary is set, but a linker");
@@ -632,21 +682,18 @@ TEST(what_the_cpu_device_cannot_do) {
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
     if (!on_cpu_device()) SKIP("only about the CPU device");
     cubin[18] = 190;
-    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL)));
-    CHECK_TEXT(gpuexec_error_text(), "the image is a cubin, but the CPU device executes PTX text only", "nvcc -ptx");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
-            "a.cubin is a cubin, but the CPU device");
-    REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"), GPUEXEC_NOT_SUPPORTED,
-            "libcudadevrt.a is a library of host objects, but the CPU device", "on GPUs only");
-    CHECK(!gpuexec_ok(gpuexec_module_load(ctx, ptx, 0, NULL)));
-    CHECK_TEXT(gpuexec_error_text(), "the image has kernels that launch kernels", "which the CPU device cannot do",
-               "from the host");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_NOT_SUPPORTED,
+                   "the image is a cubin, but the CPU device executes PTX text only", "nvcc -ptx");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
+                  "a.cubin is a cubin, but the CPU device");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"),
+                  GPUEXEC_NOT_SUPPORTED, "libcudadevrt.a is a library of host objects, but the CPU device",
+                  "on GPUs only");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_NOT_SUPPORTED,
+                   "the image has kernels that launch kernels", "which the CPU device cannot do", "from the host");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent"));
-    REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
-            "cudaGetParameterBufferV2",
-            "libcudadevrt.a, which the CPU device cannot take");
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
+                  "cudaGetParameterBufferV2", "libcudadevrt.a, which the CPU device cannot take");
 }
 
 TEST(library_linkers_end_with_their_context) {
@@ -674,12 +721,13 @@ TEST(library_failed_linkers) {
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
     CHECK(!gpuexec_ok(l));
     CHECK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL) == GPUEXEC_NO_DEVICE);
-    CHECK_TEXT(gpuexec_why(gpuexec_linker_load(l)), "there is no device 99");        /* the first failure, which is latched */
+    CHECK_TEXT(gpuexec_why(gpuexec_linker_load(l)), "there is no device 99");  /* the first failure, which is latched */
     CHECK_OK(gpuexec_linker_destroy(l));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NO_DEVICE);
 }
 
-/* An input that could not be added is missing: nothing is linked, and above all nothing saved, while that failure is not taken. */
+/* An input that could not be added is missing: nothing is linked, and above all nothing saved, while that failure is
+   not taken. */
 TEST(library_does_not_save_what_lacks_an_input) {
     static const char path[] = "/tmp/gpuexec-link-test.image";
     gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
@@ -699,7 +747,7 @@ TEST(library_does_not_save_what_lacks_an_input) {
     CHECK_EQ(remove(path), 0);
 }
 
-/* --- the classic example of cuLink: many texts, both logs, the wall time ------------------------------------------------ */
+/* --- the classic example of cuLink: many texts, both logs, the wall time ------------------------------------------ */
 
 enum { parts = 20 };
 /* Each has a function that adds its number and calls the next one; the first has the kernel. */
@@ -709,9 +757,11 @@ static const char *chain_ptx(int i) {
     if (i + 1 < parts) snprintf(call, sizeof call, CALL("%%r1", "%%r1", "part%d"), i + 1);
     strcpy(text, HEAD);
     if (i + 1 < parts) sprintf(text + strlen(text), ".extern .func (.param .b32 r) part%d(.param .b32 a);\n", i + 1);
-    sprintf(text + strlen(text), ".visible .func (.param .b32 r) part%d(.param .b32 a) { .reg .b32 %%r<2>; ld.param.b32 %%r1, [a];\nadd.s32 %%r1, %%r1, %d;\n%s"
+    sprintf(text + strlen(text), ".visible .func (.param .b32 r) part%d(.param .b32 a) { .reg .b32 %%r<2>; "
+            "ld.param.b32 %%r1, [a];\nadd.s32 %%r1, %%r1, %d;\n%s"
                                  "st.param.b32 [r], %%r1; ret; }\n", i, i, call);
-    if (i == 0) strcat(text, ".visible .entry run(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d<2>; ld.param.u64 %d1, [out]; mov.u32 %r1, 1000;\n"
+    if (i == 0) strcat(text, ".visible .entry run(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d<2>; "
+                       "ld.param.u64 %d1, [out]; mov.u32 %r1, 1000;\n"
                              CALL("%r1", "%r2", "part0") "st.global.u32 [%d1], %r2; ret; }\n");
     return text;
 }
@@ -719,13 +769,16 @@ TEST(many_texts_by_the_driver) {
     enum { BUFFER_SIZE = 8192 };
     static char error_log[BUFFER_SIZE], info_log[BUFFER_SIZE];
     gpuexec_context ctx = begin();
-    int    options[6] = { WALL_TIME, INFO_LOG, INFO_LOG_BYTES, ERROR_LOG, ERROR_LOG_BYTES, 12 /* CU_JIT_LOG_VERBOSE */ }, i;
+    int    options[6] = { WALL_TIME, INFO_LOG, INFO_LOG_BYTES, ERROR_LOG, ERROR_LOG_BYTES,
+                          12 /* CU_JIT_LOG_VERBOSE */ }, i;
     void  *values[6], *state = NULL, *cubin = NULL, *native = NULL;
     size_t bytes = 0;
     float  ms = -1;
     values[0] = NULL;
-    values[1] = info_log;  values[2] = (void *)(uintptr_t)BUFFER_SIZE;
-    values[3] = error_log; values[4] = (void *)(uintptr_t)BUFFER_SIZE;
+    values[1] = info_log;
+    values[2] = (void *)(uintptr_t)BUFFER_SIZE;
+    values[3] = error_log;
+    values[4] = (void *)(uintptr_t)BUFFER_SIZE;
     values[5] = (void *)(uintptr_t)1;
     CHECK_EQ(cu.create(6, options, values, &state), 0);          /* values and logs live as long as the state */
     for (i = 0; i < parts; i++) {
@@ -739,7 +792,8 @@ TEST(many_texts_by_the_driver) {
     CHECK(ms >= 0 && ms < 60000);
     CHECK_EQ(cu.load(&native, cubin), 0);                        /* before the state, whose image it is, goes */
     CHECK_EQ(cu.destroy(state), 0);
-    CHECK_EQ(run_kernel(ctx, gpuexec_module_from_native(ctx, (struct CUmod_st *)native), "run"), 1000 + parts * (parts - 1) / 2);
+    CHECK_EQ(run_kernel(ctx, gpuexec_module_from_native(ctx, (struct CUmod_st *)native), "run"),
+             1000 + parts * (parts - 1) / 2);
 }
 TEST(many_texts_by_the_library) {
     gpuexec_context     ctx = gpuexec_context_open(0, NULL);
@@ -793,7 +847,8 @@ TEST(binaries_of_nvcc) {
         { GXI_FATBIN,  "-fatbin -rdc=true -arch=sm_", "is a fatbin" },
         { GXI_OBJECT,  "-dc -arch=sm_", "is an object" },
         { GXI_LIBRARY, "-lib -rdc=true -arch=sm_", "is a library" },
-        { GXI_LTO,     "-dc -gencode arch=compute_90,code=lto_", "is LTO-IR" } };
+        { GXI_LTO,     "-dc -gencode arch=compute_90,code=lto_", "is LTO-IR" }
+        };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_device_info d;
     size_t i;
@@ -804,9 +859,14 @@ TEST(binaries_of_nvcc) {
         gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
         close(fd);
         snprintf(capability, sizeof capability, "%d", made[i].kind == GXI_LTO ? 90 : d.compute_capability);
-        snprintf(command, sizeof command, "nvcc %s%s -fmad=false -o %s kernels/link_main.cu >/dev/null 2>&1", made[i].how, capability, file);
-        if (system(command) != 0) { unlink(file); SKIP("no nvcc here that compiles for this device"); }
-        added = (int)gpuexec_linker_add_file(l, made[i].kind == GXI_LTO ? GPUEXEC_INPUT_AUTO : (gpuexec_input_type)made[i].kind, file);
+        snprintf(command, sizeof command, "nvcc %s%s -fmad=false -o %s kernels/link_main.cu >/dev/null 2>&1",
+                 made[i].how, capability, file);
+        if (system(command) != 0) {
+            unlink(file);
+            SKIP("no nvcc here that compiles for this device");
+        }
+        added = (int)gpuexec_linker_add_file(l, made[i].kind == GXI_LTO ? GPUEXEC_INPUT_AUTO
+                                             : (gpuexec_input_type)made[i].kind, file);
         if (made[i].kind == GXI_LTO) {
             CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);
             CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
@@ -819,8 +879,10 @@ TEST(binaries_of_nvcc) {
             check_drawing(ctx, gpuexec_linker_load(l));
         }
         gpuexec_take_error();
-        CHECK_RESULT(gpuexec_linker_add_file(l, GPUEXEC_INPUT_PTX, file), made[i].kind == GXI_LTO ? GPUEXEC_NOT_SUPPORTED
-                                                                          : added == GPUEXEC_OK   ? GPUEXEC_TOO_LATE : GPUEXEC_BAD_IMAGE);
+        CHECK_RESULT(gpuexec_linker_add_file(l, GPUEXEC_INPUT_PTX, file),
+                     made[i].kind == GXI_LTO ? GPUEXEC_NOT_SUPPORTED
+                                                                          : added == GPUEXEC_OK   ? GPUEXEC_TOO_LATE
+                                                                          : GPUEXEC_BAD_IMAGE);
         gpuexec_take_error();
         unlink(file);
     }
@@ -873,51 +935,25 @@ TEST_ALONE(the_names_of_linked_kernels_on_an_old_driver) {
     names_of_linked_kernels(0);
 }
 
-/* --- whatever fails, at whichever call ---------------------------------------------------------------------------------- */
+/* --- whatever fails, at whichever call ---------------------------------------------------------------------------- */
 
-static int allocations_left;
-static void *running_dry(void *user, void *p, size_t bytes) {
-    (void)user;
-    if (!bytes) { free(p); return NULL; }
-    return allocations_left-- > 0 ? realloc(p, bytes) : NULL;
+static gpuexec_result link_once(void) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    gpuexec_module  mod;
+    gpuexec_result  made;
+    gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL);
+    gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part");
+    mod = gpuexec_linker_load(l);
+    made = gpuexec_take_error();
+    if (made) CHECK(gpuexec_error_text()[0]);
+    else CHECK_MADE(mod);
+    CHECK_OK(gpuexec_linker_destroy(l));
+    return made;
 }
-TEST(library_without_host_memory) {
-    gpuexec_setup_desc setup = { 0 };
-    int i, failures = 0;
-    setup.realloc_function = running_dry;
-    for (i = 0; i < 300; i++) {
-        gpuexec_context ctx;
-        gpuexec_linker  l;
-        gpuexec_module  mod;
-        gpuexec_result  made;
-        allocations_left = i;
-        if (gpuexec_setup(&setup)) { gpuexec_shutdown(); failures++; continue; }
-        ctx = gpuexec_context_open(0, NULL);
-        l   = gpuexec_linker_create(ctx, NULL);
-        gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL);
-        gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part");
-        mod = gpuexec_linker_load(l);
-        made = gpuexec_take_error();
-        if (made) CHECK(gpuexec_error_text()[0]);
-        else CHECK_MADE(mod);
-        failures += made != GPUEXEC_OK;
-        CHECK_OK(gpuexec_linker_destroy(l));
-        gpuexec_shutdown();
-        if (!made) break;
-    }
-    CHECK(failures > 10 && i < 300);
-}
+TEST(library_without_host_memory) { test_running_dry(link_once, 300); }
 
 /* Also to a driver that does not tell parameters, for which texts are kept. */
-static int allocations_live;
-static void *counting(void *user, void *p, size_t bytes) {
-    (void)user;
-    if (!p) allocations_live++;
-    if (bytes) return realloc(p, bytes);
-    allocations_live--;
-    free(p);
-    return NULL;
-}
 static int GXI_CUDA complete_with_text(void *state, void **image, size_t *bytes) {
     static char text[] = HEAD ".visible .entry run(.param .u64 p) { ret; }\n";
     (void)state;
@@ -928,7 +964,7 @@ static int GXI_CUDA complete_with_text(void *state, void **image, size_t *bytes)
 TEST(library_gives_all_memory_back) {
     gpuexec_setup_desc setup = { 0 };
     int old;
-    setup.realloc_function = counting;
+    setup.realloc_function = test_realloc;
     for (old = 0; old < 3; old++) {
         gpuexec_context ctx;
         gpuexec_linker  l;
@@ -943,7 +979,7 @@ TEST(library_gives_all_memory_back) {
         CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
         CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
         gpuexec_shutdown();
-        CHECK_EQ(allocations_live, 0);
+        CHECK_EQ(test_blocks, 0);
     }
 }
 
@@ -968,10 +1004,31 @@ static void check_driver_failing(const char *fail, const char *text) {
     CHECK_OK(gpuexec_linker_destroy(l));
     gpuexec_take_error();
 }
-TEST_ALONE(library_when_the_driver_makes_no_linker) { check_driver_failing("cuLinkCreate:1:2", "the driver makes no linker"); }
-TEST_ALONE(library_when_the_driver_has_no_compiler) { check_driver_failing("cuLinkCreate:1:221", "libnvidia-ptxjitcompiler.so"); }
-TEST_ALONE(library_when_the_driver_refuses_the_first) { check_driver_failing("cuLinkAddData:1:2", "main cannot be loaded"); }
-TEST_ALONE(library_when_the_driver_refuses_the_second) { check_driver_failing("cuLinkAddData:2:1", "part cannot be loaded"); }
-TEST_ALONE(library_when_linking_fails_unexplained) { check_driver_failing("cuLinkComplete:1:999", "the linked image cannot be linked, from 2 inputs"); }
-TEST_ALONE(library_when_linking_lacks_memory) { check_driver_failing("cuLinkComplete:1:2", "GPUEXEC_OUT_OF_DEVICE_MEMORY"); }
-TEST_ALONE(library_when_loading_fails) { check_driver_failing("cuModuleLoadDataEx:1:2", "the linked image cannot be loaded"); }
+
+TEST_ALONE(library_when_the_driver_makes_no_linker) {
+    check_driver_failing("cuLinkCreate:1:2", "the driver makes no linker");
+}
+
+TEST_ALONE(library_when_the_driver_has_no_compiler) {
+    check_driver_failing("cuLinkCreate:1:221", "libnvidia-ptxjitcompiler.so");
+}
+
+TEST_ALONE(library_when_the_driver_refuses_the_first) {
+    check_driver_failing("cuLinkAddData:1:2", "main cannot be loaded");
+}
+
+TEST_ALONE(library_when_the_driver_refuses_the_second) {
+    check_driver_failing("cuLinkAddData:2:1", "part cannot be loaded");
+}
+
+TEST_ALONE(library_when_linking_fails_unexplained) {
+    check_driver_failing("cuLinkComplete:1:999", "the linked image cannot be linked, from 2 inputs");
+}
+
+TEST_ALONE(library_when_linking_lacks_memory) {
+    check_driver_failing("cuLinkComplete:1:2", "GPUEXEC_OUT_OF_DEVICE_MEMORY");
+}
+
+TEST_ALONE(library_when_loading_fails) {
+    check_driver_failing("cuModuleLoadDataEx:1:2", "the linked image cannot be loaded");
+}

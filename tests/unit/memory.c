@@ -1,8 +1,6 @@
 /* memory.c - device and pinned memory, copies, fills. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 static void fill_random(void *memory, size_t bytes, uint32_t seed) {
     unsigned char *p = (unsigned char *)memory;
     while (bytes--) *p++ = (unsigned char)(test_random(&seed) >> 13);
@@ -90,7 +88,10 @@ TEST(fills) {
     gpuexec_copy_out(s, host, p, sizeof host);
     CHECK_OK(gpuexec_stream_sync(s));
     for (i = 0; i < 512; i++) CHECK_EQ(host[i], i >= 3 && i < 13 ? 0x01 : 0x5a);
-    for (i = 512; i < 912; i += 4) { memcpy(&word, host + i, 4); CHECK_EQ(word, 0xdeadbeef); }
+    for (i = 512; i < 912; i += 4) {
+        memcpy(&word, host + i, 4);
+        CHECK_EQ(word, 0xdeadbeef);
+    }
     for (i = 912; i < 1024; i++) CHECK_EQ(host[i], i < 914 || i >= 924 ? 0x5a : i % 2 ? 0x12 : 0x34);
     CHECK_OK(gpuexec_fill_now(ctx, p + 1, 0xff, 2));
     CHECK_OK(gpuexec_copy_out_now(ctx, host, p, 4));
@@ -104,12 +105,8 @@ TEST(misaligned_fill32) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
-    CHECK_RESULT(gpuexec_fill32(s, p + 2, 1, 4), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_fill32", "not a multiple of 4");
-    gpuexec_take_error();
-    CHECK_RESULT(gpuexec_fill16(s, p + 1, 1, 4), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_fill16", "not a multiple of 2");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_fill32(s, p + 2, 1, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill32", "not a multiple of 4");
+    CHECK_REFUSED(gpuexec_fill16(s, p + 1, 1, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill16", "not a multiple of 2");
 }
 
 TEST(zero_bytes_do_nothing) {
@@ -145,7 +142,8 @@ TEST(pinned_memory) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, words * 4);
-    uint32_t *from = (uint32_t *)gpuexec_alloc_pinned(ctx, words * 4), *to = (uint32_t *)gpuexec_alloc_pinned(ctx, words * 4);
+    uint32_t *from = (uint32_t *)gpuexec_alloc_pinned(ctx, words * 4),
+             *to = (uint32_t *)gpuexec_alloc_pinned(ctx, words * 4);
     if (!CHECK(from != NULL && to != NULL)) return;
     fill_random(from, words * 4, 9);
     memset(to, 0, words * 4);
@@ -230,9 +228,7 @@ TEST(registered_memory) {
     memset(h, 7, bytes);
     CHECK_OK(gpuexec_register(ctx, h, bytes));
     CHECK(gpuexec_pinned_address(h + 5) != 0);
-    CHECK_RESULT(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "registered memory already", "memory.c:");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "registered memory already", "memory.c:");
     CHECK_OK(gpuexec_copy_in(s, d, h, bytes));
     CHECK_OK(gpuexec_fill(s, d + 10, 9, 10));
     CHECK_OK(gpuexec_copy_out(s, h, d, bytes));
@@ -263,9 +259,7 @@ TEST_MULTI(memory_of_a_peer) {
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(got, 0x5A5A5A5A);
     if (!gpuexec_device_can_access_peer(0, 1)) {
-        CHECK_RESULT(gpuexec_peer_enable(a, b), GPUEXEC_NOT_SUPPORTED);
-        CHECK_TEXT(gpuexec_error_text(), "device 0", "device 1");
-        gpuexec_take_error();
+        CHECK_REFUSED(gpuexec_peer_enable(a, b), GPUEXEC_NOT_SUPPORTED, "device 0", "device 1");
         return;
     }
     CHECK_OK(gpuexec_peer_enable(a, b));
@@ -277,11 +271,7 @@ TEST_MULTI(memory_of_a_peer) {
 }
 
 /* A copy that is refused; the texts say why. */
-#define REFUSED(call, ...) do { \
-    CHECK_RESULT(call, GPUEXEC_BAD_ARGUMENT); \
-    CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
-    gpuexec_take_error(); \
-} while (0)
+#define REFUSED(call, ...) CHECK_REFUSED(call, GPUEXEC_BAD_ARGUMENT, __VA_ARGS__)
 
 static const char *number(unsigned long long n) {                    /* for texts; each of the last eight stays */
     static char texts[8][24];
@@ -358,7 +348,8 @@ TEST(pitched_allocations_that_are_refused) {
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 10, 10, 4, NULL), 0);
     CHECK_TEXT(gpuexec_error_text(), "pitch is NULL");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
-    CHECK_EQ(gpuexec_alloc_pitched(ctx, (size_t)1 << 40, (size_t)1 << 40, 4, &pitch), 0);        /* the product wraps around */
+    /* the product wraps around */
+    CHECK_EQ(gpuexec_alloc_pitched(ctx, (size_t)1 << 40, (size_t)1 << 40, 4, &pitch), 0);
     CHECK_TEXT(gpuexec_error_text(), "1099511627776 rows of 1099511627776 bytes");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_EQ(gpuexec_alloc_pitched(ctx, (size_t)1 << 30, (size_t)1 << 20, 4, &pitch), 0);
@@ -366,7 +357,8 @@ TEST(pitched_allocations_that_are_refused) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
 }
 
-/* Host rows without gaps, to a pitched allocation, to rows of an odd pitch at an odd address, to host rows with gaps: the gaps keep what they had. */
+/* Host rows without gaps, to a pitched allocation, to rows of an odd pitch at an odd address, to host rows with gaps:
+   the gaps keep what they had. */
 static void rows_round_trip(gpuexec_context ctx, unsigned char *from, unsigned char *to, size_t width, size_t height) {
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
     size_t         pitch = 0, odd = width + 5, gapped = width + 3, x, y, wrong = 0;
@@ -393,10 +385,12 @@ static void rows_round_trip(gpuexec_context ctx, unsigned char *from, unsigned c
     CHECK_OK(gpuexec_stream_destroy(s));
 }
 TEST(rows_of_many_sizes) {
-    static const size_t sizes[][2] = { { 1, 1 }, { 1, 100 }, { 33, 1 }, { 33, 10 }, { 512, 16 }, { 1000, 77 }, { 4099, 5 } };
+    static const size_t sizes[][2] = { { 1, 1 }, { 1, 100 }, { 33, 1 }, { 33, 10 }, { 512, 16 }, { 1000, 77 },
+                                       { 4099, 5 } };
     enum { most = 100000 };
     gpuexec_context ctx    = gpuexec_context_open(0, NULL);
-    unsigned char  *page   = (unsigned char *)malloc(most * 2), *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, most * 2);
+    unsigned char  *page   = (unsigned char *)malloc(most * 2),
+                   *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, most * 2);
     size_t i;
     if (!CHECK(pinned != NULL)) return;
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -434,19 +428,22 @@ TEST(rows_that_are_refused) {
     unsigned char   host[1000], *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, 500);
     int             max_pitch = 0;
     memset(host, 0, sizeof host);
-    REFUSED(gpuexec_copy_in_2d(s, a, 32, host, 40, 33, 2), "2 rows of 33 bytes", "pitch of the destination is 32", "33 bytes of a row", "cure:");
+    REFUSED(gpuexec_copy_in_2d(s, a, 32, host, 40, 33, 2), "2 rows of 33 bytes", "pitch of the destination is 32",
+            "33 bytes of a row", "cure:");
     REFUSED(gpuexec_copy_in_2d(s, a, 40, host, 32, 33, 2), "pitch of the source is 32", "33 bytes of a row");
     REFUSED(gpuexec_copy_out_2d(s, host, 0, a, 40, 33, 2), "pitch of the destination is 0");
     REFUSED(gpuexec_fill_2d(s, a, 7, 0, 8, 2), "cannot be filled", "pitch of the destination is 7", "8 bytes of a row");
-    REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "must have 1050 bytes", "1000 left", "device allocation of 1000 bytes", "memory.c:");
+    REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "must have 1050 bytes", "1000 left",
+            "device allocation of 1000 bytes", "memory.c:");
     CHECK_OK(gpuexec_copy_in_2d(s, a, 100, host, 50, 100 - 50, 10)); /* the last row needs no gap behind it */
     CHECK_OK(gpuexec_fill_2d(s, a + 50, 100, 0, 50, 10));
     REFUSED(gpuexec_fill_2d(s, a + 51, 100, 0, 50, 10), "must have 950 bytes", "949 left");
     REFUSED(gpuexec_copy_2d(s, b, 100, a + 600, 100, 100, 5), "the source", "must have 500 bytes", "400 left");
-    REFUSED(gpuexec_copy_out_2d(s, pinned, 60, a, 50, 50, 9), "the destination", "must have 530 bytes", "500 left", "pinned allocation");
+    REFUSED(gpuexec_copy_out_2d(s, pinned, 60, a, 50, 50, 9), "the destination", "must have 530 bytes", "500 left",
+            "pinned allocation");
     CHECK_OK(gpuexec_device_get_attribute(0, 11, &max_pitch));
-    REFUSED(gpuexec_copy_2d(s, a, (size_t)max_pitch + 1, b, 50, 50, 2), "pitch of the destination", number((unsigned)max_pitch),
-            number((unsigned)max_pitch + 1u), "MAX_PITCH");
+    REFUSED(gpuexec_copy_2d(s, a, (size_t)max_pitch + 1, b, 50, 50, 2), "pitch of the destination",
+            number((unsigned)max_pitch), number((unsigned)max_pitch + 1u), "MAX_PITCH");
     REFUSED(gpuexec_copy_2d(s, a, 50, b, 50, 50, SIZE_MAX), "more than any memory has");
     REFUSED(gpuexec_copy_in_2d(s, a, 50, NULL, 50, 50, 2), "source is NULL");
     REFUSED(gpuexec_copy_in_2d(s, 0, 50, host, 50, 50, 2), "device address 0");
@@ -458,8 +455,8 @@ TEST(rows_past_the_end_of_foreign_memory) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = foreign_alloc(ctx, 2 << 20);
     static char     host[8192];
-    REFUSED(gpuexec_copy_in_2d(s, p + (2 << 20) - 4096, 4096, host, 4096, 4096, 2), "2 rows", "4096 bytes left in 2097152 bytes of device memory",
-            "another library", "cuMemcpy2DAsync");
+    REFUSED(gpuexec_copy_in_2d(s, p + (2 << 20) - 4096, 4096, host, 4096, 4096, 2), "2 rows",
+            "4096 bytes left in 2097152 bytes of device memory", "another library", "cuMemcpy2DAsync");
     foreign_free(p);
 }
 
@@ -549,8 +546,10 @@ static void copies_between(gpuexec_context a, gpuexec_context b) {
     gpuexec_ptr    p = gpuexec_alloc(a, bytes), q = gpuexec_alloc(b, bytes);
     unsigned char *from = (unsigned char *)malloc(bytes), *to = (unsigned char *)malloc(bytes);
     int i, k;
-    streams[0] = gpuexec_stream_create(a, NULL); streams[1] = gpuexec_stream_create(b, NULL);
-    streams[2] = gpuexec_stream_legacy(a);       streams[3] = gpuexec_stream_legacy(b);
+    streams[0] = gpuexec_stream_create(a, NULL);
+    streams[1] = gpuexec_stream_create(b, NULL);
+    streams[2] = gpuexec_stream_legacy(a);
+    streams[3] = gpuexec_stream_legacy(b);
     for (i = 0; i < 4; i++) for (k = 0; k < 3; k++) {
         gpuexec_stream s = streams[i];
         fill_random(from, bytes, (uint32_t)(i * 3 + k + 1));
@@ -564,13 +563,16 @@ static void copies_between(gpuexec_context a, gpuexec_context b) {
         CHECK_OK(gpuexec_copy_out_now(b, to, q, bytes));
         CHECK(memcmp(from, to, bytes) == 0);
     }
-    REFUSED(gpuexec_copy_peer(streams[0], q, a, p, a, 100), "the destination", "memory of device 1", "memory.c:", "its context is of device 0");
-    REFUSED(gpuexec_copy_peer(streams[0], q, b, p, b, 100), "the source", "memory of device 0", "its context is of device 1");
+    REFUSED(gpuexec_copy_peer(streams[0], q, a, p, a, 100), "the destination", "memory of device 1", "memory.c:",
+            "its context is of device 0");
+    REFUSED(gpuexec_copy_peer(streams[0], q, b, p, b, 100), "the source", "memory of device 0",
+            "its context is of device 1");
     REFUSED(gpuexec_copy_peer(streams[0], q, b, p + 1, a, bytes), "299999 left");
     free(from);
     free(to);
 }
-static void expect_explained(gpuexec_stream s, uint64_t to, uint64_t from, size_t bytes, int asynchronous, int overlaps, const char *why, const char *more) {
+static void expect_explained(gpuexec_stream s, uint64_t to, uint64_t from, size_t bytes, int asynchronous, int overlaps,
+                             const char *why, const char *more) {
     gpuexec_copy_info info;
     if (!CHECK_OK(gpuexec_copy_explain(s, to, from, bytes, &info))) return;
     CHECK_EQ(info.asynchronous, asynchronous);
@@ -605,8 +607,8 @@ TEST_ALONE_MULTI(copies_between_devices_that_are_no_peers) {
     if (gpuexec_device_can_access_peer(0, 1)) SKIP("these devices are peers");
     a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
     copies_between(a, b);
-    expect_explained(gpuexec_stream_create(a, NULL), gpuexec_alloc(a, 4096), gpuexec_alloc(b, 4096), 4096, 1, 1, "through host memory",
-                     "device 0 cannot access the memory of device 1");
+    expect_explained(gpuexec_stream_create(a, NULL), gpuexec_alloc(a, 4096), gpuexec_alloc(b, 4096), 4096, 1, 1,
+                     "through host memory", "device 0 cannot access the memory of device 1");
 }
 
 /* Pinned and registered memory belongs to every device, whichever context it was made through. */
@@ -701,7 +703,8 @@ TEST(what_an_address_is) {
     free(page);
 }
 
-/* Memory of another library, such as the CUDA runtime: told, used in copies and kernels, and named when a copy is wrong. */
+/* Memory of another library, such as the CUDA runtime: told, used in copies and kernels, and named
+   when a copy is wrong. */
 TEST(memory_of_another_library) {
     enum { bytes = 2 << 20 };
     int             last   = gpuexec_device_count() - 1;
@@ -728,12 +731,12 @@ TEST(memory_of_another_library) {
     CHECK_OK(gpuexec_copy_out(s, h + 1, p, 4));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(h[1], 7);
-    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 11), "10 bytes left in 2097152 bytes of device memory", "another library", "cuMemsetD8Async");
+    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 11), "10 bytes left in 2097152 bytes of device memory",
+            "another library", "cuMemsetD8Async");
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_alloc");
-    CHECK_RESULT(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "page-locked already", "another library", "4096 bytes");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT, "page-locked already", "another library",
+                  "4096 bytes");
     foreign_free(p);
     REFUSED(gpuexec_copy_out(s, h, p, 4), "the source", "in no device memory", "freed");
     foreign_free_pinned(h);
@@ -741,7 +744,8 @@ TEST(memory_of_another_library) {
 
 /* Memory of a pool is of no context: it is asked for in one of ours, but not in one that its owner destroyed. */
 TEST(memory_of_a_pool_and_a_destroyed_context) {
-    gpuexec_context owner = gpuexec_context_create(0, NULL), adopted = gpuexec_context_from_native(gpuexec_context_native(owner)), ctx;
+    gpuexec_context owner = gpuexec_context_create(0, NULL),
+                    adopted = gpuexec_context_from_native(gpuexec_context_native(owner)), ctx;
     void *symbol = gpuexec_driver_symbol("cuMemAllocAsync", 11020);
     int (*alloc_async)(gpuexec_ptr *, size_t, struct CUstream_st *);
     gpuexec_pointer_info i;
@@ -764,10 +768,13 @@ TEST(the_wrong_kind_of_address) {
     gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p    = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
     char           *page = (char *)malloc(4096);
-    REFUSED(gpuexec_copy_in(s, (uintptr_t)page, page + 2048, 100), "the destination", "in no device memory", "host pointer", "cuMemcpyHtoDAsync");
+    REFUSED(gpuexec_copy_in(s, (uintptr_t)page, page + 2048, 100), "the destination", "in no device memory",
+            "host pointer", "cuMemcpyHtoDAsync");
     REFUSED(gpuexec_copy(s, p, (uintptr_t)page, 100), "the source", "in no device memory");
-    REFUSED(gpuexec_copy_in(s, p, (void *)(uintptr_t)q, 100), "the source", "device memory made at", "host pointer is wanted", "gpuexec_copy");
-    REFUSED(gpuexec_copy_out_now(ctx, (void *)(uintptr_t)(p + 8), q, 100), "the destination", "device memory made at", "memory.c:");
+    REFUSED(gpuexec_copy_in(s, p, (void *)(uintptr_t)q, 100), "the source", "device memory made at",
+            "host pointer is wanted", "gpuexec_copy");
+    REFUSED(gpuexec_copy_out_now(ctx, (void *)(uintptr_t)(p + 8), q, 100), "the destination", "device memory made at",
+            "memory.c:");
     CHECK_EQ(gpuexec_pinned_address((void *)(uintptr_t)p), 0);
     CHECK_TEXT(gpuexec_error_text(), "device memory, not pinned", "gpuexec_register");
     gpuexec_take_error();
@@ -788,7 +795,8 @@ TEST(registrations_that_overlap) {
     memset(h, 0, 65536);
     CHECK_OK(gpuexec_register(ctx, h + 16384, 16384));
     REFUSED(gpuexec_register(ctx, h + 20480, 4096), "registered memory already", "memory.c:", "needs no registering");
-    REFUSED(gpuexec_register(ctx, h, 20480), "20480 bytes", "overlap 16384 bytes of registered memory", "memory.c:", "register the whole buffer once");
+    REFUSED(gpuexec_register(ctx, h, 20480), "20480 bytes", "overlap 16384 bytes of registered memory", "memory.c:",
+            "register the whole buffer once");
     REFUSED(gpuexec_register(ctx, h + 20480, 32768), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, h, 65536), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, pinned + 100, 4096), "pinned memory already");
@@ -798,16 +806,20 @@ TEST(registrations_that_overlap) {
     CHECK_OK(gpuexec_register(ctx, h, 16384));                       /* beside it is fine */
     CHECK_OK(gpuexec_unregister(h));
     /* copies that leave it, in front and behind */
-    REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source", "4096 left in its registered allocation of 16384 bytes", "memory.c:");
-    REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination", "page-locked only from byte 4096 on", "registered memory made at", "memory.c:");
+    REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source",
+            "4096 left in its registered allocation of 16384 bytes", "memory.c:");
+    REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination", "page-locked only from byte 4096 on",
+            "registered memory made at", "memory.c:");
     expect_explained(s, p, (uintptr_t)h + 28672, 8192, 0, 0, "the source", "not within one allocation or registration");
-    expect_explained(s, (uintptr_t)h + 12288, p, 8192, 0, 0, "the destination", "not within one allocation or registration");
+    expect_explained(s, (uintptr_t)h + 12288, p, 8192, 0, 0, "the destination",
+                     "not within one allocation or registration");
     CHECK_OK(gpuexec_copy_in(s, p, h, 16384));                       /* up to it is pageable */
     CHECK_OK(gpuexec_copy_in(s, p, h + 16384, 16384));
     CHECK_OK(gpuexec_stream_sync(s));
-    REFUSED(gpuexec_unregister(h + 16385), "1 bytes into the allocation of 16384 bytes", "memory.c:");
-    REFUSED(gpuexec_unregister(h + 4), "not from gpuexec_register");
-    REFUSED(gpuexec_unregister(pinned), "is pinned memory", "gpuexec_free_pinned");
+    CHECK_FAILED(gpuexec_unregister(h + 16385), GPUEXEC_BAD_ARGUMENT, "1 bytes into the allocation of 16384 bytes",
+                 "memory.c:");
+    CHECK_FAILED(gpuexec_unregister(h + 4), GPUEXEC_BAD_ARGUMENT, "not from gpuexec_register");
+    CHECK_FAILED(gpuexec_unregister(pinned), GPUEXEC_BAD_ARGUMENT, "is pinned memory", "gpuexec_free_pinned");
     CHECK_OK(gpuexec_unregister(h + 16384));
     CHECK_RESULT(gpuexec_unregister(h + 16384), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_register, or was freed before");
@@ -836,7 +848,8 @@ TEST(explained_copies) {
     expect_explained(s, h, p, 10000, 0, 0, "the destination", "pageable");
     expect_explained(s, h, p, 10000, 0, 0, "returns when the copy is done", "gpuexec_register");
     expect_explained(s, l, p, 10000, 1, beside, "page-locked", "device 0");
-    expect_explained(s, p, l, 10000, 1, beside, "page-locked", beside ? "copy engine beside the kernels" : "no copy engine");
+    expect_explained(s, p, l, 10000, 1, beside, "page-locked", beside ? "copy engine beside the kernels"
+                     : "no copy engine");
     expect_explained(s, p, q, 10000, 1, 1, "within device 0", "bandwidth");
     expect_explained(s, h, h + 5000, 5000, 0, 0, "host memory", "memcpy");
     expect_explained(s, l, l + 5000, 5000, 0, 0, "host memory", "memcpy");
@@ -856,7 +869,8 @@ TEST(explained_copies) {
     free(page);
 }
 
-/* What is explained is what happens: with the stream held back, a call that should return at once returns, and its bytes have not come yet. */
+/* What is explained is what happens: with the stream held back, a call that should return at once returns, and its
+   bytes have not come yet. */
 static void hold_back(void *gate) { while (!__atomic_load_n((int *)gate, __ATOMIC_ACQUIRE)) test_sleep_ms(1); }
 static void *open_later(void *gate) {
     test_sleep_ms(100);
@@ -868,8 +882,10 @@ TEST(explained_as_it_happens) {
     gpuexec_context ctx    = gpuexec_context_open(0, NULL);
     gpuexec_stream  s      = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p      = gpuexec_alloc(ctx, bytes), q = gpuexec_alloc(ctx, bytes);
-    char           *pinned = (char *)gpuexec_alloc_pinned(ctx, bytes), *page = (char *)malloc(bytes), *registered = (char *)malloc(bytes);
-    const uint64_t  pairs[][2] = { { p, q }, { p, (uintptr_t)pinned }, { (uintptr_t)pinned, p }, { (uintptr_t)registered, p }, { (uintptr_t)page, p } };
+    char           *pinned = (char *)gpuexec_alloc_pinned(ctx, bytes), *page = (char *)malloc(bytes),
+                   *registered = (char *)malloc(bytes);
+    const uint64_t  pairs[][2] = { { p, q }, { p, (uintptr_t)pinned }, { (uintptr_t)pinned, p },
+                                   { (uintptr_t)registered, p }, { (uintptr_t)page, p } };
     gpuexec_copy_info info;
     pthread_t thread;
     size_t i;
@@ -938,8 +954,10 @@ TEST_ALONE(a_driver_that_fails) {
     gpuexec_copy_info    copy;
     size_t               pitch;
     char                *h = (char *)malloc(8192);
-    setenv("SIMGPU_FAIL", "cuPointerGetAttributes:1:999,cuPointerGetAttributes:2:999,cuPointerGetAttributes:3:999,cuMemAllocPitch:1:2,"
-                          "cuMemHostRegister:1:2,cuMemHostUnregister:1:713,cuMemcpy2DAsync:1:999,cuMemcpyPeerAsync:1:999,cuMemGetAddressRange:1:1", 1);
+    setenv("SIMGPU_FAIL",
+           "cuPointerGetAttributes:1:999,cuPointerGetAttributes:2:999,cuPointerGetAttributes:3:999,cuMemAllocPitch:1:2,"
+                          "cuMemHostRegister:1:2,cuMemHostUnregister:1:713,cuMemcpy2DAsync:1:999,"
+                          "cuMemcpyPeerAsync:1:999,cuMemGetAddressRange:1:1", 1);
     if (!on_cpu_device()) SKIP("needs the CPU device's failures");
     ctx = gpuexec_context_open(0, NULL);
     s = gpuexec_stream_create(ctx, NULL);
@@ -958,12 +976,10 @@ TEST_ALONE(a_driver_that_fails) {
     CHECK(gpuexec_register(ctx, h, 8192) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "8192 bytes at", "cannot be page-locked", "cuMemHostRegister");
     gpuexec_take_error();
-    CHECK_RESULT(gpuexec_copy_2d(s, p, 64, q, 64, 64, 2), GPUEXEC_DRIVER_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "2 rows of 64 bytes cannot be copied", "cuMemcpy2DAsync");
-    gpuexec_take_error();
-    CHECK_RESULT(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "64 bytes cannot be copied", "cuMemcpyPeerAsync");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_copy_2d(s, p, 64, q, 64, 64, 2), GPUEXEC_DRIVER_ERROR, "2 rows of 64 bytes cannot be copied",
+                  "cuMemcpy2DAsync");
+    CHECK_REFUSED(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR, "64 bytes cannot be copied",
+                  "cuMemcpyPeerAsync");
     CHECK_OK(gpuexec_register(ctx, h, 8192));                        /* the failures are used up: all of it works */
     CHECK(gpuexec_unregister(h) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "cuMemHostUnregister");
@@ -979,7 +995,8 @@ TEST_ALONE(a_driver_that_fails) {
 
 /* The driver is not given a context that its owner destroyed: it would take it, and corrupt the heap. */
 TEST(freeing_after_the_owner_destroyed_the_context) {
-    gpuexec_context owner = gpuexec_context_create(0, NULL), ctx = gpuexec_context_from_native(gpuexec_context_native(owner));
+    gpuexec_context owner = gpuexec_context_create(0, NULL),
+                    ctx = gpuexec_context_from_native(gpuexec_context_native(owner));
     gpuexec_ptr     p = gpuexec_alloc(ctx, 64), q = gpuexec_alloc(ctx, 64);
     CHECK(p != 0 && q != 0);
     CHECK_OK(gpuexec_context_close(owner));
@@ -1033,8 +1050,8 @@ TEST(the_table_of_allocations) {
     CHECK_EQ(gxi.nleaves, 0);
 }
 
-/* A context that its owner destroyed took its memory along, and the driver gives the address out again before gpuexec sees
-   that: what the table still has there is past, and must not be freed when that context closes. */
+/* A context that its owner destroyed took its memory along, and the driver gives the address out again before gpuexec
+   sees that: what the table still has there is past, and must not be freed when that context closes. */
 TEST(an_address_that_the_driver_gives_out_again) {
     gpuexec_context first = gpuexec_context_open(0, NULL), second = gpuexec_context_create(0, NULL);
     const uint64_t at = 0x7000000000000000u;

@@ -1,13 +1,13 @@
 /* module.c - images, the kernels in them, and what is known about each. */
 #include "../test.h"
 
-#define UNIT_PTX   "tests/unit/unit.ptx"
-#define FAULTS_PTX "kernels/faults.ptx"
-
 static char *file_text(const char *path, size_t *bytes) {
     FILE *f = fopen(path, "rb");
     char *text = (char *)calloc(1, 100000);
-    if (CHECK(f != NULL)) { *bytes = fread(text, 1, 99999, f); fclose(f); }
+    if (CHECK(f != NULL)) {
+        *bytes = fread(text, 1, 99999, f);
+        fclose(f);
+    }
     return text;
 }
 
@@ -30,7 +30,7 @@ TEST(load_from_memory) {
     char  *text = file_text(UNIT_PTX, &bytes);
     gpuexec_module by_nul = gpuexec_module_load(ctx, text, 0, NULL), by_bytes;
     CHECK_MADE(by_nul);
-    memset(text + bytes, '@', 64);                               /* behind the end stands something else: it must not be read */
+    memset(text + bytes, '@', 64);                       /* behind the end stands something else: it must not be read */
     by_bytes = gpuexec_module_load(ctx, text, bytes, NULL);
     CHECK_MADE(by_bytes);
     memset(text, 0, bytes);                                      /* the image may go */
@@ -44,7 +44,7 @@ TEST(load_from_memory_that_ends_at_its_last_byte) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t bytes = 0;
     char  *text = file_text(UNIT_PTX, &bytes), *exact = (char *)malloc(bytes);
-    memcpy(exact, text, bytes);                                  /* without NUL: an address sanitiser sees a byte too far */
+    memcpy(exact, text, bytes);                              /* without NUL: an address sanitiser sees a byte too far */
     check_that_it_runs(ctx, gpuexec_module_load(ctx, exact, bytes, NULL));
     bytes++;
     check_that_it_runs(ctx, gpuexec_module_load(ctx, text, bytes, NULL));      /* a NUL that is counted is fine, too */
@@ -78,7 +78,8 @@ TEST(kernels_of_a_module) {
 
 TEST(asking_twice_gives_the_same_kernel) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), other = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL),
+                    other = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "add");
     CHECK_EQ(gpuexec_kernel_get(mod, "add").id, fn.id);
     CHECK(gpuexec_kernel_get(mod, "count").id != fn.id);
@@ -133,13 +134,14 @@ TEST(occupancy) {
     CHECK(large >= small && large * 32 <= d.max_threads_per_multiprocessor);
     CHECK(gpuexec_kernel_occupancy(fn, 32, d.shared_per_block) < large);
     CHECK(gpuexec_kernel_occupancy(fn, 32, d.shared_per_block) >= 1);
-    CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, (size_t)-1), 0);                   /* the driver looks at the low 32 bits only */
+    CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, (size_t)-1), 0);            /* the driver looks at the low 32 bits only */
     CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, ((size_t)1 << 31 << 1) + 64), 0);
 }
 
 TEST(variables_of_a_module) {
     gpuexec_context ctx  = gpuexec_context_open(0, NULL);
-    gpuexec_module  mod  = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), other = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_module  mod  = gpuexec_module_load_file(ctx, UNIT_PTX, NULL),
+                    other = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_kernel  bump = gpuexec_kernel_get(mod, "bump");
     gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
     size_t          counter_bytes = 0, table_bytes = 0;
@@ -156,7 +158,7 @@ TEST(variables_of_a_module) {
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(words[0] * 1000 + words[1] * 100 + words[2] * 10 + words[3], 2357);
     CHECK_EQ(value, 67);
-    gpuexec_copy_in(s, table + 12, &seven, 4);                                        /* a constant can be set between launches */
+    gpuexec_copy_in(s, table + 12, &seven, 4);                              /* a constant can be set between launches */
     gpuexec_launch(bump, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     gpuexec_copy_out(s, &value, counter, 4);
     CHECK_OK(gpuexec_stream_sync(s));
@@ -217,7 +219,8 @@ TEST(wrong_options) {
 
 TEST(unloading_ends_the_kernels) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), other = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL),
+                    other = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "count"), others = gpuexec_kernel_get(other, "count");
     CHECK(gpuexec_ok(fn) && gpuexec_ok(others));
     CHECK_OK(gpuexec_module_unload(mod));
@@ -243,7 +246,7 @@ TEST(adopting_modules_and_kernels) {
     gpuexec_copy_out(s, &word, p, 4);
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(word, 5);
-    if (gpuexec_driver_version() >= 12040)                       /* the driver knows the parameters of kernels that it did not see as PTX */
+    if (gpuexec_driver_version() >= 12040)   /* the driver knows the parameters of kernels that it did not see as PTX */
         CHECK_RESULT(gpuexec_launch(fn, s, gpuexec_grid(1, 5, 0), GPUEXEC_ARGS(p, word)), GPUEXEC_BAD_PARAMETERS);
     gpuexec_take_error();
     CHECK_OK(gpuexec_module_unload(mod));                        /* ends the handle; the module stays */
@@ -256,7 +259,8 @@ TEST(odd_but_valid_ptx) {
         "// .version 99.9 and .entry in_a_comment(.param .u64 x)\n"
         "/* .target sm_999\n .visible .entry in_another(.param .u8 y) */\n"
         "\t.version\t6.0\r\n.target sm_70 // trailing\r\n.address_size 64\n"
-        ".weak .entry first_kernel ( .param .align 8 .b8 first_param [ 24 ] , // .param .u32 no\n .param\n.u16\nsecond )\n{ ret; }\n"
+        ".weak .entry first_kernel ( .param .align 8 .b8 first_param [ 24 ] , // .param .u32 no\n .param\n.u16\n"
+        "second )\n{ ret; }\n"
         ".entry $second_kernel() .maxntid 32,1,1 .minnctapersm 2 { ret; }\n"
         ".func helper(.param .u32 not_of_a_kernel) { ret; }\n"
         ".visible .entry third(.param .f64 d, .param .b64 .ptr .global .align 16 pointer){ret;}\n";
@@ -285,8 +289,10 @@ TEST(the_hash_of_an_image) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t bytes = 0;
     char  *text = file_text(UNIT_PTX, &bytes);
-    gpuexec_module by_nul = gpuexec_module_load(ctx, text, 0, NULL), by_bytes = gpuexec_module_load(ctx, text, bytes, NULL),
-                   by_file = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), other = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL),
+    gpuexec_module by_nul = gpuexec_module_load(ctx, text, 0, NULL),
+                   by_bytes = gpuexec_module_load(ctx, text, bytes, NULL),
+                   by_file = gpuexec_module_load_file(ctx, UNIT_PTX, NULL),
+                   other = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL),
                    adopted = gpuexec_module_from_native(ctx, gpuexec_module_native(by_nul));
     uint64_t hash = gxi_peek(by_nul.id, GXI_MODULE)->is.module.info->image_hash;
     CHECK(gxi_hash("foobar", 6) == 0x85944171F73967E8u);             /* FNV-1a's published test vector */
@@ -299,22 +305,21 @@ TEST(the_hash_of_an_image) {
 }
 
 TEST(kernels_that_launch_kernels_are_seen) {
-    static const char plain[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry e() { ret; } // cudaCDP2Launch\n";
-    static const char launches[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry e() { ret; } // __cudaCDP2LaunchDeviceV2\n";
+    static const char plain[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                ".visible .entry e() { ret; } // cudaCDP2Launch\n";
+    static const char launches[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                   ".visible .entry e() { ret; } // __cudaCDP2LaunchDeviceV2\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     CHECK_EQ(gxi_peek(gpuexec_module_load(ctx, plain, 0, NULL).id, GXI_MODULE)->is.module.info->device_launches, 0);
     CHECK_EQ(gxi_peek(gpuexec_module_load(ctx, launches, 0, NULL).id, GXI_MODULE)->is.module.info->device_launches, 1);
 }
 
-/* --- variables by value ------------------------------------------------------------------------------------------------ */
-
-#define REFUSED(call, wanted, ...) do { CHECK_RESULT(call, wanted); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); CHECK_RESULT(gpuexec_take_error(), wanted); } while (0)
-#define NOT_LOADED(call, wanted, ...) do { gpuexec_module not_loaded = call; CHECK(!gpuexec_ok(not_loaded)); CHECK_TEXT(gpuexec_why(not_loaded), __VA_ARGS__); \
-                                           CHECK_RESULT(gpuexec_take_error(), wanted); } while (0)
+/* --- variables by value ------------------------------------------------------------------------------------------- */
 
 TEST(variables_of_two_modules_side_by_side) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module  a = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), b = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
+    gpuexec_module  a = gpuexec_module_load_file(ctx, UNIT_PTX, NULL),
+                    b = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
     uint32_t        table[4] = { 20, 30, 50, 70 }, seen[4] = { 0 }, word = 1000, more = 0;
     CHECK_OK(gpuexec_module_set_global(a, "table", table, sizeof table));           /* a constant */
@@ -341,22 +346,25 @@ TEST(variables_that_do_not_fit) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), none = { 0 };
     uint32_t        words[8] = { 0 };
-    REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT, "variable \"table\"", "unit.ptx", "has 16 bytes", "but 32");
-    REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes", "but 17");
-    REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
-    REFUSED(gpuexec_module_set_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT, "host memory for variable \"table\" is NULL");
-    REFUSED(gpuexec_module_get_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT, "host memory for variable \"table\" is NULL");
-    REFUSED(gpuexec_module_get_global(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
-    REFUSED(gpuexec_module_set_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE, "the module was never made");
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT,
+                  "variable \"table\"", "unit.ptx", "has 16 bytes", "but 32");
+    CHECK_REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes", "but 17");
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
+                  "host memory for variable \"table\" is NULL");
+    CHECK_REFUSED(gpuexec_module_get_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
+                  "host memory for variable \"table\" is NULL");
+    CHECK_REFUSED(gpuexec_module_get_global(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
+    CHECK_REFUSED(gpuexec_module_set_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE, "the module was never made");
     gpuexec_kernel_get(mod, "no_such_kernel");
-    CHECK_RESULT(gpuexec_module_set_global(mod, "table", words, 4), GPUEXEC_NOT_FOUND);     /* work is refused while a failure is latched */
-    CHECK_TEXT(gpuexec_error_text(), "no_such_kernel", "this call was refused: gpuexec_module_set_global");
-    gpuexec_take_error();
+    /* work is refused while a failure is latched */
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 4), GPUEXEC_NOT_FOUND, "no_such_kernel",
+                  "this call was refused: gpuexec_module_set_global");
     CHECK_OK(gpuexec_module_get_global(mod, "table", words, 16));
     CHECK_EQ(words[0], 2);
 }
 
-/* --- more about kernels ------------------------------------------------------------------------------------------------ */
+/* --- more about kernels ------------------------------------------------------------------------------------------- */
 
 TEST(did_you_mean) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -401,7 +409,7 @@ TEST(the_best_block) {
     CHECK_EQ(blocks, 0);
 }
 
-/* --- options and logs -------------------------------------------------------------------------------------------------- */
+/* --- options and logs --------------------------------------------------------------------------------------------- */
 
 TEST(every_option_is_checked) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -413,12 +421,13 @@ TEST(every_option_is_checked) {
         int value = row->low - 1;
         memcpy((char *)&desc + row->at, &value, sizeof value);
         snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to", row->name, value, row->low);
-        NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
         if (row->high == 0x7FFFFFFF) continue;
         value = row->high + 1;
         memcpy((char *)&desc + row->at, &value, sizeof value);
-        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to %d", row->name, value, row->low, row->high);
-        NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
+        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to %d", row->name, value,
+                 row->low, row->high);
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
     }
 }
 
@@ -437,7 +446,8 @@ TEST(options_that_compile) {
     check_that_it_runs(ctx, mod);
     CHECK(gpuexec_module_threads_per_block(mod) >= 256);
     desc.target = d.compute_capability;
-    NOT_LOADED(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, "both target", "threads_per_block (256)");
+    CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, "both target",
+                   "threads_per_block (256)");
     memset(&desc, 0, sizeof desc);
     desc.target = d.compute_capability;
     mod = gpuexec_module_load_file(ctx, UNIT_PTX, &desc);
@@ -461,8 +471,10 @@ TEST(a_long_verbose_log_is_complete) {
     gpuexec_module_desc desc = { 0 };
     gpuexec_module      mod;
     int i, found = 0;
-    size_t at = (size_t)sprintf(ptx, "// %ld %ld\n.version 7.0\n.target sm_70\n.address_size 64\n", (long)time(NULL), (long)getpid());
-    for (i = 0; i < kernels; i++) at += (size_t)sprintf(ptx + at, ".visible .entry kernel_with_a_long_name_%d() { ret; }\n", i);
+    size_t at = (size_t)sprintf(ptx, "// %ld %ld\n.version 7.0\n.target sm_70\n"
+                                ".address_size 64\n", (long)time(NULL), (long)getpid());
+    for (i = 0; i < kernels; i++)
+        at += (size_t)sprintf(ptx + at, ".visible .entry kernel_with_a_long_name_%d() { ret; }\n", i);
     desc.verbose = 1;                                            /* never compiled before: a cache tells nothing */
     mod = gpuexec_module_load(ctx, ptx, 0, &desc);
     CHECK_MADE(mod);
@@ -501,28 +513,38 @@ TEST(full_logs_are_seen) {
     gxi_free(jit.logs);
 }
 
-/* --- wrong images ------------------------------------------------------------------------------------------------------ */
+/* --- wrong images ------------------------------------------------------------------------------------------------- */
 
 TEST(wrong_images) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     unsigned char cubin[128] = "\x7F" "ELF\2\1\1", fatbin[128] = "\x50\xED\x55\xBA\1\0\x10";
     cubin[18] = 190;                                             /* EM_CUDA */
     cubin[41] = 0x10;                                            /* sections at 4096 */
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "the image is a cubin that is cut off: it has 128 bytes, but", "4096", "cure:");
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, 30, NULL), GPUEXEC_BAD_IMAGE, "is a cubin that is cut off: it has 30 bytes");
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, 10, NULL), GPUEXEC_BAD_IMAGE, "ELF file");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
+                   "the image is a cubin that is cut off: it has 128 bytes, but", "4096", "cure:");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 30, NULL), GPUEXEC_BAD_IMAGE,
+                   "is a cubin that is cut off: it has 30 bytes");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 10, NULL), GPUEXEC_BAD_IMAGE, "ELF file");
     cubin[18] = 62;                                              /* EM_X86_64 */
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "an ELF file, but no cubin", "nvcc");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "an ELF file, but no cubin",
+                   "nvcc");
     fatbin[8] = 200;
-    NOT_LOADED(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE, "is a fatbin that is cut off: it has 128 bytes, but", "216");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE,
+                   "is a fatbin that is cut off: it has 128 bytes, but", "216");
     fatbin[8] = 64;                                              /* one part of LTO-IR */
-    fatbin[16] = 8; fatbin[20] = 64;
-    NOT_LOADED(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR", "-dlto", "nvJitLink");
-    NOT_LOADED(gpuexec_module_load(ctx, "!<arch>\nabc", 11, NULL), GPUEXEC_BAD_IMAGE, "a library of host objects", "gpuexec_linker_add_file");
-    NOT_LOADED(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    fatbin[16] = 8;
+    fatbin[20] = 64;
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR", "-dlto",
+                   "nvJitLink");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, "!<arch>\nabc", 11, NULL), GPUEXEC_BAD_IMAGE, "a library of host objects",
+                   "gpuexec_linker_add_file");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
     memcpy(cubin + 64, fatbin, 64);                              /* a host object with a fatbin in it */
-    cubin[72] = 40; cubin[80] = 2; cubin[84] = 40;
-    NOT_LOADED(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "a host object", "gpuexec_linker_add_file");
+    cubin[72] = 40;
+    cubin[80] = 2;
+    cubin[84] = 40;
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "a host object",
+                   "gpuexec_linker_add_file");
     check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, NULL));
 }
 
@@ -547,20 +569,19 @@ TEST(lengths_that_no_memory_holds) {
         put_le(cubin + 60, 2, 20);
         memcpy(fatbin, "\x50\xED\x55\xBA\1\0\x10", 7);
         put_le(fatbin + 8, 8, lengths[i]);
-        NOT_LOADED(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                   "the image is a cubin that is cut off: it has 128 bytes, but");
-        NOT_LOADED(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                   "the image is a fatbin that is cut off: it has 128 bytes, but");
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE,
+                       "the image is a cubin that is cut off: it has 128 bytes, but");
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE,
+                       "the image is a fatbin that is cut off: it has 128 bytes, but");
         if (lengths[i] > SIZE_MAX / 2 - 1) {
-            NOT_LOADED(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
-                       "the image is a cubin with a damaged header", "which no memory holds");
-            NOT_LOADED(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE,
-                       "the image is a fatbin with a damaged header", "give its length");
+            CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
+                           "the image is a cubin with a damaged header", "which no memory holds");
+            CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE,
+                           "the image is a fatbin with a damaged header", "give its length");
             CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fatbin, 0, "part"), GPUEXEC_BAD_IMAGE);
             CHECK_TEXT(gpuexec_error_text(), "part is a fatbin with a damaged header");
-            CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, cubin, 0, NULL), GPUEXEC_BAD_IMAGE);
-            CHECK_TEXT(gpuexec_error_text(), "the input is a cubin with a damaged header");
-            gpuexec_take_error();
+            CHECK_REFUSED(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
+                          "the input is a cubin with a damaged header");
         }
         /* a part whose sizes wrap to 16 must not be gone over for ever or beyond */
         put_le(fatbin + 8, 8, 112);
@@ -571,12 +592,13 @@ TEST(lengths_that_no_memory_holds) {
         free(cubin);
         free(fatbin);
     }
-    NOT_LOADED(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is",
-               "give its length in bytes");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is",
+                   "give its length in bytes");
     CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, "text", SIZE_MAX - 1, "part"), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "the length of part is", "give its length in bytes");
     CHECK_EQ(gxi_ptx_params("(.param .align 8 .b64 a[0x2000000000000001])", sizes, offsets, types, 2), -1);
-    CHECK_EQ(gxi_ptx_params("(.param .align 0xFFFFFFFFFFFFFFFF .b8 a[4], .param .u32 b)", sizes, offsets, types, 2), -1);
+    CHECK_EQ(gxi_ptx_params("(.param .align 0xFFFFFFFFFFFFFFFF .b8 a[4], .param .u32 b)", sizes, offsets, types, 2),
+             -1);
     gpuexec_take_error();
 }
 TEST(headers_of_any_kind) {
@@ -609,14 +631,17 @@ TEST(headers_of_any_kind) {
 TEST(parameters_that_cannot_be) {
     static const struct { const char *list, *says; } wrong[] = {
         { ".param .u32 a[2][2]", "near '['" }, { ".param .v2 .u32 a", "cannot be allocated in .param state space" },
-        { ".param .u32 a[]", "cannot be an incomplete array" }, { ".param .u32 a[0], .param .u32 b", "incomplete array" },
-        { ".param .pred a", "must be in register state space" }, { ".reg .u32 a", "must have .param state space" } };
+        { ".param .u32 a[]", "cannot be an incomplete array" },
+        { ".param .u32 a[0], .param .u32 b", "incomplete array" },
+        { ".param .pred a", "must be in register state space" }, { ".reg .u32 a", "must have .param state space" }
+        };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     char text[200];
     size_t i;
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n.entry e(%s) { ret; }\n", wrong[i].list);
-        NOT_LOADED(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, "line 4", wrong[i].says);
+        snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n"
+                 ".entry e(%s) { ret; }\n", wrong[i].list);
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, "line 4", wrong[i].says);
     }
 }
 
@@ -625,13 +650,17 @@ TEST(wrapped_images) {
     struct { unsigned magic, version; const void *data; void *unused; } wrapper = { 0x466243B1u, 1, NULL, NULL };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     wrapper.data = fatbin;
-    fatbin[8] = 64; fatbin[16] = 8; fatbin[20] = 64;             /* one part of LTO-IR: seen through the pointer, and the length is the fatbin's own */
-    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
-    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
-    memcpy(pair, &wrapper, sizeof wrapper);                      /* two of them, as a file may have, whose pointers lead nowhere */
+    fatbin[8] = 64;
+    fatbin[16] = 8;
+    fatbin[20] = 64;             /* one part of LTO-IR: seen through the pointer, and the length is the fatbin's own */
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    memcpy(pair, &wrapper, sizeof wrapper);           /* two of them, as a file may have, whose pointers lead nowhere */
     memset(pair + 8, 0x11, 8);
-    NOT_LOADED(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE, "is the wrapper that nvcc puts around a fatbin");
-    NOT_LOADED(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE, "is a fatbin that is cut off: it has 6 bytes");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
+                   "is the wrapper that nvcc puts around a fatbin");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE,
+                   "is a fatbin that is cut off: it has 6 bytes");
 }
 
 TEST(symbols_that_are_elsewhere) {
@@ -659,7 +688,8 @@ TEST_ALONE(options_that_an_old_driver_does_not_know) {
     CHECK(setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:1", 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     desc.position_independent = desc.min_blocks = 1;
-    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, &desc)), "driver of CUDA 12 or later", "position_independent, min_blocks");
+    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, &desc)), "driver of CUDA 12 or later",
+               "position_independent, min_blocks");
     gpuexec_take_error();
 }
 
@@ -668,7 +698,8 @@ static int nvcc_made(char file[], const char *how, int capability) {
     char command[300], arch[16];
     int  fd = mkstemp(file), ok;
     snprintf(arch, sizeof arch, "%d", capability);
-    snprintf(command, sizeof command, "nvcc --version >/dev/null 2>&1 && nvcc %s%s -o %s kernels/saxpy.cu >/dev/null 2>&1", how, arch, file);
+    snprintf(command, sizeof command,
+             "nvcc --version >/dev/null 2>&1 && nvcc %s%s -o %s kernels/saxpy.cu >/dev/null 2>&1", how, arch, file);
     if (fd >= 0) close(fd);
     ok = fd >= 0 && system(command) == 0;
     if (!ok) unlink(file);
@@ -705,24 +736,26 @@ TEST(binaries_of_nvcc_run) {
 TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_device_info d;
-    char cut[] = "/tmp/gpuexec-binary-XXXXXX", other[] = "/tmp/gpuexec-binary-XXXXXX", object[] = "/tmp/gpuexec-binary-XXXXXX", lto[] = "/tmp/gpuexec-binary-XXXXXX";
+    char cut[] = "/tmp/gpuexec-binary-XXXXXX", other[] = "/tmp/gpuexec-binary-XXXXXX",
+         object[] = "/tmp/gpuexec-binary-XXXXXX", lto[] = "/tmp/gpuexec-binary-XXXXXX";
     CHECK_OK(gpuexec_device_get_info(0, &d));
     if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc here that compiles for sm_90");
     CHECK(truncate(cut, 2000) == 0);
-    NOT_LOADED(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE, "is a cubin that is cut off: it has 2000 bytes", cut);
+    CHECK_NOT_MADE(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE,
+                   "is a cubin that is cut off: it has 2000 bytes", cut);
     unlink(cut);
     if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75)))      /* no PTX in it */
-        NOT_LOADED(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED
-                   : GPUEXEC_IMAGE_TOO_NEW,
-                   on_cpu_device() ? "is a fatbin, but the CPU device executes PTX text only"
-                       : "has no code for device 0 of compute capability",
-                   on_cpu_device() ? "nvcc -ptx" : "nvcc -gencode", other);
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED
+                       : GPUEXEC_IMAGE_TOO_NEW, on_cpu_device() ? "is a fatbin, but the "
+                       "CPU device executes PTX text only" : "has no code for device 0 of compute capability",
+                       on_cpu_device() ? "nvcc -ptx" : "nvcc -gencode", other);
     unlink(other);
     if (CHECK(nvcc_made(object, "-dc -arch=sm_", 90)))
-        NOT_LOADED(gpuexec_module_load_file(ctx, object, NULL), GPUEXEC_BAD_IMAGE, "is a host object", "gpuexec_linker_add_file");
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, object, NULL), GPUEXEC_BAD_IMAGE, "is a host object",
+                       "gpuexec_linker_add_file");
     unlink(object);
     if (CHECK(nvcc_made(lto, "-fatbin -rdc=true -gencode arch=compute_80,code=lto_", 80)))
-        NOT_LOADED(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_NOT_SUPPORTED, "is LTO-IR", "nvJitLink");
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_NOT_SUPPORTED, "is LTO-IR", "nvJitLink");
     unlink(lto);
 }
 

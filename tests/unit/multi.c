@@ -1,6 +1,7 @@
-/* multi.c - one launch over several devices: both ways of launching, every rule broken once, the barrier, and what becomes of the others
-   when one device fails. TEST_ROUNDS=n in the environment repeats each planted fault so often;
-   TEST_BARRIER_TIMEOUT=seconds instead of 0.5 gives the barrier of these more time, which an emulated or busy processor needs. */
+/* multi.c - one launch over several devices: both ways of launching, every rule broken once, the barrier, and what
+   becomes of the others when one device fails. TEST_ROUNDS=n in the environment repeats each planted fault so
+   often; TEST_BARRIER_TIMEOUT=seconds instead of 0.5 gives the barrier of these more time, which an emulated or
+   busy processor needs. */
 #include "../test.h"
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 64, TRAP = 1, LEAVE = 2, ABORT = 3, COOPERATIVE_MULTI_DEVICE = 96 };
@@ -31,7 +32,8 @@ static int gather(party *p, unsigned n, const gpuexec_barrier_desc *desc) {
     p->rounds = 5;
     for (i = 0; i < n; i++) {
         p->context[i] = gpuexec_context_open((int)i, NULL);
-        p->kernel[i] = gpuexec_kernel_get(gpuexec_module_load_file(p->context[i], "kernels/ring_exchange.ptx", NULL), "ring_exchange");
+        p->kernel[i] = gpuexec_kernel_get(gpuexec_module_load_file(p->context[i], "kernels/ring_exchange.ptx", NULL),
+                                          "ring_exchange");
         p->stream[i] = gpuexec_stream_create(p->context[i], i % 2 ? &non_blocking : NULL);
         p->places[i] = gpuexec_alloc(p->context[i], BLOCKS * sizeof(uint32_t));
         p->counts[i] = gpuexec_alloc(p->context[i], 2 * sizeof(uint32_t));
@@ -43,12 +45,17 @@ static int gather(party *p, unsigned n, const gpuexec_barrier_desc *desc) {
 }
 
 /* The arguments of each device's launch live here. */
-typedef struct arguments { gpuexec_ptr barrier, mine, next, wrong, done; int rounds, fault, fault_round; const void *list[8]; } arguments;
+typedef struct arguments {
+    gpuexec_ptr barrier, mine, next, wrong, done;
+    int rounds, fault, fault_round;
+    const void *list[8];
+} arguments;
 
 static void list_of(party *p, gpuexec_device_launch *list, arguments *a) {
     unsigned i;
     for (i = 0; i < p->n; i++) {
-        const void *const in_order[8] = { &a[i].barrier, &a[i].mine, &a[i].next, &a[i].rounds, &a[i].fault, &a[i].fault_round, &a[i].wrong, &a[i].done };
+        const void *const in_order[8] = { &a[i].barrier, &a[i].mine, &a[i].next, &a[i].rounds, &a[i].fault,
+                                          &a[i].fault_round, &a[i].wrong, &a[i].done };
         a[i].barrier = gpuexec_barrier_address(p->barrier, i);
         a[i].mine = p->places[i];
         /* without peer access a device can only write to itself */
@@ -128,15 +135,14 @@ TEST_MULTI(another_devices_part_in_a_struct) {
             CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
             continue;
         }
-        CHECK_RESULT(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_PARAMETERS);
-        CHECK_TEXT(gpuexec_error_text(), "launches[0]: argument 1 of kernel \"in_struct\" holds, at byte ",
-                   k == 1 ? "byte 8," : "byte 16,", "device 1's part of the barrier", "gpuexec_barrier_address");
-        gpuexec_take_error();
+        CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &desc),
+                      GPUEXEC_BAD_PARAMETERS, "launches[0]: argument 1 of kernel \"in_struct\" holds, at byte ",
+                      k == 1 ? "byte 8," : "byte 16,", "device 1's part of the barrier", "gpuexec_barrier_address");
     }
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(p.stream[i]));
 }
 
-/* --- it works ------------------------------------------------------------------------------------------------------ */
+/* --- it works ----------------------------------------------------------------------------------------------------- */
 
 static void works(unsigned n, gpuexec_multi_way way, int host_memory) {
     gpuexec_barrier_desc barrier = { 0, 0, 0, 0 };
@@ -159,9 +165,22 @@ static void works(unsigned n, gpuexec_multi_way way, int host_memory) {
     CHECK_OK(gpuexec_barrier_destroy(p.barrier));
 }
 TEST_MULTI(one_device)        { works(1, GPUEXEC_MULTI_FASTEST, 0); }
-TEST_MULTI(per_device)        { NEEDS(2); works(devices_here(), GPUEXEC_MULTI_PER_DEVICE, 0); }
-TEST_MULTI(two_devices)       { NEEDS(2); works(2, GPUEXEC_MULTI_FASTEST, 0); }
-TEST_MULTI(through_host)      { NEEDS(2); works(devices_here(), GPUEXEC_MULTI_FASTEST, 1); }
+
+TEST_MULTI(per_device) {
+    NEEDS(2);
+    works(devices_here(), GPUEXEC_MULTI_PER_DEVICE, 0);
+}
+
+TEST_MULTI(two_devices) {
+    NEEDS(2);
+    works(2, GPUEXEC_MULTI_FASTEST, 0);
+}
+
+TEST_MULTI(through_host) {
+    NEEDS(2);
+    works(devices_here(), GPUEXEC_MULTI_FASTEST, 1);
+}
+
 TEST_MULTI(by_the_driver)     {
     int can = 0;
     NEEDS(2);
@@ -170,7 +189,7 @@ TEST_MULTI(by_the_driver)     {
     works(devices_here(), GPUEXEC_MULTI_DRIVER, 0);
 }
 
-/* --- the rules, each broken once ------------------------------------------------------------------------------------- */
+/* --- the rules, each broken once ---------------------------------------------------------------------------------- */
 
 typedef struct driver_params {                       /* CUDA_LAUNCH_PARAMS */
     void    *function;
@@ -190,15 +209,17 @@ static int driver_answer(const gpuexec_device_launch *list, unsigned n) {
     memcpy(&multi, &symbol, sizeof multi);
     for (i = 0; i < n; i++) {
         const gpuexec_dims *d = &list[i].dims;
-        driver_params one = { gpuexec_kernel_native(list[i].kernel), { d->grid_x, 1, 1 }, { d->block_x, 1, 1 }, d->shared_bytes,
-                              gpuexec_stream_native(list[i].stream), (void **)(uintptr_t)list[i].args.addresses };
+        driver_params one = { gpuexec_kernel_native(list[i].kernel), { d->grid_x, 1, 1 },
+                              { d->block_x, 1, 1 }, d->shared_bytes, gpuexec_stream_native(list[i].stream),
+                              (void **)(uintptr_t)list[i].args.addresses };
         params[i] = one;
     }
     return multi(params, n, 0);
 }
 
 /* Ours must be `result` with these words, the driver's own `cu`, and no kernel may have run for ours. */
-static void broken(party *p, const char *rule, const gpuexec_device_launch *list, unsigned n, gpuexec_result result, int cu, const char *const *words) {
+static void broken(party *p, const char *rule, const gpuexec_device_launch *list, unsigned n, gpuexec_result result,
+                   int cu, const char *const *words) {
     unsigned i;
     if (!CHECK_RESULT(gpuexec_launch_multi_device(list, n, NULL), result)) printf("  with the rule: %s\n", rule);
     test_has_text(__FILE__, __LINE__, gpuexec_error_text(), rule, words);
@@ -206,7 +227,8 @@ static void broken(party *p, const char *rule, const gpuexec_device_launch *list
     all_done(p, 0);
     if (cu != NOT_ASKED) {
         int answer = driver_answer(list, n);
-        if (getenv("TEST_VERBOSE")) printf("  rule: %-40s ours %-24s the driver's own call %d\n", rule, gpuexec_result_name(result), answer);
+        if (getenv("TEST_VERBOSE"))
+            printf("  rule: %-40s ours %-24s the driver's own call %d\n", rule, gpuexec_result_name(result), answer);
         if (answer != NOT_ASKED && !CHECK_EQ(answer, cu)) printf("  with the rule: %s\n", rule);
         for (i = 0; i < p->n; i++) {                 /* what the driver accepted, ran */
             CHECK_OK(gpuexec_stream_sync(p->stream[i]));
@@ -214,7 +236,8 @@ static void broken(party *p, const char *rule, const gpuexec_device_launch *list
         }
     }
 }
-#define BROKEN(rule, n, result, cu, ...) broken(&p, rule, list, n, result, cu, (const char *const[]){ __VA_ARGS__, NULL })
+#define BROKEN(rule, n, result, cu, ...) \
+    broken(&p, rule, list, n, result, cu, (const char *const[]){ __VA_ARGS__, NULL })
 
 TEST_MULTI(rules) {
     gpuexec_device_launch list[MOST];
@@ -234,52 +257,77 @@ TEST_MULTI(rules) {
 
 #define ANEW() list_of(&p, list, a)
 #define DRIVER(cu) (with_driver ? (cu) : NOT_ASKED)
-    ANEW(); BROKEN("at least one launch", 0, GPUEXEC_BAD_ARGUMENT, DRIVER(1), "a multi-device launch of 0 launches", "1 to 32");
+    ANEW();
+    BROKEN("at least one launch", 0, GPUEXEC_BAD_ARGUMENT, DRIVER(1), "a multi-device launch of 0 launches", "1 to 32");
 
     second = gpuexec_stream_create(p.context[0], NULL);
-    ANEW(); list[1] = list[0]; list[1].stream = second;
-    BROKEN("one launch for each device", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(101), "launches[1]: it is on device 0, as launches[0]");
+    ANEW();
+    list[1] = list[0];
+    list[1].stream = second;
+    BROKEN("one launch for each device", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(101),
+           "launches[1]: it is on device 0, as launches[0]");
 
-    ANEW(); list[1].dims.grid_x = BLOCKS - 1;
-    BROKEN("the same grid", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "grid_x is 4 on device 0, but 3 on device 1", "ring_exchange", "same dims");
-    ANEW(); list[1].dims.block_x = THREADS / 2;
+    ANEW();
+    list[1].dims.grid_x = BLOCKS - 1;
+    BROKEN("the same grid", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "grid_x is 4 on device 0, but 3 on device 1",
+           "ring_exchange", "same dims");
+    ANEW();
+    list[1].dims.block_x = THREADS / 2;
     BROKEN("the same block", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "block_x is 64 on device 0, but 32 on device 1");
-    ANEW(); list[1].dims.shared_bytes = 1024;
-    BROKEN("the same shared memory", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "shared_bytes is 0 on device 0, but 1024 on device 1");
+    ANEW();
+    list[1].dims.shared_bytes = 1024;
+    BROKEN("the same shared memory", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1),
+           "shared_bytes is 0 on device 0, but 1024 on device 1");
 
-    ANEW(); list[1].stream = gpuexec_stream_legacy(p.context[1]);
-    BROKEN("not the legacy stream", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(400), "launches[1]: the stream is a default stream", "device 1", "gpuexec_stream_create");
-    ANEW(); list[1].stream = p.stream[0];
-    BROKEN("kernel and stream of one device", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400), "launches[1]: kernel \"ring_exchange\" is of device 1", "the stream of device 0");
+    ANEW();
+    list[1].stream = gpuexec_stream_legacy(p.context[1]);
+    BROKEN("not the legacy stream", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(400), "launches[1]: the stream is a default stream",
+           "device 1", "gpuexec_stream_create");
+    ANEW();
+    list[1].stream = p.stream[0];
+    BROKEN("kernel and stream of one device", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400),
+           "launches[1]: kernel \"ring_exchange\" is of device 1", "the stream of device 0");
     own = gpuexec_context_create(1, NULL);
-    ANEW(); list[1].stream = gpuexec_stream_create(own, NULL);
-    BROKEN("kernel and stream of one context", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400), "kernel \"ring_exchange\" is of device 1", "the stream of device 1");
+    ANEW();
+    list[1].stream = gpuexec_stream_create(own, NULL);
+    BROKEN("kernel and stream of one context", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400),
+           "kernel \"ring_exchange\" is of device 1", "the stream of device 1");
     CHECK_OK(gpuexec_context_close(own));
 
-    ANEW(); list[0].dims.grid_x = list[1].dims.grid_x = (unsigned)most + 1;
+    ANEW();
+    list[0].dims.grid_x = list[1].dims.grid_x = (unsigned)most + 1;
     {
         char blocks[64];
         snprintf(blocks, sizeof blocks, "%d blocks", most);
-        BROKEN("a grid that runs at once", 2, GPUEXEC_BAD_LAUNCH, DRIVER(720), "launches[0]: a cooperative grid", "cannot run at once", blocks, "device 0");
+        BROKEN("a grid that runs at once", 2, GPUEXEC_BAD_LAUNCH, DRIVER(720), "launches[0]: a cooperative grid",
+               "cannot run at once", blocks, "device 0");
         CHECK(strstr(gpuexec_error_text(), "driver:") == NULL);      /* it was not asked */
     }
-    ANEW(); list[1].dims.block_x = list[0].dims.block_x = 2048;
+    ANEW();
+    list[1].dims.block_x = list[0].dims.block_x = 2048;
     BROKEN("a block that a device takes", 2, GPUEXEC_BAD_LAUNCH, NOT_ASKED, "2048", "1024");
 
     /* the same function everywhere: the driver does not check this one */
     module = gpuexec_module_load_file(p.context[1], "kernels/ring_exchange.ptx", NULL);
     other = gpuexec_kernel_get(module, "barrier_rounds");
-    ANEW(); list[1].kernel = other; list[1].args.count = 3; a[1].list[1] = &none; a[1].list[2] = &a[1].done;
-    BROKEN("the same kernel", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code", "device 0 has \"ring_exchange\", device 1 has \"barrier_rounds\"");
+    ANEW();
+    list[1].kernel = other;
+    list[1].args.count = 3;
+    a[1].list[1] = &none;
+    a[1].list[2] = &a[1].done;
+    BROKEN("the same kernel", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code",
+           "device 0 has \"ring_exchange\", device 1 has \"barrier_rounds\"");
     {
         char *text = NULL;
         size_t bytes;
         gxi_call read_call = { "rules", NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
         text = gxi_read_file(&read_call, "kernels/ring_exchange.ptx", &bytes);
         if (CHECK(text != NULL)) {
-            text[bytes - 1] = ' ';                   /* where a newline was: the same code to the compiler, another image to us */
-            ANEW(); list[1].kernel = gpuexec_kernel_get(gpuexec_module_load(p.context[1], text, bytes, NULL), "ring_exchange");
-            BROKEN("the same image", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code", "\"kernels/ring_exchange.ptx\"", "these images differ");
+            text[bytes - 1] = ' ';         /* where a newline was: the same code to the compiler, another image to us */
+            ANEW();
+            list[1].kernel = gpuexec_kernel_get(gpuexec_module_load(p.context[1], text, bytes, NULL), "ring_exchange");
+            BROKEN("the same image", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code",
+                   "\"kernels/ring_exchange.ptx\"", "these images differ");
             gxi_free(text);
         }
     }
@@ -295,28 +343,32 @@ TEST_MULTI(rules) {
             list[i].args.count = 0;
         }
         if (gpuexec_ok(list[0].kernel) && gpuexec_ok(list[1].kernel))
-            BROKEN("no dynamic parallelism", 2, GPUEXEC_NOT_SUPPORTED, NOT_ASKED, "kernel \"parent\" of device 0", "dynamic parallelism");
+            BROKEN("no dynamic parallelism", 2, GPUEXEC_NOT_SUPPORTED, NOT_ASKED, "kernel \"parent\" of device 0",
+                   "dynamic parallelism");
         else gpuexec_take_error();                   /* a device that refuses such images has no need of the rule */
     }
     /* and what every launch checks */
-    ANEW(); list[1].args.count = 7;
-    BROKEN("as many arguments as parameters", 2, GPUEXEC_BAD_PARAMETERS, NOT_ASKED, "launches[1]: kernel \"ring_exchange\" takes 8 parameters", "7 arguments are given");
+    ANEW();
+    list[1].args.count = 7;
+    BROKEN("as many arguments as parameters", 2, GPUEXEC_BAD_PARAMETERS, NOT_ASKED,
+           "launches[1]: kernel \"ring_exchange\" takes 8 parameters", "7 arguments are given");
     {
         gpuexec_multi_desc with = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
         with.barrier = p.barrier;
-        ANEW(); a[0].barrier = a[1].barrier;         /* as GPUEXEC_ARGS in a loop does it */
-        CHECK_RESULT(gpuexec_launch_multi_device(list, 2, &with), GPUEXEC_BAD_PARAMETERS);
-        CHECK_TEXT(gpuexec_error_text(), "launches[0]: argument 0 of kernel \"ring_exchange\" is device 1's part of the barrier", "GPUEXEC_ARGS in a loop");
-        gpuexec_take_error();
+        ANEW();
+        a[0].barrier = a[1].barrier;         /* as GPUEXEC_ARGS in a loop does it */
+        CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &with), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument 0 of "
+                      "kernel \"ring_exchange\" is device 1's " "part of the barrier", "GPUEXEC_ARGS in a loop");
         all_done(&p, 0);
     }
-    ANEW(); list[1].kernel.id = 0;
+    ANEW();
+    list[1].kernel.id = 0;
     BROKEN("kernels that were made", 2, GPUEXEC_BAD_HANDLE, NOT_ASKED, "launches[1].kernel was never made");
-    ANEW(); list[1].stream = second; CHECK_OK(gpuexec_stream_destroy(second));
+    ANEW();
+    list[1].stream = second;
+    CHECK_OK(gpuexec_stream_destroy(second));
     BROKEN("streams that live", 2, GPUEXEC_STALE_HANDLE, NOT_ASKED, "launches[1].stream is a stale handle");
-    CHECK_RESULT(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "at NULL");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
 
     p.rounds = 3;                                    /* and it still works */
     CHECK_OK(launch(&p, NULL));
@@ -328,9 +380,8 @@ TEST_ALONE_MULTI(launch_blocking) {
     setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
     NEEDS(2);
     if (!gather(&p, 2, NULL)) return;
-    CHECK_RESULT(launch(&p, NULL), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "CUDA_LAUNCH_BLOCKING=1", "would wait until its kernel has ended", "unset it");
-    gpuexec_take_error();
+    CHECK_REFUSED(launch(&p, NULL), GPUEXEC_NOT_SUPPORTED, "CUDA_LAUNCH_BLOCKING=1",
+                  "would wait until its kernel has ended", "unset it");
     all_done(&p, 0);
 }
 
@@ -349,10 +400,21 @@ static void unlike(const char *settings, gpuexec_multi_way way, const char *cons
     all_done(&p, 0);
 }
 #define WORDS(...) (const char *const[]){ __VA_ARGS__, NULL }
-TEST_ALONE_MULTI(devices_of_two_models)    { unlike("name=another model", GPUEXEC_MULTI_FASTEST, WORDS("device 1 is \"another model\"", "devices of one model")); }
-TEST_ALONE_MULTI(devices_of_two_sizes)     { unlike("16=3", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has 3 of", "identical devices")); }
-TEST_ALONE_MULTI(devices_without_grids)    { unlike("95=0", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has no cooperative launches")); }
-TEST_ALONE_MULTI(devices_without_the_call) { unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not take the driver's multi-device launch", "way 0")); }
+TEST_ALONE_MULTI(devices_of_two_models) {
+    unlike("name=another model", GPUEXEC_MULTI_FASTEST, WORDS("device 1 is \"another model\"", "devices of one model"));
+}
+
+TEST_ALONE_MULTI(devices_of_two_sizes) {
+    unlike("16=3", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has 3 of", "identical devices"));
+}
+
+TEST_ALONE_MULTI(devices_without_grids) {
+    unlike("95=0", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has no cooperative launches"));
+}
+
+TEST_ALONE_MULTI(devices_without_the_call) {
+    unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not take the driver's multi-device launch", "way 0"));
+}
 
 TEST_MULTI(barrier_wrong_use) {
     gpuexec_barrier_desc desc = { 0, 0, 0, 0 };
@@ -362,20 +424,15 @@ TEST_MULTI(barrier_wrong_use) {
     contexts[0] = gpuexec_context_open(0, NULL);
     contexts[1] = gpuexec_context_open(1, NULL);
     contexts[2] = gpuexec_context_open(1, NULL);
-#define WRONG(made, result, ...) \
-    do { \
-        gpuexec_barrier it = made; \
-        CHECK(!gpuexec_ok(it)); \
-        CHECK_TEXT(gpuexec_why(it), __VA_ARGS__); \
-        CHECK_RESULT(gpuexec_take_error(), result); \
-    } while (0)
-    WRONG(gpuexec_barrier_create(contexts, 0, NULL), GPUEXEC_BAD_ARGUMENT, "a barrier over 0 contexts", "1 to 32");
-    WRONG(gpuexec_barrier_create(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
-    WRONG(gpuexec_barrier_create(contexts, 3, NULL), GPUEXEC_BAD_ARGUMENT, "contexts[1] and contexts[2] are both of device 1");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 0, NULL), GPUEXEC_BAD_ARGUMENT, "a barrier over 0 contexts",
+                   "1 to 32");
+    CHECK_NOT_MADE(gpuexec_barrier_create(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 3, NULL), GPUEXEC_BAD_ARGUMENT,
+                   "contexts[1] and contexts[2] are both of device 1");
     desc.timeout_seconds = -1;
-    WRONG(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "timeout_seconds is -1");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "timeout_seconds is -1");
     desc.end_canary = 7;
-    WRONG(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "not zero-initialised");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "not zero-initialised");
     CHECK_OK(gpuexec_context_close(contexts[2]));
     barrier = gpuexec_barrier_create(contexts, 2, NULL);
     CHECK_EQ(gpuexec_barrier_address(barrier, 2), 0);
@@ -383,7 +440,8 @@ TEST_MULTI(barrier_wrong_use) {
     gpuexec_take_error();
     CHECK_OK(gpuexec_barrier_abort(barrier));
     CHECK_RESULT(gpuexec_barrier_check(barrier), GPUEXEC_BARRIER_BROKEN);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_abort was called at tests/unit/multi.c:", "cure: gpuexec_barrier_reset");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_abort was called at tests/unit/multi.c:",
+               "cure: gpuexec_barrier_reset");
     CHECK_OK(gpuexec_barrier_reset(barrier));
     CHECK_OK(gpuexec_barrier_check(barrier));
     CHECK_OK(gpuexec_context_close(contexts[1]));    /* the barrier ends with it */
@@ -396,7 +454,12 @@ TEST_MULTI(barrier_wrong_use) {
 /* That a barrier is broken is returned once at least, whoever waits or cleans up next. */
 static gpuexec_context broken_in[2];
 static gpuexec_barrier broken_one;
-static gpuexec_result copies_out(void)  { int word; return gpuexec_copy_out_now(broken_in[0], &word, gpuexec_alloc(broken_in[0], 4), 4); }
+
+static gpuexec_result copies_out(void) {
+    int word;
+    return gpuexec_copy_out_now(broken_in[0], &word, gpuexec_alloc(broken_in[0], 4), 4);
+}
+
 static gpuexec_result destroys(void)    { return gpuexec_barrier_destroy(broken_one); }
 static gpuexec_result closes(void)      { return gpuexec_context_close(broken_in[1]); }
 static gpuexec_result shuts_down(void)  { return gpuexec_shutdown(); }
@@ -423,8 +486,10 @@ TEST_MULTI(a_broken_barrier_is_not_lost) {
 
 /* One barrier for grids of all shapes in turn, also for blocks of fewer threads than there are devices. */
 static void barrier_for_all_shapes(int host_memory) {
-    static const gpuexec_dims shapes[] = { { 1, 1, 1, 1, 1, 1, 0 }, { 4, 1, 1, 1, 1, 1, 0 }, { 1, 1, 1, 33, 1, 1, 0 }, { 2, 3, 1, 3, 2, 2, 0 },
-                                           { 1, 1, 1, 256, 1, 1, 0 }, { 1, 1, 6, 4, 4, 4, 0 } };
+    static const gpuexec_dims shapes[] = { { 1, 1, 1, 1, 1, 1, 0 }, { 4, 1, 1, 1, 1, 1, 0 }, { 1, 1, 1, 33, 1, 1, 0 },
+                                           { 2, 3, 1, 3, 2, 2, 0 },
+                                           { 1, 1, 1, 256, 1, 1, 0 }, { 1, 1, 6, 4, 4, 4, 0 }
+                                           };
     gpuexec_barrier_desc barrier = { 0, 0, 0, 0 };
     gpuexec_device_launch list[MOST];
     gpuexec_kernel kernel[MOST];
@@ -439,30 +504,43 @@ static void barrier_for_all_shapes(int host_memory) {
     if (!gather(&p, devices_here(), &barrier)) return;
     memset(list, 0, sizeof list);
     for (i = 0; i < p.n; i++)
-        kernel[i] = gpuexec_kernel_get(gpuexec_module_load_file(p.context[i], "kernels/ring_exchange.ptx", NULL), "barrier_rounds");
+        kernel[i] = gpuexec_kernel_get(gpuexec_module_load_file(p.context[i], "kernels/ring_exchange.ptx", NULL),
+                                       "barrier_rounds");
     for (k = 0; k < 2 * sizeof shapes / sizeof *shapes; k++) {
         const gpuexec_dims *dims = &shapes[k % (sizeof shapes / sizeof *shapes)];
         for (i = 0; i < p.n; i++) {
             part[i] = gpuexec_barrier_address(p.barrier, i);
             done[i] = p.counts[i] + 4;
-            in_order[i][0] = &part[i]; in_order[i][1] = &rounds; in_order[i][2] = &done[i];
+            in_order[i][0] = &part[i];
+            in_order[i][1] = &rounds;
+            in_order[i][2] = &done[i];
             list[i].kernel = kernel[i];
             list[i].stream = p.stream[i];
             list[i].dims = *dims;
             list[i].args.addresses = in_order[i];
             list[i].args.count = 3;
         }
-        want += dims->grid_x * dims->grid_y * dims->grid_z * dims->block_y * dims->block_z;      /* threads whose threadIdx.x is 0 */
+        /* threads whose threadIdx.x is 0 */
+        want += dims->grid_x * dims->grid_y * dims->grid_z * dims->block_y * dims->block_z;
         CHECK_OK(gpuexec_launch_multi_device(list, p.n, NULL));
         for (i = 0; i < p.n; i++) CHECK_OK(gpuexec_stream_sync(p.stream[i]));
         for (i = 0; i < p.n; i++) CHECK_EQ(counted(&p, i, 1), want);
     }
 }
-TEST_MULTI(grids_of_all_shapes)                     { NEEDS(2); barrier_for_all_shapes(0); }
-TEST_MULTI(grids_of_all_shapes_through_host_memory) { NEEDS(2); barrier_for_all_shapes(1); }
 
-/* Both synchronisations, told by what is written when. Device 0's gate keeps its earlier work back: no kernel may start. And later work on any
-   stream comes after all kernels. Three times, the second without and the third with other work between the launches. */
+TEST_MULTI(grids_of_all_shapes) {
+    NEEDS(2);
+    barrier_for_all_shapes(0);
+}
+
+TEST_MULTI(grids_of_all_shapes_through_host_memory) {
+    NEEDS(2);
+    barrier_for_all_shapes(1);
+}
+
+/* Both synchronisations, told by what is written when. Device 0's gate keeps its earlier work back: no kernel may
+   start. And later work on any stream comes after all kernels. Three times, the second without and the third with other
+   work between the launches. */
 TEST_MULTI(synchronisations) {
     gpuexec_module unit[2];
     gpuexec_ptr after[2];
@@ -486,7 +564,8 @@ TEST_MULTI(synchronisations) {
         CHECK_OK(launch(&p, NULL));
         if (k == 2) gpuexec_fill(p.stream[1], after[1], 0, 4);
         if (k > 0) CHECK_OK(launch(&p, NULL));
-        gpuexec_copy_out(p.stream[1], seen, p.counts[1] + 4, 4);     /* what device 1 has done when its stream goes on: all or nothing */
+        /* what device 1 has done when its stream goes on: all or nothing */
+        gpuexec_copy_out(p.stream[1], seen, p.counts[1] + 4, 4);
         test_sleep_ms(30);
         CHECK_EQ(((volatile uint32_t *)seen)[0], 0);
         CHECK_RESULT(gpuexec_stream_query(p.stream[1]), GPUEXEC_NOT_READY);
@@ -506,7 +585,8 @@ TEST_MULTI(linked_barrier) {
         ".visible .entry meet(.param .u64 barrier, .param .u32 rounds, .param .u64 done) {\n"
         "    .reg .pred %p; .reg .u32 %r, %n, %t; .reg .u64 %b, %d;\n"
         "    ld.param.u64 %b, [barrier]; ld.param.u32 %n, [rounds]; ld.param.u64 %d, [done];\n"
-        "AGAIN: { .param .b64 to; .param .b32 broken; st.param.b64 [to], %b; call.uni (broken), gpuexec_barrier_sync, (to); ld.param.b32 %r, [broken]; }\n"
+        "AGAIN: { .param .b64 to; .param .b32 broken; st.param.b64 [to], %b; "
+        "call.uni (broken), gpuexec_barrier_sync, (to); ld.param.b32 %r, [broken]; }\n"
         "    setp.ne.u32 %p, %r, 0; @%p ret;\n"
         "    sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra AGAIN;\n"
         "    mov.u32 %t, %tid.x; setp.ne.u32 %p, %t, 0; @%p ret;\n"
@@ -526,7 +606,9 @@ TEST_MULTI(linked_barrier) {
         gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/gpuexec_barrier.ptx");
         part[i] = gpuexec_barrier_address(p.barrier, i);
         done[i] = p.counts[i] + 4;
-        in_order[i][0] = &part[i]; in_order[i][1] = &rounds; in_order[i][2] = &done[i];
+        in_order[i][0] = &part[i];
+        in_order[i][1] = &rounds;
+        in_order[i][2] = &done[i];
         list[i].kernel = gpuexec_kernel_get(gpuexec_linker_load(linker), "meet");
         list[i].stream = p.stream[i];
         list[i].dims = p.dims[i];
@@ -554,7 +636,7 @@ TEST_MULTI(abort_from_the_host) {
     list_of(&p, list, a);
     desc.barrier = p.barrier;
     CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
-    begin = test_seconds();                          /* device 1 leaves; then device 0 gets to its wait, in about the time that this took */
+    begin = test_seconds();      /* device 1 leaves; then device 0 gets to its wait, in about the time that this took */
     while (gpuexec_stream_query(p.stream[1]) == GPUEXEC_NOT_READY && test_seconds() - begin < 5) test_sleep_ms(1);
     test_sleep_ms(50 + (long)(2000 * (test_seconds() - begin)));
     begin = test_seconds();
@@ -565,7 +647,8 @@ TEST_MULTI(abort_from_the_host) {
     CHECK_RESULT(gpuexec_context_sync(p.context[1]), GPUEXEC_BARRIER_BROKEN);
 }
 
-/* The owner of an adopted context destroys it: the barrier goes with it, and the other device's work is none the worse. */
+/* The owner of an adopted context destroys it: the barrier goes with it, and the other device's
+   work is none the worse. */
 TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
     int (*create)(void **, unsigned, int), (*destroy)(void *);
     void *symbol, *native = NULL;
@@ -573,8 +656,10 @@ TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
     gpuexec_barrier barrier;
     gpuexec_stream s;
     NEEDS(2);
-    symbol = gpuexec_driver_symbol("cuCtxCreate", 3020);  memcpy(&create, &symbol, sizeof create);
-    symbol = gpuexec_driver_symbol("cuCtxDestroy", 4000); memcpy(&destroy, &symbol, sizeof destroy);
+    symbol = gpuexec_driver_symbol("cuCtxCreate", 3020);
+    memcpy(&create, &symbol, sizeof create);
+    symbol = gpuexec_driver_symbol("cuCtxDestroy", 4000);
+    memcpy(&destroy, &symbol, sizeof destroy);
     CHECK_EQ(create(&native, 0, 0), 0);
     contexts[0] = gpuexec_context_from_native((struct CUctx_st *)native);
     contexts[1] = gpuexec_context_open(1, NULL);
@@ -589,24 +674,35 @@ TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
     CHECK_OK(gpuexec_context_close(contexts[1]));
 }
 
-/* What the driver answers when one device's memory is to be opened to another: two answers mean that it cannot be, others are failures. */
+/* What the driver answers when one device's memory is to be opened to another: two answers mean that it cannot be,
+   others are failures. */
 static int answered;
-static int GXI_CUDA no_peer(struct CUctx_st *peer, unsigned flags) { (void)peer; (void)flags; return answered; }
+
+static int GXI_CUDA no_peer(struct CUctx_st *peer, unsigned flags) {
+    (void)peer;
+    (void)flags;
+    return answered;
+}
+
 TEST_MULTI(barrier_and_peer_access) {
-    static const struct { int answer, made, direct; } rows[] = { { 217, 1, 0 }, { 711, 1, 0 }, { 704, 1, 1 }, { 0, 1, 1 }, { 2, 0, 0 }, { 999, 0, 0 } };
+    static const struct {
+        int answer, made, direct;
+    } rows[] = { { 217, 1, 0 }, { 711, 1, 0 }, { 704, 1, 1 }, { 0, 1, 1 }, { 2, 0, 0 }, { 999, 0, 0 } };
     gpuexec_context contexts[2];
     gpuexec_barrier barrier;
     size_t i;
     NEEDS(2);
     for (i = 0; i < 2; i++) contexts[i] = gpuexec_context_open((int)i, NULL);
-    if (!gpuexec_device_can_access_peer(0, 1) || !gpuexec_device_can_access_peer(1, 0)) SKIP("the devices do not reach each other");
+    if (!gpuexec_device_can_access_peer(0, 1) || !gpuexec_device_can_access_peer(1, 0))
+        SKIP("the devices do not reach each other");
     gxi.cu.cuCtxEnablePeerAccess = no_peer;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         answered = rows[i].answer;
         barrier = gpuexec_barrier_create(contexts, 2, NULL);
         CHECK_EQ(gpuexec_ok(barrier), rows[i].made);
         if (rows[i].made) CHECK_EQ(gpuexec_barrier_is_direct(barrier), rows[i].direct);
-        else CHECK_TEXT(gpuexec_error_text(), "peer access from device 0 to device 1 cannot be enabled", "cuCtxEnablePeerAccess answered");
+        else CHECK_TEXT(gpuexec_error_text(), "peer access from device 0 to device 1 cannot be enabled",
+                        "cuCtxEnablePeerAccess answered");
         CHECK_EQ(gpuexec_take_error() == GPUEXEC_OK, rows[i].made);
         CHECK_OK(gpuexec_barrier_destroy(barrier));
     }
@@ -630,9 +726,15 @@ TEST_ALONE_MULTI(a_barrier_that_nobody_uses) {
 }
 
 static test_gate late_gate;
-static void *opens_later(void *nothing) { test_sleep_ms(300); gate_open(late_gate); return nothing; }
 
-/* A kernel that comes after the others have given up still writes to their devices: a barrier is not freed before that. */
+static void *opens_later(void *nothing) {
+    test_sleep_ms(300);
+    gate_open(late_gate);
+    return nothing;
+}
+
+/* A kernel that comes after the others have given up still writes to their devices: a barrier is
+   not freed before that. */
 TEST_ALONE_MULTI(destroyed_before_a_late_kernel) {
     gpuexec_barrier_desc barrier = { 0, 0, 0.5, 0 };
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
@@ -678,12 +780,13 @@ TEST_MULTI(waits_beside_barriers_that_end) {
     for (i = 0; i < 4; i++) pthread_join(threads[i], NULL);
 }
 
-/* --- planted faults: the others end in time, and the text says which device and why ------------------------------------ */
+/* --- planted faults: the others end in time, and the text says which device and why ------------------------------- */
 
 static int  failing_launch, launches_made;           /* the call that fails, counted from 0 */
-static int (GXI_CUDA *driver_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *, void **);
-static int GXI_CUDA launch_that_fails(struct CUfunc_st *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                      struct CUstream_st *s, void **params) {
+static int (GXI_CUDA *driver_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     unsigned, struct CUstream_st *, void **);
+static int GXI_CUDA launch_that_fails(struct CUfunc_st *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                      unsigned by, unsigned bz, unsigned shared, struct CUstream_st *s, void **params) {
     if (launches_made++ == failing_launch) return GXI_OUT_OF_RESOURCES;
     return driver_launch(f, gx, gy, gz, bx, by, bz, shared, s, params);
 }
@@ -709,7 +812,8 @@ static void planted(void) {
     barrier.timeout_seconds = planned.fault == ABORT ? 100 : timeout;
     p.barrier = gpuexec_barrier_create(p.context, n, &barrier);
     desc.barrier = p.barrier;
-    p.fault[bad] = planned.fault == ABORT ? LEAVE : planned.fault;       /* then the host aborts: nobody is to wait for the timeout */
+    /* then the host aborts: nobody is to wait for the timeout */
+    p.fault[bad] = planned.fault == ABORT ? LEAVE : planned.fault;
     p.fault_round = planned.round;
     begin = test_seconds();
     if (planned.fault == 0) {
@@ -736,7 +840,8 @@ static void planted(void) {
         if (planned.fault == TRAP) CHECK_RESULT(result, GPUEXEC_KERNEL_FAILED);
         else if (planned.fault || bad > 0) CHECK_RESULT(result, GPUEXEC_BARRIER_BROKEN);
         else CHECK_OK(result);
-        if (i == 0 && planned.fault == ABORT) CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_abort was called at tests/unit/multi.c:");
+        if (i == 0 && planned.fault == ABORT)
+            CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_abort was called at tests/unit/multi.c:");
         else if (i == 0 && planned.fault && !seen_at_launch) {          /* the first text says which device */
             snprintf(device, sizeof device, "device %u has reported nothing", bad);
             CHECK_TEXT(gpuexec_error_text(), device, "round");
@@ -746,9 +851,7 @@ static void planted(void) {
     CHECK(test_seconds() - begin < timeout + 5);
     if (planned.fault == TRAP) return;               /* CUDA is over in this process */
     if (planned.fault || bad > 0) {                  /* not with a broken barrier */
-        CHECK_RESULT(launch(&p, &desc), GPUEXEC_BARRIER_BROKEN);
-        CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_reset");
-        gpuexec_take_error();
+        CHECK_REFUSED(launch(&p, &desc), GPUEXEC_BARRIER_BROKEN, "gpuexec_barrier_reset");
         CHECK_OK(gpuexec_barrier_reset(p.barrier));
     }
     p.fault[bad] = 0;
@@ -760,25 +863,46 @@ static void planted(void) {
 
 static void plant(int fault) {
     const char *text = getenv("TEST_ROUNDS");
-    int rounds = text && atoi(text) > 0 ? atoi(text) : on_cpu_device() ? 4 : 2, k;       /* on a GPU a round takes a second and more */
+    /* on a GPU a round takes a second and more */
+    int rounds = text && atoi(text) > 0 ? atoi(text) : on_cpu_device() ? 4 : 2, k;
     timeout = barrier_timeout(timeout);
     for (k = 0; k < rounds; k++) {
         planned.fault = fault;
         planned.device = (unsigned)k;
         planned.host_memory = k / 2 % 2;
         planned.round = 1 + k % 5;
-        if (!CHECK(run_child(planted))) { printf("  in round %d of %d\n", k, rounds); return; }
+        if (!CHECK(run_child(planted))) {
+            printf("  in round %d of %d\n", k, rounds);
+            return;
+        }
     }
 }
 #define NEEDS_TWO_IN_A_CHILD if (!two_devices_in_a_child()) SKIP("needs 2 devices")
-static int two_devices_in_a_child(void) {            /* asked in a child, since the children that follow must be forked before CUDA starts */
+/* asked in a child, since the children that follow must be forked before CUDA starts */
+static int two_devices_in_a_child(void) {
     pid_t child = fork();
     int status = 1;
     if (child == 0) _exit(devices_here() < 2);
     waitpid(child, &status, 0);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
-TEST_ALONE_MULTI(one_launch_fails)  { NEEDS_TWO_IN_A_CHILD; plant(0); }
-TEST_ALONE_MULTI(one_kernel_traps)  { NEEDS_TWO_IN_A_CHILD; plant(TRAP); }
-TEST_ALONE_MULTI(one_never_arrives) { NEEDS_TWO_IN_A_CHILD; plant(LEAVE); }
-TEST_ALONE_MULTI(one_is_aborted)    { NEEDS_TWO_IN_A_CHILD; plant(ABORT); }
+
+TEST_ALONE_MULTI(one_launch_fails) {
+    NEEDS_TWO_IN_A_CHILD;
+    plant(0);
+}
+
+TEST_ALONE_MULTI(one_kernel_traps) {
+    NEEDS_TWO_IN_A_CHILD;
+    plant(TRAP);
+}
+
+TEST_ALONE_MULTI(one_never_arrives) {
+    NEEDS_TWO_IN_A_CHILD;
+    plant(LEAVE);
+}
+
+TEST_ALONE_MULTI(one_is_aborted) {
+    NEEDS_TWO_IN_A_CHILD;
+    plant(ABORT);
+}

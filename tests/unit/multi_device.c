@@ -1,8 +1,7 @@
-/* multi_device.c - one cooperative launch over several devices, by the driver's own call: its rules, its two synchronisations, kernels that
-   meet. And which devices reach each other. */
+/* multi_device.c - one cooperative launch over several devices, by the driver's own call: its rules, its two
+   synchronisations, kernels that meet. And which devices reach each other. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
 enum { MOST = 8, COOPERATIVE_MULTI_DEVICE = 96, NO_PRE_SYNC = 1, NO_POST_SYNC = 2 };
 
 typedef struct params {                              /* CUDA_LAUNCH_PARAMS */
@@ -21,8 +20,9 @@ static const char text[] =
     "    mov.u32 %r, 1; st.volatile.u32 [%b], %r; ret;\n}\n"
     ".visible .entry other(.param .u64 wait, .param .u64 out) {\n"
     "    .reg .u32 %r; .reg .u64 %b; ld.param.u64 %b, [out]; mov.u32 %r, 1; st.volatile.u32 [%b], %r; ret;\n}\n"
-    /* Block b of each device meets block b of all others: it pushes the round into flag [b][me] of each device and waits for its own
-       flags [b][0..n). Data go the same way: word [b][me] of the second half. Counts the words that were not there. */
+    /* Block b of each device meets block b of all others: it pushes the round into flag [b][me] of each device and
+       waits for its own flags [b][0..n). Data go the same way: word [b][me] of the second half. Counts the words that
+       were not there. */
     ".visible .entry meet(.param .u64 table, .param .u32 n, .param .u32 me, .param .u32 rounds, .param .u64 wrong) {\n"
     "    .reg .pred %p; .reg .u32 %n, %me, %k, %r, %v, %last, %bad, %t, %d; .reg .u64 %tab, %a, %q, %o, %w, %mine;\n"
     "    ld.param.u64 %tab, [table]; ld.param.u32 %n, [n]; ld.param.u32 %me, [me]; ld.param.u32 %last, [rounds];\n"
@@ -32,7 +32,8 @@ static const char text[] =
     "ROUND: mov.u32 %k, 0;\n"
     "PUSH: mul.wide.u32 %q, %k, 8; add.u64 %q, %tab, %q; ld.u64 %a, [%q]; add.u64 %a, %a, %o;\n"
     "    mul.wide.u32 %w, %me, 4; add.u64 %a, %a, %w;\n"
-    "    and.b32 %t, %r, 1; setp.eq.u32 %p, %t, 0; @%p bra FLAG; st.u32 [%a+1024], %r;\n"   /* odd rounds write, even ones only meet */
+    /* odd rounds write, even ones only meet */
+    "    and.b32 %t, %r, 1; setp.eq.u32 %p, %t, 0; @%p bra FLAG; st.u32 [%a+1024], %r;\n"
     "FLAG: st.release.sys.u32 [%a], %r; add.u32 %k, %k, 1; setp.lt.u32 %p, %k, %n; @%p bra PUSH;\n"
     "    mov.u32 %k, 0;\n"
     "WAIT: mul.wide.u32 %w, %k, 4; add.u64 %a, %mine, %w;\n"
@@ -41,13 +42,14 @@ static const char text[] =
     "    ld.relaxed.sys.u32 %d, [%a+1024]; setp.ne.u32 %p, %d, %r; @%p add.u32 %bad, %bad, 1;\n"
     "NEXT: add.u32 %k, %k, 1; setp.lt.u32 %p, %k, %n; @%p bra WAIT;\n"
     "    add.u32 %r, %r, 1; setp.le.u32 %p, %r, %last; @%p bra ROUND;\n"
-    "    ld.param.u64 %a, [wrong]; mov.u32 %t, %ctaid.x; mul.wide.u32 %w, %t, 4; add.u64 %a, %a, %w; st.u32 [%a], %bad; ret;\n}\n";
+    "    ld.param.u64 %a, [wrong]; mov.u32 %t, %ctaid.x; mul.wide.u32 %w, %t, 4; add.u64 %a, %a, %w; "
+    "st.u32 [%a], %bad; ret;\n}\n";
 
 typedef struct device {
     gpuexec_context context;
     gpuexec_stream  stream;
     gpuexec_kernel  mark, other, meet;
-    uint32_t       *words;                           /* pinned: 0 is waited for, 1 is written, 2 and 3 the same for later work */
+    uint32_t       *words;                  /* pinned: 0 is waited for, 1 is written, 2 and 3 the same for later work */
     gpuexec_ptr     address[4];
     void           *arguments[2];
 } device;
@@ -66,7 +68,8 @@ static void make_list(void) {
     int i;
     for (i = 0; i < used; i++) {
         device *d = &devices[i];
-        params  p = { gpuexec_kernel_native(d->mark), { 1, 1, 1 }, { 1, 1, 1 }, 0, gpuexec_stream_native(d->stream), NULL };
+        params  p = { gpuexec_kernel_native(d->mark), { 1, 1, 1 }, { 1, 1, 1 }, 0, gpuexec_stream_native(d->stream),
+                      NULL };
         p.arguments = d->arguments;
         list[i] = p;
         memset(d->words, 0, 16);
@@ -79,8 +82,10 @@ static const char *start(int most) {
     used = gpuexec_device_count();
     if (used > most) used = most;
     if (used < 2) return "needs two devices";
-    if (gpuexec_device_get_attribute(0, COOPERATIVE_MULTI_DEVICE, &value) != GPUEXEC_OK || !value) return "no multi-device cooperative launch here";
-    if (!raw(&multi, "cuLaunchCooperativeKernelMultiDevice", 9000) || !raw(&set_current, "cuCtxSetCurrent", 4000)) return "the driver has no such call";
+    if (gpuexec_device_get_attribute(0, COOPERATIVE_MULTI_DEVICE, &value) != GPUEXEC_OK || !value)
+        return "no multi-device cooperative launch here";
+    if (!raw(&multi, "cuLaunchCooperativeKernelMultiDevice", 9000) || !raw(&set_current, "cuCtxSetCurrent", 4000))
+        return "the driver has no such call";
     for (i = 0; i < used; i++) {
         device *d = &devices[i];
         gpuexec_module m;
@@ -160,7 +165,8 @@ static void before_the_launch(unsigned flags) {
     make_list();
     set_word(0, 0);
     set_word(1, 0);
-    CHECK_OK(gpuexec_launch(d->mark, d->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(d->address[2], d->address[3])));      /* waits */
+    /* waits */
+    CHECK_OK(gpuexec_launch(d->mark, d->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(d->address[2], d->address[3])));
     CHECK_EQ(multi(list, 2, flags), 0);
     if (flags & NO_PRE_SYNC) CHECK(becomes_1(0, 1));
     test_sleep_ms(50);
@@ -213,10 +219,14 @@ static const char *meet(int most, uint32_t rounds) {
     if (why) return why;
     raw(&enable, "cuCtxEnablePeerAccess", 4000);
     raw(&set_current, "cuCtxSetCurrent", 4000);
-    for (i = 0; i < used; i++) for (k = 0; k < used; k++) if (i != k && !gpuexec_device_can_access_peer(i, k)) return "no peer access between the devices";
+    for (i = 0; i < used; i++) for (k = 0; k < used; k++) if (i != k && !gpuexec_device_can_access_peer(i, k)) return
+        "no peer access between the devices";
     for (i = 0; i < used; i++) {
         set_current(gpuexec_context_native(devices[i].context));
-        for (k = 0; k < used; k++) if (i != k) { int r = enable(gpuexec_context_native(devices[k].context), 0); CHECK(r == 0 || r == 704); }
+        for (k = 0; k < used; k++) if (i != k) {
+            int r = enable(gpuexec_context_native(devices[k].context), 0);
+            CHECK(r == 0 || r == 704);
+        }
         area[i] = gpuexec_alloc(devices[i].context, 2048);
         table[i] = gpuexec_alloc(devices[i].context, sizeof area);
         wrong[i] = gpuexec_alloc(devices[i].context, sizeof bad);
@@ -225,10 +235,15 @@ static const char *meet(int most, uint32_t rounds) {
     }
     n = (uint32_t)used;
     for (i = 0; i < used; i++) {
-        params p = { gpuexec_kernel_native(devices[i].meet), { BLOCKS, 1, 1 }, { 1, 1, 1 }, 0, gpuexec_stream_native(devices[i].stream), NULL };
+        params p = { gpuexec_kernel_native(devices[i].meet), { BLOCKS, 1, 1 }, { 1, 1, 1 }, 0,
+                     gpuexec_stream_native(devices[i].stream), NULL };
         void *a[5];
         me[i] = (uint32_t)i;
-        a[0] = &table[i]; a[1] = &n; a[2] = &me[i]; a[3] = &rounds; a[4] = &wrong[i];
+        a[0] = &table[i];
+        a[1] = &n;
+        a[2] = &me[i];
+        a[3] = &rounds;
+        a[4] = &wrong[i];
         memcpy(arguments[i], a, sizeof a);
         p.arguments = arguments[i];
         list[i] = p;
@@ -265,7 +280,8 @@ static const char *peers(const char *topology, int reached_by_0) {
     setenv("SIMGPU_DEVICES", "4", 1);
     setenv("SIMGPU_PEERS", topology, 1);
     CHECK_EQ(gpuexec_device_count(), 4);
-    if (!raw(&enable, "cuCtxEnablePeerAccess", 4000) || !raw(&attribute, "cuDeviceGetP2PAttribute", 8000) || !raw(&set_current, "cuCtxSetCurrent", 4000)) return "the driver has no such call";
+    if (!raw(&enable, "cuCtxEnablePeerAccess", 4000) || !raw(&attribute, "cuDeviceGetP2PAttribute", 8000) ||
+        !raw(&set_current, "cuCtxSetCurrent", 4000)) return "the driver has no such call";
     first = gpuexec_context_open(0, NULL);
     for (i = 1; i < 4; i++) {
         int can = reached_by_0 >> i & 1;
@@ -280,9 +296,21 @@ static const char *peers(const char *topology, int reached_by_0) {
     CHECK_EQ(gpuexec_device_can_access_peer(2, 3), strcmp(topology, "none") != 0);
     return NULL;
 }
-TEST_ALONE_MULTI(peers_all)   { const char *why = peers("all", 14); if (why) SKIP(why); }
-TEST_ALONE_MULTI(peers_none)  { const char *why = peers("none", 0); if (why) SKIP(why); }
-TEST_ALONE_MULTI(peers_pairs) { const char *why = peers("pairs", 2); if (why) SKIP(why); }
+
+TEST_ALONE_MULTI(peers_all) {
+    const char *why = peers("all", 14);
+    if (why) SKIP(why);
+}
+
+TEST_ALONE_MULTI(peers_none) {
+    const char *why = peers("none", 0);
+    if (why) SKIP(why);
+}
+
+TEST_ALONE_MULTI(peers_pairs) {
+    const char *why = peers("pairs", 2);
+    if (why) SKIP(why);
+}
 
 TEST_ALONE_MULTI(the_compiler_tells_about_each_entry) {
     gpuexec_module_desc desc = { 0 };
@@ -290,5 +318,6 @@ TEST_ALONE_MULTI(the_compiler_tells_about_each_entry) {
     setenv("CUDA_CACHE_DISABLE", "1", 1);            /* else a GPU's driver may not compile at all */
     desc.verbose = 1;
     log = gpuexec_module_log(gpuexec_module_load(gpuexec_context_open(0, NULL), text, 0, &desc));
-    CHECK_TEXT(log, "Compiling entry function 'mark' for 'sm_", "Compiling entry function 'meet' for 'sm_", "Used ", " registers");
+    CHECK_TEXT(log, "Compiling entry function 'mark' for 'sm_", "Compiling entry function 'meet' for 'sm_", "Used ",
+               " registers");
 }

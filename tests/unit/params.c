@@ -2,47 +2,36 @@
 #include "../test.h"
 
 #define PARAMETERS_PTX "kernels/parameters.ptx"
-#define UNIT_PTX       "tests/unit/unit.ptx"
-#define FAULTS_PTX     "kernels/faults.ptx"
 
 typedef struct float4 { float x, y, z, w; } float4;
 typedef struct float2 { float x, y; } float2;
-typedef struct mixed { float f, padding[3]; float4 f4; } mixed;      /* struct { float f; float4 f4; }, as the device has it */
+/* struct { float f; float4 f4; }, as the device has it */
+typedef struct mixed { float f, padding[3]; float4 f4; } mixed;
 
-typedef struct setting { gpuexec_context ctx; gpuexec_stream s; gpuexec_kernel fn; gpuexec_ptr out; } setting;
-static setting set_up(const char *ptx, const char *kernel) {
-    setting t;
-    t.ctx = gpuexec_context_open(0, NULL);
-    t.s   = gpuexec_stream_create(t.ctx, NULL);
-    t.fn  = gpuexec_kernel_get(gpuexec_module_load_file(t.ctx, ptx, NULL), kernel);
-    t.out = gpuexec_alloc(t.ctx, 4096);
-    CHECK_OK(gpuexec_fill(t.s, t.out, 0, 4096));
-    CHECK_MADE(t.fn);
-    return t;
-}
-static uint32_t word(setting t, unsigned index) {                    /* of t.out, when all is done */
+static uint32_t word(setting t, unsigned index) {                    /* of t.data, when all is done */
     uint32_t value = 0xdeadbeef;
-    CHECK_OK(gpuexec_copy_out(t.s, &value, t.out + 4 * index, 4));
-    CHECK_OK(gpuexec_stream_sync(t.s));
+    CHECK_OK(gpuexec_copy_out(t.stream, &value, t.data + 4 * index, 4));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
     return value;
 }
-#define FAILS(call, result, ...) do { CHECK_RESULT(call, result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); gpuexec_take_error(); } while (0)
 
 /* ---------------------------------------------------------------------------------------------------------------------
    Layout. */
 
 /* In the order of the kernel every_type. */
 static const gpuexec_type types[] = {
-    GPUEXEC_BOOL, GPUEXEC_CHAR, GPUEXEC_CHAR1, GPUEXEC_CHAR2, GPUEXEC_CHAR3, GPUEXEC_CHAR4, GPUEXEC_UCHAR, GPUEXEC_UCHAR1, GPUEXEC_UCHAR2, GPUEXEC_UCHAR3,
-    GPUEXEC_UCHAR4, GPUEXEC_SHORT, GPUEXEC_SHORT1, GPUEXEC_SHORT2, GPUEXEC_SHORT3, GPUEXEC_SHORT4, GPUEXEC_USHORT, GPUEXEC_USHORT1, GPUEXEC_USHORT2,
-    GPUEXEC_USHORT3, GPUEXEC_USHORT4, GPUEXEC_INT, GPUEXEC_INT1, GPUEXEC_INT2, GPUEXEC_INT3, GPUEXEC_INT4, GPUEXEC_UINT, GPUEXEC_UINT1, GPUEXEC_UINT2,
-    GPUEXEC_UINT3, GPUEXEC_UINT4, GPUEXEC_LONGLONG, GPUEXEC_LONGLONG1, GPUEXEC_LONGLONG2, GPUEXEC_LONGLONG3, GPUEXEC_LONGLONG4_16A, GPUEXEC_LONGLONG4_32A,
-    GPUEXEC_ULONGLONG, GPUEXEC_ULONGLONG1, GPUEXEC_ULONGLONG2, GPUEXEC_ULONGLONG3, GPUEXEC_ULONGLONG4_16A, GPUEXEC_ULONGLONG4_32A,
-    GPUEXEC_LONG, GPUEXEC_LONG1, GPUEXEC_LONG2, GPUEXEC_LONG3, GPUEXEC_LONG4_16A, GPUEXEC_LONG4_32A,
-    GPUEXEC_ULONG, GPUEXEC_ULONG1, GPUEXEC_ULONG2, GPUEXEC_ULONG3, GPUEXEC_ULONG4_16A, GPUEXEC_ULONG4_32A,
-    GPUEXEC_HALF, GPUEXEC_HALF2, GPUEXEC_BFLOAT16, GPUEXEC_BFLOAT162, GPUEXEC_FLOAT, GPUEXEC_FLOAT1, GPUEXEC_FLOAT2, GPUEXEC_FLOAT3, GPUEXEC_FLOAT4,
-    GPUEXEC_DOUBLE, GPUEXEC_DOUBLE1, GPUEXEC_DOUBLE2, GPUEXEC_DOUBLE3, GPUEXEC_DOUBLE4_16A, GPUEXEC_DOUBLE4_32A,
-    GPUEXEC_POINTER, GPUEXEC_TEXTURE, GPUEXEC_SURFACE
+    GPUEXEC_BOOL, GPUEXEC_CHAR, GPUEXEC_CHAR1, GPUEXEC_CHAR2, GPUEXEC_CHAR3, GPUEXEC_CHAR4, GPUEXEC_UCHAR,
+    GPUEXEC_UCHAR1, GPUEXEC_UCHAR2, GPUEXEC_UCHAR3, GPUEXEC_UCHAR4, GPUEXEC_SHORT, GPUEXEC_SHORT1, GPUEXEC_SHORT2,
+    GPUEXEC_SHORT3, GPUEXEC_SHORT4, GPUEXEC_USHORT, GPUEXEC_USHORT1, GPUEXEC_USHORT2, GPUEXEC_USHORT3, GPUEXEC_USHORT4,
+    GPUEXEC_INT, GPUEXEC_INT1, GPUEXEC_INT2, GPUEXEC_INT3, GPUEXEC_INT4, GPUEXEC_UINT, GPUEXEC_UINT1, GPUEXEC_UINT2,
+    GPUEXEC_UINT3, GPUEXEC_UINT4, GPUEXEC_LONGLONG, GPUEXEC_LONGLONG1, GPUEXEC_LONGLONG2, GPUEXEC_LONGLONG3,
+    GPUEXEC_LONGLONG4_16A, GPUEXEC_LONGLONG4_32A, GPUEXEC_ULONGLONG, GPUEXEC_ULONGLONG1, GPUEXEC_ULONGLONG2,
+    GPUEXEC_ULONGLONG3, GPUEXEC_ULONGLONG4_16A, GPUEXEC_ULONGLONG4_32A, GPUEXEC_LONG, GPUEXEC_LONG1, GPUEXEC_LONG2,
+    GPUEXEC_LONG3, GPUEXEC_LONG4_16A, GPUEXEC_LONG4_32A, GPUEXEC_ULONG, GPUEXEC_ULONG1, GPUEXEC_ULONG2, GPUEXEC_ULONG3,
+    GPUEXEC_ULONG4_16A, GPUEXEC_ULONG4_32A, GPUEXEC_HALF, GPUEXEC_HALF2, GPUEXEC_BFLOAT16, GPUEXEC_BFLOAT162,
+    GPUEXEC_FLOAT, GPUEXEC_FLOAT1, GPUEXEC_FLOAT2, GPUEXEC_FLOAT3, GPUEXEC_FLOAT4, GPUEXEC_DOUBLE, GPUEXEC_DOUBLE1,
+    GPUEXEC_DOUBLE2, GPUEXEC_DOUBLE3, GPUEXEC_DOUBLE4_16A, GPUEXEC_DOUBLE4_32A, GPUEXEC_POINTER, GPUEXEC_TEXTURE,
+    GPUEXEC_SURFACE
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -72,7 +61,8 @@ static void compare_every_type(int known) {
     CHECK_OK(gpuexec_kernel_get_info(fn, &info));
     CHECK_EQ(info.parameters, 2 * TYPES);
     check_known(p, fn, known);
-    for (i = 0; i < TYPES; i++) CHECK_EQ(gpuexec_params_offset(p, 2 * i + 1), gpuexec_kernel_parameter_offset(fn, 2 * i + 1));
+    for (i = 0; i < TYPES; i++)
+        CHECK_EQ(gpuexec_params_offset(p, 2 * i + 1), gpuexec_kernel_parameter_offset(fn, 2 * i + 1));
     CHECK(gpuexec_params_data(p, &bytes) != NULL);
     CHECK_EQ(bytes, gpuexec_kernel_parameter_offset(fn, 2 * TYPES - 1) + 8);
     CHECK_EQ(gpuexec_params_offset(p, 2 * TYPES), -1);
@@ -92,7 +82,8 @@ static void compare_alignments(int known) {
         gpuexec_params p = gpuexec_params_create();
         gpuexec_kernel fn;
         snprintf(ptx, sizeof ptx, ".version 6.0\n.target sm_70\n.address_size 64\n"
-                 ".visible .entry k(.param .u8 a, .param .align %u .b8 b[%u], .param .u64 .ptr .global .align 128 c) { ret; }\n", alignment, 512u);
+                 ".visible .entry k(.param .u8 a, .param .align %u .b8 b[%u], .param .u64 .ptr .global .align 128 c) "
+                 "{ ret; }\n", alignment, 512u);
         fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "k");
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR, bytes));
         CHECK_OK(gpuexec_params_add_struct(p, bytes, 512, alignment));
@@ -124,10 +115,23 @@ TEST_ALONE(the_same_layout_from_the_ptx_text) {
 
 /* Values for the kernel `receive`, in its order. */
 typedef struct values {
-    int i; float4 f4; signed char c; float f; gpuexec_ptr p; float2 f2; gpuexec_ptr out; mixed m; unsigned char b; short s3[3]; double d; unsigned short h;
-    unsigned char u4[4]; long long l;
+    int i;
+    float4 f4;
+    signed char c;
+    float f;
+    gpuexec_ptr p;
+    float2 f2;
+    gpuexec_ptr out;
+    mixed m;
+    unsigned char b;
+    short s3[3];
+    double d;
+    unsigned short h;
+    unsigned char u4[4];
+    long long l;
 } values;
-static const values all = { -7, { 1, 2, 3, 4 }, -100, 0.25f, 0x123456789aULL, { 5, 6 }, 0, { 7, { 0, 0, 0 }, { 8, 9, 10, 11 } }, 1, { -1, 2, -3 }, -1.0 / 3,
+static const values all = { -7, { 1, 2, 3, 4 }, -100, 0.25f, 0x123456789aULL, { 5, 6 }, 0,
+                            { 7, { 0, 0, 0 }, { 8, 9, 10, 11 } }, 1, { -1, 2, -3 }, -1.0 / 3,
                             0x3c01, { 250, 251, 252, 253 }, -9000000000000000000LL };
 static gpuexec_params block_of(const values *v) {
     gpuexec_params p = gpuexec_params_create();
@@ -147,27 +151,43 @@ static gpuexec_params block_of(const values *v) {
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v->l));
     return p;
 }
-static size_t put(unsigned char *to, size_t at, const void *value, size_t bytes) { memcpy(to + at, value, bytes); return at + bytes; }
+
+static size_t put(unsigned char *to, size_t at, const void *value, size_t bytes) {
+    memcpy(to + at, value, bytes);
+    return at + bytes;
+}
+
 static void check_received(setting t, const values *v) {
     unsigned char wanted[128], got[128];
     size_t n = 0;
-    n = put(wanted, n, &v->i, 4); n = put(wanted, n, &v->f4, 16); n = put(wanted, n, &v->c, 1); n = put(wanted, n, &v->f, 4);
-    n = put(wanted, n, &v->p, 8); n = put(wanted, n, &v->f2, 8);  n = put(wanted, n, &v->m.f, 4); n = put(wanted, n, &v->m.f4, 16);
-    n = put(wanted, n, &v->b, 1); n = put(wanted, n, v->s3, 6);   n = put(wanted, n, &v->d, 8); n = put(wanted, n, &v->h, 2);
-    n = put(wanted, n, v->u4, 4); n = put(wanted, n, &v->l, 8);
-    CHECK_OK(gpuexec_copy_out(t.s, got, t.out, n));
-    CHECK_OK(gpuexec_fill(t.s, t.out, 0, 4096));
-    CHECK_OK(gpuexec_stream_sync(t.s));
+    n = put(wanted, n, &v->i, 4);
+    n = put(wanted, n, &v->f4, 16);
+    n = put(wanted, n, &v->c, 1);
+    n = put(wanted, n, &v->f, 4);
+    n = put(wanted, n, &v->p, 8);
+    n = put(wanted, n, &v->f2, 8);
+    n = put(wanted, n, &v->m.f, 4);
+    n = put(wanted, n, &v->m.f4, 16);
+    n = put(wanted, n, &v->b, 1);
+    n = put(wanted, n, v->s3, 6);
+    n = put(wanted, n, &v->d, 8);
+    n = put(wanted, n, &v->h, 2);
+    n = put(wanted, n, v->u4, 4);
+    n = put(wanted, n, &v->l, 8);
+    CHECK_OK(gpuexec_copy_out(t.stream, got, t.data, n));
+    CHECK_OK(gpuexec_fill(t.stream, t.data, 0, 4096));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
     CHECK(memcmp(got, wanted, n) == 0);
 }
 
-/* int, float4, char, float, pointer, float2, pointer: CUDA's own example of packing; then the struct whose padding stands behind its first member. */
+/* int, float4, char, float, pointer, float2, pointer: CUDA's own example of packing; then the struct whose padding
+   stands behind its first member. */
 TEST(one_block_for_every_way_to_launch) {
     static const int offsets[] = { 0, 16, 32, 36, 40, 48, 56, 64, 96, 98, 104, 112, 116, 120 };
-    typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *,
-                                void **, void **);
+    typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                unsigned, struct CUstream_st *, void **, void **);
     union { void *symbol; launch_function *call; } raw;
-    setting        t = set_up(PARAMETERS_PTX, "receive");
+    setting        t = set_up(PARAMETERS_PTX, "receive", 4096);
     values         v = all;
     gpuexec_params p;
     gpuexec_prepared prepared;
@@ -176,29 +196,29 @@ TEST(one_block_for_every_way_to_launch) {
     size_t         bytes = 0;
     void          *data, *extra[5];
     int            i;
-    v.out = t.out;
+    v.out = t.data;
     p = block_of(&v);
     for (i = 0; i < 14; i++) {
         CHECK_EQ(gpuexec_params_offset(p, i), offsets[i]);
-        CHECK_EQ(gpuexec_kernel_parameter_offset(t.fn, i), offsets[i]);
+        CHECK_EQ(gpuexec_kernel_parameter_offset(t.kernel, i), offsets[i]);
     }
-    CHECK_OK(gpuexec_params_check(p, t.fn));
+    CHECK_OK(gpuexec_params_check(p, t.kernel));
     data = gpuexec_params_data(p, &bytes);
     CHECK_EQ(bytes, 128);
-    CHECK_OK(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
     check_received(t, &v);
-    CHECK_OK(gpuexec_launch_cooperative(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    CHECK_OK(gpuexec_launch_cooperative(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
     check_received(t, &v);
     desc.has_priority = gpuexec_driver_version() >= 11080;
-    CHECK_OK(gpuexec_launch_with(t.fn, t.s, gpuexec_grid(1, 1, 0), &desc, gpuexec_params_args(p)));
+    CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, gpuexec_params_args(p)));
     check_received(t, &v);
-    on_device.kernel = t.fn;
-    on_device.stream = t.s;
+    on_device.kernel = t.kernel;
+    on_device.stream = t.stream;
     on_device.dims = gpuexec_grid(1, 1, 0);
     on_device.args = gpuexec_params_args(p);
     CHECK_OK(gpuexec_launch_multi_device(&on_device, 1, NULL));
     check_received(t, &v);
-    prepared = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p));
+    prepared = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p));
     CHECK_OK(gpuexec_launch_prepared(prepared));
     check_received(t, &v);
     raw.symbol = gpuexec_driver_symbol("cuLaunchKernel", 4000);
@@ -207,11 +227,12 @@ TEST(one_block_for_every_way_to_launch) {
     extra[2] = (void *)2;                                                /* CU_LAUNCH_PARAM_BUFFER_SIZE */
     extra[3] = &bytes;
     extra[4] = NULL;                                                     /* CU_LAUNCH_PARAM_END */
-    CHECK_EQ(raw.call(gpuexec_kernel_native(t.fn), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(t.s), NULL, extra), 0);
+    CHECK_EQ(raw.call(gpuexec_kernel_native(t.kernel), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(t.stream), NULL,
+                      extra), 0);
     check_received(t, &v);
     v.i = 8;
     memcpy(data, &v.i, 4);                                               /* in place */
-    CHECK_OK(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
     check_received(t, &v);
 }
 
@@ -272,44 +293,49 @@ TEST(a_hundred_arguments) {
 /* The kernel writes the last word of its big parameter; 8 + bytes in all. */
 static gpuexec_kernel big_kernel(gpuexec_context ctx, unsigned bytes) {
     char ptx[500];
-    snprintf(ptx, sizeof ptx, ".version %s\n.target sm_70\n.address_size 64\n.visible .entry last(.param .u64 out, .param .align 4 .b8 big[%u])\n"
-             "{ .reg .u32 %%r; .reg .u64 %%rd; ld.param.u64 %%rd, [out]; ld.param.u32 %%r, [big+%u]; st.u32 [%%rd], %%r; ret; }\n",
-             bytes > 4088 ? "8.1" : "6.0", bytes, bytes - 4);
+    snprintf(ptx, sizeof ptx, ".version %s\n.target sm_70\n.address_size 64\n"
+             ".visible .entry last(.param .u64 out, .param .align 4 .b8 big[%u])\n"
+             "{ .reg .u32 %%r; .reg .u64 %%rd; ld.param.u64 %%rd, [out]; ld.param.u32 %%r, [big+%u]; "
+             "st.u32 [%%rd], %%r; ret; }\n", bytes > 4088 ? "8.1" : "6.0", bytes, bytes - 4);
     return gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "last");
 }
 TEST(as_many_bytes_as_a_kernel_takes) {
     static const unsigned sizes[] = { 4088, 4092, 32756 };
     static uint32_t words[8192];
-    setting  t = set_up(UNIT_PTX, "nothing");
+    setting  t = set_up(UNIT_PTX, "nothing", 4096);
     uint32_t i;
     for (i = 0; i < 3; i++) {
         gpuexec_params p = gpuexec_params_create();
         gpuexec_kernel fn;
-        if (sizes[i] > 4088 && gpuexec_driver_version() < 12010) SKIP("more than 4,096 bytes need a driver of CUDA 12.1");
+        if (sizes[i] > 4088 && gpuexec_driver_version() < 12010)
+            SKIP("more than 4,096 bytes need a driver of CUDA 12.1");
         fn = big_kernel(t.ctx, sizes[i]);
         words[sizes[i] / 4 - 1] = 1000 + i;
-        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
         CHECK_OK(gpuexec_params_add_struct(p, words, sizes[i], 4));
         CHECK_OK(gpuexec_params_check(p, fn));
-        CHECK_OK(gpuexec_launch(fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
+        CHECK_OK(gpuexec_launch(fn, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
         CHECK_EQ(word(t, 0), 1000 + i);
-        CHECK_OK(gpuexec_launch_prepared(gpuexec_prepare(fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p))));
+        CHECK_OK(gpuexec_launch_prepared(gpuexec_prepare(fn, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p))));
         CHECK_EQ(word(t, 0), 1000 + i);
     }
 }
 TEST(more_bytes_than_any_kernel_takes) {
     static const unsigned char bytes[32768];
     gpuexec_params p = gpuexec_params_create();
-    FAILS(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes", "the 0 bytes before", "at most 32764",
-          "device memory");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes",
+                  "the 0 bytes before", "at most 32764", "device memory");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));                 /* 32,764 */
-    FAILS(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes", "32764 bytes before", "at most 32764");
-    FAILS(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS, "argument 2 of 4611686018427387904 bytes");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes",
+                  "32764 bytes before", "at most 32764");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS,
+                  "argument 2 of 4611686018427387904 bytes");
     CHECK_EQ(gpuexec_params_count(p), 2);
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
-    FAILS(gpuexec_params_add(p, GPUEXEC_POINTER, bytes), GPUEXEC_BAD_PARAMETERS, "argument 1 of 8 bytes", "32760 bytes before");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_POINTER, bytes), GPUEXEC_BAD_PARAMETERS, "argument 1 of 8 bytes",
+                  "32760 bytes before");
 }
 TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     static const unsigned char bytes[8192];
@@ -321,12 +347,13 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     ctx = gpuexec_context_open(0, NULL);
     fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, PARAMETERS_PTX, NULL), "receive");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 4104, 8));
-    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "at most 4096", "CUDA 12.1", "sm_70");
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "at most 4096",
+                 "CUDA 12.1", "sm_70");
     fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));     /* without the PTX text nothing is known */
-    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "at most 4096");
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "at most 4096");
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));
-    FAILS(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED, "are not known", "CUDA 12.4");
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED, "are not known", "CUDA 12.4");
     CHECK_EQ(gpuexec_kernel_parameter_offset(fn, 0), -1);
     {
         const void *addresses[1];
@@ -342,23 +369,24 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
    Wrong blocks. */
 
 TEST(blocks_that_do_not_fit_the_kernel) {
-    setting        t = set_up(PARAMETERS_PTX, "receive");
+    setting        t = set_up(PARAMETERS_PTX, "receive", 4096);
     values         v = all;
     gpuexec_params p = gpuexec_params_create();
     int            i;
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
-    FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "\"receive\" takes 14 parameters", "1 argument is given");
+    CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS, "\"receive\" takes 14 parameters",
+                 "1 argument is given");
     for (i = 0; i < 3; i++) {
         CHECK_OK(gpuexec_params_clear(p));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
-        if (i == 0) CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT3, &v.f4));                      /* another size */
-        if (i == 1) CHECK_OK(gpuexec_params_add_struct(p, &v.f4, 16, 4));                        /* another alignment */
-        if (i == 2) CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG2, &v.f4));                   /* the same: passes for the type */
+        if (i == 0) CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT3, &v.f4));          /* another size */
+        if (i == 1) CHECK_OK(gpuexec_params_add_struct(p, &v.f4, 16, 4));            /* another alignment */
+        if (i == 2) CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG2, &v.f4));       /* the same: passes for the type */
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &v.c));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT, &v.f));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &v.p));
         CHECK_OK(i == 2 ? gpuexec_params_add(p, GPUEXEC_INT2, &v.f2) : gpuexec_params_add(p, GPUEXEC_FLOAT2, &v.f2));
-        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
         CHECK_OK(gpuexec_params_add_struct(p, &v.m, sizeof v.m, 16));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_BOOL, &v.b));
         CHECK_OK(i == 2 ? gpuexec_params_add_struct(p, v.s3, 6, 1) : gpuexec_params_add(p, GPUEXEC_SHORT3, v.s3));
@@ -366,67 +394,76 @@ TEST(blocks_that_do_not_fit_the_kernel) {
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_HALF, &v.h));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR4, v.u4));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v.l));
-        if (i == 0) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
-                          "argument 1 (float3) has 12 bytes at offset 4", "another size");
-        if (i == 1) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
-                          "argument 1 (struct, aligned to 4) has 16 bytes at offset 4", "alignment stated is wrong");
-        if (i == 2) FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_BAD_PARAMETERS, "parameter 9", "6 bytes at offset 98",
-                          "argument 9 (struct, aligned to 1) has 6 bytes at offset 97");
+        if (i == 0) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS,
+                                 "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
+                                 "argument 1 (float3) has 12 bytes at offset 4", "another size");
+        if (i == 1) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS,
+                                 "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
+                                 "argument 1 (struct, aligned to 4) has 16 bytes at offset 4",
+                                 "alignment stated is wrong");
+        if (i == 2) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS, "parameter 9",
+                                 "6 bytes at offset 98", "argument 9 (struct, aligned to 1) has 6 bytes at offset 97");
         CHECK_OK(gpuexec_take_error());                                  /* a question: latches nothing */
-        if (i == 0) FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, "argument 1", "12 bytes", "16");
+        if (i == 0) CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)),
+                                  GPUEXEC_BAD_PARAMETERS, "argument 1", "12 bytes", "16");
     }
 }
 TEST(a_type_of_another_alignment) {
-    static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u8 a, .param .align 2 .b8 b[8]) { ret; }\n";
+    static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
+                              ".visible .entry k(.param .u8 a, .param .align 2 .b8 b[8]) { ret; }\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_kernel  fn = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, NULL), "k");
     gpuexec_params  p = gpuexec_params_create();
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, ptx));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT4, ptx));
-    FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "has 8 bytes at offset 2", "argument 1 (short4) has 8 bytes at offset 8", "another alignment",
-          "gpuexec_params_add_struct");
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "has 8 bytes at offset 2",
+                 "argument 1 (short4) has 8 bytes at offset 8", "another alignment", "gpuexec_params_add_struct");
 }
 
 TEST(wrong_arguments_are_refused) {
     static const char zeros[64];
     gpuexec_params p = gpuexec_params_create();
-    FAILS(gpuexec_params_add(p, GPUEXEC_NO_TYPE, zeros), GPUEXEC_BAD_ARGUMENT, "0 is no gpuexec_type", "gpuexec_params_add_struct");
-    FAILS(gpuexec_params_add(p, GPUEXEC_TYPES, zeros), GPUEXEC_BAD_ARGUMENT, "is no gpuexec_type");
-    FAILS(gpuexec_params_add(p, GPUEXEC_INT, NULL), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
-    FAILS(gpuexec_params_add_struct(p, NULL, 4, 4), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
-    FAILS(gpuexec_params_add_struct(p, zeros, 12, 3), GPUEXEC_BAD_ARGUMENT, "alignment 3", "12 bytes", "no power of two");
-    FAILS(gpuexec_params_add_struct(p, zeros, 12, 0), GPUEXEC_BAD_ARGUMENT, "alignment 0", "no power of two");
-    FAILS(gpuexec_params_add_struct(p, zeros, 20, 16), GPUEXEC_BAD_ARGUMENT, "20 bytes", "aligned to 16", "no multiple");
-    FAILS(gpuexec_params_add_struct(p, zeros, 0, 4), GPUEXEC_BAD_ARGUMENT, "0 bytes", "no multiple");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_NO_TYPE, zeros), GPUEXEC_BAD_ARGUMENT, "0 is no gpuexec_type",
+                  "gpuexec_params_add_struct");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_TYPES, zeros), GPUEXEC_BAD_ARGUMENT, "is no gpuexec_type");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_INT, NULL), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, NULL, 4, 4), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 3), GPUEXEC_BAD_ARGUMENT, "alignment 3", "12 bytes",
+                  "no power of two");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 0), GPUEXEC_BAD_ARGUMENT, "alignment 0", "no power of two");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 20, 16), GPUEXEC_BAD_ARGUMENT, "20 bytes", "aligned to 16",
+                  "no multiple");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 0, 4), GPUEXEC_BAD_ARGUMENT, "0 bytes", "no multiple");
     CHECK_EQ(gpuexec_params_count(p), 0);
 }
 
 TEST(wrong_handles_are_refused) {
-    setting          t = set_up(UNIT_PTX, "count");
+    setting          t = set_up(UNIT_PTX, "count", 4096);
     gpuexec_params   never = { 0 }, p = gpuexec_params_create(), wrong;
     gpuexec_prepared no_launch = { 0 };
     gpuexec_args     args;
     int              value = 0;
-    wrong.id = t.s.id;
+    wrong.id = t.stream.id;
     CHECK_OK(gpuexec_params_destroy(p));
     CHECK_OK(gpuexec_params_destroy(never));
     CHECK_OK(gpuexec_prepared_destroy(no_launch));
-    FAILS(gpuexec_params_destroy(p), GPUEXEC_STALE_HANDLE, "the parameter block is a stale handle", "destroyed");
-    FAILS(gpuexec_params_add(p, GPUEXEC_INT, &value), GPUEXEC_STALE_HANDLE, "the parameter block");
-    FAILS(gpuexec_params_add(never, GPUEXEC_INT, &value), GPUEXEC_BAD_HANDLE, "never made");
-    FAILS(gpuexec_params_clear(wrong), GPUEXEC_WRONG_KIND, "is a stream", "a parameter block is wanted");
-    FAILS(gpuexec_params_check(p, t.fn), GPUEXEC_STALE_HANDLE, "the parameter block");
+    CHECK_FAILED(gpuexec_params_destroy(p), GPUEXEC_STALE_HANDLE, "the parameter block is a stale handle",
+                 "destroyed");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_INT, &value), GPUEXEC_STALE_HANDLE, "the parameter block");
+    CHECK_REFUSED(gpuexec_params_add(never, GPUEXEC_INT, &value), GPUEXEC_BAD_HANDLE, "never made");
+    CHECK_REFUSED(gpuexec_params_clear(wrong), GPUEXEC_WRONG_KIND, "is a stream", "a parameter block is wanted");
+    CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_STALE_HANDLE, "the parameter block");
     CHECK_EQ(gpuexec_params_count(p), -1);
     CHECK_EQ(gpuexec_params_offset(p, 0), -1);
     CHECK(gpuexec_params_data(p, NULL) == NULL);
     gpuexec_take_error();
-    args = gpuexec_params_args(p);                                       /* latched: a kernel without parameters would take these */
+    args = gpuexec_params_args(p);                           /* latched: a kernel without parameters would take these */
     CHECK_EQ(args.count, 0);
-    FAILS(gpuexec_launch(t.fn, t.s, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE,
-          "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
-    FAILS(gpuexec_launch_prepared(no_launch), GPUEXEC_BAD_HANDLE, "the prepared launch was never made");
-    no_launch.id = t.fn.id;
-    FAILS(gpuexec_launch_prepared(no_launch), GPUEXEC_WRONG_KIND, "is a kernel", "a prepared launch is wanted");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE,
+                  "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
+    CHECK_REFUSED(gpuexec_launch_prepared(no_launch), GPUEXEC_BAD_HANDLE, "the prepared launch was never made");
+    no_launch.id = t.kernel.id;
+    CHECK_REFUSED(gpuexec_launch_prepared(no_launch), GPUEXEC_WRONG_KIND, "is a kernel", "a prepared launch is wanted");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -507,11 +544,12 @@ TEST(a_float_for_an_integer_is_refused) {
             CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(p)));
             continue;
         }
-        FAILS(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "gpuexec_params_check", cases[i].text,
-              cases[i].parameter);
-        FAILS(gpuexec_launch(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, cases[i].text,
-              cases[i].parameter, "cure: ", "pass them in a struct");
-        FAILS(gpuexec_launch_cooperative(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, cases[i].text);
+        CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "gpuexec_params_check", cases[i].text,
+                     cases[i].parameter);
+        CHECK_REFUSED(gpuexec_launch(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, cases[i].text,
+                      cases[i].parameter, "cure: ", "pass them in a struct");
+        CHECK_REFUSED(gpuexec_launch_cooperative(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS,
+                      cases[i].text);
         CHECK(!gpuexec_ok(gpuexec_prepare(fn, s, one, gpuexec_params_args(p))));
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_prepare", cases[i].text);
         gpuexec_take_error();
@@ -519,8 +557,8 @@ TEST(a_float_for_an_integer_is_refused) {
         on_device.stream = s;
         on_device.dims = one;
         on_device.args = gpuexec_params_args(p);
-        FAILS(gpuexec_launch_multi_device(&on_device, 1, NULL), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument",
-              cases[i].parameter);
+        CHECK_REFUSED(gpuexec_launch_multi_device(&on_device, 1, NULL), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument",
+                      cases[i].parameter);
     }
     CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(-1, GPUEXEC_NO_TYPE, 0))));
     CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(-1, GPUEXEC_NO_TYPE, 1))));    /* raw bytes */
@@ -544,17 +582,17 @@ TEST(typed_arguments_made_by_hand) {
     args.typed = 1;
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));                /* GPUEXEC_NO_TYPE fits all */
     sizes[SCALARS + 1] = GPUEXEC_FLOAT;
-    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel", "float",
-          "an integer of 4 bytes");
+    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel",
+                  "float", "an integer of 4 bytes");
     sizes[SCALARS + 1] = GPUEXEC_INT;
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));
     args.count = 6;
-    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "takes 7 parameters",
-          "6 arguments");
+    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "takes 7 parameters",
+                  "6 arguments");
     args.count = SCALARS;
     sizes[1] = 8;
-    FAILS(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel",
-          "has 8 bytes", "has 4");
+    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel",
+                  "has 8 bytes", "has 4");
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
@@ -572,14 +610,14 @@ TEST_ALONE(blocks_need_no_driver) {
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_DOUBLE, &d));
     CHECK(memcmp(gpuexec_params_data(p, &bytes), &d, 8) == 0);
     CHECK_EQ(bytes, 8);
-    FAILS(gpuexec_params_check(p, fn), GPUEXEC_NO_DRIVER, "/nowhere/libcuda.so");
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_NO_DRIVER, "/nowhere/libcuda.so");
     CHECK_OK(gpuexec_shutdown());
     CHECK(!gpuexec_ok(p));
 }
 
 /* An argument that was refused, its failure taken: what is left must not be launched as if it were whole. */
 TEST(a_block_that_is_not_whole) {
-    setting        t = set_up(UNIT_PTX, "count");
+    setting        t = set_up(UNIT_PTX, "count", 4096);
     gpuexec_module mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
     gpuexec_kernel bump = gpuexec_kernel_get(mod, "bump");
     gpuexec_dims   one = gpuexec_grid(1, 1, 0);
@@ -588,22 +626,22 @@ TEST(a_block_that_is_not_whole) {
     size_t         bytes = 1;
     char           line[40];
     int            i;
-    CHECK_OK(gpuexec_launch(bump, t.s, one, empty));             /* takes none, and there is none */
-    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    CHECK_OK(gpuexec_launch(bump, t.stream, one, empty));             /* takes none, and there is none */
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
     args = gpuexec_params_args(p);
-    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
     for (i = 0; i < 5; i++) {
         snprintf(line, sizeof line, "params.c:%d", __LINE__ + 4);
         gpuexec_params_clear(p);
-        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
-        CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));          /* whole again */
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
+        CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));          /* whole again */
         if (i < 2) CHECK(gpuexec_params_add(p, i ? GPUEXEC_TYPES : GPUEXEC_INT, i ? &i : NULL));
         if (i == 2) CHECK(gpuexec_params_add_struct(p, &i, 4, 3));
         if (i == 3) CHECK(gpuexec_params_add_struct(p, &i, 6, 4));
         if (i == 4) CHECK(gpuexec_params_add_struct(p, &i, 100000, 4));
         CHECK(gpuexec_take_error());
         CHECK_EQ(gpuexec_params_count(p), 1);
-        CHECK(gpuexec_launch(t.fn, t.s, one, args));             /* of before */
+        CHECK(gpuexec_launch(t.kernel, t.stream, one, args));             /* of before */
         CHECK_TEXT(gpuexec_error_text(), "the parameter block is not whole", "behind its first 1 arguments",
                    "params.c:", "gpuexec_params_clear");
         if (i < 2) CHECK_TEXT(gpuexec_error_text(), line);
@@ -611,69 +649,62 @@ TEST(a_block_that_is_not_whole) {
         args = gpuexec_params_args(p);
         CHECK(gpuexec_take_error());
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_args", "is not whole");
-        CHECK(gpuexec_launch(bump, t.s, one, args));             /* which would take the empty arguments that it gave */
+        CHECK(gpuexec_launch(bump, t.stream, one, args));        /* which would take the empty arguments that it gave */
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch", "is not whole");
         CHECK(gpuexec_take_error());
-        CHECK(!gpuexec_ok(gpuexec_prepare(t.fn, t.s, one, gpuexec_params_args(p))));
+        CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, one, gpuexec_params_args(p))));
         CHECK(gpuexec_take_error());
         CHECK(gpuexec_params_data(p, &bytes) == NULL);
         CHECK_EQ(bytes, 0);
         CHECK(gpuexec_take_error());
-        CHECK(gpuexec_params_check(p, t.fn));
+        CHECK(gpuexec_params_check(p, t.kernel));
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_check", "is not whole");
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &i));        /* which one is missing, nobody knows */
-        CHECK(gpuexec_params_check(p, t.fn));
+        CHECK(gpuexec_params_check(p, t.kernel));
         CHECK_OK(gpuexec_params_clear(p));
-        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
         args = gpuexec_params_args(p);
-        CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+        CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
     }
     CHECK_EQ(word(t, 0), 11);
 }
 /* Arguments that outlive what they point to. */
 TEST(arguments_of_a_block_that_has_changed_or_gone) {
-    setting        t = set_up(UNIT_PTX, "count");
+    setting        t = set_up(UNIT_PTX, "count", 4096);
     gpuexec_dims   one = gpuexec_grid(1, 1, 0);
     gpuexec_params p = gpuexec_params_create(), other;
     gpuexec_args   args;
     gpuexec_device_launch on_device;
     int            i;
-    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
     args = gpuexec_params_args(p);
-    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
-    for (i = 0; i < 100; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));          /* it moves */
-    FAILS(gpuexec_launch(t.fn, t.s, one, args), GPUEXEC_BAD_PARAMETERS, "the parameter block has changed",
-          "gave its 1 arguments", "kernel \"count\"", "it holds 101 now", "gpuexec_params_args again");
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
+    for (i = 0; i < 100; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));          /* it moves */
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS,
+                  "the parameter block has changed", "gave its 1 arguments", "kernel \"count\"", "it holds 101 now",
+                  "gpuexec_params_args again");
     CHECK_OK(gpuexec_params_clear(p));
-    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.out));
+    CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
     args = gpuexec_params_args(p);
-    CHECK_OK(gpuexec_launch(t.fn, t.s, one, args));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
     CHECK_OK(gpuexec_params_destroy(p));
     other = gpuexec_params_create();             /* in its place */
-    CHECK_OK(gpuexec_params_add(other, GPUEXEC_POINTER, &t.out));
-    FAILS(gpuexec_launch(t.fn, t.s, one, args), GPUEXEC_STALE_HANDLE,
-          "the parameter block of the arguments is a stale handle", "it was destroyed");
-    FAILS(gpuexec_launch_cooperative(t.fn, t.s, one, args), GPUEXEC_STALE_HANDLE, "the parameter block of the");
-    CHECK(!gpuexec_ok(gpuexec_prepare(t.fn, t.s, one, args)));
+    CHECK_OK(gpuexec_params_add(other, GPUEXEC_POINTER, &t.data));
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_STALE_HANDLE,
+                  "the parameter block of the arguments is a stale handle", "it was destroyed");
+    CHECK_REFUSED(gpuexec_launch_cooperative(t.kernel, t.stream, one, args), GPUEXEC_STALE_HANDLE,
+                  "the parameter block of the");
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, one, args)));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
-    on_device.kernel = t.fn;
-    on_device.stream = t.s;
+    on_device.kernel = t.kernel;
+    on_device.stream = t.stream;
     on_device.dims = one;
     on_device.args = args;
-    FAILS(gpuexec_launch_multi_device(&on_device, 1, NULL), GPUEXEC_STALE_HANDLE, "launches[0]: the parameter block");
+    CHECK_REFUSED(gpuexec_launch_multi_device(&on_device, 1, NULL), GPUEXEC_STALE_HANDLE,
+                  "launches[0]: the parameter block");
     CHECK_EQ(word(t, 0), 2);
 }
 
-static int allocations, allocations_left;
-static void *counting(void *user, void *p, size_t bytes) {
-    (void)user;
-    if (p && !bytes) { allocations--; free(p); return NULL; }
-    if (!p) {
-        if (allocations_left-- <= 0) return NULL;
-        allocations++;
-    }
-    return realloc(p, bytes);
-}
 /* What was made before gpuexec_setup stays, and goes back to the allocator that it came from. */
 TEST(blocks_before_the_setup) {
     gpuexec_setup_desc desc = { 0 };
@@ -681,19 +712,18 @@ TEST(blocks_before_the_setup) {
     int value = 7;
     size_t bytes = 0;
     CHECK_OK(gpuexec_params_add(before, GPUEXEC_INT, &value));
-    desc.realloc_function = counting;
-    allocations_left = 1000000;
+    desc.realloc_function = test_realloc;
     CHECK_OK(gpuexec_setup(&desc));
-    CHECK_EQ(allocations, 0);
+    CHECK_EQ(test_blocks, 0);
     CHECK_OK(gpuexec_params_add(before, GPUEXEC_INT, &value));
     CHECK(gpuexec_params_data(before, &bytes) != NULL);
     CHECK_EQ(bytes, 8);
     after = gpuexec_params_create();
     CHECK_OK(gpuexec_params_add(after, GPUEXEC_INT, &value));
-    CHECK(allocations > 0);
+    CHECK(test_blocks > 0);
     CHECK_OK(gpuexec_params_destroy(before));
-    CHECK_OK(gpuexec_shutdown());                                        /* frees the other one */
-    CHECK_EQ(allocations, 0);
+    CHECK_OK(gpuexec_shutdown());                            /* frees the other one */
+    CHECK_EQ(test_blocks, 0);
     CHECK(!gpuexec_ok(before));
     CHECK(!gpuexec_ok(after));
 }
@@ -701,27 +731,30 @@ TEST(blocks_before_the_setup) {
 TEST(host_memory_runs_out) {
     gpuexec_setup_desc desc = { 0 };
     int i, failed, failures = 0, k, added = 0;
-    desc.realloc_function = counting;
+    desc.realloc_function = test_realloc;
     for (i = 0; i < 400; i++) {
         setting          t;
         gpuexec_params   p;
         gpuexec_prepared prepared;
-        allocations_left = 1000000;
+        test_blocks_left = TEST_BLOCKS_ENOUGH;
         CHECK_OK(gpuexec_setup(&desc));
-        t = set_up(UNIT_PTX, "count");
-        allocations_left = i;
+        t = set_up(UNIT_PTX, "count", 4096);
+        test_blocks_left = i;
         p = gpuexec_params_create();
-        for (added = k = 0; k < 200; k++) added += gpuexec_params_add(p, GPUEXEC_POINTER, &t.out) == GPUEXEC_OK;
-        prepared = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+        for (added = k = 0; k < 200; k++) added += gpuexec_params_add(p, GPUEXEC_POINTER, &t.data) == GPUEXEC_OK;
+        prepared = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
         failed = gpuexec_take_error() != GPUEXEC_OK;
         failures += failed;
         if (failed) CHECK(gpuexec_error_text()[0]);
         else CHECK(added == 200 && gpuexec_ok(prepared));
-        allocations_left = 1000000;
+        test_blocks_left = TEST_BLOCKS_ENOUGH;
         if (gpuexec_ok(p)) CHECK_EQ(gpuexec_params_count(p), added);
-        if (gpuexec_ok(prepared)) { CHECK_OK(gpuexec_launch_prepared(prepared)); CHECK_EQ(word(t, 0), 1); }
+        if (gpuexec_ok(prepared)) {
+            CHECK_OK(gpuexec_launch_prepared(prepared));
+            CHECK_EQ(word(t, 0), 1);
+        }
         gpuexec_shutdown();
-        CHECK_EQ(allocations, 0);
+        CHECK_EQ(test_blocks, 0);
         if (!failed) break;
     }
     CHECK_EQ(added, 200);
@@ -732,13 +765,15 @@ TEST(host_memory_runs_out) {
    Prepared launches. */
 
 TEST(prepared_launches_run_with_what_they_hold) {
-    setting          t = set_up(UNIT_PTX, "add");
+    setting          t = set_up(UNIT_PTX, "add", 4096);
     uint32_t         by = 5, n = 64, *place;
-    gpuexec_ptr      out = t.out, other = t.out + 1024;
-    gpuexec_prepared p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 64, 0), GPUEXEC_ARGS(out, by, n));
+    gpuexec_ptr      out = t.data, other = t.data + 1024;
+    gpuexec_prepared p = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 64, 0), GPUEXEC_ARGS(out, by, n));
     int i;
     CHECK_MADE(p);
-    out = 0; by = 1000; n = 0;                                           /* copied: no matter any more */
+    out = 0;
+    by = 1000;
+    n = 0;                                           /* copied: no matter any more */
     for (i = 0; i < 10; i++) CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), 50);
     CHECK_EQ(word(t, 63), 50);
@@ -748,7 +783,10 @@ TEST(prepared_launches_run_with_what_they_hold) {
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), 57);
     place = (uint32_t *)gpuexec_prepared_argument(p, 1, sizeof *place);
-    for (i = 0; i < 100; i++) { *place = (uint32_t)i; CHECK_OK(gpuexec_launch_prepared(p)); }     /* taken at each launch */
+    for (i = 0; i < 100; i++) {                                      /* taken at each launch */
+        *place = (uint32_t)i;
+        CHECK_OK(gpuexec_launch_prepared(p));
+    }
     CHECK_EQ(word(t, 0), 57 + 4950);
     CHECK_OK(gpuexec_prepared_set(p, 0, &other, sizeof other));
     n = 100000;
@@ -760,14 +798,15 @@ TEST(prepared_launches_run_with_what_they_hold) {
     CHECK_EQ(word(t, 256 + 64), 0);
     CHECK_EQ(word(t, 0), 57 + 4950);
     CHECK_OK(gpuexec_prepared_destroy(p));
-    FAILS(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle");
+    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle");
     CHECK_RESULT(gpuexec_prepared_destroy(p), GPUEXEC_STALE_HANDLE);
 }
 
 TEST(prepared_without_parameters_and_on_the_legacy_stream) {
     gpuexec_context  ctx = gpuexec_context_open(0, NULL);
     gpuexec_module   mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    gpuexec_prepared p = gpuexec_prepare(gpuexec_kernel_get(mod, "bump"), gpuexec_stream_legacy(ctx), gpuexec_grid(1, 2, 0), GPUEXEC_NO_ARGS);
+    gpuexec_prepared p = gpuexec_prepare(gpuexec_kernel_get(mod, "bump"), gpuexec_stream_legacy(ctx),
+                                         gpuexec_grid(1, 2, 0), GPUEXEC_NO_ARGS);
     uint32_t         value = 0;
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_launch_prepared(p));
@@ -781,42 +820,57 @@ TEST(prepared_without_parameters_and_on_the_legacy_stream) {
 
 /* All that a launch checks, at once. */
 TEST(what_cannot_be_prepared) {
-    setting      t = set_up(UNIT_PTX, "add");
+    setting      t = set_up(UNIT_PTX, "add", 4096);
     uint32_t     by = 1, n = 1;
     uint64_t     eight = 1;
-    gpuexec_ptr  out = t.out;
+    gpuexec_ptr  out = t.data;
     gpuexec_kernel none = { 0 };
     gpuexec_prepared p;
     gpuexec_device_info d;
     gpuexec_dims dims = gpuexec_grid(1, 1, 0);
     int i;
     CHECK_OK(gpuexec_device_get_info(0, &d));
-#define REFUSED(prepare, result, ...) do { \
-        p = prepare; CHECK(!gpuexec_ok(p)); CHECK_RESULT(gpuexec_take_error(), result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); \
-        CHECK_RESULT(gpuexec_launch_prepared(p), result); gpuexec_take_error(); } while (0)
-    REFUSED(gpuexec_prepare(none, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_HANDLE, "gpuexec_prepare", "the kernel was never made");
-    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by)), GPUEXEC_BAD_PARAMETERS, "\"add\" takes 3 parameters", "2 arguments");
-    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, eight, n)), GPUEXEC_BAD_PARAMETERS, "argument 1", "8 bytes", "has 4");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(0, 1, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_x is 0");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 0, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "block_x is 0");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 5000, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "block_x is 5000");
-    REFUSED(gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, (unsigned)d.shared_per_block_optin + 4), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
-            "shared memory", "0 static");
+#define REFUSED(prepare, result, ...) \
+    do { \
+        p = prepare; \
+        CHECK_NOT_MADE(p, result, __VA_ARGS__); \
+        CHECK_RESULT(gpuexec_launch_prepared(p), result); \
+        gpuexec_take_error(); \
+    } while (0)
+    REFUSED(gpuexec_prepare(none, t.stream, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_HANDLE, "gpuexec_prepare",
+            "the kernel was never made");
+    REFUSED(gpuexec_prepare(t.kernel, t.stream, dims, GPUEXEC_ARGS(out, by)), GPUEXEC_BAD_PARAMETERS,
+            "\"add\" takes 3 parameters", "2 arguments");
+    REFUSED(gpuexec_prepare(t.kernel, t.stream, dims, GPUEXEC_ARGS(out, eight, n)), GPUEXEC_BAD_PARAMETERS,
+            "argument 1", "8 bytes", "has 4");
+    REFUSED(gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(0, 1, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+            "grid_x is 0");
+    REFUSED(gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 0, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+            "block_x is 0");
+    REFUSED(gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 5000, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH,
+            "block_x is 5000");
+    REFUSED(gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, (unsigned)d.shared_per_block_optin + 4),
+                            GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "shared memory", "0 static");
     dims.grid_y = 65536;
-    REFUSED(gpuexec_prepare(t.fn, t.s, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_y is 65536", "65535");
+    REFUSED(gpuexec_prepare(t.kernel, t.stream, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_LAUNCH, "grid_y is 65536",
+            "65535");
     if (gpuexec_device_count() > 1)
-        REFUSED(gpuexec_prepare(t.fn, gpuexec_stream_create(gpuexec_context_open(1, NULL), NULL), gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, by, n)),
-                GPUEXEC_WRONG_CONTEXT, "device 0", "device 1");
+        REFUSED(gpuexec_prepare(t.kernel, gpuexec_stream_create(gpuexec_context_open(1, NULL), NULL), gpuexec_grid(
+                                    1, 1, 0), GPUEXEC_ARGS(out, by, n)), GPUEXEC_WRONG_CONTEXT, "device 0", "device 1");
 #undef REFUSED
-    p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, by, n));
+    p = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, by, n));
     CHECK_MADE(p);
-    FAILS(gpuexec_prepared_dims(p, gpuexec_grid(1, 5000, 0)), GPUEXEC_BAD_LAUNCH, "gpuexec_prepared_dims", "block_x is 5000");
-    FAILS(gpuexec_prepared_set(p, 3, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument 3", "\"add\" has 3");
-    FAILS(gpuexec_prepared_set(p, -1, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument -1");
-    FAILS(gpuexec_prepared_set(p, 1, &eight, 8), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel \"add\" has 4 bytes, but 8 are given");
-    FAILS(gpuexec_prepared_set(p, 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "argument 1's value is NULL");
-    CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* and what failed is latched: nothing runs with an argument that was not set */
-    FAILS(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument", "this call was refused: gpuexec_launch_prepared");
+    CHECK_REFUSED(gpuexec_prepared_dims(p, gpuexec_grid(1, 5000, 0)), GPUEXEC_BAD_LAUNCH, "gpuexec_prepared_dims",
+                  "block_x is 5000");
+    CHECK_REFUSED(gpuexec_prepared_set(p, 3, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument 3", "\"add\" has 3");
+    CHECK_REFUSED(gpuexec_prepared_set(p, -1, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument -1");
+    CHECK_REFUSED(gpuexec_prepared_set(p, 1, &eight, 8), GPUEXEC_BAD_PARAMETERS,
+                  "argument 1 of kernel \"add\" has 4 bytes, but 8 are given");
+    CHECK_REFUSED(gpuexec_prepared_set(p, 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "argument 1's value is NULL");
+    /* and what failed is latched: nothing runs with an argument that was not set */
+    CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);
+    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument",
+                  "this call was refused: gpuexec_launch_prepared");
     for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch_prepared(p));
     CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* also when it has launched before */
     CHECK_RESULT(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS);
@@ -826,45 +880,52 @@ TEST(what_cannot_be_prepared) {
 
 /* With more dynamic shared memory than comes without asking. */
 TEST(prepared_with_much_shared_memory) {
-    setting  t = set_up(FAULTS_PTX, "fill_dynamic_shared");
+    setting  t = set_up(FAULTS_PTX, "fill_dynamic_shared", 4096);
     gpuexec_device_info d;
     uint32_t words;
     gpuexec_prepared p;
     CHECK_OK(gpuexec_device_get_info(0, &d));
     words = (uint32_t)d.shared_per_block_optin / 4;
-    p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 256, 4 * words), GPUEXEC_ARGS(t.out, words));
+    p = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 256, 4 * words), GPUEXEC_ARGS(t.data, words));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), (uint32_t)((uint64_t)words * (words - 1) / 2));
 }
 
 /* Counts, and goes on to the driver's own. */
 static int launches;
-static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, struct CUstream_st *,
-                                   void **, void **);
-static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                   struct CUstream_st *stream, void **params, void **extra) {
+static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, struct CUstream_st *, void **, void **);
+static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                   unsigned by, unsigned bz, unsigned shared, struct CUstream_st *stream, void **params,
+                                   void **extra) {
     launches++;
     return real_launch(function, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
 }
 static int (GXI_CUDA *real_launch_ex)(const gxi_launch_config *, struct CUfunc_st *, void **, void **);
-static int GXI_CUDA counted_launch_ex(const gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra) {
+static int GXI_CUDA counted_launch_ex(const gxi_launch_config *config, struct CUfunc_st *function, void **params,
+                                      void **extra) {
     launches++;
     return real_launch_ex(config, function, params, extra);
 }
 
-/* A prepared launch does not outlive what it is made of, and says what has gone. What goes without it being concerned does not matter. */
+/* A prepared launch does not outlive what it is made of, and says what has gone. What goes without it being concerned
+   does not matter. */
 TEST(prepared_when_something_ends) {
-    setting          t = set_up(UNIT_PTX, "count");
-    gpuexec_module   mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL), other = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
+    setting          t = set_up(UNIT_PTX, "count", 4096);
+    gpuexec_module   mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL),
+                     other = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
     gpuexec_context  second = gpuexec_context_open(0, NULL);
-    gpuexec_stream   s1 = gpuexec_stream_create(t.ctx, NULL), s2 = gpuexec_stream_create(t.ctx, NULL), of_second = gpuexec_stream_create(second, NULL);
-    gpuexec_prepared by_module = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
-                     by_stream = gpuexec_prepare(t.fn, s1, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
-                     by_context = gpuexec_prepare(t.fn, of_second, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
-                     unsent = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out)),
-                     lives = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+    gpuexec_stream   s1 = gpuexec_stream_create(t.ctx, NULL), s2 = gpuexec_stream_create(t.ctx, NULL),
+                     of_second = gpuexec_stream_create(second, NULL);
+    gpuexec_prepared by_module = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.stream, gpuexec_grid(1, 1, 0),
+                                                 GPUEXEC_ARGS(t.data)),
+                     by_stream = gpuexec_prepare(t.kernel, s1, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data)),
+                     by_context = gpuexec_prepare(t.kernel, of_second, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data)),
+                     unsent = gpuexec_prepare(gpuexec_kernel_get(mod, "count"), t.stream, gpuexec_grid(1, 1, 0),
+                                              GPUEXEC_ARGS(t.data)),
+                     lives = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
     CHECK_MADE(by_context);
-    CHECK_OK(gpuexec_stream_sync(t.s));                                  /* t.out is zeros: other streams count there, too */
+    CHECK_OK(gpuexec_stream_sync(t.stream));                       /* t.data is zeros: other streams count there, too */
     real_launch = gxi.cu.cuLaunchKernel;
     gxi.cu.cuLaunchKernel = counted_launch;
     real_launch_ex = gxi.cu.cuLaunchKernelEx;
@@ -883,27 +944,33 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_module_unload(other));
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_module_unload(mod));
-    FAILS(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE, "gpuexec_launch_prepared: the launch of kernel \"count\" of \"" UNIT_PTX "\" that was",
-          "prepared at tests/unit/params.c:", "is stale: the kernel's module was unloaded", "cure: gpuexec_prepare it again, with gpuexec_kernel_get");
-    FAILS(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "the kernel's module was unloaded");
-    FAILS(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE, "gpuexec_prepared_dims", "the kernel's module was unloaded");
-    FAILS(gpuexec_prepared_set(by_module, 0, &t.out, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of kernel \"count\" has 8 bytes");
-    CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.out, 8));             /* its memory is its own */
+    CHECK_REFUSED(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE,
+                  "gpuexec_launch_prepared: the launch of kernel \"count\" of \"" UNIT_PTX "\" that was",
+                  "prepared at tests/unit/params.c:", "is stale: the kernel's module was unloaded",
+                  "cure: gpuexec_prepare it again, with gpuexec_kernel_get");
+    CHECK_REFUSED(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "the kernel's module was unloaded");
+    CHECK_REFUSED(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE,
+                  "gpuexec_prepared_dims", "the kernel's module was unloaded");
+    CHECK_REFUSED(gpuexec_prepared_set(by_module, 0, &t.data, 4), GPUEXEC_BAD_PARAMETERS,
+                  "argument 0 of kernel \"count\" has 8 bytes");
+    CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.data, 8));             /* its memory is its own */
     CHECK_OK(gpuexec_launch_prepared(by_stream));
     CHECK_OK(gpuexec_stream_sync(s1));
     CHECK_OK(gpuexec_stream_destroy(s1));
     s1 = gpuexec_stream_create(t.ctx, NULL);                             /* in its slot */
-    FAILS(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "kernel \"count\" of", "its stream was destroyed", "on a stream that lives");
+    CHECK_REFUSED(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "kernel \"count\" of",
+                  "its stream was destroyed", "on a stream that lives");
     CHECK_OK(gpuexec_context_close(second));
-    FAILS(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream's context closed");
+    CHECK_REFUSED(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream's context closed");
     CHECK_OK(gpuexec_launch_prepared(lives));
     CHECK_EQ(word(t, 0), 7);
-    CHECK_EQ(launches, 7);                                               /* the refused ones never came to the driver, which crashes on what has gone */
+    CHECK_EQ(launches, 7);               /* the refused ones never came to the driver, which crashes on what has gone */
     CHECK_OK(gpuexec_prepared_destroy(by_module));
     CHECK_OK(gpuexec_prepared_destroy(by_stream));
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(!gpuexec_ok(by_context) && !gpuexec_ok(lives));
-    FAILS(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle", "cure: gpuexec_prepare it again");
+    CHECK_REFUSED(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle",
+                  "cure: gpuexec_prepare it again");
 }
 
 /* Each thread its own, while streams and kernels come and go. */
@@ -911,9 +978,9 @@ enum { THREADS = 4, LAUNCHES = 500 };
 typedef struct worker { setting t; int index, wrong; } worker;
 static void *launch_many(void *argument) {
     worker          *w = (worker *)argument;
-    gpuexec_ptr      to = w->t.out + 4 * (unsigned)w->index;
+    gpuexec_ptr      to = w->t.data + 4 * (unsigned)w->index;
     gpuexec_stream   s = gpuexec_stream_create(w->t.ctx, NULL);
-    gpuexec_prepared p = gpuexec_prepare(w->t.fn, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(to));
+    gpuexec_prepared p = gpuexec_prepare(w->t.kernel, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(to));
     int i;
     for (i = 0; i < LAUNCHES; i++) {
         w->wrong += gpuexec_launch_prepared(p) != GPUEXEC_OK;
@@ -923,13 +990,15 @@ static void *launch_many(void *argument) {
     return NULL;
 }
 TEST(prepared_launches_in_threads) {
-    setting   t = set_up(UNIT_PTX, "count");
+    setting   t = set_up(UNIT_PTX, "count", 4096);
     worker    w[THREADS];
     pthread_t thread[THREADS];
     int i;
-    CHECK_OK(gpuexec_stream_sync(t.s));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
     for (i = 0; i < THREADS; i++) {
-        w[i].t = t; w[i].index = i; w[i].wrong = 0;
+        w[i].t = t;
+        w[i].index = i;
+        w[i].wrong = 0;
         CHECK_EQ(pthread_create(&thread[i], NULL, launch_many, &w[i]), 0);
     }
     for (i = 0; i < THREADS; i++) {
@@ -941,21 +1010,22 @@ TEST(prepared_launches_in_threads) {
 
 /* The text of a kernel's failure names the launch. */
 TEST_ALONE(a_prepared_launch_that_traps) {
-    setting          t = set_up(FAULTS_PTX, "trap_now");
-    gpuexec_prepared p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+    setting          t = set_up(FAULTS_PTX, "trap_now", 4096);
+    gpuexec_prepared p = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     char             place[40];
     snprintf(place, sizeof place, "params.c:%d", __LINE__ + 1);
     CHECK_OK(gpuexec_launch_prepared(p));
-    CHECK_RESULT(gpuexec_stream_sync(t.s), GPUEXEC_KERNEL_FAILED);
+    CHECK_RESULT(gpuexec_stream_sync(t.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "kernel \"trap_now\" at ", place);
-    FAILS(gpuexec_launch_prepared(p), GPUEXEC_KERNEL_FAILED, "a kernel failed earlier");
+    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_KERNEL_FAILED, "a kernel failed earlier");
 }
 
 /* The trace shows each launch, also those after the first. */
 static int traced;
 static void count_launches(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
-    traced += level == GPUEXEC_LOG_TRACE && strstr(text, "cuLaunchKernel ") && strstr(text, "gpuexec_launch_prepared at ");
+    traced += level == GPUEXEC_LOG_TRACE && strstr(text, "cuLaunchKernel ") &&
+        strstr(text, "gpuexec_launch_prepared at ");
 }
 TEST(prepared_launches_are_traced) {
     gpuexec_setup_desc desc = { 0 };
@@ -965,8 +1035,8 @@ TEST(prepared_launches_are_traced) {
     desc.log = count_launches;
     traced = 0;
     CHECK_OK(gpuexec_setup(&desc));
-    t = set_up(UNIT_PTX, "count");
-    p = gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+    t = set_up(UNIT_PTX, "count", 4096);
+    p = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), 2);
@@ -987,10 +1057,11 @@ TEST(what_was_not_destroyed_is_reported) {
     desc.log = keep_leaks;
     leaks[0] = 0;
     CHECK_OK(gpuexec_setup(&desc));
-    t = set_up(UNIT_PTX, "count");
-    p = gpuexec_params_create(); snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__);
+    t = set_up(UNIT_PTX, "count", 4096);
+    p = gpuexec_params_create();
+    snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__ - 1);
     other = gpuexec_params_create();
-    gpuexec_prepare(t.fn, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.out));
+    gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
     CHECK_OK(gpuexec_params_destroy(other));
     CHECK_OK(gpuexec_shutdown());
     CHECK_TEXT(leaks, line, "leak: a prepared launch, made at tests/unit/params.c:");

@@ -1,73 +1,78 @@
-/* played.c - what a driver may answer, but none here does: functions of the test stand in the place of its entry points, until the shutdown after each test. */
+/* played.c - what a driver may answer, but none here does: functions of the test stand in the place of its entry
+   points, until the shutdown after each test. */
 #include "../test.h"
 
-#define UNIT_PTX   "tests/unit/unit.ptx"
-#define FAULTS_PTX "kernels/faults.ptx"
-#define FAILS(call, result, ...) \
-    do { CHECK_RESULT(call, result); CHECK_TEXT(gpuexec_error_text(), __VA_ARGS__); gpuexec_take_error(); } while (0)
-
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel count, shared; gpuexec_stream s; gpuexec_ptr p; } setting;
-static setting set_up(int device) {
-    setting t;
-    t.ctx = gpuexec_context_open(device, NULL);
-    t.mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
-    t.count = gpuexec_kernel_get(t.mod, "count");
-    t.shared = gpuexec_kernel_get(gpuexec_module_load_file(t.ctx, FAULTS_PTX, NULL), "fill_dynamic_shared");
-    t.s = gpuexec_stream_create(t.ctx, NULL);
-    t.p = gpuexec_alloc(t.ctx, 4096);
-    CHECK_OK(gpuexec_fill_now(t.ctx, t.p, 0, 4096));
-    return t;
+static gpuexec_kernel filling_shared(gpuexec_context ctx) {
+    return gpuexec_kernel_get(gpuexec_module_load_file(ctx, FAULTS_PTX, NULL), "fill_dynamic_shared");
 }
 
-/* --- devices and contexts --------------------------------------------------------------------------------------------- */
+/* --- devices and contexts ----------------------------------------------------------------------------------------- */
 
 static int answer;
-static int GXI_CUDA retain(struct CUctx_st **context, int device) { (void)context; (void)device; return answer; }
+
+static int GXI_CUDA retain(struct CUctx_st **context, int device) {
+    (void)context;
+    (void)device;
+    return answer;
+}
+
 TEST(a_device_that_is_gone) {
     CHECK(gpuexec_device_count() > 0);
     gxi.cu.cuDevicePrimaryCtxRetain = retain;
     answer = GXI_INVALID_DEVICE;
-    CHECK(!gpuexec_ok(gpuexec_context_open(0, NULL)));
-    FAILS(gpuexec_take_error(), GPUEXEC_NO_DEVICE, "the primary context of device 0 cannot be opened", "(101)");
+    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_NO_DEVICE, "the primary context of device 0 cannot be opened",
+                   "(101)");
     answer = GXI_OUT_OF_MEMORY;
-    CHECK(!gpuexec_ok(gpuexec_context_open(0, NULL)));
-    FAILS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "cannot be opened", "another process holds the device's memory");
+    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_OUT_OF_DEVICE_MEMORY, "cannot be opened",
+                   "another process holds the device's memory");
 }
 
-static int GXI_CUDA half_of_a_limit(size_t *value, int limit) { (void)limit; *value = 512; return 0; }
-static int GXI_CUDA set_any_limit(int limit, size_t value) { (void)limit; (void)value; return 0; }
+static int GXI_CUDA half_of_a_limit(size_t *value, int limit) {
+    (void)limit;
+    *value = 512;
+    return 0;
+}
+
+static int GXI_CUDA set_any_limit(int limit, size_t value) {
+    (void)limit;
+    (void)value;
+    return 0;
+}
+
 TEST(a_limit_that_is_cut) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gxi.cu.cuCtxSetLimit = set_any_limit;
     gxi.cu.cuCtxGetLimit = half_of_a_limit;
-    FAILS(gpuexec_context_set_limit_at(NULL, ctx, GPUEXEC_LIMIT_STACK, 1024), GPUEXEC_BAD_ARGUMENT, "gpuexec_context_set_limit: the limit STACK was asked to be 1024",
-          "device 0 gives 512 at most", "ask for less");
+    CHECK_REFUSED(gpuexec_context_set_limit_at(NULL, ctx, GPUEXEC_LIMIT_STACK, 1024), GPUEXEC_BAD_ARGUMENT,
+                  "gpuexec_context_set_limit: the limit STACK was asked to be 1024", "device 0 gives 512 at most",
+                  "ask for less");
     CHECK_OK(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, 512));
 }
 
-/* --- streams and memory ------------------------------------------------------------------------------------------------ */
+/* --- streams and memory ------------------------------------------------------------------------------------------- */
 
 TEST(a_stream_of_another_context) {
-    setting t = set_up(0);
+    setting t = set_up_on(0, UNIT_PTX, "count", 4096);
     gpuexec_context other = gpuexec_context_create(0, NULL);
-    gpuexec_stream wrong = gpuexec_stream_from_native(other, gpuexec_stream_native(t.s));
-    CHECK(!gpuexec_ok(wrong));
-    FAILS(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT, "is of context", "but the context given is", "adopt it with its own context");
-    FAILS(gpuexec_stream_sync(wrong), GPUEXEC_WRONG_CONTEXT, "could not be made");
+    gpuexec_stream wrong = gpuexec_stream_from_native(other, gpuexec_stream_native(t.stream));
+    CHECK_NOT_MADE(wrong, GPUEXEC_WRONG_CONTEXT, "is of context", "but the context given is",
+                   "adopt it with its own context");
+    CHECK_FAILED(gpuexec_stream_sync(wrong), GPUEXEC_WRONG_CONTEXT, "could not be made");
 }
 
 TEST(more_memory_than_there_can_be) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t pitch = 7;
     CHECK_EQ(gpuexec_alloc(ctx, SIZE_MAX / 2), 0);
-    FAILS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "bytes are more than any device has");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "bytes are more than any device has");
     CHECK_EQ(gpuexec_alloc_pitched(ctx, SIZE_MAX / 4, 8, 4, &pitch), 0);
-    FAILS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "8 rows of", "are more than any device has");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "8 rows of", "are more than any device has");
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 8, SIZE_MAX / 4, 4, &pitch), 0);
-    FAILS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "are more than any device has");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "are more than any device has");
 }
 
-/* Another thread frees it between the look into the table and the removal from it: played by a driver call in between that frees it. */
+/* Another thread frees it between the look into the table and the removal from it: played by a driver call in between
+   that frees it. */
 static gpuexec_ptr freed_meanwhile;
 static int (GXI_CUDA *real_current)(struct CUctx_st **context);
 static int GXI_CUDA free_meanwhile(struct CUctx_st **context) {
@@ -82,29 +87,45 @@ TEST(freed_twice_at_once) {
     real_current = gxi.cu.cuCtxGetCurrent;
     gxi.cu.cuCtxGetCurrent = free_meanwhile;
     freed_meanwhile = p;
-    FAILS(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was freed by another thread at the same time");
+    CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was freed by another thread at the same time");
     CHECK_EQ(freed_meanwhile, 0);
 }
 
-/* --- launches ----------------------------------------------------------------------------------------------------------- */
+/* --- launches ----------------------------------------------------------------------------------------------------- */
 
-static int GXI_CUDA any_attribute(struct CUfunc_st *function, int which, int value) { (void)function; (void)which; (void)value; return 0; }
-static int GXI_CUDA no_attribute(struct CUfunc_st *function, int which, int value) { (void)function; (void)which; (void)value; return GXI_INVALID_VALUE; }
+static int GXI_CUDA any_attribute(struct CUfunc_st *function, int which, int value) {
+    (void)function;
+    (void)which;
+    (void)value;
+    return 0;
+}
+
+static int GXI_CUDA no_attribute(struct CUfunc_st *function, int which, int value) {
+    (void)function;
+    (void)which;
+    (void)value;
+    return GXI_INVALID_VALUE;
+}
+
 TEST(shared_memory_that_is_not_given) {
-    setting t = set_up(0);
+    setting t = set_up_on(0, UNIT_PTX, "count", 4096);
     uint32_t words = 15000;
     gpuexec_dims large = gpuexec_grid(1, 64, 60000);
     gpuexec_device_info d;
     gpuexec_prepared p;
+    gpuexec_kernel shared = filling_shared(t.ctx);
     CHECK_OK(gpuexec_device_get_info(0, &d));
     if (d.shared_per_block_optin < 60000) SKIP("this device has less than 60000 bytes of shared memory per block");
-    p = gpuexec_prepare(t.shared, t.s, gpuexec_grid(1, 64, 400), GPUEXEC_ARGS(t.p, words));
+    p = gpuexec_prepare(shared, t.stream, gpuexec_grid(1, 64, 400), GPUEXEC_ARGS(t.data, words));
     gxi.cu.cuFuncSetAttribute = no_attribute;
-    FAILS(gpuexec_launch(t.shared, t.s, large, GPUEXEC_ARGS(t.p, words)), GPUEXEC_BAD_LAUNCH, "\"fill_dynamic_shared\" cannot be launched", "60000 bytes", "cuFuncSetAttribute");
-    FAILS(gpuexec_prepared_dims(p, large), GPUEXEC_BAD_ARGUMENT, "cannot have 60000 bytes of dynamic shared memory");
-    CHECK(!gpuexec_ok(gpuexec_prepare_at(NULL, t.shared, t.s, large, GPUEXEC_ARGS(t.p, words))));
-    FAILS(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT, "gpuexec_prepare: kernel \"fill_dynamic_shared\" cannot have 60000 bytes");
-    FAILS(gpuexec_launch(t.shared, t.s, gpuexec_grid(1, 64, 0x80000000u), GPUEXEC_ARGS(t.p, words)), GPUEXEC_BAD_LAUNCH, "needs 2147483648 bytes of shared memory");
+    CHECK_REFUSED(gpuexec_launch(shared, t.stream, large, GPUEXEC_ARGS(t.data, words)), GPUEXEC_BAD_LAUNCH,
+                  "\"fill_dynamic_shared\" cannot be launched", "60000 bytes", "cuFuncSetAttribute");
+    CHECK_REFUSED(gpuexec_prepared_dims(p, large), GPUEXEC_BAD_ARGUMENT,
+                  "cannot have 60000 bytes of dynamic shared memory");
+    CHECK_NOT_MADE(gpuexec_prepare_at(NULL, shared, t.stream, large, GPUEXEC_ARGS(t.data, words)), GPUEXEC_BAD_ARGUMENT,
+                   "gpuexec_prepare: kernel \"fill_dynamic_shared\" cannot have 60000 bytes");
+    CHECK_REFUSED(gpuexec_launch(shared, t.stream, gpuexec_grid(1, 64, 0x80000000u), GPUEXEC_ARGS(t.data, words)),
+                  GPUEXEC_BAD_LAUNCH, "needs 2147483648 bytes of shared memory");
 }
 
 static int (GXI_CUDA *real_attribute)(int *value, int attribute, int device);
@@ -125,17 +146,84 @@ static int GXI_CUDA function_attribute(int *value, int which, struct CUfunc_st *
     if (which == GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET) *value = must_have_clusters;
     return cu;
 }
-static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra) {
-    (void)config; (void)function; (void)params; (void)extra;
+static int GXI_CUDA refuse(const struct gxi_launch_config *config, struct CUfunc_st *function, void **params,
+                           void **extra) {
+    (void)config;
+    (void)function;
+    (void)params;
+    (void)extra;
     return GXI_INVALID_CLUSTER_SIZE;
 }
-static int GXI_CUDA refuse_plain(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                 struct CUstream_st *stream, void **params, void **extra) {
-    (void)function; (void)gx; (void)gy; (void)gz; (void)bx; (void)by; (void)bz; (void)shared; (void)stream; (void)params; (void)extra;
+static int GXI_CUDA refuse_plain(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                 unsigned by, unsigned bz, unsigned shared, struct CUstream_st *stream, void **params,
+                                 void **extra) {
+    (void)function;
+    (void)gx;
+    (void)gy;
+    (void)gz;
+    (void)bx;
+    (void)by;
+    (void)bz;
+    (void)shared;
+    (void)stream;
+    (void)params;
+    (void)extra;
     return GXI_INVALID_CLUSTER_SIZE;
 }
+/* What is wrong with clusters, on any device. */
+static int GXI_CUDA sixteen(int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config) {
+    (void)function;
+    *blocks = 16;
+    return config->attributes[0].id == GXI_LAUNCH_CLUSTER_DIMENSION && config->count == 1 ? GXI_SUCCESS
+        : GXI_INVALID_VALUE;
+}
+TEST(clusters_that_are_refused) {
+    setting t = set_up(UNIT_PTX, "count", 4096);
+    gpuexec_launch_desc desc = { 0 };
+    uint32_t word = 1;
+    gpuexec_dims grid = gpuexec_grid(6, 32, 0);
+    if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
+    real_attribute = gxi.cu.cuDeviceGetAttribute;
+    real_function_attribute = gxi.cu.cuFuncGetAttribute;
+    gxi.cu.cuDeviceGetAttribute = device_attribute;              /* until the shutdown after this test */
+    gxi.cu.cuFuncGetAttribute = function_attribute;
+    gxi.cu.cuFuncSetAttribute = any_attribute;
+    gxi.cu.cuOccupancyMaxPotentialClusterSize = sixteen;
+    gxi.cu.cuLaunchKernelEx = refuse;
+    has_clusters = 1;
+    must_have_clusters = own_clusters = 0;
+    desc.cluster_x = 4;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_x is 6", "no multiple of the cluster's 4 blocks", "912");
+    desc.cluster_x = 0;
+    desc.cluster_z = 2;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_z is 1", "no multiple of the cluster's 2 blocks");
+    desc.cluster_z = 0;
+    desc.cluster_x = 16;
+    grid.grid_x = 32;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "16 x 1 x 1 has 16 blocks", "at most 8", "non_portable_cluster");
+    desc.cluster_x = 32;
+    desc.non_portable_cluster = 1;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "32 x 1 x 1 has 32 blocks", "at most 16 of kernel \"count\"", "device 0");
+    own_clusters = 2;
+    desc.cluster_x = 4;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
+    /* the kernel's own clusters count for every launch */
+    CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, grid, GPUEXEC_ARGS(t.data))));
+    CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "no multiple of the cluster's 2 blocks");
+    gpuexec_take_error();
+    own_clusters = 0;
+    CHECK_OK(gpuexec_stream_sync(t.stream));
+    CHECK_OK(gpuexec_copy_out_now(t.ctx, &word, t.data, 4));
+    CHECK_EQ(word, 0);                                           /* nothing ran */
+}
+
 TEST(kernels_that_need_clusters) {
-    setting t = set_up(0);
+    setting t = set_up_on(0, UNIT_PTX, "count", 4096);
     gpuexec_launch_desc desc = { 0 };
     real_attribute = gxi.cu.cuDeviceGetAttribute;
     real_function_attribute = gxi.cu.cuFuncGetAttribute;
@@ -147,29 +235,34 @@ TEST(kernels_that_need_clusters) {
     gxi.cu.cuOccupancyMaxPotentialClusterSize = NULL;
     has_clusters = 1;
     must_have_clusters = 1;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "can only be launched with clusters", "desc.cluster_x");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "can only be launched with clusters", "desc.cluster_x");
     desc.cluster_x = 16;
     desc.non_portable_cluster = 1;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "cannot be launched with 16 x 1 x 1 blocks");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "cannot be launched with 16 x 1 x 1 blocks");
     gxi.cu.cuFuncSetAttribute = no_attribute;
-    FAILS(gpuexec_launch_with(t.count, t.s, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "cuFuncSetAttribute answered");
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "cuFuncSetAttribute answered");
     must_have_clusters = 0;
     own_clusters = 2;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(3, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "grid_x is 3", "the cluster's 2 blocks");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(3, 32, 0), GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "grid_x is 3", "the cluster's 2 blocks");
     has_clusters = 0;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED,
-          "clusters (2 x 2 x 2 blocks",
-          "its compute capability is 9.0, but the driver says that it has no clusters");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_NOT_SUPPORTED, "clusters (2 x 2 x 2 blocks",
+                  "its compute capability is 9.0, but the driver says that it has no clusters");
     capability = 7;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_NOT_SUPPORTED,
-          "need compute capability 9.0, but device 0 has 7.");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_NOT_SUPPORTED, "need compute capability 9.0, but device 0 has 7.");
     refused_attribute = 999;
-    FAILS(gpuexec_launch(t.count, t.s, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.p)), GPUEXEC_BAD_LAUNCH, "the clusters of kernel \"count\" cannot be asked for");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
+                  "the clusters of kernel \"count\" cannot be asked for");
     refused_attribute = 0;
     own_clusters = 0;
 }
 
-/* --- several devices ------------------------------------------------------------------------------------------------------ */
+/* --- several devices ---------------------------------------------------------------------------------------------- */
 
 static struct CUfunc_st *odd_function;
 static int GXI_CUDA one_register_more(int *value, int which, struct CUfunc_st *function) {
@@ -189,13 +282,13 @@ TEST_MULTI(launches_on_devices_that_are_not_alike) {
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     memset(list, 0, sizeof list);
     for (i = 0; i < 2; i++) {
-        t[i] = set_up(i);
+        t[i] = set_up_on(i, UNIT_PTX, "count", 4096);
         contexts[i] = t[i].ctx;
-        place[i] = t[i].p;
+        place[i] = t[i].data;
         addresses[i][0] = &place[i];
         addresses[i][1] = &words;
-        list[i].kernel = t[i].shared;
-        list[i].stream = t[i].s;
+        list[i].kernel = filling_shared(t[i].ctx);
+        list[i].stream = t[i].stream;
         list[i].dims = gpuexec_grid(1, 64, 60000);
         list[i].args.addresses = addresses[i];
         list[i].args.count = 2;
@@ -204,22 +297,27 @@ TEST_MULTI(launches_on_devices_that_are_not_alike) {
     {
         int (GXI_CUDA *const set)(struct CUfunc_st *, int, int) = gxi.cu.cuFuncSetAttribute;
         gxi.cu.cuFuncSetAttribute = no_attribute;
-        FAILS(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH, "launches[0]: kernel \"fill_dynamic_shared\" cannot be launched", "cuFuncSetAttribute");
+        CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH,
+                      "launches[0]: kernel \"fill_dynamic_shared\" cannot be launched", "cuFuncSetAttribute");
         gxi.cu.cuFuncSetAttribute = set;
     }
     gxi.cu.cuFuncGetAttribute = one_register_more;
     odd_function = gpuexec_kernel_native(list[1].kernel);
-    FAILS(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH, "the kernels are not the same code", "registers per thread on device 0", "with the same options");
+    CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH, "the kernels are not the same code",
+                  "registers per thread on device 0", "with the same options");
     gxi.cu.cuFuncGetAttribute = real_function_attribute;
     gxi.cu.cuLaunchCooperativeKernelMultiDevice = NULL;
-    FAILS(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_NOT_SUPPORTED, "has no cuLaunchCooperativeKernelMultiDevice", "way 0");
+    CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_NOT_SUPPORTED,
+                  "has no cuLaunchCooperativeKernelMultiDevice", "way 0");
     desc.way = (gpuexec_multi_way)7;
-    FAILS(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT, "gpuexec_multi_desc.way is 7");
+    CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT, "gpuexec_multi_desc.way is 7");
     desc.way = GPUEXEC_MULTI_FASTEST;
     desc.barrier = gpuexec_barrier_create(contexts, 1, NULL);
-    FAILS(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT, "gpuexec_multi_desc.barrier is over 1 devices, but the launch is on 2");
+    CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT,
+                  "gpuexec_multi_desc.barrier is over 1 devices, but the launch is on 2");
     desc.barrier = gpuexec_barrier_create(contexts + 1, 1, NULL);
-    FAILS(gpuexec_launch_multi_device(list, 1, &desc), GPUEXEC_WRONG_CONTEXT, "launches[0] is on device 0, whose context is not one of");
+    CHECK_REFUSED(gpuexec_launch_multi_device(list, 1, &desc), GPUEXEC_WRONG_CONTEXT,
+                  "launches[0] is on device 0, whose context is not one of");
     desc.barrier.id = 0;
     CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(list[i].stream));
@@ -227,14 +325,22 @@ TEST_MULTI(launches_on_devices_that_are_not_alike) {
 
 /* --- success that gives nothing --------------------------------------------------------------------------- */
 
-static int GXI_CUDA no_retain(struct CUctx_st **context, int device) { (void)device; *context = NULL; return 0; }
+static int GXI_CUDA no_retain(struct CUctx_st **context, int device) {
+    (void)device;
+    *context = NULL;
+    return 0;
+}
+
 static int GXI_CUDA no_context(struct CUctx_st **context, unsigned flags,
                                int device) {
     (void)flags;
     return no_retain(context, device);
 }
 static int GXI_CUDA no_module(struct CUmod_st **module, const void *image, unsigned n, int *options, void **values) {
-    (void)image; (void)n; (void)options; (void)values;
+    (void)image;
+    (void)n;
+    (void)options;
+    (void)values;
     *module = NULL;
     return 0;
 }
@@ -259,19 +365,43 @@ static int GXI_CUDA no_stream(struct CUstream_st **stream, unsigned flags,
     *stream = NULL;
     return 0;
 }
-static int GXI_CUDA no_event(struct CUevent_st **event, unsigned flags) { (void)flags; *event = NULL; return 0; }
-static int GXI_CUDA no_memory(gpuexec_ptr *p, size_t bytes) { (void)bytes; *p = 0; return 0; }
-static int GXI_CUDA no_pinned(void **p, size_t bytes, unsigned flags) { (void)bytes; (void)flags; *p = NULL; return 0; }
+
+static int GXI_CUDA no_event(struct CUevent_st **event, unsigned flags) {
+    (void)flags;
+    *event = NULL;
+    return 0;
+}
+
+static int GXI_CUDA no_memory(gpuexec_ptr *p, size_t bytes) {
+    (void)bytes;
+    *p = 0;
+    return 0;
+}
+
+static int GXI_CUDA no_pinned(void **p, size_t bytes, unsigned flags) {
+    (void)bytes;
+    (void)flags;
+    *p = NULL;
+    return 0;
+}
+
 static size_t played_pitch, played_bytes;
 static void *played_image;
 static int pitched_freed;
 static int GXI_CUDA odd_pitch(gpuexec_ptr *p, size_t *pitch, size_t width, size_t rows, unsigned element) {
-    (void)width; (void)rows; (void)element;
+    (void)width;
+    (void)rows;
+    (void)element;
     *p = 4096;
     *pitch = played_pitch;
     return 0;
 }
-static int GXI_CUDA free_pitched(gpuexec_ptr p) { pitched_freed += p == 4096; return 0; }
+
+static int GXI_CUDA free_pitched(gpuexec_ptr p) {
+    pitched_freed += p == 4096;
+    return 0;
+}
+
 static int GXI_CUDA no_linker(unsigned n, int *options, void **values, void **state) {
     (void)n;
     (void)options;
@@ -287,10 +417,15 @@ static int GXI_CUDA odd_link(void *state, void **image,
     return 0;
 }
 static int devices;
-static int GXI_CUDA count_devices(int *count) { *count = devices; return 0; }
+
+static int GXI_CUDA count_devices(int *count) {
+    *count = devices;
+    return 0;
+}
+
 TEST(success_that_gives_nothing) {
     static const char part[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry e() { ret; }\n";
-    setting t = set_up(0);
+    setting t = set_up_on(0, UNIT_PTX, "count", 4096);
     gpuexec_linker linker = gpuexec_linker_create(t.ctx, NULL);
     gpuexec_stream other = gpuexec_stream_create(t.ctx, NULL);
     const void *image;
@@ -302,7 +437,7 @@ TEST(success_that_gives_nothing) {
     do { \
         gxi.cu.entry = with; \
         make; \
-        FAILS(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR, \
+        CHECK_FAILED(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR, \
               #entry " answered CUDA_SUCCESS, but gave NULL or a wrong size (-1)", __VA_ARGS__); \
         gxi.cu = real; \
     } while (0)
@@ -321,8 +456,9 @@ TEST(success_that_gives_nothing) {
     NOTHING(cuStreamCreateWithPriority, no_stream, CHECK(!gpuexec_ok(gpuexec_stream_create(t.ctx, NULL))),
             "a stream cannot be made");
     NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_event_create(t.ctx, NULL))), "an event cannot be made");
-    NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_stream_record(t.s, NULL))), "an event cannot be made");
-    NOTHING(cuEventCreate, no_event, CHECK_RESULT(gpuexec_stream_wait_stream(t.s, other), GPUEXEC_DRIVER_ERROR),
+    NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_stream_record(t.stream, NULL))),
+            "an event cannot be made");
+    NOTHING(cuEventCreate, no_event, CHECK_RESULT(gpuexec_stream_wait_stream(t.stream, other), GPUEXEC_DRIVER_ERROR),
             "the stream cannot wait for the other");
     NOTHING(cuMemAlloc, no_memory, CHECK_EQ(gpuexec_alloc(t.ctx, 64), 0),
             "64 bytes of device memory on device 0 cannot be had");
@@ -345,16 +481,15 @@ TEST(success_that_gives_nothing) {
     CHECK_EQ(pitched_freed, 2);
     played_image = NULL;
     gxi.cu.cuLinkComplete = odd_link;
-    FAILS(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED,
-          "the linked image cannot be linked, from 1 inputs", "cuLinkComplete answered CUDA_SUCCESS, but gave NULL");
+    CHECK_REFUSED(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED, "the linked image cannot be "
+                  "linked, from 1 inputs", "cuLinkComplete answered CUDA_SUCCESS, but gave NULL");
     played_image = &played_bytes;
-    FAILS(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
-          "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
+    CHECK_REFUSED(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
+                  "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
     played_bytes = SIZE_MAX;
-    FAILS(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
-          "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
-    CHECK(!gpuexec_ok(gpuexec_linker_load(linker)));
-    FAILS(gpuexec_take_error(), GPUEXEC_LINK_FAILED, "the linked image cannot be linked");
+    CHECK_REFUSED(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
+                  "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
+    CHECK_NOT_MADE(gpuexec_linker_load(linker), GPUEXEC_LINK_FAILED, "the linked image cannot be linked");
     gxi.cu.cuDeviceGetCount = count_devices;
     for (devices = -1; devices; devices = devices < 0 ? 0x7FFFFFFF : 0) {
         CHECK_EQ(gpuexec_device_count(), 0);
@@ -364,9 +499,18 @@ TEST(success_that_gives_nothing) {
 
 static unsigned played_count;
 static int GXI_CUDA function_count(unsigned *count,
-                                   struct CUmod_st *module) { (void)module; *count = played_count; return 0; }
+                                   struct CUmod_st *module) {
+                                       (void)module;
+                                       *count = played_count;
+                                       return 0;
+                                   }
 static int GXI_CUDA no_functions(struct CUfunc_st **f, unsigned n,
-                                 struct CUmod_st *module) { (void)f; (void)n; (void)module; return 0; }
+                                 struct CUmod_st *module) {
+                                     (void)f;
+                                     (void)n;
+                                     (void)module;
+                                     return 0;
+                                 }
 TEST(kernels_that_cannot_be_counted) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module mod;
@@ -379,26 +523,41 @@ TEST(kernels_that_cannot_be_counted) {
         CHECK_EQ(gpuexec_module_kernel_count(mod), -1);
         CHECK(gpuexec_module_kernel_name(mod, 0) == NULL);
         CHECK_MADE(gpuexec_kernel_get(mod, "add"));
-        CHECK(!gpuexec_ok(gpuexec_kernel_get(mod, "no")));
-        FAILS(gpuexec_take_error(), GPUEXEC_NOT_FOUND, "has no kernel \"no\"");
+        CHECK_NOT_MADE(gpuexec_kernel_get(mod, "no"), GPUEXEC_NOT_FOUND, "has no kernel \"no\"");
     }
 }
 
-/* --- no room for one more object -------------------------------------------------------------------------------------------- */
+/* --- no room for one more object ---------------------------------------------------------------------------------- */
 
-/* Objects stand in chunks of 256: when those are full and no memory is left for another, what the driver made already goes back to it. */
+/* Objects stand in chunks of 256: when those are full and no memory is left for another, what the driver made already
+   goes back to it. */
 static int no_chunk, chunks_refused;
 static void *no_more_chunks(void *user, void *p, size_t bytes) {
     (void)user;
-    if (!bytes) { free(p); return NULL; }
-    if (no_chunk && !p && bytes == GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links))) { chunks_refused++; return NULL; }
+    if (!bytes) {
+        free(p);
+        return NULL;
+    }
+    if (no_chunk && !p && bytes == GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links))) {
+        chunks_refused++;
+        return NULL;
+    }
     return realloc(p, bytes);
 }
 static int made, ended;
 static int (GXI_CUDA *real_stream)(struct CUstream_st **stream, unsigned flags, int priority);
 static int (GXI_CUDA *real_stream_end)(struct CUstream_st *stream);
-static int GXI_CUDA stream_made(struct CUstream_st **stream, unsigned flags, int priority) { made++; return real_stream(stream, flags, priority); }
-static int GXI_CUDA stream_ended(struct CUstream_st *stream) { ended++; return real_stream_end(stream); }
+
+static int GXI_CUDA stream_made(struct CUstream_st **stream, unsigned flags, int priority) {
+    made++;
+    return real_stream(stream, flags, priority);
+}
+
+static int GXI_CUDA stream_ended(struct CUstream_st *stream) {
+    ended++;
+    return real_stream_end(stream);
+}
+
 TEST(no_room_for_one_more_object) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context contexts[1];
@@ -407,7 +566,7 @@ TEST(no_room_for_one_more_object) {
     setting t;
     desc.realloc_function = no_more_chunks;
     CHECK_OK(gpuexec_setup(&desc));
-    t = set_up(0);
+    t = set_up_on(0, UNIT_PTX, "count", 4096);
     contexts[0] = t.ctx;
     while (gxi.slots % GXI_CHUNK_SLOTS || gxi.free_slot) CHECK_MADE(gpuexec_params_create());
     real_stream = gxi.cu.cuStreamCreateWithPriority;
@@ -417,7 +576,7 @@ TEST(no_room_for_one_more_object) {
     no_chunk = 1;
     failed[n++] = gpuexec_stream_create(t.ctx, NULL).id;
     failed[n++] = gpuexec_stream_legacy(t.ctx).id;
-    failed[n++] = gpuexec_stream_from_native(t.ctx, gpuexec_stream_native(t.s)).id;
+    failed[n++] = gpuexec_stream_from_native(t.ctx, gpuexec_stream_native(t.stream)).id;
     failed[n++] = gpuexec_event_create(t.ctx, NULL).id;
     failed[n++] = gpuexec_event_from_native(t.ctx, (struct CUevent_st *)&t).id;
     failed[n++] = gpuexec_context_open(0, NULL).id;
@@ -426,37 +585,40 @@ TEST(no_room_for_one_more_object) {
     failed[n++] = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL).id;
     failed[n++] = gpuexec_module_from_native(t.ctx, gpuexec_module_native(t.mod)).id;
     failed[n++] = gpuexec_kernel_get(t.mod, "add").id;
-    failed[n++] = gpuexec_kernel_from_native(t.ctx, gpuexec_kernel_native(t.count)).id;
+    failed[n++] = gpuexec_kernel_from_native(t.ctx, gpuexec_kernel_native(t.kernel)).id;
     failed[n++] = gpuexec_linker_create(t.ctx, NULL).id;
     failed[n++] = gpuexec_params_create().id;
-    failed[n++] = gpuexec_prepare(t.count, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.p)).id;
+    failed[n++] = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data)).id;
     failed[n++] = gpuexec_barrier_create(contexts, 1, NULL).id;
     CHECK_EQ(chunks_refused, n);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY);
     for (i = 0; i < n; i++) {
         CHECK(failed[i] && !gpuexec_id_ok(failed[i]));
-        CHECK_TEXT(gpuexec_id_why(failed[i]), "no memory for one more object", "destroy objects that are no longer needed");
+        CHECK_TEXT(gpuexec_id_why(failed[i]), "no memory for one more object",
+                   "destroy objects that are no longer needed");
     }
     CHECK(made == 1 && ended == 1);
-    CHECK(!gpuexec_ok(gpuexec_stream_record(t.s, NULL)));
-    FAILS(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY, "no memory for one more object");
+    CHECK_NOT_MADE(gpuexec_stream_record(t.stream, NULL), GPUEXEC_OUT_OF_HOST_MEMORY, "no memory for one more object");
     no_chunk = 0;
     CHECK_MADE(gpuexec_event_create(t.ctx, NULL));
-    CHECK_OK(gpuexec_launch(t.count, t.s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.p)));
-    CHECK_OK(gpuexec_stream_sync(t.s));
+    CHECK_OK(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data)));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
 }
 
-/* --- reading PTX --------------------------------------------------------------------------------------------------------------- */
+/* --- reading PTX -------------------------------------------------------------------------------------------------- */
 
 TEST(parameter_lists) {
     unsigned short sizes[4], offsets[4], types[4];
     CHECK_EQ(gxi_ptx_params(" { ret; }", sizes, offsets, types, 4), 0);
     CHECK_EQ(gxi_ptx_params("()", sizes, offsets, types, 4), 0);
-    CHECK_EQ(gxi_ptx_params("(.param .u8 a, // ) a comment\n .param .align 16 .b8 b[0x20], .param .u64 .ptr .align 4 c)", sizes, offsets, types, 4), 3);
+    CHECK_EQ(gxi_ptx_params("(.param .u8 a, // ) a comment\n .param .align 16 .b8 b[0x20], "
+                            ".param .u64 .ptr .align 4 c)", sizes, offsets, types, 4), 3);
     CHECK(sizes[0] == 1 && sizes[1] == 32 && sizes[2] == 8);
     CHECK(offsets[0] == 0 && offsets[1] == 16 && offsets[2] == 48);
-    CHECK(types[0] == GPUEXEC_PARAMETER_INTEGER && types[1] == GPUEXEC_PARAMETER_BYTES && types[2] == GPUEXEC_PARAMETER_POINTER);
-    CHECK_EQ(gxi_ptx_params("(.param .u8 a, .param .u8 b, .param .u8 c, .param .u8 d, .param .u8 e)", sizes, offsets, types, 4), -1);
+    CHECK(types[0] == GPUEXEC_PARAMETER_INTEGER && types[1] == GPUEXEC_PARAMETER_BYTES &&
+          types[2] == GPUEXEC_PARAMETER_POINTER);
+    CHECK_EQ(gxi_ptx_params("(.param .u8 a, .param .u8 b, .param .u8 c, .param .u8 d, .param .u8 e)", sizes, offsets,
+                            types, 4), -1);
     CHECK_EQ(gxi_ptx_params("(.param .b8 a[70000])", sizes, offsets, types, 4), -1);
     CHECK_EQ(gxi_ptx_params("(.param .u32 a /* never ends", sizes, offsets, types, 4), -1);
     CHECK_EQ(gxi_ptx_params("(.param .u32 a", sizes, offsets, types, 4), -1);

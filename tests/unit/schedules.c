@@ -1,7 +1,9 @@
-/* schedules.c - the CPU device's adversaries: SIMGPU_SCHEDULE and SIMGPU_LAZY find what is missing in planted kernels and host code, leave the
-   correct twins alone, repeat a schedule by its seed, and let every correct program end. A GPU has nothing of the kind, but runs the correct twins.
+/* schedules.c - the CPU device's adversaries: SIMGPU_SCHEDULE and SIMGPU_LAZY find what is missing in planted kernels
+   and host code, leave the correct twins alone, repeat a schedule by its seed, and let every correct program end. A GPU
+   has nothing of the kind, but runs the correct twins.
 
-   Each seed has a process of its own, since the device reads its settings once. TEST_VERBOSE=1 tells how many seeds found what. */
+   Each seed has a process of its own, since the device reads its settings once. TEST_VERBOSE=1 tells how many seeds
+   found what. */
 #define _DEFAULT_SOURCE 1                                                     /* MAP_ANONYMOUS */
 #include "../test.h"
 #include <sys/mman.h>
@@ -19,7 +21,7 @@ static void adversaries(const char *schedule, const char *lazy, const char *thre
 /* What the children report. */
 typedef struct report { int ran, right_failed[16], wrong_found[16]; uint64_t order[SEEDS + 1]; } report;
 static report *all;
-static int     seed;                                                          /* of the child; 0: the first that runs, without an adversary */
+static int     seed;                                    /* of the child; 0: the first that runs, without an adversary */
 
 static void open_report(void) {
     all = (report *)mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -43,7 +45,13 @@ static void run_seeds(int n, const char *lazy, void (*function)(void)) {
 /* ---------------------------------------------------------------------------------------------------------------------
    Kernels. */
 
-typedef struct words { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream s; int *out, *work; gpuexec_ptr out_at, work_at; } words;
+typedef struct words {
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_stream s;
+    int *out, *work;
+    gpuexec_ptr out_at, work_at;
+} words;
 
 static words open_words(int device) {
     words w;
@@ -86,9 +94,10 @@ static int run_meet(words w, const char *name) {
 }
 
 static const struct { const char *name; int words, want; } kernels[] = {
-    { "reduce", WORDS, THREADS * (THREADS + 1) / 2 }, { "double_buffer", WORDS, 1 }, { "broadcast", WORDS, 28 }, { "lanes_apart", WORDS, 1 },
-    { "lanes_together", WORDS, 1 }, { "no_wait", BLOCKS, 1 }, { "no_fence", BLOCKS, 1 }, { "last_block", 1, BLOCKS }, { "lock", 1, 4 * BLOCKS },
-    { "count", 1, WORDS }, { "meet", 0, 0 } };
+    { "reduce", WORDS, THREADS * (THREADS + 1) / 2 }, { "double_buffer", WORDS, 1 }, { "broadcast", WORDS, 28 },
+    { "lanes_apart", WORDS, 1 }, { "lanes_together", WORDS, 1 }, { "no_wait", BLOCKS, 1 }, { "no_fence", BLOCKS, 1 },
+    { "last_block", 1, BLOCKS }, { "lock", 1, 4 * BLOCKS }, { "count", 1, WORDS }, { "meet", 0, 0 }
+    };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
 static void planted_kernels(void) {
@@ -98,10 +107,12 @@ static void planted_kernels(void) {
     for (k = 0; k < KERNELS; k++) {
         if (!kernels[k].words && gpuexec_device_count() < 2) continue;
         snprintf(name, sizeof name, "%s_right", kernels[k].name);
-        all->right_failed[k] += !(kernels[k].words ? run_kernel(w, name, kernels[k].words, kernels[k].want) : run_meet(w, name));
+        all->right_failed[k] += !(kernels[k].words ? run_kernel(w, name, kernels[k].words, kernels[k].want)
+                                  : run_meet(w, name));
         if (!on_cpu_device()) continue;
         snprintf(name, sizeof name, "%s_wrong", kernels[k].name);
-        all->wrong_found[k] += !(kernels[k].words ? run_kernel(w, name, kernels[k].words, kernels[k].want) : run_meet(w, name));
+        all->wrong_found[k] += !(kernels[k].words ? run_kernel(w, name, kernels[k].words, kernels[k].want)
+                                 : run_meet(w, name));
     }
     all->ran++;
     gpuexec_shutdown();
@@ -111,8 +122,10 @@ TEST_ALONE_MULTI(a_seed_finds_what_is_missing_in_a_kernel_and_nothing_in_its_twi
     int k;
     run_seeds(SEEDS, "1", planted_kernels);
     for (k = 0; k < KERNELS; k++) {
-        if (getenv("TEST_VERBOSE")) printf("    %-16s found by %2d of %d seeds\n", kernels[k].name, all->wrong_found[k], SEEDS);
-        if (!CHECK_EQ(all->right_failed[k], 0) || (on_cpu_device() && !CHECK(all->wrong_found[k] > 0))) printf("%s\n", kernels[k].name);
+        if (getenv("TEST_VERBOSE"))
+            printf("    %-16s found by %2d of %d seeds\n", kernels[k].name, all->wrong_found[k], SEEDS);
+        if (!CHECK_EQ(all->right_failed[k], 0) || (on_cpu_device() && !CHECK(all->wrong_found[k] > 0)))
+            printf("%s\n", kernels[k].name);
     }
 }
 
@@ -238,7 +251,8 @@ static int copy_that_returns(host h, int right) {
     return *h.p == 7;
 }
 
-/* Memory is given back on a stream that does not wait for the one that still uses it: an error, and the last of the process. */
+/* Memory is given back on a stream that does not wait for the one that still uses it: an error, and
+   the last of the process. */
 static int freed_too_early(host h, int right) {
     int (*take)(gpuexec_ptr *, size_t, struct CUstream_st *), (*give)(gpuexec_ptr, struct CUstream_st *);
     void *symbol = gpuexec_driver_symbol("cuMemAllocAsync", 11020);
@@ -254,7 +268,8 @@ static int freed_too_early(host h, int right) {
 }
 
 static int (*const hosts[])(host, int) = {
-    read_too_early, reused_too_early, streams_apart, streams_apart_then_all, apart_from_legacy, fill_that_returns, copy_that_returns, freed_too_early };
+    read_too_early, reused_too_early, streams_apart, streams_apart_then_all, apart_from_legacy, fill_that_returns,
+        copy_that_returns, freed_too_early };
 enum { HOSTS = sizeof hosts / sizeof hosts[0] };
 
 static void planted_hosts(void) {
@@ -271,7 +286,8 @@ static void check_hosts(int n) {
     int k;
     CHECK_EQ(all->ran, n);
     for (k = 0; k < HOSTS; k++)
-        if (!CHECK_EQ(all->right_failed[k], 0) || (on_cpu_device() && !CHECK_EQ(all->wrong_found[k], n))) printf("host code %d\n", k);
+        if (!CHECK_EQ(all->right_failed[k], 0) || (on_cpu_device() && !CHECK_EQ(all->wrong_found[k], n)))
+        printf("host code %d\n", k);
 }
 
 TEST_ALONE(lazy_streams_find_what_is_missing_in_host_code) {
@@ -302,8 +318,9 @@ static void wait_by_asking(void) {
     while (!said) { }
     *h.p = 0;
     h.w.work[0] = 0;
-    CHECK(gpuexec_kernel_get(h.w.mod, "set").id);                             /* on a GPU, one that is first asked for beside a spinning one waits for it */
-    start_kernel(h.w, "wait", h.a, h.w.out_at, h.w.work_at, 0);               /* waits for the next, which is not waited for */
+    /* on a GPU, one that is first asked for beside a spinning one waits for it */
+    CHECK(gpuexec_kernel_get(h.w.mod, "set").id);
+    start_kernel(h.w, "wait", h.a, h.w.out_at, h.w.work_at, 0);        /* waits for the next, which is not waited for */
     start_kernel(h.w, "set", h.b, h.w.out_at, h.w.work_at, 0);
     CHECK_OK(gpuexec_stream_sync(h.a));
     CHECK_EQ(*h.p, 1);

@@ -1,5 +1,6 @@
-/* Kernels of tests/unit/schedules.c: each once as it should be (name_right), and once with one thing left out (name_wrong).
-   All take words of 0 to write results and words of 0 to work with. Compiled, as those of kernels/, for all drivers from 11.4:
+/* Kernels of tests/unit/schedules.c: each once as it should be (name_right), and once with one thing left out
+   (name_wrong). All take words of 0 to write results and words of 0 to work with. Compiled, as those of kernels/, for
+   all drivers from 11.4:
        nvcc -ptx -arch=compute_75 tests/unit/schedules.cu -o tests/unit/schedules.ptx
        sed -i 's|^\.version .*|.version 7.0|; s|^\.target .*|.target sm_70|' tests/unit/schedules.ptx */
 #define BOTH(name) \
@@ -166,5 +167,9 @@ extern "C" __global__ void order(int *out, int *work, int me)
 }
 
 /* Waits until work[0] is not 0; sets it. */
-extern "C" __global__ void wait(int *out, int *work, int me) { while (!SEEN(work[0])) { } out[0] = 1; }
+extern "C" __global__ void wait(int *out, int *work, int me) {
+    while (!SEEN(work[0])) { }
+    out[0] = 1;
+}
+
 extern "C" __global__ void set(int *out, int *work, int me) { SEEN(work[0]) = 1; }

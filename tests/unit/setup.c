@@ -1,8 +1,6 @@
 /* setup.c - starting, stopping, and what a program can bring along: logger, allocator, trace. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
 /* A small program that uses every kind of object and leaves all of them behind. 1 if everything worked. */
 static int use_everything(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -107,18 +105,14 @@ TEST(setup_after_the_first_use_is_too_late) {
 
 TEST(setup_twice_is_too_late) {
     CHECK_OK(gpuexec_setup(NULL));
-    CHECK_RESULT(gpuexec_setup(NULL), GPUEXEC_TOO_LATE);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_setup");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_setup(NULL), GPUEXEC_TOO_LATE, "gpuexec_setup");
 }
 
 /* After a failed setup another one can be tried in the same process. */
 TEST(setup_again_after_a_failure) {
     gpuexec_setup_desc desc = { 0 };
     desc.driver_path = "/no/such/libcuda.so.1";
-    CHECK_RESULT(gpuexec_setup(&desc), GPUEXEC_NO_DRIVER);
-    CHECK_TEXT(gpuexec_error_text(), "/no/such/libcuda.so.1");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_setup(&desc), GPUEXEC_NO_DRIVER, "/no/such/libcuda.so.1");
     CHECK_OK(gpuexec_setup(NULL));
     CHECK(use_everything());
 }
@@ -144,7 +138,7 @@ TEST(shutdown_and_start_again) {
         gpuexec_shutdown();
         gpuexec_shutdown();
         CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(s) && !gpuexec_ok(e) && !gpuexec_ok(mod) && !gpuexec_ok(fn));
-        ctx = gpuexec_context_open(0, NULL);                       /* a new life: the old handles are still stale in it */
+        ctx = gpuexec_context_open(0, NULL);                     /* a new life: the old handles are still stale in it */
         later = gpuexec_stream_create(ctx, NULL);
         CHECK(gpuexec_ok(later));
         CHECK(later.id != s.id);
@@ -360,7 +354,8 @@ TEST(every_allocation_goes_through_the_users_function_and_comes_back) {
     CHECK_EQ(c.live, 0);
 }
 
-/* Each allocation of the library fails once: no crash, no leak, the text says what was wanted, and the next run works. */
+/* Each allocation of the library fails once: no crash, no leak, the text says what was wanted,
+   and the next run works. */
 TEST(each_allocation_fails_once) {
     counter c = { 0, 0, 0, PTHREAD_MUTEX_INITIALIZER };
     gpuexec_setup_desc desc = { 0 };
@@ -424,7 +419,8 @@ TEST(the_leak_report) {
 /* Each message ends in its newline, also one with a path that is longer than the library's lines. */
 static int lines_without_end;
 static void look_at_the_end(void *user, gpuexec_log_level level, const char *text) {
-    (void)user; (void)level;
+    (void)user;
+    (void)level;
     lines_without_end += !*text || text[strlen(text) - 1] != '\n';
 }
 TEST(lines_of_the_log_end) {

@@ -1,27 +1,19 @@
 /* stream.c - queues of work: order within one, overlap and waiting between several. */
 #include "../test.h"
 
-#define UNIT_PTX "tests/unit/unit.ptx"
-
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_kernel add; test_gate gate; gpuexec_ptr data; uint32_t *host; } setting;
 enum { WORDS = 512, BYTES = WORDS * 4 };
 
-static setting set_up(void) {
-    setting s;
-    s.ctx  = gpuexec_context_open(0, NULL);
-    s.mod  = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
-    s.add  = gpuexec_kernel_get(s.mod, "add");
+static setting begin(void) {
+    setting s = set_up(UNIT_PTX, "add", BYTES);
     s.gate = gate_make(s.ctx, s.mod);
-    s.data = gpuexec_alloc(s.ctx, BYTES);
     s.host = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
-    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
     memset(s.host, 0, BYTES);
     return s;
 }
 
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
     uint32_t n = WORDS;
-    return gpuexec_launch(s->add, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
+    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(s->data, by, n));
 }
 
 static gpuexec_stream make_stream(gpuexec_context ctx, int non_blocking, int priority) {
@@ -32,7 +24,7 @@ static gpuexec_stream make_stream(gpuexec_context ctx, int non_blocking, int pri
 }
 
 TEST(a_stream_is_busy_until_its_work_is_done) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
     CHECK_OK(gpuexec_stream_query(stream));
     gate_close(s.gate, stream);
@@ -52,7 +44,7 @@ TEST(a_stream_is_busy_until_its_work_is_done) {
 
 /* x = (x + 1) on the device, 500 times, each reading what the one before wrote. */
 TEST(work_of_a_stream_runs_in_order) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
     uint32_t i;
     for (i = 0; i < 500; i++) CHECK_OK(add_to(&s, stream, i));
@@ -64,7 +56,7 @@ TEST(work_of_a_stream_runs_in_order) {
 
 /* While one stream is held at the gate another one works and finishes. */
 TEST(streams_overlap) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream held = gpuexec_stream_create(s.ctx, NULL), other = gpuexec_stream_create(s.ctx, NULL);
     gate_close(s.gate, held);
     CHECK_OK(add_to(&s, other, 7));
@@ -77,7 +69,7 @@ TEST(streams_overlap) {
 }
 
 TEST(the_legacy_stream_waits_for_blocking_streams) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx), blocking = gpuexec_stream_create(s.ctx, NULL);
     gate_close(s.gate, blocking);
     CHECK_OK(add_to(&s, blocking, 2));
@@ -92,7 +84,7 @@ TEST(the_legacy_stream_waits_for_blocking_streams) {
 }
 
 TEST(a_non_blocking_stream_does_not_hold_the_legacy_one) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream legacy = gpuexec_stream_legacy(s.ctx), free_stream = make_stream(s.ctx, 1, 0);
     gate_close(s.gate, free_stream);
     CHECK_OK(add_to(&s, legacy, 3));
@@ -119,7 +111,7 @@ TEST(the_legacy_stream_is_one_handle) {
 
 /* a -> event -> b, the classic of two streams. */
 TEST(a_stream_waits_for_an_event_of_another) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = make_stream(s.ctx, 1, 0);
     gpuexec_event  done = gpuexec_event_create(s.ctx, NULL);
     gate_close(s.gate, a);
@@ -138,7 +130,7 @@ TEST(a_stream_waits_for_an_event_of_another) {
 
 /* The wait is for the record that was last when it was queued: one made later does not count. */
 TEST(waiting_for_an_event_means_its_last_record) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = make_stream(s.ctx, 1, 0);
     gpuexec_event  e = gpuexec_event_create(s.ctx, NULL);
     CHECK_OK(gpuexec_stream_wait_event(b, e));                   /* never recorded: no wait */
@@ -153,7 +145,7 @@ TEST(waiting_for_an_event_means_its_last_record) {
 }
 
 TEST(adopting_a_native_stream) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream own = gpuexec_stream_create(s.ctx, NULL);
     gpuexec_stream adopted = gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(own));
     gpuexec_stream legacy  = gpuexec_stream_from_native(s.ctx, NULL);
@@ -176,7 +168,7 @@ TEST(adopting_a_native_stream) {
 
 /* Destroying ends the handle; the work still runs. */
 TEST(destroying_a_busy_stream) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = make_stream(s.ctx, 1, 0);
     gate_close(s.gate, stream);
     CHECK_OK(add_to(&s, stream, 11));
@@ -189,10 +181,13 @@ TEST(destroying_a_busy_stream) {
 }
 
 TEST(context_sync_waits_for_all_streams) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = gpuexec_stream_create(s.ctx, NULL);
     uint32_t i;
-    for (i = 0; i < 20; i++) { CHECK_OK(add_to(&s, a, 0)); CHECK_OK(add_to(&s, b, 0)); }
+    for (i = 0; i < 20; i++) {
+        CHECK_OK(add_to(&s, a, 0));
+        CHECK_OK(add_to(&s, b, 0));
+    }
     CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK_OK(gpuexec_stream_query(a));
     CHECK_OK(gpuexec_stream_query(b));
@@ -204,9 +199,15 @@ TEST(many_streams) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  first[count], second[count];
     int i;
-    for (i = 0; i < count; i++) { first[i] = gpuexec_stream_create(ctx, NULL); CHECK_MADE(first[i]); }
+    for (i = 0; i < count; i++) {
+        first[i] = gpuexec_stream_create(ctx, NULL);
+        CHECK_MADE(first[i]);
+    }
     for (i = 0; i < count; i++) CHECK_OK(gpuexec_stream_destroy(first[i]));
-    for (i = 0; i < count; i++) { second[i] = gpuexec_stream_create(ctx, NULL); CHECK_MADE(second[i]); }
+    for (i = 0; i < count; i++) {
+        second[i] = gpuexec_stream_create(ctx, NULL);
+        CHECK_MADE(second[i]);
+    }
     for (i = 0; i < count; i++) CHECK(!gpuexec_ok(first[i]) && gpuexec_ok(second[i]));
 }
 
@@ -230,9 +231,7 @@ TEST(a_stream_waits_for_another) {
     CHECK_EQ(got, 19);
     CHECK_OK(gpuexec_stream_wait_stream(gpuexec_stream_legacy(ctx), b));
     CHECK_OK(gpuexec_stream_sync(gpuexec_stream_legacy(ctx)));
-    CHECK_RESULT(gpuexec_stream_wait_stream(a, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE);
-    CHECK_TEXT(gpuexec_error_text(), "the other stream");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_stream_wait_stream(a, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE, "the other stream");
 }
 
 /* Once warm, the driver is called to record and to wait, and for nothing else. */
@@ -262,7 +261,10 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
     CHECK_OK(gpuexec_stream_wait_stream(b, other));
     CHECK_TEXT(calls, "cuEventCreate", "cuCtxPushCurrent");          /* the first of each context */
     for (i = 0; i < 3; i++) {
-        if (i == 1) { CHECK_OK(gpuexec_context_push(ctx[1])); current = ctx[1]; }
+        if (i == 1) {
+            CHECK_OK(gpuexec_context_push(ctx[1]));
+            current = ctx[1];
+        }
         calls[0] = 0;
         CHECK_OK(gpuexec_stream_wait_stream(a, b));
         CHECK_STRING(calls, "cuEventRecord cuStreamWaitEvent ");
@@ -272,7 +274,10 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
         calls[0] = 0;
         CHECK_OK(gpuexec_stream_wait_stream(a, other));
         CHECK_STRING(calls, "cuEventRecord cuStreamWaitEvent ");
-        if (current.id) { CHECK_OK(gpuexec_context_pop(current)); current.id = 0; }
+        if (current.id) {
+            CHECK_OK(gpuexec_context_pop(current));
+            current.id = 0;
+        }
     }
     CHECK_OK(gpuexec_stream_wait_stream(a, gpuexec_stream_legacy(ctx[1])));
     CHECK_OK(gpuexec_stream_sync(a));
@@ -283,7 +288,8 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
     CHECK_OK(gpuexec_stream_sync(a));
 }
 
-/* Functions of the host: in order with the work around them, each with its own pointer, and later work waits for them. */
+/* Functions of the host: in order with the work around them, each with its own pointer, and
+   later work waits for them. */
 typedef struct note { uint32_t *host; uint32_t seen; int order; } note;
 static int notes;                                                    /* written by one stream's functions only */
 static void take_note(void *user) {
@@ -295,7 +301,7 @@ static void take_note(void *user) {
 
 TEST(functions_of_the_host) {
     enum { count = 20 };
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
     note n[count];
     int i;
@@ -309,17 +315,15 @@ TEST(functions_of_the_host) {
     CHECK_OK(gpuexec_stream_sync(stream));
     for (i = 0; i < count; i++) {
         CHECK_EQ(n[i].order, i + 1);
-        CHECK_EQ(n[i].seen, i + 1);                                  /* the copy before it was done, the one after it had not begun */
+        CHECK_EQ(n[i].seen, i + 1);                    /* the copy before it was done, the one after it had not begun */
     }
-    CHECK_RESULT(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "the function is NULL");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT, "the function is NULL");
 }
 
 /* Every priority asked for is read back as the nearest in the context's range. */
 TEST(priorities_are_clamped_and_read_back) {
     static const int asked[] = { -1000000, -3, -1, 0, 1, 1000000 };
-    setting s = set_up();
+    setting s = begin();
     int least = 99, greatest = 99;
     size_t i;
     CHECK_OK(gpuexec_context_get_priorities(s.ctx, &least, &greatest));
@@ -339,7 +343,7 @@ TEST(priorities_are_clamped_and_read_back) {
 }
 
 TEST(what_a_stream_is) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream own = make_stream(s.ctx, 1, 0);
     gpuexec_stream_info info;
     CHECK_OK(gpuexec_stream_get_info(gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(own)), &info));
@@ -368,7 +372,7 @@ static void *works_on_its_own_stream(void *arg) {                    /* while an
 }
 
 TEST(the_per_thread_stream) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_per_thread(s.ctx), legacy = gpuexec_stream_legacy(s.ctx);
     gpuexec_stream_info info;
     pthread_t thread;
@@ -400,7 +404,7 @@ TEST(the_per_thread_stream) {
 
 /* It takes part in everything: events, waits, copies, fills, functions of the host. */
 TEST(work_on_the_per_thread_stream) {
-    setting s = set_up();
+    setting s = begin();
     gpuexec_stream stream = gpuexec_stream_per_thread(s.ctx), other = make_stream(s.ctx, 1, 0);
     gpuexec_event e;
     note n = { s.host, 0, 0 };
@@ -435,7 +439,10 @@ TEST(destroying_a_stream_in_the_middle_of_a_kernel) {
     CHECK_RESULT(gpuexec_stream_sync(stream), GPUEXEC_STALE_HANDLE);
     gpuexec_take_error();
     CHECK_OK(gpuexec_context_sync(ctx));
-    for (i = 0; i < rounds; i++) { m *= a; d = a * d + c; }
+    for (i = 0; i < rounds; i++) {
+        m *= a;
+        d = a * d + c;
+    }
     for (i = 0; i < n; i++) wrong += h[i] != m * (uint32_t)i + d;
     CHECK_EQ(wrong, 0);
 }
@@ -463,7 +470,7 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
         if (i == 0) gate = gate_make(c[0], mod);
     }
     h = (uint32_t *)gpuexec_alloc_pinned(c[0], BYTES);
-    for (k = 0; k < 2; k++) {                                        /* through pinned memory: device 0 writes, device 1 reads, by event and by stream */
+    for (k = 0; k < 2; k++) {       /* through pinned memory: device 0 writes, device 1 reads, by event and by stream */
         memset(h, 0, BYTES);
         gate.word[0] = 0;
         gate_close(gate, s[0]);

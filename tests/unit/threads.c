@@ -1,10 +1,8 @@
-/* threads.c - the same objects used by many threads at once; also run under the thread sanitizer (make SAN=thread), which makes them slow: TEST_ROUNDS=2 in the
-   environment then is enough instead of 20. */
+/* threads.c - the same objects used by many threads at once; also run under the thread sanitizer (make SAN=thread),
+   which makes them slow: TEST_ROUNDS=2 in the environment then is enough instead of 20. */
 #include "../test.h"
 
 #include <sched.h>
-
-#define UNIT_PTX "tests/unit/unit.ptx"
 
 enum { THREADS = 8, ROUNDS = 25, WORDS = 1000 };
 
@@ -68,7 +66,10 @@ static void make_workers(worker *w, int shared_stream) {
     w[0].mod = gpuexec_module_load_file(w[0].ctx, UNIT_PTX, NULL);
     w[0].kernel = gpuexec_kernel_get(w[0].mod, "add");
     if (shared_stream) w[0].stream = gpuexec_stream_create(w[0].ctx, NULL);
-    for (i = 1; i < THREADS; i++) { w[i] = w[0]; w[i].number = (uint32_t)i; }
+    for (i = 1; i < THREADS; i++) {
+        w[i] = w[0];
+        w[i].number = (uint32_t)i;
+    }
 }
 
 TEST(eight_threads_with_a_stream_each) {
@@ -110,13 +111,19 @@ static void *churn(void *user) {
     gpuexec_event  e[16];
     int round, i;
     for (round = 0; round < ROUNDS; round++) {
-        for (i = 0; i < 16; i++) { s[i] = gpuexec_stream_create(w->ctx, NULL); e[i] = gpuexec_event_create(w->ctx, NULL); }
+        for (i = 0; i < 16; i++) {
+            s[i] = gpuexec_stream_create(w->ctx, NULL);
+            e[i] = gpuexec_event_create(w->ctx, NULL);
+        }
         for (i = 0; i < 16; i++) if (!gpuexec_ok(s[i]) || !gpuexec_ok(e[i])) w->wrong++;
         for (i = 0; i < 16; i++) note(w, gpuexec_event_record(e[i], s[i]));
         for (i = 0; i < 16; i++) note(w, gpuexec_event_sync(e[i]));
         if (gpuexec_kernel_get(w->mod, "add").id != w->kernel.id) w->wrong++;
         if (gpuexec_stream_legacy(w->ctx).id != w->stream.id) w->wrong++;
-        for (i = 0; i < 16; i++) { note(w, gpuexec_stream_destroy(s[i])); note(w, gpuexec_event_destroy(e[i])); }
+        for (i = 0; i < 16; i++) {
+            note(w, gpuexec_stream_destroy(s[i]));
+            note(w, gpuexec_event_destroy(e[i]));
+        }
         for (i = 0; i < 16; i++) if (gpuexec_ok(s[i]) || gpuexec_ok(e[i])) w->wrong++;
         if (gpuexec_stream_sync(s[round % 16]) != GPUEXEC_STALE_HANDLE) w->wrong++;
         gpuexec_take_error();
@@ -132,7 +139,8 @@ TEST(eight_threads_make_and_destroy) {
     run_workers(w, churn);
 }
 
-/* The same kernel of a fresh module, asked for by all at once: one handle. Meanwhile each has a module of its own, whose kernels come and go. */
+/* The same kernel of a fresh module, asked for by all at once: one handle. Meanwhile each has a module of its own,
+   whose kernels come and go. */
 static int waiting_to_get;
 static void *get_together(void *user) {
     worker *w = (worker *)user;
@@ -160,14 +168,16 @@ TEST(eight_threads_get_the_same_kernel) {
     }
 }
 
-/* Different amounts of shared memory above 48 KiB for one kernel at once: the opt-in of one must not take another's away. */
+/* Different amounts of shared memory above 48 KiB for one kernel at once: the opt-in of one must
+   not take another's away. */
 static void *launch_with_shared(void *user) {
     worker *w = (worker *)user;
     gpuexec_stream s = gpuexec_stream_create(w->ctx, NULL);
     gpuexec_ptr    p = gpuexec_alloc(w->ctx, 4);
     uint32_t       words = 12 * 1024 + w->number * 500, sum = 0;
     int i;
-    for (i = 0; i < 4; i++) note(w, gpuexec_launch(w->kernel, s, gpuexec_grid(1, 256, words * 4), GPUEXEC_ARGS(p, words)));
+    for (i = 0; i < 4; i++)
+        note(w, gpuexec_launch(w->kernel, s, gpuexec_grid(1, 256, words * 4), GPUEXEC_ARGS(p, words)));
     note(w, gpuexec_copy_out(s, &sum, p, 4));
     note(w, gpuexec_stream_sync(s));
     if (sum != words * (words - 1) / 2) w->wrong++;
@@ -190,7 +200,8 @@ TEST(eight_threads_raise_the_shared_memory) {
     }
 }
 
-/* ---- everything at once: 32 threads, each of which begins elsewhere in the list of what can be done; a trace is on ---- */
+/* ---- everything at once: 32 threads, each of which begins elsewhere in the list of what can be
+   done; a trace is on ---- */
 
 enum { CROWD = 32, LAPS = 2 };
 typedef struct crowd {
@@ -214,7 +225,11 @@ static void add_up(gpuexec_context ctx, gpuexec_kernel add, gpuexec_stream s, ui
     CHECK(out[0] == 3 * by && out[63] == 3 * by);
     CHECK_OK(gpuexec_free(p));
 }
-static void on_the_shared_stream(one *me) { add_up(me->all->ctx, gpuexec_kernel_get(me->all->mod, "add"), me->all->stream, me->number + 1); }
+
+static void on_the_shared_stream(one *me) {
+    add_up(me->all->ctx, gpuexec_kernel_get(me->all->mod, "add"), me->all->stream, me->number + 1);
+}
+
 static void on_a_stream_of_its_own(one *me) {
     gpuexec_stream s = gpuexec_stream_create(me->all->ctx, NULL);
     add_up(me->all->ctx, gpuexec_kernel_get(me->all->mod, "add"), s, me->number + 1);
@@ -281,7 +296,8 @@ static void prepared(one *me) {
     CHECK_OK(gpuexec_params_add(b, GPUEXEC_POINTER, &p));
     CHECK_OK(gpuexec_params_add(b, GPUEXEC_UINT, &by));
     CHECK_OK(gpuexec_params_add(b, GPUEXEC_UINT, &n));
-    launch = gpuexec_prepare(gpuexec_kernel_get(me->all->mod, "add"), me->all->stream, gpuexec_grid(1, 32, 0), gpuexec_params_args(b));
+    launch = gpuexec_prepare(gpuexec_kernel_get(me->all->mod, "add"), me->all->stream, gpuexec_grid(1, 32, 0),
+                             gpuexec_params_args(b));
     CHECK_OK(gpuexec_fill(me->all->stream, p, 0, 4 * n));
     for (i = 0; i < 5; i++) CHECK_OK(gpuexec_launch_prepared(launch));
     CHECK_OK(gpuexec_copy_out(me->all->stream, &out, p, 4));
@@ -305,7 +321,7 @@ static void addresses(one *me) {
     CHECK_OK(gpuexec_free(p));
     CHECK_OK(gpuexec_free_pinned(pinned));
 }
-static void barriers(one *me) {                              /* a broken one is told by every wait in its context: so in another one */
+static void barriers(one *me) {               /* a broken one is told by every wait in its context: so in another one */
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
     gpuexec_barrier own = gpuexec_barrier_create(&ctx, 1, NULL);
     CHECK(gpuexec_barrier_address(own, 0) != gpuexec_barrier_address(me->all->barrier, 0));
@@ -315,8 +331,9 @@ static void barriers(one *me) {                              /* a broken one is 
     CHECK_OK(gpuexec_barrier_destroy(own));
     CHECK_OK(gpuexec_context_close(ctx));
 }
-static void (*const doings[])(one *) = { on_the_shared_stream, on_a_stream_of_its_own, in_a_context_of_its_own, with_a_module_of_its_own, events, pushes,
-                                         failures, prepared, addresses, barriers };
+static void (*const doings[])(one *) = { on_the_shared_stream, on_a_stream_of_its_own, in_a_context_of_its_own,
+                                         with_a_module_of_its_own, events, pushes, failures, prepared, addresses,
+                                         barriers };
 static void *live(void *user) {
     one *me = (one *)user;
     const uint32_t n = sizeof doings / sizeof *doings;
@@ -326,7 +343,8 @@ static void *live(void *user) {
 static int traced;
 static void count_trace(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
-    if (level == GPUEXEC_LOG_TRACE && strncmp(text, "gpuexec: cu", 11) == 0 && text[strlen(text) - 1] == '\n') __atomic_add_fetch(&traced, 1, __ATOMIC_RELAXED);
+    if (level == GPUEXEC_LOG_TRACE && strncmp(text, "gpuexec: cu", 11) == 0 && text[strlen(text) - 1] == '\n')
+        __atomic_add_fetch(&traced, 1, __ATOMIC_RELAXED);
 }
 
 TEST(a_crowd_does_everything_at_once) {
@@ -334,7 +352,8 @@ TEST(a_crowd_does_everything_at_once) {
     pthread_t threads[CROWD];
     one ones[CROWD];
     crowd all;
-    /* A GPU makes one context after the other, in a sixth of a second each: there half as many threads go once round. */
+    /* A GPU makes one context after the other, in a sixth of a second each: there half as many
+       threads go once round. */
     const uint32_t threads_here = on_cpu_device() ? CROWD : CROWD / 2;
     uint32_t i;
     all.laps = on_cpu_device() ? LAPS : 1;

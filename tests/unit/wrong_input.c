@@ -1,35 +1,13 @@
-/* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and the cure. */
+/* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and
+   the cure. */
 #include "../test.h"
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define UNIT_PTX   "tests/unit/unit.ptx"
-#define FAULTS_PTX "kernels/faults.ptx"
-
 /* The call fails with this result, its message has all of these texts, and a cure is given. Takes the failure. */
-#define REFUSED(call, wanted, ...) do {                          \
-        CHECK_RESULT(call, wanted);                              \
-        CHECK_TEXT(gpuexec_error_detail()->message, __VA_ARGS__); \
-        gpuexec_take_error();                                    \
-    } while (0)
-#define REFUSED_WITH_CURE(call, wanted, ...) do { REFUSED(call, wanted, __VA_ARGS__); check_cure(__LINE__); } while (0)
 
 /* The same for a maker's handle. */
-#define NOT_MADE(handle, wanted, ...) do {                       \
-        uint64_t made = (handle).id;                             \
-        CHECK(made != 0);                                        \
-        CHECK(!gpuexec_id_ok(made));                             \
-        CHECK_TEXT(gpuexec_id_why(made), __VA_ARGS__);           \
-        REFUSED(gpuexec_take_error(), wanted, __VA_ARGS__);      \
-    } while (0)
-#define NOT_MADE_WITH_CURE(handle, wanted, ...) do { NOT_MADE(handle, wanted, __VA_ARGS__); check_cure(__LINE__); } while (0)
-
-static void check_cure(int line) {
-    const gpuexec_error *e = gpuexec_error_detail();
-    if (!e->cure || !strstr(e->text, e->cure))
-        if (test_fail_at(__FILE__, line)) printf("no cure in the text:\n%s\n", e->text);
-}
 
 static const char *number(unsigned long long n) {
     static char text[8][32];
@@ -39,24 +17,11 @@ static const char *number(unsigned long long n) {
     return t;
 }
 
-typedef struct setting { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream stream; gpuexec_ptr data; gpuexec_kernel add; } setting;
-
-static setting set_up(void) {
-    setting s;
-    s.ctx    = gpuexec_context_open(0, NULL);
-    s.mod    = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
-    s.add    = gpuexec_kernel_get(s.mod, "add");
-    s.stream = gpuexec_stream_create(s.ctx, NULL);
-    s.data   = gpuexec_alloc(s.ctx, 4096);
-    CHECK(gpuexec_ok(s.ctx) && gpuexec_ok(s.add) && gpuexec_ok(s.stream) && s.data != 0);
-    return s;
-}
-
 /* Nothing that was refused has done harm: a launch works. */
 static void check_that_it_still_works(const setting *s) {
     uint32_t by = 3, n = 1024, word = 0;
     gpuexec_fill(s->stream, s->data, 0, 4096);
-    gpuexec_launch(s->add, s->stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(s->data, by, n));
+    gpuexec_launch(s->kernel, s->stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(s->data, by, n));
     gpuexec_copy_out(s->stream, &word, s->data + 4092, 4);
     CHECK_OK(gpuexec_stream_sync(s->stream));
     CHECK_EQ(word, 3);
@@ -72,7 +37,8 @@ static gpuexec_result setup_with(const char *path) {
 }
 
 TEST_ALONE(driver_path_to_nowhere) {
-    REFUSED_WITH_CURE(setup_with("/no/such/libcuda.so.1"), GPUEXEC_NO_DRIVER, "/no/such/libcuda.so.1");
+    CHECK_REFUSED(setup_with("/no/such/libcuda.so.1"), GPUEXEC_NO_DRIVER, "/no/such/libcuda.so.1");
+    CHECK_CURE();
     CHECK_TEXT(gpuexec_error_text(), "driver_path");
 }
 
@@ -80,12 +46,13 @@ TEST_ALONE(environment_to_nowhere) {
     setenv("GPUEXEC_DRIVER", "/no/such/libsimgpu.so", 1);
     CHECK_EQ(gpuexec_device_count(), 0);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_DRIVER", "/no/such/libsimgpu.so");
-    check_cure(__LINE__);
+    CHECK_CURE();
     CHECK_EQ(gpuexec_driver_version(), 0);
     CHECK_STRING(gpuexec_driver_path(), "");
     CHECK(gpuexec_driver_symbol("cuInit", 2000) == NULL);
     CHECK_OK(gpuexec_take_error());
-    NOT_MADE_WITH_CURE(gpuexec_context_open(0, NULL), GPUEXEC_NO_DRIVER, "GPUEXEC_DRIVER", "/no/such/libsimgpu.so");
+    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_NO_DRIVER, "GPUEXEC_DRIVER", "/no/such/libsimgpu.so");
+    CHECK_CURE();
 }
 
 /* A program without a GPU: what was tried, and both cures: the driver, or the CPU device. */
@@ -94,7 +61,7 @@ TEST_ALONE(no_driver_at_all) {
     desc.ignore_environment = 1;
     if (gpuexec_setup(&desc) != GPUEXEC_NO_DRIVER) SKIP("this machine has a driver");
     CHECK_TEXT(gpuexec_error_text(), "libcuda.so.1", "driver", "make simgpu", "GPUEXEC_DRIVER");
-    check_cure(__LINE__);
+    CHECK_CURE();
 }
 
 /* Makes a shared library from C source in a fresh directory, and gives its path; NULL without a compiler. */
@@ -110,7 +77,8 @@ static const char *make_library(const char *source, const char *options) {
     if (!f) return NULL;
     fputs(source, f);
     fclose(f);
-    snprintf(command, sizeof command, "%s -shared -fPIC %s -o %s %s 2>/dev/null", cc && *cc ? cc : "cc", options, path, c_path);
+    snprintf(command, sizeof command, "%s -shared -fPIC %s -o %s %s 2>/dev/null", cc && *cc ? cc : "cc", options, path,
+             c_path);
     if (system(command) != 0) path[0] = 0;
     remove(c_path);
     if (!path[0]) rmdir(dir);
@@ -145,25 +113,38 @@ static const char fake_driver[] =
     "    *p = strcmp(name, \"cuDriverGetVersion\") == 0 ? (void *)cuDriverGetVersion : (void *)any;\n"
     "    return 0;\n"
     "}\n"
-    "int cuGetProcAddress(const char *name, void **p, int v, unsigned long long f) { (void)v; (void)f; return find(name, p); }\n"
-    "int cuGetProcAddress_v2(const char *name, void **p, int v, unsigned long long f, int *s) { (void)v; (void)f; if (s) *s = 0; return find(name, p); }\n"
+    "int cuGetProcAddress(const char *name, void **p, int v, unsigned long long f) { (void)v; (void)f; "
+    "return find(name, p); }\n"
+    "int cuGetProcAddress_v2(const char *name, void **p, int v, unsigned long long f, int *s) { (void)v; (void)f; "
+    "if (s) *s = 0; return find(name, p); }\n"
     "#endif\n";
 
 static void try_fake_driver(const char *options, gpuexec_result wanted, const char *text1, const char *text2) {
     const char *path = make_library(fake_driver, options);
     if (!path) SKIP("no C compiler to make a library with");
-    REFUSED_WITH_CURE(setup_with(path), wanted, text1, text2);
+    CHECK_REFUSED(setup_with(path), wanted, text1, text2);
+    CHECK_CURE();
     remove_library(path);
 }
 
-TEST_ALONE(the_toolkits_stub) { try_fake_driver("-DANSWER=34 -DSTUB=1 -DVERSION=13000", GPUEXEC_NO_DRIVER, "stub", "libcuda.so"); }
-TEST_ALONE(driver_too_old) { try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=10020", GPUEXEC_OLD_DRIVER, "10.2", "11.4"); }
-TEST_ALONE(driver_that_lacks_a_function) { try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DLACKS='\"cuLaunchKernel\"'", GPUEXEC_OLD_DRIVER, "11.5", "cuLaunchKernel"); }
+TEST_ALONE(the_toolkits_stub) {
+    try_fake_driver("-DANSWER=34 -DSTUB=1 -DVERSION=13000", GPUEXEC_NO_DRIVER, "stub", "libcuda.so");
+}
+
+TEST_ALONE(driver_too_old) {
+    try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=10020", GPUEXEC_OLD_DRIVER, "10.2", "11.4");
+}
+
+TEST_ALONE(driver_that_lacks_a_function) {
+    try_fake_driver("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DLACKS='\"cuLaunchKernel\"'", GPUEXEC_OLD_DRIVER, "11.5",
+                    "cuLaunchKernel");
+}
 
 static void try_driver_without_a_version(const char *options, const char *text) {
     const char *path = make_library(fake_driver, options);
     if (!path) SKIP("no C compiler to make a library with");
-    REFUSED_WITH_CURE(setup_with(path), GPUEXEC_DRIVER_ERROR, "does not tell its version");
+    CHECK_REFUSED(setup_with(path), GPUEXEC_DRIVER_ERROR, "does not tell its version");
+    CHECK_CURE();
     CHECK_TEXT(gpuexec_error_text(), text);
     CHECK(!strstr(gpuexec_error_text(), "0.0") && !strstr(gpuexec_error_text(), "lacks"));
     remove_library(path);
@@ -171,24 +152,28 @@ static void try_driver_without_a_version(const char *options, const char *text) 
 TEST_ALONE(driver_that_fails_to_tell_its_version) {
     try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DTOLD=999", "cuDriverGetVersion answered");
 }
-TEST_ALONE(driver_that_tells_no_version) { try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0",
-        "cuDriverGetVersion succeeds, but gives none"); }
+TEST_ALONE(driver_that_tells_no_version) {
+    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeds, but gives none");
+}
 
 TEST_ALONE(the_real_toolkits_stub) {
     const char *path = "/usr/local/cuda/lib64/stubs/libcuda.so";
     if (access(path, R_OK) != 0) SKIP("there is no /usr/local/cuda/lib64/stubs/libcuda.so");
-    REFUSED_WITH_CURE(setup_with(path), GPUEXEC_NO_DRIVER, "stub", path);
+    CHECK_REFUSED(setup_with(path), GPUEXEC_NO_DRIVER, "stub", path);
+    CHECK_CURE();
 }
 
 TEST_ALONE(a_library_that_is_no_driver) {
     const char *path = make_library("int nothing_of_cuda(void) { return 0; }\n", "");
     if (!path) SKIP("no C compiler to make a library with");
-    REFUSED_WITH_CURE(setup_with(path), GPUEXEC_NO_DRIVER, path);
+    CHECK_REFUSED(setup_with(path), GPUEXEC_NO_DRIVER, path);
+    CHECK_CURE();
     remove_library(path);
 }
 
 TEST_ALONE(a_file_that_is_no_library) {
-    REFUSED_WITH_CURE(setup_with(UNIT_PTX), GPUEXEC_NO_DRIVER, UNIT_PTX);
+    CHECK_REFUSED(setup_with(UNIT_PTX), GPUEXEC_NO_DRIVER, UNIT_PTX);
+    CHECK_CURE();
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -197,9 +182,10 @@ TEST_ALONE(a_file_that_is_no_library) {
 #define HEAD ".version 6.0\n.target sm_70\n.address_size 64\n"
 
 TEST(broken_ptx) {
-    static const char ptx[] = HEAD ".visible .entry k()\n{\n    .reg .u32 %r;\n    bogus.u32 %r, 1;\n    ret;\n}\n";    /* line 7 */
-    setting s = set_up();
-    NOT_MADE(gpuexec_module_load(s.ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE, "PTX");
+    /* line 7 */
+    static const char ptx[] = HEAD ".visible .entry k()\n{\n    .reg .u32 %r;\n    bogus.u32 %r, 1;\n    ret;\n}\n";
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE, "PTX");
     CHECK_TEXT(gpuexec_error_text(), "line 7", "bogus");
     CHECK_TEXT(gpuexec_error_detail()->log, "line 7", "bogus");
     check_that_it_still_works(&s);
@@ -209,21 +195,21 @@ TEST(broken_ptx) {
 TEST(a_long_log_is_complete) {
     enum { lines = 300 };
     static char ptx[40000];
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     size_t  at = (size_t)sprintf(ptx, HEAD ".visible .entry k()\n{\n    .reg .u32 %%r;\n");
     int     i, found = 0;
     char    line[40];
     const char *log;
     for (i = 0; i < lines; i++) at += (size_t)sprintf(ptx + at, "    add.u32 %%r, %%r, %%no_such_register_%d;\n", i);
     sprintf(ptx + at, "    ret;\n}\n");
-    NOT_MADE(gpuexec_module_load(s.ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE, "PTX");
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE, "PTX");
     log = gpuexec_error_detail()->log;
     for (i = 0; i < lines && log; i++) {
         snprintf(line, sizeof line, "line %d;", 7 + i);
         if (strstr(log, line)) found++;
     }
     CHECK(found >= 1);
-    if (found < lines) {                                         /* a compiler may give up early, but then it says so at the end */
+    if (found < lines) {                              /* a compiler may give up early, but then it says so at the end */
         CHECK_TEXT(log, "error");
         CHECK(log && (strstr(log, "fatal") || strstr(log, "aborted")));
     }
@@ -231,46 +217,60 @@ TEST(a_long_log_is_complete) {
 }
 
 TEST(ptx_too_new) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     int driver = gpuexec_driver_version();
-    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, ".version 99.9\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n", 0, NULL),
-                       GPUEXEC_IMAGE_TOO_NEW, "99.9");
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, ".version 99.9\n.target sm_70\n.address_size 64\n"
+                                       ".visible .entry k() { ret; }\n", 0, NULL), GPUEXEC_IMAGE_TOO_NEW, "99.9");
+    CHECK_CURE();
     if (driver / 10 == 1300) CHECK_TEXT(gpuexec_error_text(), "9.0");            /* the highest that CUDA 13.0 takes */
     CHECK_TEXT(gpuexec_error_text(), ".version");
 }
 
 TEST(target_too_new) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_device_info d;
     char capability[16];
     CHECK_OK(gpuexec_device_get_info(0, &d));
     snprintf(capability, sizeof capability, "%d.%d", d.compute_capability / 10, d.compute_capability % 10);
     if (d.compute_capability >= 120) SKIP("this device is as new as the image");
     if (gpuexec_driver_version() < 12080) SKIP("this driver does not know sm_120");
-    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, ".version 8.7\n.target sm_120\n.address_size 64\n.visible .entry k() { ret; }\n", 0, NULL),
-                       GPUEXEC_IMAGE_TOO_NEW, "sm_120", capability);
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, ".version 8.7\n.target sm_120\n.address_size 64\n"
+                                       ".visible .entry k() { ret; }\n", 0, NULL),
+                   GPUEXEC_IMAGE_TOO_NEW, "sm_120", capability);
+    CHECK_CURE();
 }
 
 TEST(not_an_image) {
-    setting s = set_up();
-    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, "hello, I am not an image", 0, NULL), GPUEXEC_BAD_IMAGE, "PTX", "cubin", "fatbin");
-    NOT_MADE_WITH_CURE(gpuexec_module_load(s.ctx, "extern \"C\" __global__ void k(int *p) { *p = 1; }\n", 0, NULL), GPUEXEC_BAD_IMAGE, "PTX");
-    CHECK_TEXT(gpuexec_error_text(), "nvcc");
-    NOT_MADE(gpuexec_module_load(s.ctx, "", 0, NULL), GPUEXEC_BAD_IMAGE, "empty");
-    NOT_MADE(gpuexec_module_load(s.ctx, "abcdefgh", 8, NULL), GPUEXEC_BAD_IMAGE, "PTX");
-    NOT_MADE(gpuexec_module_load(s.ctx, NULL, 0, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "hello, I am not an image", 0, NULL), GPUEXEC_BAD_IMAGE, "PTX", "cubin",
+                   "fatbin");
+    CHECK_CURE();
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "extern \"C\" __global__ void k(int *p) { *p = 1; }\n", 0, NULL),
+                   GPUEXEC_BAD_IMAGE, "PTX", "nvcc");
+    CHECK_CURE();
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "#include <cuda.h>\n__global__ void k() {}\n", 0, NULL),
+                   GPUEXEC_BAD_IMAGE, "CUDA C source", "nvcc -ptx");
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "kernels/saxpy.ptx", 0, NULL), GPUEXEC_BAD_IMAGE,
+                   "gpuexec_module_load_file");
+    CHECK_NOT_MADE(gpuexec_module_load_file(s.ctx, "/bin/sh", NULL), GPUEXEC_BAD_IMAGE, "ELF file, but no cubin",
+                   "/bin/sh", "GPUEXEC_BAD_IMAGE");
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "", 0, NULL), GPUEXEC_BAD_IMAGE, "empty");
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "abcdefgh", 8, NULL), GPUEXEC_BAD_IMAGE, "PTX");
+    CHECK_NOT_MADE(gpuexec_module_load(s.ctx, NULL, 0, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
     check_that_it_still_works(&s);
 }
 
 TEST(files_that_are_not_there) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     char empty[] = "/tmp/gpuexec-test-XXXXXX";
     int  fd = mkstemp(empty);
-    NOT_MADE_WITH_CURE(gpuexec_module_load_file(s.ctx, "no/such/file.ptx", NULL), GPUEXEC_FILE_ERROR, "no/such/file.ptx", strerror(ENOENT));
-    NOT_MADE(gpuexec_module_load_file(s.ctx, "tests", NULL), GPUEXEC_FILE_ERROR, "tests");
-    NOT_MADE(gpuexec_module_load_file(s.ctx, NULL, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
+    CHECK_NOT_MADE(gpuexec_module_load_file(s.ctx, "no/such/file.ptx", NULL), GPUEXEC_FILE_ERROR, "no/such/file.ptx",
+                   strerror(ENOENT));
+    CHECK_CURE();
+    CHECK_NOT_MADE(gpuexec_module_load_file(s.ctx, "tests", NULL), GPUEXEC_FILE_ERROR, "tests");
+    CHECK_NOT_MADE(gpuexec_module_load_file(s.ctx, NULL, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
     CHECK(fd >= 0);
-    NOT_MADE(gpuexec_module_load_file(s.ctx, empty, NULL), GPUEXEC_BAD_IMAGE, "empty", empty);
+    CHECK_NOT_MADE(gpuexec_module_load_file(s.ctx, empty, NULL), GPUEXEC_BAD_IMAGE, "empty", empty);
     close(fd);
     remove(empty);
 }
@@ -287,35 +287,36 @@ TEST(files_that_are_no_files) {
     if (!CHECK_EQ(mkfifo(fifo, 0600), 0)) return;
     for (i = 0; i < 3; i++) {
         const char *path = paths[i] ? paths[i] : fifo;
-        CHECK(!gpuexec_ok(gpuexec_module_load_file(ctx, path, NULL)));
-        CHECK_TEXT(gpuexec_error_text(), "gpuexec_module_load_file: ", path, are[i], "cure: give a regular file");
-        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
-        CHECK_RESULT(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, path), GPUEXEC_FILE_ERROR);
-        CHECK_TEXT(gpuexec_error_text(), "gpuexec_linker_add_file: ", path, are[i]);
-        gpuexec_take_error();
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, path, NULL), GPUEXEC_FILE_ERROR, "gpuexec_module_load_file: ",
+                       path, are[i], "cure: give a regular file");
+        CHECK_REFUSED(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, path), GPUEXEC_FILE_ERROR,
+                      "gpuexec_linker_add_file: ", path, are[i]);
     }
     CHECK_EQ(remove(fifo), 0);
 }
 
 TEST(unknown_kernel) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_module none;
-    NOT_MADE(gpuexec_kernel_get(s.mod, "addd"), GPUEXEC_NOT_FOUND, "addd", "unit.ptx");
-    CHECK_TEXT(gpuexec_error_text(), "nothing", "gate", "add", "count", "bump", "where", "with_static_shared");      /* those that exist */
-    NOT_MADE(gpuexec_kernel_get(s.mod, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
+    CHECK_NOT_MADE(gpuexec_kernel_get(s.mod, "addd"), GPUEXEC_NOT_FOUND, "addd", "unit.ptx");
+    /* those that exist */
+    CHECK_TEXT(gpuexec_error_text(), "nothing", "gate", "add", "count", "bump", "where", "with_static_shared");
+    CHECK_NOT_MADE(gpuexec_kernel_get(s.mod, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
     CHECK(!gpuexec_ok(gpuexec_kernel_get(s.mod, "")));
     CHECK(gpuexec_take_error() != GPUEXEC_OK);
     none = gpuexec_module_load(s.ctx, HEAD ".visible .global .u32 only_a_variable;\n", 0, NULL);
     CHECK_MADE(none);
-    NOT_MADE(gpuexec_kernel_get(none, "k"), GPUEXEC_NOT_FOUND, "no kernel");
+    CHECK_NOT_MADE(gpuexec_kernel_get(none, "k"), GPUEXEC_NOT_FOUND, "no kernel");
     check_that_it_still_works(&s);
 }
 
 /* CUDA C++ without extern "C". */
 TEST(mangled_kernel) {
-    setting s = set_up();
-    gpuexec_module mod = gpuexec_module_load(s.ctx, HEAD ".visible .entry _Z5scalePfi(.param .u64 a, .param .u32 b) { ret; }\n", 0, NULL);
-    NOT_MADE_WITH_CURE(gpuexec_kernel_get(mod, "scale"), GPUEXEC_NOT_FOUND, "scale");
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_module mod = gpuexec_module_load(s.ctx, HEAD ".visible .entry _Z5scalePfi(.param .u64 a, .param .u32 b) "
+                                             "{ ret; }\n", 0, NULL);
+    CHECK_NOT_MADE(gpuexec_kernel_get(mod, "scale"), GPUEXEC_NOT_FOUND, "scale");
+    CHECK_CURE();
     CHECK_TEXT(gpuexec_error_text(), "_Z5scalePfi", "extern \"C\"");
 }
 
@@ -323,27 +324,35 @@ TEST(mangled_kernel) {
    Launches. */
 
 TEST(wrong_number_of_arguments) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_kernel nothing = gpuexec_kernel_get(s.mod, "nothing");
     gpuexec_dims   one = gpuexec_grid(1, 1, 0);
     uint32_t       by = 1, n = 1;
-    if (gpuexec_driver_version() < 12040) CHECK_EQ(gpuexec_kernel_parameter_size(s.add, 0), 8);      /* from the PTX text */
-    REFUSED_WITH_CURE(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by)), GPUEXEC_BAD_PARAMETERS, "add", "3", "2");
-    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by, n, n)), GPUEXEC_BAD_PARAMETERS, "add", "3", "4");
-    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_NO_ARGS), GPUEXEC_BAD_PARAMETERS, "add", "3", "0");
-    REFUSED(gpuexec_launch(nothing, s.stream, one, GPUEXEC_ARGS(n)), GPUEXEC_BAD_PARAMETERS, "nothing", "0", "1");
+    /* from the PTX text */
+    if (gpuexec_driver_version() < 12040) CHECK_EQ(gpuexec_kernel_parameter_size(s.kernel, 0), 8);
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, one, GPUEXEC_ARGS(s.data, by)), GPUEXEC_BAD_PARAMETERS, "add", "3",
+                  "2");
+    CHECK_CURE();
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, one, GPUEXEC_ARGS(s.data, by, n, n)), GPUEXEC_BAD_PARAMETERS,
+                  "add", "3", "4");
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, one, GPUEXEC_NO_ARGS), GPUEXEC_BAD_PARAMETERS, "add", "3", "0");
+    CHECK_REFUSED(gpuexec_launch(nothing, s.stream, one, GPUEXEC_ARGS(n)), GPUEXEC_BAD_PARAMETERS, "nothing", "0", "1");
     check_that_it_still_works(&s);
 }
 
 TEST(wrong_size_of_an_argument) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_dims one = gpuexec_grid(1, 1, 0);
     uint32_t     by = 1, n = 1, not_a_pointer = 0;
     size_t       too_wide = 1;
     double       wide = 1;
-    REFUSED_WITH_CURE(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, by, too_wide)), GPUEXEC_BAD_PARAMETERS, "add", "2", "4", "8");
-    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(s.data, wide, n)), GPUEXEC_BAD_PARAMETERS, "add", "1", "4", "8");
-    REFUSED(gpuexec_launch(s.add, s.stream, one, GPUEXEC_ARGS(not_a_pointer, by, n)), GPUEXEC_BAD_PARAMETERS, "add", "0", "8", "4");
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, one, GPUEXEC_ARGS(s.data, by, too_wide)), GPUEXEC_BAD_PARAMETERS,
+                  "add", "2", "4", "8");
+    CHECK_CURE();
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, one, GPUEXEC_ARGS(s.data, wide, n)), GPUEXEC_BAD_PARAMETERS, "add",
+                  "1", "4", "8");
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, one, GPUEXEC_ARGS(not_a_pointer, by, n)), GPUEXEC_BAD_PARAMETERS,
+                  "add", "0", "8", "4");
     check_that_it_still_works(&s);
 }
 
@@ -352,50 +361,61 @@ static gpuexec_result count_with(const setting *s, gpuexec_kernel fn, gpuexec_di
 }
 
 TEST(blocks_and_grids_out_of_limits) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "count");
     gpuexec_dims   d  = { 1, 1, 1, 1, 1, 1, 0 };
-    REFUSED_WITH_CURE(count_with(&s, fn, gpuexec_grid(1, 1025, 0)), GPUEXEC_BAD_LAUNCH, "count", "1025", "1024");
-    REFUSED(count_with(&s, fn, gpuexec_grid_for_2d(64, 64, 33, 32)), GPUEXEC_BAD_LAUNCH, "count", "1056", "1024");
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid(1, 1025, 0)), GPUEXEC_BAD_LAUNCH, "count", "1025", "1024");
+    CHECK_CURE();
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid_for_2d(64, 64, 33, 32)), GPUEXEC_BAD_LAUNCH, "count", "1056", "1024");
     d.block_z = 65;
-    REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "65", "64");
+    CHECK_REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "65", "64");
     d.block_z = 1;
-    REFUSED_WITH_CURE(count_with(&s, fn, gpuexec_grid(0, 32, 0)), GPUEXEC_BAD_LAUNCH, "count", "0");
-    REFUSED(count_with(&s, fn, gpuexec_grid_for(0, 256)), GPUEXEC_BAD_LAUNCH, "count", "0");
-    REFUSED(count_with(&s, fn, gpuexec_grid(1, 0, 0)), GPUEXEC_BAD_LAUNCH, "count", "0");
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid(0, 32, 0)), GPUEXEC_BAD_LAUNCH, "count", "0");
+    CHECK_CURE();
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid_for(0, 256)), GPUEXEC_BAD_LAUNCH, "count", "0");
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid(1, 0, 0)), GPUEXEC_BAD_LAUNCH, "count", "0");
     d.grid_y = 65536;
-    REFUSED_WITH_CURE(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "65536", "65535");
+    CHECK_REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "65536", "65535");
+    CHECK_CURE();
     d.grid_y = 1;
     d.grid_z = 70000;
-    REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "70000", "65535");
+    CHECK_REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "70000", "65535");
     d.grid_z = 1;
     d.grid_x = 0x80000000u;
-    REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "2147483648", "2147483647");
-    REFUSED(count_with(&s, fn, gpuexec_grid_for(((size_t)1 << 40) + 1, 256)), GPUEXEC_BAD_LAUNCH, "count");    /* not wrapped around to a small one */
-    REFUSED(count_with(&s, fn, gpuexec_grid_for(100, 0)), GPUEXEC_BAD_LAUNCH, "count");
+    CHECK_REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "2147483648", "2147483647");
+    /* not wrapped around to a small one */
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid_for(((size_t)1 << 40) + 1, 256)), GPUEXEC_BAD_LAUNCH, "count");
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid_for(100, 0)), GPUEXEC_BAD_LAUNCH, "count");
     check_that_it_still_works(&s);
 }
 
 TEST(blocks_that_the_kernel_is_not_made_for) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_module mod = gpuexec_module_load_file(s.ctx, FAULTS_PTX, NULL);
-    gpuexec_kernel at_most = gpuexec_kernel_get(mod, "count_at_most_64"), exactly = gpuexec_kernel_get(mod, "count_exactly_64");
-    REFUSED_WITH_CURE(count_with(&s, at_most, gpuexec_grid(1, 65, 0)), GPUEXEC_BAD_LAUNCH, "count_at_most_64", "65", "64");
-    REFUSED(count_with(&s, exactly, gpuexec_grid(1, 128, 0)), GPUEXEC_BAD_LAUNCH, "count_exactly_64", "128", "64");
-    REFUSED(count_with(&s, exactly, gpuexec_grid(1, 32, 0)), GPUEXEC_BAD_LAUNCH, "count_exactly_64", "32");
+    gpuexec_kernel at_most = gpuexec_kernel_get(mod, "count_at_most_64"),
+                   exactly = gpuexec_kernel_get(mod, "count_exactly_64");
+    CHECK_REFUSED(count_with(&s, at_most, gpuexec_grid(1, 65, 0)), GPUEXEC_BAD_LAUNCH, "count_at_most_64", "65", "64");
+    CHECK_CURE();
+    CHECK_REFUSED(count_with(&s, exactly, gpuexec_grid(1, 128, 0)), GPUEXEC_BAD_LAUNCH, "count_exactly_64", "128",
+                  "64");
+    CHECK_REFUSED(count_with(&s, exactly, gpuexec_grid(1, 32, 0)), GPUEXEC_BAD_LAUNCH, "count_exactly_64", "32");
     check_that_it_still_works(&s);
 }
 
 TEST(too_much_shared_memory) {
-    setting s = set_up();
-    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "count"), with_static = gpuexec_kernel_get(s.mod, "with_static_shared");
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "count"),
+                   with_static = gpuexec_kernel_get(s.mod, "with_static_shared");
     gpuexec_device_info d;
     unsigned most;
     CHECK_OK(gpuexec_device_get_info(0, &d));
     most = (unsigned)d.shared_per_block_optin;
-    REFUSED_WITH_CURE(count_with(&s, fn, gpuexec_grid(1, 32, most + 4)), GPUEXEC_BAD_LAUNCH, "count", number(most + 4), number(most));
-    REFUSED(count_with(&s, with_static, gpuexec_grid(1, 32, most)), GPUEXEC_BAD_LAUNCH, "with_static_shared", number(most), "1024");
-    REFUSED(count_with(&s, fn, gpuexec_grid(1, 32, 0xffffffffu)), GPUEXEC_BAD_LAUNCH, "count", "4294967295");
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid(1, 32, most + 4)), GPUEXEC_BAD_LAUNCH, "count", number(most + 4),
+                  number(most));
+    CHECK_CURE();
+    CHECK_REFUSED(count_with(&s, with_static, gpuexec_grid(1, 32, most)), GPUEXEC_BAD_LAUNCH, "with_static_shared",
+                  number(most), "1024");
+    CHECK_REFUSED(count_with(&s, fn, gpuexec_grid(1, 32, 0xffffffffu)), GPUEXEC_BAD_LAUNCH, "count", "4294967295");
     CHECK_OK(count_with(&s, with_static, gpuexec_grid(1, 32, most - 1024)));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     check_that_it_still_works(&s);
@@ -405,7 +425,7 @@ TEST(too_much_shared_memory) {
    Handles. */
 
 TEST(stale_handles) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
     gpuexec_event  event  = gpuexec_event_create(s.ctx, NULL);
     gpuexec_module mod    = gpuexec_module_load_file(s.ctx, UNIT_PTX, NULL);
@@ -416,25 +436,27 @@ TEST(stale_handles) {
     CHECK_OK(gpuexec_event_destroy(event));
     CHECK_OK(gpuexec_module_unload(mod));
     CHECK_OK(gpuexec_context_close(ctx));
-    REFUSED(gpuexec_stream_sync(stream), GPUEXEC_STALE_HANDLE, "stream", "destroyed");
-    REFUSED(gpuexec_stream_destroy(stream), GPUEXEC_STALE_HANDLE, "stream", "destroyed");
-    REFUSED(gpuexec_fill(stream, s.data, 0, 4), GPUEXEC_STALE_HANDLE, "stream");
-    REFUSED(gpuexec_launch(s.add, stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE, "stream");
-    REFUSED(gpuexec_event_record(event, s.stream), GPUEXEC_STALE_HANDLE, "event");
-    REFUSED(gpuexec_event_destroy(event), GPUEXEC_STALE_HANDLE, "event");
-    REFUSED(gpuexec_stream_wait_event(s.stream, event), GPUEXEC_STALE_HANDLE, "event");
-    REFUSED(gpuexec_launch(fn, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE, "kernel");
-    NOT_MADE(gpuexec_kernel_get(mod, "add"), GPUEXEC_STALE_HANDLE, "module");
-    REFUSED(gpuexec_module_unload(mod), GPUEXEC_STALE_HANDLE, "module");
-    NOT_MADE(gpuexec_stream_create(ctx, NULL), GPUEXEC_STALE_HANDLE, "context");
+    CHECK_FAILED(gpuexec_stream_sync(stream), GPUEXEC_STALE_HANDLE, "stream", "destroyed");
+    CHECK_FAILED(gpuexec_stream_destroy(stream), GPUEXEC_STALE_HANDLE, "stream", "destroyed");
+    CHECK_REFUSED(gpuexec_fill(stream, s.data, 0, 4), GPUEXEC_STALE_HANDLE, "stream");
+    CHECK_REFUSED(gpuexec_launch(s.kernel, stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE,
+                  "stream");
+    CHECK_REFUSED(gpuexec_event_record(event, s.stream), GPUEXEC_STALE_HANDLE, "event");
+    CHECK_FAILED(gpuexec_event_destroy(event), GPUEXEC_STALE_HANDLE, "event");
+    CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, event), GPUEXEC_STALE_HANDLE, "event");
+    CHECK_REFUSED(gpuexec_launch(fn, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE, "kernel");
+    CHECK_NOT_MADE(gpuexec_kernel_get(mod, "add"), GPUEXEC_STALE_HANDLE, "module");
+    CHECK_FAILED(gpuexec_module_unload(mod), GPUEXEC_STALE_HANDLE, "module");
+    CHECK_NOT_MADE(gpuexec_stream_create(ctx, NULL), GPUEXEC_STALE_HANDLE, "context");
     CHECK_EQ(gpuexec_alloc(ctx, 64), 0);
-    REFUSED(gpuexec_take_error(), GPUEXEC_STALE_HANDLE, "context");
-    REFUSED(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE, "context");
-    REFUSED(gpuexec_stream_sync(lost), GPUEXEC_STALE_HANDLE, "stream");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_STALE_HANDLE, "context");
+    CHECK_FAILED(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE, "context");
+    CHECK_FAILED(gpuexec_stream_sync(lost), GPUEXEC_STALE_HANDLE, "stream");
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_STALE_HANDLE);
     CHECK_RESULT(gpuexec_event_query(event), GPUEXEC_STALE_HANDLE);
     CHECK(gpuexec_stream_native(stream) == NULL && gpuexec_event_native(event) == NULL);
-    CHECK(gpuexec_module_native(mod) == NULL && gpuexec_kernel_native(fn) == NULL && gpuexec_context_native(ctx) == NULL);
+    CHECK(gpuexec_module_native(mod) == NULL && gpuexec_kernel_native(fn) == NULL &&
+          gpuexec_context_native(ctx) == NULL);
     CHECK_TEXT(gpuexec_why(stream), "destroyed");
     check_that_it_still_works(&s);
 }
@@ -471,7 +493,7 @@ TEST(stale_handles_stay_stale) {
 }
 
 TEST(handles_of_the_wrong_kind) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_event   event = gpuexec_event_create(s.ctx, NULL), stream_as_event;
     gpuexec_stream  event_as_stream, context_as_stream;
     gpuexec_context stream_as_context;
@@ -481,42 +503,46 @@ TEST(handles_of_the_wrong_kind) {
     context_as_stream.id = s.ctx.id;
     stream_as_event.id   = s.stream.id;
     stream_as_context.id = s.stream.id;
-    kernel_as_module.id  = s.add.id;
+    kernel_as_module.id  = s.kernel.id;
     module_as_kernel.id  = s.mod.id;
-    REFUSED(gpuexec_stream_sync(event_as_stream), GPUEXEC_WRONG_KIND, "event", "stream");
-    REFUSED(gpuexec_stream_destroy(event_as_stream), GPUEXEC_WRONG_KIND, "event", "stream");
-    REFUSED(gpuexec_fill(context_as_stream, s.data, 0, 4), GPUEXEC_WRONG_KIND, "context", "stream");
-    REFUSED(gpuexec_launch(s.add, event_as_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_WRONG_KIND, "event", "stream");
-    REFUSED(gpuexec_launch(module_as_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_WRONG_KIND, "module", "kernel");
-    REFUSED(gpuexec_event_record(stream_as_event, s.stream), GPUEXEC_WRONG_KIND, "stream", "event");
-    NOT_MADE(gpuexec_kernel_get(kernel_as_module, "add"), GPUEXEC_WRONG_KIND, "kernel", "module");
-    NOT_MADE(gpuexec_stream_create(stream_as_context, NULL), GPUEXEC_WRONG_KIND, "stream", "context");
-    REFUSED(gpuexec_context_close(stream_as_context), GPUEXEC_WRONG_KIND, "stream", "context");
+    CHECK_FAILED(gpuexec_stream_sync(event_as_stream), GPUEXEC_WRONG_KIND, "event", "stream");
+    CHECK_FAILED(gpuexec_stream_destroy(event_as_stream), GPUEXEC_WRONG_KIND, "event", "stream");
+    CHECK_REFUSED(gpuexec_fill(context_as_stream, s.data, 0, 4), GPUEXEC_WRONG_KIND, "context", "stream");
+    CHECK_REFUSED(gpuexec_launch(s.kernel, event_as_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_WRONG_KIND,
+                  "event", "stream");
+    CHECK_REFUSED(gpuexec_launch(module_as_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
+                  GPUEXEC_WRONG_KIND, "module", "kernel");
+    CHECK_REFUSED(gpuexec_event_record(stream_as_event, s.stream), GPUEXEC_WRONG_KIND, "stream", "event");
+    CHECK_NOT_MADE(gpuexec_kernel_get(kernel_as_module, "add"), GPUEXEC_WRONG_KIND, "kernel", "module");
+    CHECK_NOT_MADE(gpuexec_stream_create(stream_as_context, NULL), GPUEXEC_WRONG_KIND, "stream", "context");
+    CHECK_FAILED(gpuexec_context_close(stream_as_context), GPUEXEC_WRONG_KIND, "stream", "context");
     CHECK(gpuexec_ok(event) && gpuexec_ok(s.stream) && gpuexec_ok(s.ctx));
     check_that_it_still_works(&s);
 }
 
 TEST(handles_that_were_never_made) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_context no_context = { 0 };
     gpuexec_module  no_module = { 0 };
     gpuexec_kernel  no_kernel = { 0 };
     gpuexec_stream  no_stream = { 0 };
     gpuexec_event   no_event = { 0 };
-    REFUSED(gpuexec_stream_sync(no_stream), GPUEXEC_BAD_HANDLE, "stream", "never");
+    CHECK_FAILED(gpuexec_stream_sync(no_stream), GPUEXEC_BAD_HANDLE, "stream", "never");
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_");         /* the cure: who makes one */
-    REFUSED(gpuexec_launch(s.add, no_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE, "stream", "never");
-    REFUSED(gpuexec_launch(no_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE, "kernel", "never");
-    REFUSED(gpuexec_event_record(no_event, s.stream), GPUEXEC_BAD_HANDLE, "event", "never");
-    NOT_MADE(gpuexec_kernel_get(no_module, "add"), GPUEXEC_BAD_HANDLE, "module", "never");
-    NOT_MADE(gpuexec_event_create(no_context, NULL), GPUEXEC_BAD_HANDLE, "context", "never");
-    REFUSED(gpuexec_context_sync(no_context), GPUEXEC_BAD_HANDLE, "context", "never");
+    CHECK_REFUSED(gpuexec_launch(s.kernel, no_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE,
+                  "stream", "never");
+    CHECK_REFUSED(gpuexec_launch(no_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE,
+                  "kernel", "never");
+    CHECK_REFUSED(gpuexec_event_record(no_event, s.stream), GPUEXEC_BAD_HANDLE, "event", "never");
+    CHECK_NOT_MADE(gpuexec_kernel_get(no_module, "add"), GPUEXEC_BAD_HANDLE, "module", "never");
+    CHECK_NOT_MADE(gpuexec_event_create(no_context, NULL), GPUEXEC_BAD_HANDLE, "context", "never");
+    CHECK_FAILED(gpuexec_context_sync(no_context), GPUEXEC_BAD_HANDLE, "context", "never");
     check_that_it_still_works(&s);
 }
 
 /* Any number may stand in a handle that was not initialised. */
 TEST(garbage_handles) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_stream g;
     uint32_t seed = 77;
     int i;
@@ -537,7 +563,7 @@ TEST(garbage_handles) {
         gpuexec_take_error();
     }
     g.id = UINT64_MAX;
-    REFUSED(gpuexec_stream_sync(g), GPUEXEC_BAD_HANDLE, "stream");
+    CHECK_FAILED(gpuexec_stream_sync(g), GPUEXEC_BAD_HANDLE, "stream");
     check_that_it_still_works(&s);
 }
 
@@ -549,12 +575,15 @@ TEST_ALONE_MULTI(objects_of_two_devices) {
     uint32_t        by = 1, n = 1;
     setenv("SIMGPU_DEVICES", "2", 1);                            /* the CPU device has as many as it is told to have */
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
-    s      = set_up();
+    s      = set_up(UNIT_PTX, "add", 4096);
     other  = gpuexec_context_open(1, NULL);
     stream = gpuexec_stream_create(other, NULL);
     event  = gpuexec_event_create(other, NULL);
-    REFUSED_WITH_CURE(gpuexec_launch(s.add, stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s.data, by, n)), GPUEXEC_WRONG_CONTEXT, "add", "device 0", "device 1");
-    REFUSED(gpuexec_event_record(event, s.stream), GPUEXEC_WRONG_CONTEXT, "event", "stream", "device 0", "device 1");
+    CHECK_REFUSED(gpuexec_launch(s.kernel, stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s.data, by, n)),
+                  GPUEXEC_WRONG_CONTEXT, "add", "device 0", "device 1");
+    CHECK_CURE();
+    CHECK_REFUSED(gpuexec_event_record(event, s.stream), GPUEXEC_WRONG_CONTEXT, "event", "stream", "device 0",
+                  "device 1");
     check_that_it_still_works(&s);
 }
 
@@ -573,21 +602,26 @@ TEST(descs_that_were_not_zeroed) {
     memset(&module, 0xcc, sizeof module);
     memset(&stream, 0xcc, sizeof stream);
     memset(&event, 0xcc, sizeof event);
-    REFUSED_WITH_CURE(gpuexec_setup(&setup), GPUEXEC_BAD_ARGUMENT, "gpuexec_setup_desc", "zero");
-    s = set_up();
-    NOT_MADE_WITH_CURE(gpuexec_context_open(0, &context), GPUEXEC_BAD_ARGUMENT, "gpuexec_context_desc", "zero");
-    NOT_MADE(gpuexec_module_load_file(s.ctx, UNIT_PTX, &module), GPUEXEC_BAD_ARGUMENT, "gpuexec_module_desc", "zero");
-    NOT_MADE(gpuexec_stream_create(s.ctx, &stream), GPUEXEC_BAD_ARGUMENT, "gpuexec_stream_desc", "zero");
-    NOT_MADE(gpuexec_event_create(s.ctx, &event), GPUEXEC_BAD_ARGUMENT, "gpuexec_event_desc", "zero");
+    CHECK_REFUSED(gpuexec_setup(&setup), GPUEXEC_BAD_ARGUMENT, "gpuexec_setup_desc", "zero");
+    CHECK_CURE();
+    s = set_up(UNIT_PTX, "add", 4096);
+    CHECK_NOT_MADE(gpuexec_context_open(0, &context), GPUEXEC_BAD_ARGUMENT, "gpuexec_context_desc", "zero");
+    CHECK_CURE();
+    CHECK_NOT_MADE(gpuexec_module_load_file(s.ctx, UNIT_PTX, &module), GPUEXEC_BAD_ARGUMENT, "gpuexec_module_desc",
+                   "zero");
+    CHECK_NOT_MADE(gpuexec_stream_create(s.ctx, &stream), GPUEXEC_BAD_ARGUMENT, "gpuexec_stream_desc", "zero");
+    CHECK_NOT_MADE(gpuexec_event_create(s.ctx, &event), GPUEXEC_BAD_ARGUMENT, "gpuexec_event_desc", "zero");
     memset(&stream, 0, sizeof stream);
     stream.end_canary = 1;                                       /* only the end, as by a struct that is too short */
-    NOT_MADE(gpuexec_stream_create(s.ctx, &stream), GPUEXEC_BAD_ARGUMENT, "gpuexec_stream_desc", "zero");
+    CHECK_NOT_MADE(gpuexec_stream_create(s.ctx, &stream), GPUEXEC_BAD_ARGUMENT, "gpuexec_stream_desc", "zero");
     check_that_it_still_works(&s);
 }
 
 TEST(devices_that_do_not_exist) {
-    NOT_MADE_WITH_CURE(gpuexec_context_open(-1, NULL), GPUEXEC_NO_DEVICE, "-1", number((unsigned)gpuexec_device_count()));
-    NOT_MADE(gpuexec_context_open(4711, NULL), GPUEXEC_NO_DEVICE, "4711", number((unsigned)gpuexec_device_count()));
+    CHECK_NOT_MADE(gpuexec_context_open(-1, NULL), GPUEXEC_NO_DEVICE, "-1", number((unsigned)gpuexec_device_count()));
+    CHECK_CURE();
+    CHECK_NOT_MADE(gpuexec_context_open(4711, NULL), GPUEXEC_NO_DEVICE, "4711",
+                   number((unsigned)gpuexec_device_count()));
 }
 
 static setting parents;
@@ -595,9 +629,11 @@ static setting parents;
 static void use_the_parents_cuda(void) {
     uint32_t by = 1, n = 1;
     gpuexec_context mine;
-    CHECK_RESULT(gpuexec_launch(parents.add, parents.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(parents.data, by, n)), GPUEXEC_FORKED);
+    CHECK_RESULT(gpuexec_launch(parents.kernel, parents.stream, gpuexec_grid(1, 1, 0),
+                                GPUEXEC_ARGS(parents.data, by, n)),
+                 GPUEXEC_FORKED);
     CHECK_TEXT(gpuexec_error_text(), "fork");
-    check_cure(__LINE__);
+    CHECK_CURE();
     gpuexec_take_error();
     CHECK_RESULT(gpuexec_stream_sync(parents.stream), GPUEXEC_FORKED);
     gpuexec_take_error();
@@ -612,13 +648,17 @@ static void use_the_parents_cuda(void) {
 }
 
 TEST_ALONE(a_forked_child) {
-    parents = set_up();
+    parents = set_up(UNIT_PTX, "add", 4096);
     CHECK(run_child(use_the_parents_cuda));
     check_that_it_still_works(&parents);
 }
 
 /* The other way round is fine: nothing was used before the fork. */
-static void use_cuda(void) { setting s = set_up(); check_that_it_still_works(&s); gpuexec_shutdown(); }
+static void use_cuda(void) {
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    check_that_it_still_works(&s);
+    gpuexec_shutdown();
+}
 
 TEST_ALONE(a_child_of_a_process_that_did_not_use_cuda) {
     CHECK(run_child(use_cuda));
@@ -628,7 +668,8 @@ TEST_ALONE(a_child_of_a_process_that_did_not_use_cuda) {
 /* ---------------------------------------------------------------------------------------------------------------------
    Memory. */
 
-/* The machine's end, not the program's: the failed allocation is told at the end, the launch that would have used it never ran. */
+/* The machine's end, not the program's: the failed allocation is told at the end, the launch that would have used it
+   never ran. */
 /* Nothing was started, so a child may: the start of this process failed. */
 static gpuexec_params parents_block;
 static void start_after_all(void) {
@@ -654,7 +695,7 @@ TEST_ALONE(a_child_of_a_process_whose_start_failed) {
 }
 
 TEST(out_of_memory) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     size_t  total = 0, free_bytes = 0, wanted;
     gpuexec_ptr none;
     uint32_t by = 1, n = 16;
@@ -663,71 +704,71 @@ TEST(out_of_memory) {
     none = gpuexec_alloc(s.ctx, wanted);
     CHECK_EQ(none, 0);
     CHECK_TEXT(gpuexec_error_text(), number(wanted), number(total));
-    check_cure(__LINE__);
-    CHECK_RESULT(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(none, by, n)), GPUEXEC_OUT_OF_DEVICE_MEMORY);
-    CHECK_TEXT(gpuexec_error_text(), number(wanted));
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    CHECK_CURE();
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(none, by, n)),
+                  GPUEXEC_OUT_OF_DEVICE_MEMORY, number(wanted));
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_alloc", number(wanted));
     check_that_it_still_works(&s);
-    CHECK(gpuexec_alloc_pinned(s.ctx, (size_t)1 << 50) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_alloc_pinned", number((size_t)1 << 50));
-    CHECK(gpuexec_take_error() != GPUEXEC_OK);
+    CHECK(gpuexec_alloc_pinned(s.ctx, (size_t)1 << 46) == NULL);
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY, "gpuexec_alloc_pinned", "70368744177664 bytes",
+                 "pinned", "cure:");
     check_that_it_still_works(&s);
 }
 
 TEST(allocating_nothing) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     CHECK_EQ(gpuexec_alloc(s.ctx, 0), 0);
-    REFUSED(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT, "0 bytes");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT, "0 bytes");
     CHECK(gpuexec_alloc_pinned(s.ctx, 0) == NULL);
-    REFUSED(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT, "0 bytes");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT, "0 bytes");
 }
 
 TEST(wrong_frees) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_ptr p = gpuexec_alloc(s.ctx, 1000);
     char       *h = (char *)gpuexec_alloc_pinned(s.ctx, 1000);
-    REFUSED(gpuexec_free(p + 256), GPUEXEC_BAD_ARGUMENT, "256", "1000");                  /* inside of an allocation: which one */
+    CHECK_FAILED(gpuexec_free(p + 256), GPUEXEC_BAD_ARGUMENT, "256", "1000");   /* inside of an allocation: which one */
     CHECK_OK(gpuexec_free(p));
-    REFUSED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "free");
-    REFUSED(gpuexec_free(0x1234500), GPUEXEC_BAD_ARGUMENT, "0x1234500");
-    REFUSED(gpuexec_free_pinned(h + 16), GPUEXEC_BAD_ARGUMENT, "16");
+    CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "free");
+    CHECK_FAILED(gpuexec_free(0x1234500), GPUEXEC_BAD_ARGUMENT, "0x1234500");
+    CHECK_FAILED(gpuexec_free_pinned(h + 16), GPUEXEC_BAD_ARGUMENT, "16");
     CHECK_OK(gpuexec_free_pinned(h));
-    REFUSED(gpuexec_free_pinned(h), GPUEXEC_BAD_ARGUMENT, "free");
+    CHECK_FAILED(gpuexec_free_pinned(h), GPUEXEC_BAD_ARGUMENT, "free");
     check_that_it_still_works(&s);
 }
 
 /* 4096 bytes: what a driver refuses to the byte. It may round other sizes up. */
 TEST(copies_past_the_end) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_ptr p = gpuexec_alloc(s.ctx, 4096);
     static unsigned char host[8192];
-    REFUSED(gpuexec_copy_in(s.stream, p, host, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    REFUSED(gpuexec_copy_out(s.stream, host, p, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    REFUSED(gpuexec_copy_in(s.stream, p + 4000, host, 101), GPUEXEC_BAD_ARGUMENT, "101", "4096");
-    REFUSED(gpuexec_fill(s.stream, p, 0, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    REFUSED(gpuexec_fill32(s.stream, p, 0, 1025), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    REFUSED(gpuexec_fill32(s.stream, p, 0, ((size_t)1 << 62) + 1), GPUEXEC_BAD_ARGUMENT, "bytes");      /* times 4 wraps around */
-    REFUSED(gpuexec_copy(s.stream, p, s.data, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    REFUSED(gpuexec_copy(s.stream, s.data, p, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    REFUSED(gpuexec_copy_in(s.stream, p, host, SIZE_MAX), GPUEXEC_BAD_ARGUMENT, "bytes");
-    REFUSED(gpuexec_copy_in_now(s.ctx, p, host, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    REFUSED(gpuexec_copy_out_now(s.ctx, host, p + 8, 4096), GPUEXEC_BAD_ARGUMENT, "4096");
-    REFUSED(gpuexec_fill_now(s.ctx, p, 0, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_copy_in(s.stream, p, host, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_copy_out(s.stream, host, p, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_copy_in(s.stream, p + 4000, host, 101), GPUEXEC_BAD_ARGUMENT, "101", "4096");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_fill32(s.stream, p, 0, 1025), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    /* times 4 wraps around */
+    CHECK_REFUSED(gpuexec_fill32(s.stream, p, 0, ((size_t)1 << 62) + 1), GPUEXEC_BAD_ARGUMENT, "bytes");
+    CHECK_REFUSED(gpuexec_copy(s.stream, p, s.data, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_copy(s.stream, s.data, p, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_copy_in(s.stream, p, host, SIZE_MAX), GPUEXEC_BAD_ARGUMENT, "bytes");
+    CHECK_REFUSED(gpuexec_copy_in_now(s.ctx, p, host, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_copy_out_now(s.ctx, host, p + 8, 4096), GPUEXEC_BAD_ARGUMENT, "4096");
+    CHECK_REFUSED(gpuexec_fill_now(s.ctx, p, 0, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     CHECK_OK(gpuexec_fill_now(s.ctx, p, 0, 4096));
     check_that_it_still_works(&s);
 }
 
 TEST(copies_from_and_to_nowhere) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     uint32_t host = 0;
-    REFUSED(gpuexec_copy_in(s.stream, s.data, NULL, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
-    REFUSED(gpuexec_copy_out(s.stream, NULL, s.data, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
-    REFUSED(gpuexec_copy_in(s.stream, 0, &host, 4), GPUEXEC_BAD_ARGUMENT, "0");
-    REFUSED(gpuexec_copy(s.stream, s.data, 0, 4), GPUEXEC_BAD_ARGUMENT, "0");
-    REFUSED(gpuexec_fill(s.stream, 0, 0, 4), GPUEXEC_BAD_ARGUMENT, "0");
-    REFUSED(gpuexec_copy_in_now(s.ctx, s.data, NULL, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
-    REFUSED(gpuexec_copy_out_now(s.ctx, NULL, s.data, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
+    CHECK_REFUSED(gpuexec_copy_in(s.stream, s.data, NULL, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
+    CHECK_REFUSED(gpuexec_copy_out(s.stream, NULL, s.data, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
+    CHECK_REFUSED(gpuexec_copy_in(s.stream, 0, &host, 4), GPUEXEC_BAD_ARGUMENT, "0");
+    CHECK_REFUSED(gpuexec_copy(s.stream, s.data, 0, 4), GPUEXEC_BAD_ARGUMENT, "0");
+    CHECK_REFUSED(gpuexec_fill(s.stream, 0, 0, 4), GPUEXEC_BAD_ARGUMENT, "0");
+    CHECK_REFUSED(gpuexec_copy_in_now(s.ctx, s.data, NULL, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
+    CHECK_REFUSED(gpuexec_copy_out_now(s.ctx, NULL, s.data, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
     check_that_it_still_works(&s);
 }
 
@@ -750,12 +791,11 @@ static void check_that_cuda_is_over(const setting *s, int driver_result, const c
     CHECK_EQ(e->driver_result, driver_result);
     CHECK_STRING(e->driver_result_name, driver_result_name);
     CHECK_TEXT(e->text, driver_result_name, "process", "gpuexec_stream_sync", "wrong_input.c:");
-    check_cure(__LINE__);
+    CHECK_CURE();
     snprintf(first, sizeof first, "%s", e->message);
     gpuexec_take_error();
-    CHECK_RESULT(gpuexec_launch(s->add, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)), GPUEXEC_KERNEL_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), first);
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_launch(s->kernel, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)),
+                  GPUEXEC_KERNEL_FAILED, first);
     CHECK_EQ(gpuexec_alloc(s->ctx, 64), 0);
     CHECK_TEXT(gpuexec_error_text(), first);
     CHECK_EQ(gpuexec_error_detail()->sticky, 1);
@@ -775,40 +815,40 @@ static void check_that_cuda_is_over(const setting *s, int driver_result, const c
 }
 
 TEST_ALONE(illegal_address) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     CHECK_OK(gpuexec_launch(fault(&s, "illegal_address"), s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS));
     check_that_cuda_is_over(&s, 700, "CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
 TEST_ALONE(a_pointer_that_was_never_allocated) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_ptr null = 0;
     uint32_t by = 1, n = 1;
-    CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(null, by, n)));
+    CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(null, by, n)));
     check_that_cuda_is_over(&s, 700, "CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
 TEST_ALONE(misaligned_address) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     CHECK_OK(gpuexec_launch(fault(&s, "misaligned_load"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s.data)));
     check_that_cuda_is_over(&s, 716, "CUDA_ERROR_MISALIGNED_ADDRESS");
 }
 
 TEST_ALONE(trap) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     CHECK_OK(gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(3, 64, 0), GPUEXEC_NO_ARGS));
     check_that_cuda_is_over(&s, 719, "CUDA_ERROR_LAUNCH_FAILED");
 }
 
 TEST_ALONE(shared_memory_out_of_bounds) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     CHECK_OK(gpuexec_launch(fault(&s, "shared_out_of_bounds"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     check_that_cuda_is_over(&s, 715, "CUDA_ERROR_ILLEGAL_INSTRUCTION");
 }
 
 /* The device says on stdout or stderr which assertion failed: kept from the screen here. */
 TEST_ALONE(failed_assert) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_kernel fn = fault(&s, "assert_positive");
     int   good = 1, bad = -1, keep_stdout = dup(1), keep_stderr = dup(2);
     FILE *file = tmpfile();
@@ -837,13 +877,14 @@ TEST_ALONE(failed_assert) {
 static void *use_it_elsewhere(void *user) {
     const setting *s = (const setting *)user;
     uint32_t by = 1, n = 1;
-    CHECK_RESULT(gpuexec_launch(s->add, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)), GPUEXEC_KERNEL_FAILED);
+    CHECK_RESULT(gpuexec_launch(s->kernel, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)),
+                 GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "CUDA_ERROR_LAUNCH_FAILED");
     return NULL;
 }
 
 TEST_ALONE(a_sticky_error_on_another_thread) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     pthread_t thread;
     CHECK_OK(gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
@@ -854,9 +895,9 @@ TEST_ALONE(a_sticky_error_on_another_thread) {
 /* What found its way here from people who tried the library. */
 
 TEST_ALONE(the_text_names_the_last_launch) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     uint32_t by = 1, n = 1;
-    CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
+    CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
     CHECK_OK(gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at tests/unit/wrong_input.c:");
@@ -864,7 +905,7 @@ TEST_ALONE(the_text_names_the_last_launch) {
 
 /* A launch's place is only noted: when its library was closed since, the text does without. */
 TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int   zero = open("/dev/zero", O_RDWR);
     char *library = (char *)mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);
@@ -879,14 +920,20 @@ TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
 }
 
 TEST_ALONE(an_address_that_was_freed_is_named) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     uint32_t by = 1, n = 1 << 20;
     gpuexec_ptr p[6];
     char freed[200], made[200], *text;
     int i, free_line = 0, made_line = 0;
-    for (i = 0; i < 6; i++) { p[i] = gpuexec_alloc(s.ctx, ((size_t)4 << 20) + (size_t)i); made_line = __LINE__; }
-    for (i = 0; i < 5; i++) { gpuexec_free(p[i]); free_line = __LINE__; }
-    CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(n / 256, 256, 0), GPUEXEC_ARGS(p[4], by, n)));
+    for (i = 0; i < 6; i++) {
+        p[i] = gpuexec_alloc(s.ctx, ((size_t)4 << 20) + (size_t)i);
+        made_line = __LINE__ - 1;
+    }
+    for (i = 0; i < 5; i++) {
+        gpuexec_free(p[i]);
+        free_line = __LINE__ - 1;
+    }
+    CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(n / 256, 256, 0), GPUEXEC_ARGS(p[4], by, n)));
     if (gpuexec_stream_sync(s.stream) == GPUEXEC_OK) SKIP("this driver keeps freed memory mapped");
     snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx, made at tests/unit/wrong_input.c:%d, ",
              (unsigned long long)p[4], made_line);
@@ -899,14 +946,14 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
 }
 
 TEST_ALONE(shutdown_tells_what_nobody_asked_for) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "trap", "GPUEXEC_KERNEL_FAILED");
 }
 
 TEST(shutdown_returns_the_latched_failure) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_kernel_get(gpuexec_module_load_file(s.ctx, "no/such.ptx", NULL), "k");
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_FILE_ERROR);
     CHECK_TEXT(gpuexec_error_text(), "no/such.ptx");
@@ -914,23 +961,22 @@ TEST(shutdown_returns_the_latched_failure) {
 }
 
 TEST(a_refused_call_is_named_beside_the_cause) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     uint32_t by = 1, n = 1;
     CHECK_EQ(gpuexec_ok(gpuexec_kernel_get(s.mod, "optional")), 0);
-    CHECK_RESULT(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)), GPUEXEC_NOT_FOUND);
-    CHECK_TEXT(gpuexec_error_text(), "optional", "this call was refused: gpuexec_launch at tests/unit/wrong_input.c:", "gpuexec_take_error()");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
-    CHECK_OK(gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)),
+                  GPUEXEC_NOT_FOUND, "optional", "this call was refused: gpuexec_launch at tests/unit/wrong_input.c:",
+                  "gpuexec_take_error()");
+    CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
 TEST(copies_past_the_end_of_pinned_memory) {
-    setting s = set_up();
+    setting s = set_up(UNIT_PTX, "add", 4096);
     char *pinned = gpuexec_alloc_pinned(s.ctx, 100);
     gpuexec_ptr big = gpuexec_alloc(s.ctx, 4096);
-    CHECK_RESULT(gpuexec_copy_out(s.stream, pinned + 40, big, 61), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "61 bytes", "60 left", "100 bytes", "wrong_input.c:", "cure:");
-    gpuexec_take_error();
+    CHECK_REFUSED(gpuexec_copy_out(s.stream, pinned + 40, big, 61), GPUEXEC_BAD_ARGUMENT, "61 bytes", "60 left",
+                  "100 bytes", "wrong_input.c:", "cure:");
     CHECK_RESULT(gpuexec_copy_in_now(s.ctx, big, pinned, 101), GPUEXEC_BAD_ARGUMENT);
     gpuexec_take_error();
     CHECK_OK(gpuexec_copy_in_now(s.ctx, big, pinned, 100));
@@ -939,69 +985,18 @@ TEST(copies_past_the_end_of_pinned_memory) {
     CHECK_OK(gpuexec_free_pinned(pinned));
 }
 
-TEST(pinned_memory_that_cannot_be_had) {
-    setting s = set_up();
-    CHECK(gpuexec_alloc_pinned(s.ctx, (size_t)1 << 46) == NULL);
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY);
-    CHECK_TEXT(gpuexec_error_text(), "70368744177664 bytes", "pinned", "cure:");
-}
-
-TEST(things_that_are_no_images) {
-    setting s = set_up();
-    gpuexec_module m = gpuexec_module_load(s.ctx, "#include <cuda.h>\n__global__ void k() {}\n", 0, NULL);
-    CHECK_TEXT(gpuexec_why(m), "CUDA C source", "nvcc -ptx");
-    m = gpuexec_module_load(s.ctx, "kernels/saxpy.ptx", 0, NULL);
-    CHECK_TEXT(gpuexec_why(m), "gpuexec_module_load_file");
-    m = gpuexec_module_load_file(s.ctx, "/bin/sh", NULL);
-    CHECK_TEXT(gpuexec_why(m), "ELF file, but no cubin", "/bin/sh", "GPUEXEC_BAD_IMAGE");
-    gpuexec_take_error();
-}
-
-TEST(events_in_the_wrong_order) {
-    setting s = set_up();
-    gpuexec_event a = gpuexec_event_create(s.ctx, NULL), b = gpuexec_event_create(s.ctx, NULL);
+/* Allocations fail from some point on, until even the text of a failure cannot be kept: still nothing
+   says that all is well. */
+static gpuexec_result launch_once(void) {
     uint32_t by = 1, n = 1;
-    gpuexec_event_record(a, s.stream);
-    gpuexec_launch(s.add, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n));
-    gpuexec_event_record(b, s.stream);
-    CHECK_OK(gpuexec_stream_sync(s.stream));
-    CHECK(gpuexec_event_elapsed_ms(a, b) >= 0);
-    CHECK(gpuexec_event_elapsed_ms(b, a) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "before the start event", "pass the earlier event first");
+    gpuexec_context ctx    = gpuexec_context_open(0, NULL);
+    gpuexec_stream  stream = gpuexec_stream_create(ctx, NULL);
+    gpuexec_kernel  add    = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
+    gpuexec_ptr     data   = gpuexec_alloc(ctx, 128);
+    gpuexec_result  made;
+    gpuexec_launch(add, stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(data, by, n));
+    made = gpuexec_stream_sync(stream);
+    if (!made) CHECK(gpuexec_ok(ctx) && gpuexec_ok(stream) && gpuexec_ok(add) && data != 0);
+    return made;
 }
-
-/* Allocations fail from some point on, until even the text of a failure cannot be kept: still nothing says that all is well. */
-static int allocations_left;
-static void *running_dry(void *user, void *p, size_t bytes) {
-    (void)user;
-    if (!bytes) { free(p); return NULL; }
-    return allocations_left-- > 0 ? realloc(p, bytes) : NULL;
-}
-TEST(host_memory_runs_out) {
-    gpuexec_setup_desc desc = { 0 };
-    int i, failures = 0;
-    desc.realloc_function = running_dry;
-    for (i = 0; i < 200; i++) {
-        uint32_t by = 1, n = 1;
-        gpuexec_result made;
-        gpuexec_context ctx;
-        gpuexec_stream  stream;
-        gpuexec_kernel  add;
-        gpuexec_ptr     data;
-        allocations_left = i;
-        if (gpuexec_setup(&desc)) { gpuexec_shutdown(); failures++; continue; }
-        ctx    = gpuexec_context_open(0, NULL);
-        stream = gpuexec_stream_create(ctx, NULL);
-        add    = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "add");
-        data   = gpuexec_alloc(ctx, 128);
-        gpuexec_launch(add, stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(data, by, n));
-        made = gpuexec_stream_sync(stream);
-        if (made) CHECK(gpuexec_error_text()[0]);
-        else CHECK(gpuexec_ok(ctx) && gpuexec_ok(stream) && gpuexec_ok(add) && data != 0);
-        failures += made != GPUEXEC_OK;
-        gpuexec_shutdown();
-        if (!made) break;
-    }
-    CHECK(failures > 10);
-    CHECK(i < 200);
-}
+TEST(host_memory_runs_out) { test_running_dry(launch_once, 200); }
