@@ -2028,6 +2028,7 @@ typedef struct gxi_state {
     uint32_t            first[16];               /* by kind: lists of the objects that belong to no other */
     /* What sections below add to calls above them, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
+    void              (*mark)(uint64_t stream);  /* that work was kept off it, for whoever waits for it */
     void              (*add_launches)(gxi_text *t);                  /* to the text of an asynchronous error: who may have failed */
     void              (*add_allocations)(gxi_text *t);               /* ... what it may have missed, if an address was illegal */
     void              (*add_barriers)(gxi_text *t);                  /* ... and who waits for that */
@@ -2370,8 +2371,6 @@ static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e, co
     record->last = d;
 }
 
-static void gxi_mark(uint64_t stream);           /* with this thread's latched failure, for whoever waits for the stream */
-
 /* Where every failure ends: writes the detail, latches it, logs it. e->text is made here. */
 static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec_error *e) {
     /* a call that waits takes what it latched at its end */
@@ -2401,7 +2400,7 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
         if (latches && !gxi_thread.latched) gxi_thread.latched = e->result;
         gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
     }
-    if (call->stream && gxi_thread.latched) gxi_mark(call->stream);
+    if (call->stream && gxi_thread.latched && GXI_LOAD(&gxi.mark)) GXI_LOAD(&gxi.mark)(call->stream);
     return e->result;
 }
 
@@ -2436,7 +2435,7 @@ static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *call) {
     const gpuexec_result result = gxi_latched();
     if (record) gxi_write_last(record, &record->first.e, call);
     else gxi_bare_error.result = result;
-    if (call->stream) gxi_mark(call->stream);
+    if (call->stream && GXI_LOAD(&gxi.mark)) GXI_LOAD(&gxi.mark)(call->stream);
     return result;
 }
 /* What a call answers because something just failed within it. */
@@ -2948,6 +2947,7 @@ GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL un
     return GXI_LOAD(&slot->id) == id ? slot : NULL;
 }
 static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_peek_inline(id, kind); }
+/* With this thread's latched failure. */
 static void gxi_mark(uint64_t stream) {
     gxi_slot *slot = gxi_peek(stream, GXI_STREAM);
     if (slot) GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
@@ -6283,6 +6283,7 @@ static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, ui
     made.is.stream.native = native;
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
+    GXI_STORE(&gxi.mark, &gxi_mark);
     handle.id = gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
     return handle;
 }

@@ -277,16 +277,14 @@ static void pushes(one *me) {
 static void failures(one *me) {
     char name[40];
     gpuexec_kernel k;
-    gpuexec_stream own = gpuexec_stream_create(me->all->ctx, NULL);      /* a wait for the shared one would return it */
+    const gpuexec_stream none = { 0 };           /* a wait for the shared one would return it */
     snprintf(name, sizeof name, "none_of_%u", me->number);
     k = gpuexec_kernel_get(me->all->mod, name);
     CHECK_TEXT(gpuexec_error_text(), name, "\"add\"");
     CHECK_TEXT(gpuexec_why(k), name);
-    CHECK_RESULT(gpuexec_launch(k, own, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);
+    CHECK_RESULT(gpuexec_launch(k, none, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_NOT_FOUND);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
     CHECK_TEXT(gpuexec_error_detail()->message, name);
-    CHECK_OK(gpuexec_stream_sync(own));                          /* taken: nothing of it is left on the stream */
-    CHECK_OK(gpuexec_stream_destroy(own));
 }
 static void prepared(one *me) {
     uint32_t by = 1, n = 32, out = 0, i;
@@ -394,7 +392,7 @@ TEST(many_short_threads) {
     CHECK_OK(gpuexec_take_error());
 }
 
-/* --- what a thread latched is found by others -------------------------------------------------------------------------- */
+/* --- what a thread latched is found by others --------------------------------------------------------------------- */
 
 enum { TOO_MANY_THREADS = 100000 };                          /* in a block, for every device */
 typedef struct failing {
@@ -404,8 +402,8 @@ typedef struct failing {
     gpuexec_event   event;
     int             how, takes;
 } failing;
-enum { BY_LAUNCH, BY_LATCH, BY_COPY_IN, BY_COPY_OUT_2D, BY_FILL, BY_RECORD, BY_STREAM_RECORD, BY_WAIT_EVENT, BY_WAIT_STREAM,
-       BY_HOST_FUNCTION, BY_PREPARED, BY_MULTI, WAYS };
+enum { BY_LAUNCH, BY_LATCH, BY_COPY_IN, BY_COPY_OUT_2D, BY_FILL, BY_RECORD, BY_STREAM_RECORD, BY_WAIT_EVENT,
+       BY_WAIT_STREAM, BY_HOST_FUNCTION, BY_PREPARED, BY_MULTI, WAYS };
 
 static failing fail_set_up(void) {
     failing f;
@@ -426,9 +424,10 @@ static gpuexec_result refused(const failing *f) {
     gpuexec_prepared prepared;
     char bytes[8];
     switch (f->how) {
-    case BY_LAUNCH:        return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, TOO_MANY_THREADS, 0), GPUEXEC_NO_ARGS);
+    case BY_LAUNCH:        return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, TOO_MANY_THREADS, 0),
+                                                 GPUEXEC_NO_ARGS);
     case BY_LATCH:
-        gpuexec_kernel_get(f->mod, "no_such_kernel");        /* latched, and the launch, which is right, refused for it */
+        gpuexec_kernel_get(f->mod, "no_such_kernel");      /* latched, and the launch, which is right, refused for it */
         return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     case BY_COPY_IN:       return gpuexec_copy_in(f->stream, 0, bytes, sizeof bytes);
     case BY_COPY_OUT_2D:   return gpuexec_copy_out_2d(f->stream, bytes, 8, 0, 8, 8, 1);
@@ -471,7 +470,8 @@ TEST(a_wait_returns_what_was_refused_on_another_thread) {
     for (f.how = 0; f.how < WAYS; f.how++) {
         in_a_thread(fail_and_end, &f);
         CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
-        CHECK_TEXT(gpuexec_error_text(), "another thread met it; this call reports it: gpuexec_stream_sync at ", "threads.c:");
+        CHECK_TEXT(gpuexec_error_text(), "another thread met it; this call reports it: gpuexec_stream_sync at ",
+                   "threads.c:");
         CHECK_OK(gpuexec_stream_sync(f.stream));             /* the next one has nothing to return */
         CHECK_OK(gpuexec_take_error());                      /* and nothing is latched here */
         in_a_thread(fail_and_end, &f);
@@ -504,7 +504,8 @@ TEST(two_streams_of_one_failure) {
     g.stream = gpuexec_stream_create(f.ctx, NULL);
     CHECK_RESULT(refused(&f), GPUEXEC_BAD_LAUNCH);
     CHECK_RESULT(refused(&g), GPUEXEC_BAD_LAUNCH);
-    CHECK_RESULT(gpuexec_stream_sync(f.stream), GPUEXEC_BAD_LAUNCH);     /* takes the thread's failure, and so both streams' */
+    /* takes the thread's failure, and so both streams' */
+    CHECK_RESULT(gpuexec_stream_sync(f.stream), GPUEXEC_BAD_LAUNCH);
     CHECK_OK(gpuexec_stream_sync(g.stream));
     CHECK_OK(gpuexec_shutdown());
 }
@@ -512,7 +513,8 @@ TEST(shutdown_reports_what_nobody_took) {
     failing f = fail_set_up();
     in_a_thread(fail_and_end, &f);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
-    CHECK_TEXT(gpuexec_error_text(), "threads.c:", "gpuexec_launch", "another thread met it; this call reports it: gpuexec_shutdown");
+    CHECK_TEXT(gpuexec_error_text(), "threads.c:", "gpuexec_launch",
+               "another thread met it; this call reports it: gpuexec_shutdown");
     CHECK_OK(gpuexec_shutdown());
     f = fail_set_up();
     f.how = BY_LATCH;
@@ -564,7 +566,7 @@ TEST(without_the_latch_waits_return_their_own_failures) {
     CHECK_OK(gpuexec_shutdown());
 }
 
-/* --- threads that end during gpuexec_shutdown, and calls of others beside gpuexec_setup ------------------------------------- */
+/* --- threads that end during gpuexec_shutdown, and calls of others beside gpuexec_setup --------------------------- */
 
 static int blocks;                                           /* of the allocator below that live */
 static void *count_blocks(void *user, void *p, size_t bytes) {
