@@ -2453,15 +2453,26 @@ static GXI_NOINLINE gpuexec_result gxi_take(void) {
     gxi_unlock(&gxi_tables);
     return result;
 }
-/* Makes a failure that another thread latched this one's last: that with the number, or with 0 the first that no wait
-   has returned yet. GPUEXEC_OK if there is none any more. */
+/* The latched failure with that number, or for 0 the first that no wait has returned yet. gxi_tables is held. */
+static gxi_thread_record *gxi_latched_elsewhere(uint32_t number) {
+    gxi_thread_record *record, *found = NULL;
+    for (record = gxi.records; record; record = record->next) {
+        if (!record->latched || (number ? record->latched != number : record->reported)) continue;
+        if (!found || record->latched < found->latched) found = record;
+    }
+    return found;
+}
+/* Makes such a failure of another thread the last one of this. GPUEXEC_OK if there is none any more. */
 static GXI_COLD gpuexec_result gxi_take_of_others(const gxi_call *call, uint32_t number) {
-    gxi_thread_record *own = gxi_record(), *record, *found = NULL;
+    gxi_thread_record *own, *found;
     gpuexec_result result = GPUEXEC_OK;
     gxi_lock(&gxi_tables);
-    for (record = gxi.records; record; record = record->next)
-        if (record->latched && (number ? record->latched == number : !record->reported && (!found || record->latched < found->latched)))
-            found = record;
+    found = gxi_latched_elsewhere(number);
+    gxi_unlock(&gxi_tables);
+    if (!found) return GPUEXEC_OK;
+    own = gxi_record();                          /* which takes the mutex itself */
+    gxi_lock(&gxi_tables);
+    found = gxi_latched_elsewhere(number);
     if (found) {
         found->reported = 1;
         result = found->first.e.result;

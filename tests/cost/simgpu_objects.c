@@ -1,7 +1,8 @@
 /* What many allocations cost on the CPU device, whose library is the argument, by the driver's own calls. Prints what a
    hundred thousand and then a million take, in milliseconds of processor time: to be made, to be freed (a third in the
    order they were made, a third in the reverse order, a third at random), and to go with their context. Exit code 1 if
-   the driver answers anything wrong: it is asked for addresses in living allocations, in freed ones, and behind both. */
+   the driver answers anything wrong: it is asked for addresses in living allocations, in freed
+   ones, and behind both. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif

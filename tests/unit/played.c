@@ -531,6 +531,7 @@ TEST(kernels_that_cannot_be_counted) {
 
 /* Objects stand in chunks of 256: when those are full and no memory is left for another, what the driver made already
    goes back to it. */
+#define NEW_CHUNK (sizeof(gxi_header) + GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)))
 static int no_chunk, chunks_refused;
 static void *no_more_chunks(void *user, void *p, size_t bytes) {
     (void)user;
@@ -538,7 +539,7 @@ static void *no_more_chunks(void *user, void *p, size_t bytes) {
         free(p);
         return NULL;
     }
-    if (no_chunk && !p && bytes == GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links))) {
+    if (no_chunk && !p && bytes == NEW_CHUNK) {
         chunks_refused++;
         return NULL;
     }
