@@ -3525,15 +3525,19 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, in
     return GPUEXEC_OK;
 }
 
+/* Whether a device, given as CUdevice and ordinal, can have peer access to another's memory; -1 after a failure. */
+static int gxi_can_access(gxi_call *call, int device, int peer, int ordinal, int peer_ordinal) {
+    int can = 0;
+    if (GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer)) == 0) return can;
+    gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", ordinal, peer_ordinal);
+    return -1;
+}
 GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
-    int device = 0, peer = 0, can = 0;
+    int device = 0, peer = 0, can;
     GXI_CALL_NO_PLACE(gpuexec_device_can_access_peer, GXI_ASKS);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
-    if (GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer))) {
-        gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", ordinal, peer_ordinal);
-        return 0;
-    }
-    return can;
+    can = gxi_can_access(call, device, peer, ordinal, peer_ordinal);
+    return can < 0 ? 0 : can;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -3558,6 +3562,19 @@ static GXI_NOINLINE gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context conte
 }
 /* As gxi_enter, for who wants the driver's answer. */
 static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) { return gxi_enter(call, context, scope) ? call->cu : 0; }
+
+/* Ends a handle and what it stands for. One that was never made is no failure. */
+static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+    gxi_scope scope = { 0, 0 };
+    gxi_slot *slot;
+    int cu;
+    if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
+    if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
+    if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    cu = gxi_destroy(call, slot);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "%s cannot be %s", is, kind == GXI_MODULE ? "unloaded" : "destroyed") : GPUEXEC_OK;
+}
 
 /* Leaves to the others what a handle owns: a retain of the primary context, or one count of a made one. The driver wants to see the latter current,
    and when it was the last count, it takes the context off the thread's stack itself. */
@@ -4938,15 +4955,8 @@ GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuex
     return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module) {
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
     GXI_CALL(gpuexec_module_unload, GXI_CLEANS);
-    if (gxi_was_never_made(module.id, GXI_MODULE)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_module(call, module)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    cu = gxi_destroy(call, slot);
-    gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "the module cannot be unloaded") : GPUEXEC_OK;
+    return gxi_destroy_handle(call, module.id, GXI_MODULE, "the module");
 }
 
 /* --- kernels ------------------------------------------------------------------------------------------------------- */
@@ -5606,15 +5616,8 @@ GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker) {
     return slot ? slot->is.linker.info->ms : -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker) {
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
     GXI_CALL(gpuexec_linker_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(linker.id, GXI_LINKER)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_linker(call, linker)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    cu = gxi_destroy(call, slot);
-    gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "the linker cannot be destroyed") : GPUEXEC_OK;
+    return gxi_destroy_handle(call, linker.id, GXI_LINKER, "the linker");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -6249,8 +6252,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         else {
             int peer = 0;
             if (gxi_device(call, other, &peer)) return gxi_failed_with();
-            if (GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(home)->device, peer)))
-                return gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", device, other);
+            if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0) return gxi_failed_with();
             gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device, what[GXI_TO].device);
             if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
             else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
@@ -6396,17 +6398,29 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
     return gxi_fail(call, (gpuexec_result)recorded, "look at why it was refused, then record the event again",
                     "%s is not recorded: its last gpuexec_event_record%s%s was refused with %s", is, GXI_AT(where), gpuexec_result_name((gpuexec_result)recorded));
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
-    gxi_slot *slot, *e;
+/* `fails`: what cannot be. */
+static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, const char *fails) {
     gxi_scope scope;
     int cu;
-    GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_event_refused(call, e, "the event") || gxi_enter_stream(call, slot, &scope))
-        return gxi_failed_with();
-    cu = GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, e->is.event.native, 0));
+    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuEventRecord, (event, stream->is.stream.native));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
+}
+static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, const char *fails) {
+    gxi_scope scope;
+    int cu;
+    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, event, 0));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
+    gxi_slot *slot, *e;
+    GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
+    if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) || gxi_event_refused(call, e, "the event"))
+        return gxi_failed_with();
+    return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event");
 }
 /* An event of the stream's context, which is kept there: a wait looks at the record at its call, so that the event is
    free again when that has returned. NULL after a failure. */
@@ -6437,20 +6451,8 @@ static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct 
     gxi_unlock(&gxi_tables);
     if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
 }
-static gpuexec_result gxi_wait_stream(gxi_call *call, const gxi_slot *slot, const gxi_slot *before, struct CUevent_st *event) {
-    gxi_scope scope;
-    int cu;
-    if (gxi_enter_stream(call, before, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuEventRecord, (event, before->is.stream.native));
-    gxi_leave(&scope);
-    if (cu == 0) {
-        if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-        cu = GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, event, 0));
-        gxi_leave(&scope);
-    }
-    return cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the other") : GPUEXEC_OK;
-}
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other) {
+    static const char cannot[] = "the stream cannot wait for the other";
     struct CUevent_st *event;
     gpuexec_result result;
     gxi_slot *slot, *before;
@@ -6458,7 +6460,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
     if (!(slot = gxi_begin_with_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || !(event = gxi_spare_take(call, before)))
         return gxi_failed_with();
-    result = gxi_wait_stream(call, slot, before, event);
+    result = gxi_stream_records(call, before, event, cannot);
+    if (!result) result = gxi_stream_waits(call, slot, event, cannot);
     gxi_spare_give(call, before, event, result == GPUEXEC_OK);
     return result;
 }
@@ -6563,19 +6566,16 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
 }
 static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e, *slot;
-    gxi_scope scope;
-    int cu;
+    gpuexec_result result;
     if (!(e = gxi_begin_with_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "record it on a stream of its own context, then let the other stream wait for it",
                         "the event is of device %d (context %p), the stream of device %d (context %p)", gxi_ordinal_of(e),
                         (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
-    if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native));
-    if (cu == 0) GXI_STORE(&e->is.event.recorded, 1);
-    gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
+    result = gxi_stream_records(call, slot, e->is.event.native, "the event cannot be recorded");
+    if (!result) GXI_STORE(&e->is.event.recorded, 1);
+    return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
     gpuexec_result result;
@@ -6667,11 +6667,8 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
     return -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
-    gxi_slot *slot;
     GXI_CALL(gpuexec_event_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(event.id, GXI_EVENT)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_event(call, event, "the event"))) return gxi_failed_with();
-    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the event cannot be destroyed") : GPUEXEC_OK;
+    return gxi_destroy_handle(call, event.id, GXI_EVENT, "the event");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -7097,15 +7094,17 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                     name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes, args->count);
 }
 
+static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const gxi_slot *k, const gxi_slot *s) {
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure, "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
+                    gxi_kernel_of(k)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s), (void *)s->cu_context);
+}
 /* What every launch checks before the driver: handles, one context, the arguments. 0 after a failure. */
 static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
     if (!(*k = gxi_ask_kernel(call, kernel))) return 0;
     *s = gxi_peek(stream.id, GXI_STREAM);        /* of the kernel's context: whether that lives was asked a moment ago */
     if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_ask_stream(call, stream))) return 0;
     if ((*k)->cu_context != (*s)->cu_context)
-        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
-                 "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", gxi_kernel_of(*k)->name, gxi_ordinal_of(*k),
-                 (void *)(*k)->cu_context, gxi_ordinal_of(*s), (void *)(*s)->cu_context);
+        gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module in the stream's", *k, *s);
     else if (!gxi_args_fit((*k)->is.kernel.sizes, args)) gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->is.kernel.sizes, args);
     else return 1;
     return 0;
@@ -7452,12 +7451,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_pa
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params) {
-    gxi_slot *slot;
     GXI_CALL(gpuexec_params_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(params.id, GXI_PARAMS)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_params(call, params))) return gxi_failed_with();
-    gxi_destroy(call, slot);
-    return GPUEXEC_OK;
+    return gxi_destroy_handle(call, params.id, GXI_PARAMS, "the parameter block");
 }
 
 /* --- prepared launches --------------------------------------------------------------------------------------------- */
@@ -7631,12 +7626,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
 }
 
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared) {
-    gxi_slot *slot;
     GXI_CALL(gpuexec_prepared_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(prepared.id, GXI_PREPARED)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_prepared(call, prepared))) return gxi_failed_with();
-    gxi_destroy(call, slot);
-    return GPUEXEC_OK;
+    return gxi_destroy_handle(call, prepared.id, GXI_PREPARED, "the prepared launch");
 }
 
 #if defined(GPUEXEC_NO_MULTI)
@@ -7905,12 +7896,8 @@ static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
 static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
     unsigned i, k;
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
-        int can = 1;
-        if (i != k && GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device))) {
-            gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", b->ordinals[i], b->ordinals[k]);
-            return -1;
-        }
-        if (!can) return 0;
+        const int can = i == k ? 1 : gxi_can_access(call, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device, b->ordinals[i], b->ordinals[k]);
+        if (can <= 0) return can;
     }
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
         gxi_scope scope;
@@ -8204,9 +8191,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
                         "the stream is a default stream (legacy or per-thread) of device %d; a multi-device launch takes streams that were created",
                         gxi_ordinal_of(d[i].stream));
     if (d[i].kernel->cu_context != d[i].stream->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context",
-                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", kernel->name, gxi_ordinal_of(d[i].kernel),
-                        (void *)d[i].kernel->cu_context, gxi_ordinal_of(d[i].stream), (void *)d[i].stream->cu_context);
+        return gxi_fail_contexts(call, "use a stream of the kernel's context", d[i].kernel, d[i].stream);
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch",
                         "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
@@ -8293,22 +8278,24 @@ static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_devi
     return GPUEXEC_OK;
 }
 
+static GXI_NOINLINE int gxi_multi_record(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i) {
+    return GXI_TRY(cuEventRecord, (m->events[i], d[i].stream->is.stream.native));
+}
+static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i, unsigned other) {
+    return GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[other], 0));
+}
 /* Makes every stream wait for all that the others have so far: a star around the first stream, which costs two waits across devices for each other stream.
    With two devices both record first, which leaves out one of the two hops. Measured, H200s: see the README. */
 static int gxi_multi_meet(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d) {
-#define GXI_RECORD(i) GXI_TRY(cuEventRecord, (m->events[i], d[i].stream->is.stream.native))
-#define GXI_WAIT(i, k) GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[k], 0))
     unsigned i;
-    int cu = m->count == 2 ? GXI_RECORD(0) : 0;
+    int cu = m->count == 2 ? gxi_multi_record(call, m, d, 0) : 0;
     for (i = 1; i < m->count && cu == 0; i++) {
-        cu = GXI_RECORD(i);
-        if (cu == 0) cu = GXI_WAIT(0, i);
+        cu = gxi_multi_record(call, m, d, i);
+        if (cu == 0) cu = gxi_multi_wait(call, m, d, 0, i);
     }
-    if (m->count > 2 && cu == 0) cu = GXI_RECORD(0);
-    for (i = 1; i < m->count && cu == 0; i++) cu = GXI_WAIT(i, 0);
+    if (m->count > 2 && cu == 0) cu = gxi_multi_record(call, m, d, 0);
+    for (i = 1; i < m->count && cu == 0; i++) cu = gxi_multi_wait(call, m, d, i, 0);
     return cu;
-#undef GXI_RECORD
-#undef GXI_WAIT
 }
 
 typedef struct gxi_launch_params {               /* CUDA_LAUNCH_PARAMS */
