@@ -3455,7 +3455,7 @@ static int gxi_attribute(gxi_call *call, int device, int attribute, int *value) 
     return cu;
 }
 /* Several attributes of a device, or of a function. What the driver does not know is 0; behind another failure, nothing more is asked. */
-static int gxi_attributes(gxi_call *call, int device, struct CUfunc_st *function, const int *attributes, unsigned n, int *values) {
+static GXI_NOINLINE int gxi_attributes(gxi_call *call, int device, struct CUfunc_st *function, const int *attributes, unsigned n, int *values) {
     unsigned i;
     memset(values, 0, n * sizeof *values);
     for (i = 0; i < n; i++) {
@@ -3467,7 +3467,7 @@ static int gxi_attributes(gxi_call *call, int device, struct CUfunc_st *function
     }
     return 0;
 }
-static int gxi_capability(gxi_call *call, int device, int *capability) {     /* 90 for 9.0 */
+static GXI_NOINLINE int gxi_capability(gxi_call *call, int device, int *capability) {     /* 90 for 9.0 */
     static const int attributes[] = { GXI_DEV_COMPUTE_CAPABILITY_MAJOR, GXI_DEV_COMPUTE_CAPABILITY_MINOR };
     int values[2];
     const int cu = gxi_attributes(call, device, NULL, attributes, 2, values);
@@ -3550,11 +3550,16 @@ static int gxi_ordinal_of(const gxi_slot *slot) {                    /* of the o
     return context ? gxi_context_of(context)->ordinal : -1;
 }
 
+/* An API call that only looks at an object; NULL after a failure. */
+static GXI_NOINLINE gxi_slot *gxi_asked(const char *function, uint64_t id, unsigned kind, const char *is) {
+    gxi_call call;
+    return gxi_get(gxi_call_of(&call, function, NULL, GXI_ASKS), id, kind, is);
+}
 /* An API call begins with the object that it is given; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     return gxi_begin(call) ? NULL : gxi_get(call, id, kind, is);
 }
-static gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) { return gxi_begin_with(call, context.id, GXI_CONTEXT, "the context"); }
+static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) { return gxi_begin_with(call, context.id, GXI_CONTEXT, "the context"); }
 /* An API call that makes or asks something in a context begins: its slot, with the context current until gxi_leave; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
     gxi_slot *slot = gxi_begin_with_context(call, context);
@@ -3727,7 +3732,7 @@ GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct 
     return gxi_context_adopt(call, native, 1);
 }
 
-static int gxi_context_count(gxi_slot *slot, int change) {
+static int gxi_context_count(const gxi_slot *slot, int change) {
     int users;
     gxi_lock(&gxi_tables);
     users = gxi_context_of(slot)->users += change;
@@ -3742,9 +3747,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_
     return GPUEXEC_OK;
 }
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
-    gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_users, GXI_ASKS);
-    return (slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) != NULL ? gxi_context_count(slot, 0) : 0;
+    const gxi_slot *slot = gxi_asked("gpuexec_context_users", context.id, GXI_CONTEXT, "the context");
+    return slot ? gxi_context_count(slot, 0) : 0;
 }
 
 /* The audit: what this thread pushed through us, where, and what was current below it. Deeper pushes than it holds are counted, not described. */
@@ -3883,15 +3887,11 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
 }
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
-    gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_native, GXI_ASKS);
-    slot = gxi_get(call, context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_asked("gpuexec_context_native", context.id, GXI_CONTEXT, "the context");
     return slot ? slot->cu_context : NULL;
 }
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
-    gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_device, GXI_ASKS);
-    slot = gxi_get(call, context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_asked("gpuexec_context_device", context.id, GXI_CONTEXT, "the context");
     return slot ? gxi_context_of(slot)->ordinal : -1;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *available, size_t *total) {
@@ -4238,7 +4238,7 @@ typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJE
 static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin", "a fatbin", "a host object", "a library of host objects", "LTO-IR",
                                                "an ELF file without device code" };
 
-static int gxi_starts(const void *image, size_t n, const char *magic) {      /* byte by byte: a text may end earlier; n 0: its length is not known */
+static GXI_NOINLINE int gxi_starts(const void *image, size_t n, const char *magic) {      /* byte by byte: a text may end earlier; n 0: its length is not known */
     const char *p = (const char *)image;
     size_t i;
     for (i = 0; magic[i]; i++) if ((n && i >= n) || p[i] != magic[i]) return 0;
@@ -4875,33 +4875,27 @@ GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpue
 static gxi_slot *gxi_ask_module(gxi_call *call, gpuexec_module module) { return gxi_get(call, module.id, GXI_MODULE, "the module"); }
 
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_native, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_native", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.native : NULL;
 }
 GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_log, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_log", module.id, GXI_MODULE, "the module");
     return slot && slot->is.module.info->log ? slot->is.module.info->log : "";
 }
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_jit_ms, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_jit_ms", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->jit_ms : -1.0;
 }
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_threads_per_block, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_threads_per_block", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->threads_per_block : -1;
 }
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_kernel_count, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_kernel_count", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->nkernels : -1;
 }
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_module_kernel_name, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_kernel_name", module.id, GXI_MODULE, "the module");
     return slot && index >= 0 && index < slot->is.module.info->nkernels ? slot->is.module.info->kernels[index] : NULL;
 }
 static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name, size_t *bytes) {
@@ -5133,8 +5127,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
 static gxi_slot *gxi_ask_kernel(gxi_call *call, gpuexec_kernel kernel) { return gxi_get(call, kernel.id, GXI_KERNEL, "the kernel"); }
 
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_native, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    const gxi_slot *slot = gxi_asked("gpuexec_kernel_native", kernel.id, GXI_KERNEL, "the kernel");
     return slot ? slot->is.kernel.native : NULL;
 }
 
@@ -5171,19 +5164,16 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     return GPUEXEC_OK;
 }
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_size, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
     return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[index + 1] : 0;
 }
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_type, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_type", kernel.id, GXI_KERNEL, "the kernel");
     if (!slot || !slot->is.kernel.sizes || index < 0 || index >= slot->is.kernel.sizes[0]) return GPUEXEC_PARAMETER_UNKNOWN;
     return (gpuexec_parameter_type)slot->is.kernel.sizes[2 * slot->is.kernel.sizes[0] + index + 1];
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_offset, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
     return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
 }
 /* The opt-in to so much dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever of several handles of the
@@ -5606,13 +5596,11 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
 }
 
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker) {
-    GXI_CALL_NO_PLACE(gpuexec_linker_log, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_linker(call, linker);
+    const gxi_slot *slot = gxi_asked("gpuexec_linker_log", linker.id, GXI_LINKER, "the linker");
     return slot && slot->is.linker.info->log ? slot->is.linker.info->log : "";
 }
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker) {
-    GXI_CALL_NO_PLACE(gpuexec_linker_ms, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_linker(call, linker);
+    const gxi_slot *slot = gxi_asked("gpuexec_linker_ms", linker.id, GXI_LINKER, "the linker");
     return slot ? slot->is.linker.info->ms : -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker) {
@@ -5918,6 +5906,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* --- copies and fills: one function for all, with or without a stream, of one row or several ------------------------- */
 
 typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16, GXI_FILL32 } gxi_transfer_kind;
+enum { GXI_NOW = 16 };                           /* added to it: without a stream */
 typedef struct gxi_side {
     const char *is;
     int         host;                            /* 1: a host pointer, 0: a device address */
@@ -5931,12 +5920,19 @@ typedef struct gxi_transfer {
 } gxi_transfer;
 enum { GXI_TO = 0, GXI_FROM = 1 };
 
-static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint32_t value, uint64_t bytes) {
+static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint64_t bytes) {    /* from: of a fill, its value */
     gxi_transfer x;
     memset(&x, 0, sizeof x);
-    x.kind = kind; x.value = value; x.bytes = bytes; x.rows = 1;
-    x.sides[GXI_TO].is = "the destination"; x.sides[GXI_TO].address = to; x.sides[GXI_TO].host = kind == GXI_COPY_OUT;
-    x.sides[GXI_FROM].is = "the source"; x.sides[GXI_FROM].address = from; x.sides[GXI_FROM].host = kind == GXI_COPY_IN;
+    x.kind = kind;
+    x.bytes = bytes;
+    x.rows = 1;
+    x.value = (uint32_t)from;
+    x.sides[GXI_TO].is = "the destination";
+    x.sides[GXI_TO].address = to;
+    x.sides[GXI_TO].host = kind == GXI_COPY_OUT;
+    x.sides[GXI_FROM].is = "the source";
+    x.sides[GXI_FROM].address = from;
+    x.sides[GXI_FROM].host = kind == GXI_COPY_IN;
     x.sides[GXI_TO].pitch = x.sides[GXI_FROM].pitch = bytes;
     return x;
 }
@@ -6109,72 +6105,76 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
     return GPUEXEC_OK;
 }
 
-#define GXI_TRANSFER(name, stream, context, kind, to, from, value, bytes) \
-    GXI_CALL(name, GXI_WORKS); \
-    const gxi_transfer x = gxi_transfer_of(kind, to, from, value, bytes); \
-    return gxi_transfer_on(call, stream, context, &x)
+/* In the order of the API's parameters, which makes each of its calls a short one. on: a stream, or with GXI_NOW a context. */
+static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to, uint64_t from, uint64_t bytes, int kind,
+                                                     const char *function) {
+    const int now = (kind & GXI_NOW) != 0;
+    const gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, bytes);
+    gxi_call call;
+    return gxi_transfer_on(gxi_call_of(&call, function, where, GXI_WORKS), now ? 0 : on, now ? on : 0, &x);
+}
 static uint64_t gxi_times(uint64_t count, unsigned size) { return count > GXI_MOST_MEMORY ? UINT64_MAX : count * size; }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_in, stream.id, 0, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
+    return gxi_transfer_call(where, stream.id, to, (uintptr_t)from, bytes, GXI_COPY_IN, "gpuexec_copy_in");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_out, stream.id, 0, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
+    return gxi_transfer_call(where, stream.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT, "gpuexec_copy_out");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy, stream.id, 0, GXI_COPY, to, from, 0, bytes);
+    return gxi_transfer_call(where, stream.id, to, from, bytes, GXI_COPY, "gpuexec_copy");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
-    GXI_TRANSFER(gpuexec_fill, stream.id, 0, GXI_FILL, to, 0, value, bytes);
+    return gxi_transfer_call(where, stream.id, to, value, bytes, GXI_FILL, "gpuexec_fill");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill16, stream.id, 0, GXI_FILL16, to, 0, value, gxi_times(count, 2));
+    return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 2), GXI_FILL16, "gpuexec_fill16");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill32, stream.id, 0, GXI_FILL32, to, 0, value, gxi_times(count, 4));
+    return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 4), GXI_FILL32, "gpuexec_fill32");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_in_now, 0, context.id, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
+    return gxi_transfer_call(where, context.id, to, (uintptr_t)from, bytes, GXI_COPY_IN | GXI_NOW, "gpuexec_copy_in_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_out_now, 0, context.id, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
+    return gxi_transfer_call(where, context.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT | GXI_NOW, "gpuexec_copy_out_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_now, 0, context.id, GXI_COPY, to, from, 0, bytes);
+    return gxi_transfer_call(where, context.id, to, from, bytes, GXI_COPY | GXI_NOW, "gpuexec_copy_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes) {
-    GXI_TRANSFER(gpuexec_fill_now, 0, context.id, GXI_FILL, to, 0, value, bytes);
+    return gxi_transfer_call(where, context.id, to, value, bytes, GXI_FILL | GXI_NOW, "gpuexec_fill_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes) {
     GXI_CALL(gpuexec_copy_peer, GXI_WORKS);
-    gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, 0, bytes);
+    gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, bytes);
     x.sides[GXI_TO].context = to_context.id;
     x.sides[GXI_FROM].context = from_context.id;
     return gxi_transfer_on(call, stream.id, 0, &x);
 }
 
-#define GXI_TRANSFER_2D(name, kind, to, to_pitch, from, from_pitch, value) \
+#define GXI_TRANSFER_2D(name, kind, to, to_pitch, from, from_pitch) \
     GXI_CALL(name, GXI_WORKS); \
-    gxi_transfer x = gxi_transfer_of(kind, to, from, value, width_bytes); \
+    gxi_transfer x = gxi_transfer_of(kind, to, from, width_bytes); \
     x.sides[GXI_TO].pitch = to_pitch; \
     x.sides[GXI_FROM].pitch = from_pitch; \
     x.rows = height; \
     return gxi_transfer_on(call, stream.id, 0, &x)
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch, 0);
+    GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
                                                  size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_out_2d, GXI_COPY_OUT, (uintptr_t)to, to_pitch, from, from_pitch, 0);
+    GXI_TRANSFER_2D(gpuexec_copy_out_2d, GXI_COPY_OUT, (uintptr_t)to, to_pitch, from, from_pitch);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
                                              size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_2d, GXI_COPY, to, to_pitch, from, from_pitch, 0);
+    GXI_TRANSFER_2D(gpuexec_copy_2d, GXI_COPY, to, to_pitch, from, from_pitch);
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
                                              size_t height) {
-    GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, 0, 0, value);
+    GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, value, 0);
 }
 
 /* --- will a copy be asynchronous ------------------------------------------------------------------------------------- */
@@ -6195,7 +6195,7 @@ static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info) {
     static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
-    const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, 0, bytes);
+    const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
     gpuexec_pointer_info what[2];
     gxi_range range;
     gxi_text t = { 0, 0, 0, 0 };
@@ -6358,8 +6358,7 @@ static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) { return 
 static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) { return gxi_begin_with(call, stream.id, GXI_STREAM, "the stream"); }
 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
-    GXI_CALL_NO_PLACE(gpuexec_stream_native, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_stream(call, stream);
+    const gxi_slot *slot = gxi_asked("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
     return slot ? slot->is.stream.native : NULL;
 }
 
@@ -6560,8 +6559,7 @@ static gxi_slot *gxi_ask_event(gxi_call *call, gpuexec_event event, const char *
 static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *is) { return gxi_begin_with(call, event.id, GXI_EVENT, is); }
 
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
-    GXI_CALL_NO_PLACE(gpuexec_event_native, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_event(call, event, "the event");
+    const gxi_slot *slot = gxi_asked("gpuexec_event_native", event.id, GXI_EVENT, "the event");
     return slot ? slot->is.event.native : NULL;
 }
 static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
@@ -6827,7 +6825,7 @@ enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
 static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
 static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuLaunchKernelEx" };
 
-static unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {     /* blocks of a cluster along that axis; 0: the desc asks for no cluster */
+static GXI_NOINLINE unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {     /* blocks of a cluster along that axis; 0: the desc asks for no cluster */
     if (!desc || !(desc->cluster_x || desc->cluster_y || desc->cluster_z)) return 0;
     return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y : desc->cluster_z + !desc->cluster_z;
 }
@@ -7321,13 +7319,11 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuex
     return gxi_params_added(call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
 }
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
-    GXI_CALL_NO_PLACE(gpuexec_params_count, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_params(call, params);
+    const gxi_slot *slot = gxi_asked("gpuexec_params_count", params.id, GXI_PARAMS, "the parameter block");
     return slot ? (int)gxi_block_of(slot)->count : -1;
 }
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_params_offset, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_params(call, params);
+    const gxi_slot *slot = gxi_asked("gpuexec_params_offset", params.id, GXI_PARAMS, "the parameter block");
     return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
 }
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes) {
