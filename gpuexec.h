@@ -3424,6 +3424,13 @@ static int gxi_note(gxi_call *call, int cu) { return call->cu = cu; }
 #define GXI_PART(before, x) (x) ? (before) : "", (x) ? (x) : ""
 #define GXI_AT(where) GXI_PART(" at ", where)
 static const char *gxi_place(const char *where) { return where ? where : "?"; }
+static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *is) {      /* 1 after that failure */
+    if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", is);
+    return !p;
+}
+static GXI_COLD gpuexec_result gxi_fail_memory(gxi_call *call, const char *what) {
+    return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %s", what);
+}
 /* What a call that makes something returns: its id, or that of a failed handle. */
 static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
 
@@ -3486,7 +3493,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
     enum { GXI_ASKED = sizeof attributes / sizeof attributes[0] };
     int device = 0, cu = 0, values[GXI_ASKED];
     GXI_CALL(gpuexec_device_get_info, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) ||
@@ -3518,7 +3525,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, int ordinal, int attribute, int *value) {
     int device = 0;
     GXI_CALL(gpuexec_device_get_attribute, GXI_ASKS);
-    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
+    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
         return gxi_fail_cu(call, NULL, "attribute %d of device %d cannot be read", attribute, ordinal);
@@ -3602,7 +3609,7 @@ static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ord
     gxi_slot made;
     uint64_t id;
     if (!info) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context");
+        gxi_fail_memory(call, "a context");
         return 0;
     }
     memset(info, 0, sizeof *info);
@@ -3873,7 +3880,7 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
         gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "", gxi_place(p->where));
         if (p->below && (!i || p->below != p[-1].native)) gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
-    if (t.failed) { gxi_text_free(&t); gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the text"); return 0; }
+    if (t.failed) { gxi_text_free(&t); gxi_fail_memory(call, "the text"); return 0; }
     if (text && bytes) snprintf(text, bytes, "%s", t.p);
     n = t.n;
     gxi_text_free(&t);
@@ -3939,7 +3946,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuex
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_get_limit, GXI_ASKS);
-    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
+    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
     cu = GXI_TRY(cuCtxGetLimit, (value, (int)limit));
     gxi_leave(&scope);
@@ -4446,8 +4453,8 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
     }
     return GPUEXEC_OK;
 }
+static void gxi_jit_end_logs(gxi_jit *jit) { jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0; }       /* after the driver has written them */
 static int gxi_jit_is_cut(const gxi_jit *jit) {
-    jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0;
     return jit->size < GXI_LOG_MOST && (strlen(jit->logs) >= jit->size - 2 || strlen(jit->logs + jit->size) >= jit->size - 2);
 }
 static double gxi_jit_ms(const gxi_jit *jit) {
@@ -4681,6 +4688,7 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
     do {
         if (gxi_jit_make(call, &jit, desc)) return NULL;
         cu = GXI_TRY_MAKE(native, cuModuleLoadDataEx, (&native, data, jit.n, jit.options, jit.values));
+        gxi_jit_end_logs(&jit);
         cut = gxi_jit_is_cut(&jit);
         if (cu == 0) gxi_keep_longer(&m->log, jit.logs);
         if (cu == 0 && cut) GXI_BESIDE(cuModuleUnload, (native));
@@ -4781,10 +4789,7 @@ static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, 
     if (!desc) desc = &gxi_module_defaults;
     if (desc->name) name = desc->name;
     if (gxi_check_jit(call, desc, 0) || !(context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context"))) return 0;
-    if (!data) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL");
-        return 0;
-    }
+    if (gxi_is_null(call, data, "the image")) return 0;
     if (gxi_check_length(call, name, bytes)) return 0;
     image.kind = gxi_image_is(data, bytes);
     if (gxi_check_image(call, name, data, &image.bytes, image.kind)) return 0;
@@ -4825,10 +4830,7 @@ static uint64_t gxi_load_file(gxi_call *call, gpuexec_context context, const cha
     char *data;
     size_t bytes = 0;
     uint64_t id;
-    if (!path) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
-        return 0;
-    }
+    if (gxi_is_null(call, path, "the path")) return 0;
     if (!gxi_begin_with_context(call, context) || !(data = gxi_read_file(call, path, &bytes))) return 0;
     gxi_add(&name, "\"%s\"", path);
     id = gxi_load(call, context.id, data, bytes, desc, name.p ? name.p : "the file");
@@ -4849,12 +4851,9 @@ static uint64_t gxi_module_adopt(gxi_call *call, gpuexec_context context, struct
     gxi_module *m;
     uint64_t id;
     if (!(slot = gxi_begin_with_context(call, context))) return 0;
-    if (!native) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUmodule is NULL");
-        return 0;
-    }
+    if (gxi_is_null(call, native, "the CUmodule")) return 0;
     if (!(m = gxi_module_new("an adopted module"))) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a module");
+        gxi_fail_memory(call, "a module");
         return 0;
     }
     gxi_list_kernels(call, native, m, NULL);
@@ -4872,7 +4871,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpue
     return handle;
 }
 
-static gxi_slot *gxi_ask_module(gxi_call *call, gpuexec_module module) { return gxi_get(call, module.id, GXI_MODULE, "the module"); }
+static gxi_slot *gxi_begin_with_module(gxi_call *call, gpuexec_module module) { return gxi_begin_with(call, module.id, GXI_MODULE, "the module"); }
 
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module) {
     const gxi_slot *slot = gxi_asked("gpuexec_module_native", module.id, GXI_MODULE, "the module");
@@ -4901,7 +4900,7 @@ GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int in
 static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name, size_t *bytes) {
     gpuexec_ptr address = 0;
     *bytes = 0;
-    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
+    if (gxi_is_null(call, name, "the variable's name")) return 0;
     if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
     gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
                       "and make sure that a kernel uses it",
@@ -4915,7 +4914,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_modu
     GXI_CALL(gpuexec_module_global, GXI_MAKES);
     if (!bytes) bytes = &unused;
     *bytes = 0;
-    return (slot = gxi_begin_with(call, module.id, GXI_MODULE, "the module")) != NULL ? gxi_variable(call, slot, name, bytes) : 0;
+    return (slot = gxi_begin_with_module(call, module)) != NULL ? gxi_variable(call, slot, name, bytes) : 0;
 }
 /* cuMemcpyHtoD may return before the device has the bytes (small pageable sources), and streams need not be ordered with the legacy stream. */
 static int gxi_copy_in_whole(gxi_call *call, gpuexec_ptr to, const void *from, size_t bytes) {
@@ -4928,7 +4927,7 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     gxi_scope scope;
     gpuexec_ptr address;
     int cu = 0;
-    if (!(slot = gxi_begin_with(call, module.id, GXI_MODULE, "the module")) || !(address = gxi_variable(call, slot, name, &has))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_module(call, module)) || !(address = gxi_variable(call, slot, name, &has))) return gxi_failed_with();
     if (!from && !to) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
     if (bytes > has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the size of what the variable is declared as in the device code, not a pointer's",
@@ -5080,12 +5079,9 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
     gxi_module *m;
     uint64_t id = 0;
     int cu;
-    if (!(slot = gxi_begin_with(call, module.id, GXI_MODULE, "the module"))) return 0;
+    if (!(slot = gxi_begin_with_module(call, module))) return 0;
     m = slot->is.module.info;
-    if (!name) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the kernel's name is NULL");
-        return 0;
-    }
+    if (gxi_is_null(call, name, "the kernel's name")) return 0;
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->is.module.native, name));
     if (cu == 0) {
@@ -5115,8 +5111,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
     const char *name = NULL;
     GXI_CALL(gpuexec_kernel_from_native, GXI_MAKES);
     slot = gxi_begin_with_context(call, context);
-    if (slot && !native) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUfunction is NULL");
-    else if (slot) {
+    if (slot && !gxi_is_null(call, native, "the CUfunction")) {
         if (GXI_HAS(cuFuncGetName)) GXI_BESIDE(cuFuncGetName, (&name, native));
         handle.id = gxi_kernel_new(call, slot, native, name ? name : "(adopted)", NULL);
     }
@@ -5136,7 +5131,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     gxi_slot *slot;
     int cu;
     GXI_CALL(gpuexec_kernel_get_info, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
     info->name = slot->is.kernel.info->name;
@@ -5386,6 +5381,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         else if (!slot->is.linker.native) l->jit.size = 0;           /* a new one begins small */
         if (!slot->is.linker.native && (result = gxi_link_begin(call, slot)) != GPUEXEC_OK) break;
         cu = gxi_link_go_on(call, slot, complete, &failed);
+        gxi_jit_end_logs(&l->jit);
         if (cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
@@ -5399,8 +5395,6 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     return result;
 }
 
-static gxi_slot *gxi_ask_linker(gxi_call *call, gpuexec_linker linker) { return gxi_get(call, linker.id, GXI_LINKER, "the linker"); }
-
 static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gpuexec_module_desc *desc) {
     gxi_slot *owner, made;
     gxi_linker *l;
@@ -5413,7 +5407,7 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
         l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the linked image");
     }
     if (!l || !l->name) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a linker");
+        gxi_fail_memory(call, "a linker");
         gxi_free(l);
         return 0;
     }
@@ -5432,44 +5426,56 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
     return handle;
 }
 
+/* What it is, by its content and by what the caller says of it. */
+static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gxi_input *input) {
+    const char *data = input->data;
+    size_t n = input->bytes;
+    input->kind = gxi_image_is(data, n);
+    if (input->kind == GXI_TEXT && gxi_is_text(data, n)) {
+        const char *first = gxi_ptx_space(data);
+        if (gxi_ptx_is(first, gxi_ptx_next(first), ".version")) input->kind = GXI_PTX;
+        input->bytes = strlen(data);
+    }
+    if (input->kind != GXI_PTX && gxi_check_image(call, input->name, data, &n, input->kind)) return gxi_failed_with();
+    if (input->kind == GXI_TEXT) {
+        if (type == GPUEXEC_INPUT_AUTO)
+            return gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
+                                ? "it looks like CUDA C source: compile it first, nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
+                                : "PTX begins with .version; state its type if you know better",
+                            "%s is none of PTX text, cubin, fatbin, object with device code, library", input->name);
+        input->kind = (gxi_image_kind)type;
+    }
+    if (type == GPUEXEC_INPUT_AUTO || (int)type == (int)input->kind) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO recognises it", "%s was said to be %s, but it is %s", input->name, gxi_image_kinds[type],
+                    gxi_image_kinds[input->kind]);
+}
+static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_input *input) {
+    gxi_linker *l = slot->is.linker.info;
+    gpuexec_result result;
+    if (l->count == l->cap) {
+        const size_t cap = l->cap ? l->cap * 2 : 8;
+        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);
+        if (!more) return gxi_fail_memory(call, input->name);
+        l->inputs = more;
+        l->cap = cap;
+    }
+    l->inputs[l->count++] = *input;
+    result = gxi_link(call, slot, 0);
+    if (result) l->count--;
+    return result;
+}
 /* Takes over `data`, which ends in a NUL that n does not count. */
 static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n, const char *name) {
-    gxi_linker *l = slot->is.linker.info;
     gxi_input input = { GXI_TEXT, 0, 0, 0 };
     gxi_text numbered = { 0, 0, 0, 0 };
-    gpuexec_result result = GPUEXEC_OK;
+    gpuexec_result result;
     if (name) gxi_add(&numbered, "%s", name);
-    else gxi_add(&numbered, "input %lu", (unsigned long)l->count + 1);
-    input.name = numbered.p; input.data = data; input.bytes = n;
-    if (numbered.failed || !name) name = input.name;
-    input.kind = gxi_image_is(data, n);
-    if (input.kind == GXI_TEXT && gxi_is_text(data, n)) {
-        const char *first = gxi_ptx_space(data);
-        if (gxi_ptx_is(first, gxi_ptx_next(first), ".version")) input.kind = GXI_PTX;
-        input.bytes = strlen(data);
-    }
-    if (numbered.failed) result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for an input");
-    else if (input.kind != GXI_PTX) result = gxi_check_image(call, name, data, &n, input.kind);
-    if (!result && input.kind == GXI_TEXT) {
-        if (type == GPUEXEC_INPUT_AUTO)
-            result = gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
-                                  ? "it looks like CUDA C source: compile it first, nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
-                                  : "PTX begins with .version; state its type if you know better",
-                              "%s is none of PTX text, cubin, fatbin, object with device code, library", name);
-        else input.kind = (gxi_image_kind)type;
-    } else if (!result && type != GPUEXEC_INPUT_AUTO && (int)type != (int)input.kind)
-        result = gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO recognises it", "%s was said to be %s, but it is %s", name, gxi_image_kinds[type],
-                          gxi_image_kinds[input.kind]);
-    if (!result && l->count == l->cap) {
-        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, (l->cap ? l->cap * 2 : 8) * sizeof *more);
-        if (more) { l->inputs = more; l->cap = l->cap ? l->cap * 2 : 8; }
-        else result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %s", name);
-    }
-    if (!result) {
-        l->inputs[l->count++] = input;
-        result = gxi_link(call, slot, 0);
-        if (result) l->count--;
-    }
+    else gxi_add(&numbered, "input %lu", (unsigned long)slot->is.linker.info->count + 1);
+    input.name = numbered.p;
+    input.data = data;
+    input.bytes = n;
+    result = input.name ? gxi_input_kind(call, type, &input) : gxi_fail_memory(call, "an input");
+    if (!result) result = gxi_linker_take(call, slot, &input);
     if (result) gxi_input_free(&input);
     return result;
 }
@@ -5511,7 +5517,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
     char *data;
     GXI_CALL(gpuexec_linker_add_file, GXI_MAKES);
     if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
-    if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
+    if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     data = gxi_read_file(call, path, &bytes);
     return data ? gxi_linker_give(call, slot, type, data, bytes, path) : gxi_failed_with();
 }
@@ -5574,7 +5580,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
     FILE *file;
     int ok = 0;
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
-    if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
+    if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
     gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);       /* other threads may write the same file, with linkers of their own */
     if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to write \"%s\"", path);
@@ -5885,7 +5891,7 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
 }
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address, gpuexec_pointer_info *info) {
     GXI_CALL(gpuexec_pointer_get_info, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call)) return gxi_failed_with();
     return gxi_pointer(call, address, info) ? gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address) : GPUEXEC_OK;
@@ -6202,7 +6208,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     gxi_slot *slot, *home;
     int i, odd = -1, host = 0, managed = 0, engines, device, other, can = 0;
     GXI_CALL_NO_PLACE(gpuexec_copy_explain, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
         !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
@@ -6263,7 +6269,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; cure: a stream of gpuexec_stream_create");
     }
     if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
-    else gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the reason");
+    else gxi_fail_memory(call, "the reason");
     gxi_text_free(&t);
     return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
 }
@@ -6484,7 +6490,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     unsigned flags = 0;
     int cu;
     GXI_CALL(gpuexec_stream_get_info, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
@@ -6549,8 +6555,7 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexe
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_from_native, GXI_MAKES);
     slot = gxi_begin_with_context(call, context);
-    if (slot && !native) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUevent is NULL");
-    else if (slot) handle.id = gxi_event_new(call, slot, native, 1, 0);
+    if (slot && !gxi_is_null(call, native, "the CUevent")) handle.id = gxi_event_new(call, slot, native, 1, 0);
     handle.id = gxi_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
@@ -7242,7 +7247,7 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     GXI_CALL(gpuexec_params_create, GXI_MAKES);
     memset(&made, 0, sizeof made);
     made.is.params.info = (gxi_block *)gxi_block_new(sizeof(gxi_block), 16, 256, NULL);
-    if (!made.is.params.info) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a parameter block");
+    if (!made.is.params.info) gxi_fail_memory(call, "a parameter block");
     else {
         handle.id = gxi_new(call, GXI_PARAMS, &made, &gxi.first[GXI_PARAMS]);
         if (handle.id) return handle;
@@ -8021,7 +8026,7 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
     if (!desc) desc = &defaults;
     if (gxi_check_barrier(call, contexts, count, desc) == GPUEXEC_OK) {
         b = (gxi_barrier *)gxi_realloc(NULL, sizeof *b);
-        if (!b) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a barrier");
+        if (!b) gxi_fail_memory(call, "a barrier");
     }
     if (b) {
         memset(b, 0, sizeof *b);
