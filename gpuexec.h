@@ -6090,8 +6090,9 @@ static gpuexec_result gxi_check_transfer(gxi_call *call, const gxi_transfer *x, 
     for (i = 0; i < gxi_sides(x); i++) if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
     return gxi_sides(x) == 2 ? gxi_check_overlap(call, x) : GPUEXEC_OK;
 }
-static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t context, const gxi_transfer *x) {
-    gxi_slot *slot = context ? gxi_begin_with(call, context, GXI_CONTEXT, "the context") : gxi_begin_with(call, stream, GXI_STREAM, "the stream");
+/* on: a stream, or with `now` a context. */
+static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, const gxi_transfer *x) {
+    gxi_slot *slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
     gxi_slot *peers[2] = { NULL, NULL };
     gxi_scope scope = { 0, 0 };
     unsigned i;
@@ -6102,22 +6103,21 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t stream, uint64_t 
             return gxi_failed_with();
     if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
-    if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    cu = context ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
+    if ((now || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
         return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: copy_in writes the device, copy_out reads it", NULL);
-    if (context && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers)) return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
+    if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers)) return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
     return GPUEXEC_OK;
 }
 
 /* In the order of the API's parameters, which makes each of its calls a short one. on: a stream, or with GXI_NOW a context. */
 static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to, uint64_t from, uint64_t bytes, int kind,
                                                      const char *function) {
-    const int now = (kind & GXI_NOW) != 0;
     const gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, bytes);
     gxi_call call;
-    return gxi_transfer_on(gxi_call_of(&call, function, where, GXI_WORKS), now ? 0 : on, now ? on : 0, &x);
+    return gxi_transfer_on(gxi_call_of(&call, function, where, GXI_WORKS), on, kind & GXI_NOW, &x);
 }
 static uint64_t gxi_times(uint64_t count, unsigned size) { return count > GXI_MOST_MEMORY ? UINT64_MAX : count * size; }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
