@@ -3461,8 +3461,10 @@ static int gxi_attribute(gxi_call *call, int device, int attribute, int *value) 
     if (cu) *value = 0;
     return cu;
 }
-/* Several attributes of a device, or of a function. What the driver does not know is 0; behind another failure, nothing more is asked. */
-static GXI_NOINLINE int gxi_attributes(gxi_call *call, int device, struct CUfunc_st *function, const int *attributes, unsigned n, int *values) {
+/* Several attributes of a device, or of a function. What the driver does not know is 0; behind another failure,
+   nothing more is asked. */
+static GXI_NOINLINE int gxi_attributes(gxi_call *call, int device, struct CUfunc_st *function, const int *attributes,
+                                       unsigned n, int *values) {
     unsigned i;
     memset(values, 0, n * sizeof *values);
     for (i = 0; i < n; i++) {
@@ -3481,14 +3483,18 @@ static GXI_NOINLINE int gxi_capability(gxi_call *call, int device, int *capabili
     *capability = values[0] * 10 + values[1];
     return cu;
 }
-static GXI_COLD gpuexec_result gxi_fail_device(gxi_call *call, int ordinal) { return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal); }
+static GXI_COLD gpuexec_result gxi_fail_device(gxi_call *call, int ordinal) {
+    return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal);
+}
 
 GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ordinal, gpuexec_device_info *info) {
     static const int attributes[] = {
-        GXI_DEV_MULTIPROCESSOR_COUNT, GXI_DEV_WARP_SIZE, GXI_DEV_MAX_THREADS_PER_BLOCK, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR,
+        GXI_DEV_MULTIPROCESSOR_COUNT, GXI_DEV_WARP_SIZE, GXI_DEV_MAX_THREADS_PER_BLOCK,
+        GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR,
         GXI_DEV_MAX_BLOCK_DIM_X, GXI_DEV_MAX_BLOCK_DIM_X + 1, GXI_DEV_MAX_BLOCK_DIM_X + 2,
         GXI_DEV_MAX_GRID_DIM_X, GXI_DEV_MAX_GRID_DIM_X + 1, GXI_DEV_MAX_GRID_DIM_X + 2,
-        GXI_DEV_MAX_REGISTERS_PER_BLOCK, GXI_DEV_ASYNC_ENGINE_COUNT, GXI_DEV_COOPERATIVE_LAUNCH, GXI_DEV_INTEGRATED, GXI_DEV_CLOCK_RATE,
+        GXI_DEV_MAX_REGISTERS_PER_BLOCK, GXI_DEV_ASYNC_ENGINE_COUNT, GXI_DEV_COOPERATIVE_LAUNCH, GXI_DEV_INTEGRATED,
+        GXI_DEV_CLOCK_RATE,
         GXI_DEV_L2_CACHE_SIZE, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN };
     enum { GXI_ASKED = sizeof attributes / sizeof attributes[0] };
     int device = 0, cu = 0, values[GXI_ASKED];
@@ -3566,14 +3572,18 @@ static GXI_NOINLINE gxi_slot *gxi_asked(const char *function, uint64_t id, unsig
 static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     return gxi_begin(call) ? NULL : gxi_get(call, id, kind, is);
 }
-static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) { return gxi_begin_with(call, context.id, GXI_CONTEXT, "the context"); }
+static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) {
+    return gxi_begin_with(call, context.id, GXI_CONTEXT, "the context");
+}
 /* An API call that makes or asks something in a context begins: its slot, with the context current until gxi_leave; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
     gxi_slot *slot = gxi_begin_with_context(call, context);
     return slot && gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK ? slot : NULL;
 }
 /* As gxi_enter, for who wants the driver's answer. */
-static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) { return gxi_enter(call, context, scope) ? call->cu : 0; }
+static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+    return gxi_enter(call, context, scope) ? call->cu : 0;
+}
 
 /* Ends a handle and what it stands for. One that was never made is no failure. */
 static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
@@ -3582,10 +3592,12 @@ static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned k
     int cu;
     if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
-    if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope))
+        return gxi_failed_with();
     cu = gxi_destroy(call, slot);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "%s cannot be %s", is, kind == GXI_MODULE ? "unloaded" : "destroyed") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "%s cannot be %s", is, kind == GXI_MODULE ? "unloaded" : "destroyed")
+        : GPUEXEC_OK;
 }
 
 /* Leaves to the others what a handle owns: a retain of the primary context, or one count of a made one. The driver wants to see the latter current,
@@ -3604,7 +3616,8 @@ static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_s
 }
 
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot);
-static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {      /* 0 after a failure */
+/* 0 after a failure */
+static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
     gxi_context *info = (gxi_context *)gxi_realloc(NULL, sizeof *info);
     gxi_slot made;
     uint64_t id;
@@ -3628,8 +3641,10 @@ static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ord
     if (!id) gxi_free(info);
     return id;
 }
-/* The handle of a context that was opened, made or adopted just now; a failed one if this fails, or that did: native is NULL. */
-static gpuexec_context gxi_context_handle(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
+/* The handle of a context that was opened, made or adopted just now; a failed one if this fails, or that did: native
+   is NULL. */
+static gpuexec_context gxi_context_handle(gxi_call *call, struct CUctx_st *native, int ordinal, int device,
+                                          gxi_origin origin) {
     gpuexec_context handle = { 0 };
     if (native) handle.id = gxi_context_new(call, native, ordinal, device, origin);
     if (handle.id) return handle;
@@ -3639,7 +3654,8 @@ static gpuexec_context gxi_context_handle(gxi_call *call, struct CUctx_st *nativ
 }
 
 /* A device's primary context, opened, or a new one; NULL after a failure. */
-static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpuexec_context_desc *desc, gxi_origin origin, int *device) {
+static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpuexec_context_desc *desc,
+                                         gxi_origin origin, int *device) {
     const unsigned flags = desc ? desc->flags : 0;
     struct CUctx_st *native = NULL, *popped = NULL;
     int cu;
@@ -3652,16 +3668,19 @@ static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpue
     cu = origin == GXI_PRIMARY ? GXI_TRY_MAKE(native, cuDevicePrimaryCtxRetain, (&native, *device))
                                : GXI_TRY_MAKE(native, cuCtxCreate, (&native, flags, *device));
     if (cu) {
-        gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL,
+        gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`"
+                    : NULL,
                     origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
         return NULL;
     }
-    if (origin == GXI_PRIMARY || GXI_TRY(cuCtxPopCurrent, (&popped)) == 0) return native;            /* the driver has made a new one current */
+    /* the driver has made a new one current */
+    if (origin == GXI_PRIMARY || GXI_TRY(cuCtxPopCurrent, (&popped)) == 0) return native;
     gxi_fail_cu(call, NULL, "the new context of device %d cannot be taken off the thread's stack", ordinal);
     GXI_BESIDE(cuCtxDestroy, (native));
     return NULL;
 }
-static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuexec_context_desc *desc, gxi_origin origin) {
+static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuexec_context_desc *desc,
+                                        gxi_origin origin) {
     int device = 0;
     struct CUctx_st *const native = gxi_context_open(call, ordinal, desc, origin, &device);
     return gxi_context_handle(call, native, ordinal, device, origin);
@@ -3695,8 +3714,10 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     gxi_fail_cu(call, NULL, "the context %p cannot be shared", (void *)native);
     return GXI_ADOPTED;
 }
-/* Somebody else's context, the current one if native is NULL; with its device, and what is held of it now. NULL after a failure. */
-static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *native, int share, int *device, gxi_origin *origin) {
+/* Somebody else's context, the current one if native is NULL; with its device, and what is held of it now. NULL after
+   a failure. */
+static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *native, int share, int *device,
+                                              gxi_origin *origin) {
     unsigned long long id = 0;
     gxi_scope scope;
     int ok;
@@ -3770,7 +3791,8 @@ static unsigned gxi_audit_depth(void) {
 
 static gpuexec_result gxi_current(gxi_call *call, struct CUctx_st **current) {
     *current = NULL;
-    return GXI_TRY(cuCtxGetCurrent, (current)) ? gxi_fail_cu(call, NULL, "the current context cannot be asked for") : GPUEXEC_OK;
+    return GXI_TRY(cuCtxGetCurrent, (current)) ? gxi_fail_cu(call, NULL, "the current context cannot be asked for")
+        : GPUEXEC_OK;
 }
 static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *below = NULL;
@@ -3877,7 +3899,8 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
         gxi_add(&t, "context %p", (void *)p->native);
         if (slot) gxi_add(&t, " of device %d", gxi_context_of(slot)->ordinal);
         else gxi_add(&t, ", closed since");
-        gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "", gxi_place(p->where));
+        gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "",
+                gxi_place(p->where));
         if (p->below && (!i || p->below != p[-1].native)) gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
     if (t.failed) { gxi_text_free(&t); gxi_fail_memory(call, "the text"); return 0; }
@@ -3890,7 +3913,8 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
     struct CUctx_st *current;
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_context_is_current, GXI_ASKS);
-    return (slot = gxi_begin_with_context(call, context)) != NULL && gxi_current(call, &current) == GPUEXEC_OK && current == slot->cu_context;
+    return (slot = gxi_begin_with_context(call, context)) != NULL && gxi_current(call, &current) == GPUEXEC_OK &&
+        current == slot->cu_context;
 }
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
@@ -3934,7 +3958,9 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuex
     if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
     if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_names[limit],
                                gxi_context_of(slot)->ordinal, (unsigned long long)value, (unsigned long long)is);
-    if (untold) return gxi_fail_cu(call, NULL, "what the limit %s of device %d's context is now cannot be told", gxi_limit_names[limit],
+    if (untold)
+        return gxi_fail_cu(call, NULL, "what the limit %s of device %d's context is now cannot be told",
+                           gxi_limit_names[limit],
                                      gxi_context_of(slot)->ordinal);
     if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less",
                                     "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now", gxi_limit_names[limit],
@@ -3950,7 +3976,9 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuex
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
     cu = GXI_TRY(cuCtxGetLimit, (value, (int)limit));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]) : GPUEXEC_OK;
+    return cu
+        ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit])
+        : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least, int *greatest) {
     gxi_scope scope;
@@ -4002,7 +4030,8 @@ static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
     if (!slot->adopted)
-        return GXI_TRY_VOID(cuCtxSynchronize) ? gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed") : GPUEXEC_OK;
+        return GXI_TRY_VOID(cuCtxSynchronize)
+            ? gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed") : GPUEXEC_OK;
     for (child = gxi_first(&gxi_context_of(slot)->first[GXI_STREAM]); child; child = gxi_after(child))
         if (!child->adopted && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) && !result)
             result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
@@ -4040,7 +4069,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     while (gxi_range_take(slot, &range, call->where)) {
         const int cu = gone ? 0 : gxi_free_range(call, range.lo, range.kind);
         if (cu && cu != GXI_DEINITIALIZED && !result)
-            result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed", gxi_place(range.where));
+            result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed",
+                                 gxi_place(range.where));
     }
     gxi_leave(&scope);
     if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
@@ -4245,7 +4275,8 @@ typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJE
 static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin", "a fatbin", "a host object", "a library of host objects", "LTO-IR",
                                                "an ELF file without device code" };
 
-static GXI_NOINLINE int gxi_starts(const void *image, size_t n, const char *magic) {      /* byte by byte: a text may end earlier; n 0: its length is not known */
+/* byte by byte: a text may end earlier; n 0: its length is not known */
+static GXI_NOINLINE int gxi_starts(const void *image, size_t n, const char *magic) {
     const char *p = (const char *)image;
     size_t i;
     for (i = 0; magic[i]; i++) if ((n && i >= n) || p[i] != magic[i]) return 0;
@@ -4453,7 +4484,8 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
     }
     return GPUEXEC_OK;
 }
-static void gxi_jit_end_logs(gxi_jit *jit) { jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0; }       /* after the driver has written them */
+/* after the driver has written them */
+static void gxi_jit_end_logs(gxi_jit *jit) { jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0; }
 static int gxi_jit_is_cut(const gxi_jit *jit) {
     return jit->size < GXI_LOG_MOST && (strlen(jit->logs) >= jit->size - 2 || strlen(jit->logs + jit->size) >= jit->size - 2);
 }
@@ -4485,7 +4517,8 @@ static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
     if (cu == GXI_JIT_COMPILER_NOT_FOUND)
         gxi_add(&cure, "the driver's compiler, libnvidia-ptxjitcompiler.so, is missing: install the driver whole (in a container, "
                        "NVIDIA_DRIVER_CAPABILITIES needs compute), or load a cubin");
-    if (cu == GXI_JIT_COMPILATION_DISABLED) gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
+    if (cu == GXI_JIT_COMPILATION_DISABLED)
+        gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
     for (i = 0; i < GXI_JIT_ROWS && cu == GXI_INVALID_VALUE; i++)
         if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
             gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
@@ -4675,10 +4708,12 @@ static gxi_module *gxi_module_new(const char *name) {
 }
 
 /* An image on its way to the driver. */
-typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;    /* ptx: NULL, or its text, ended by a NUL */
+/* ptx: NULL, or its text, ended by a NUL */
+typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
 
 /* Loads it into the current context; NULL after a failure. */
-static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const gxi_image *image, gxi_module *m) {
+static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                    const gxi_image *image, gxi_module *m) {
     const void *const data = image->ptx ? image->ptx : image->data;
     struct CUmod_st *native = NULL;
     gxi_jit jit;
@@ -4744,7 +4779,8 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_
     functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
     m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
     if (functions) memset(functions, 0, (count + 1) * sizeof *functions);
-    if (functions && m->kernels && (count == 0 || GXI_BESIDE(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
+    if (functions && m->kernels &&
+        (count == 0 || GXI_BESIDE(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
         m->nkernels = 0;
         for (i = 0; i < count; i++) {
             const char *name = NULL;
@@ -4758,7 +4794,8 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_
 }
 
 /* Its module in the current context, with what is asked of the image; 0 after a failure. */
-static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc, const gxi_image *image, gxi_module *m) {
+static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                const gxi_image *image, gxi_module *m) {
     struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
     const size_t bytes = image->ptx ? strlen(image->ptx) : image->bytes;
     gxi_text signatures = { 0, 0, 0, 0 };
@@ -4778,7 +4815,8 @@ static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const g
     if (!id) GXI_BESIDE(cuModuleUnload, (native));
     return id;
 }
-static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, size_t bytes, const gpuexec_module_desc *desc, const char *name) {
+static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
+                         const gpuexec_module_desc *desc, const char *name) {
     gxi_image image = { data, bytes, GXI_TEXT, NULL };
     gxi_slot *context;
     gxi_module *m;
@@ -4788,7 +4826,8 @@ static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, 
     int is_text;
     if (!desc) desc = &gxi_module_defaults;
     if (desc->name) name = desc->name;
-    if (gxi_check_jit(call, desc, 0) || !(context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context"))) return 0;
+    if (gxi_check_jit(call, desc, 0) || !(context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context")))
+        return 0;
     if (gxi_is_null(call, data, "the image")) return 0;
     if (gxi_check_length(call, name, bytes)) return 0;
     image.kind = gxi_image_is(data, bytes);
@@ -4825,7 +4864,8 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_con
     return handle;
 }
 
-static uint64_t gxi_load_file(gxi_call *call, gpuexec_context context, const char *path, const gpuexec_module_desc *desc) {
+static uint64_t gxi_load_file(gxi_call *call, gpuexec_context context, const char *path,
+                              const gpuexec_module_desc *desc) {
     gxi_text name = { 0, 0, 0, 0 };
     char *data;
     size_t bytes = 0;
@@ -4864,14 +4904,17 @@ static uint64_t gxi_module_adopt(gxi_call *call, gpuexec_context context, struct
     if (!id) gxi_module_free(m);
     return id;
 }
-GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context, struct CUmod_st *native) {
+GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUmod_st *native) {
     gpuexec_module handle;
     GXI_CALL(gpuexec_module_from_native, GXI_MAKES);
     handle.id = gxi_or_failed(gxi_module_adopt(call, context, native), GXI_MODULE);
     return handle;
 }
 
-static gxi_slot *gxi_begin_with_module(gxi_call *call, gpuexec_module module) { return gxi_begin_with(call, module.id, GXI_MODULE, "the module"); }
+static gxi_slot *gxi_begin_with_module(gxi_call *call, gpuexec_module module) {
+    return gxi_begin_with(call, module.id, GXI_MODULE, "the module");
+}
 
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module) {
     const gxi_slot *slot = gxi_asked("gpuexec_module_native", module.id, GXI_MODULE, "the module");
@@ -4916,7 +4959,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_modu
     *bytes = 0;
     return (slot = gxi_begin_with_module(call, module)) != NULL ? gxi_variable(call, slot, name, bytes) : 0;
 }
-/* cuMemcpyHtoD may return before the device has the bytes (small pageable sources), and streams need not be ordered with the legacy stream. */
+/* cuMemcpyHtoD may return before the device has the bytes (small pageable sources), and streams need not be ordered
+   with the legacy stream. */
 static int gxi_copy_in_whole(gxi_call *call, gpuexec_ptr to, const void *from, size_t bytes) {
     const int cu = GXI_TRY(cuMemcpyHtoD, (to, from, bytes));
     return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
@@ -4927,7 +4971,8 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     gxi_scope scope;
     gpuexec_ptr address;
     int cu = 0;
-    if (!(slot = gxi_begin_with_module(call, module)) || !(address = gxi_variable(call, slot, name, &has))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_module(call, module)) || !(address = gxi_variable(call, slot, name, &has)))
+        return gxi_failed_with();
     if (!from && !to) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
     if (bytes > has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the size of what the variable is declared as in the device code, not a pointer's",
@@ -4937,7 +4982,8 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     if (bytes && from) cu = gxi_copy_in_whole(call, address, from, bytes);
     else if (bytes) cu = GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, slot->is.module.info->name) : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, slot->is.module.info->name)
+        : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name, const void *from, size_t bytes) {
     GXI_CALL(gpuexec_module_set_global, GXI_WORKS);
@@ -4958,7 +5004,8 @@ enum { GXI_MAX_PARAMETERS = 4096 };              /* one-byte parameters up to th
 
 /* Number of parameters into sizes[0], their sizes behind it, their offsets behind those, and then their types, as far
    as the text tells them. Returns 0 if they are not known. */
-static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx, unsigned short *sizes) {
+static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx,
+                      unsigned short *sizes) {
     unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS, *const types = offsets + GXI_MAX_PARAMETERS;
     int n = -1, told = -1, same = 1;             /* told: by the text; same: the driver says the same */
     if (ptx) {
@@ -4973,7 +5020,8 @@ static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const ch
         int cu = 0;
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
-            if ((cu = GXI_BESIDE(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) != 0) break;     /* it ends with an error, past the last */
+            /* it ends with an error, past the last */
+            if ((cu = GXI_BESIDE(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) != 0) break;
             if (size > 0xFFFF || offset > 0xFFFF) return 0;
             same &= n < told && sizes[n + 1] == size;
             sizes[n + 1] = (unsigned short)size;
@@ -5007,7 +5055,8 @@ static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *nativ
     return info;
 }
 /* owner: its module, or for a native one its context. 0 after a failure. */
-static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUfunc_st *native, const char *name, const char *ptx) {
+static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUfunc_st *native, const char *name,
+                               const char *ptx) {
     const int of_module = gxi_kind_of(owner->id) == GXI_MODULE;
     gxi_kernel *info = gxi_kernel_info(call, native, name, ptx);
     gxi_slot made = gxi_made(owner, of_module ? owner->context : owner->id, 1);
@@ -5023,7 +5072,8 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     made.is.kernel.info = info;
     made.is.kernel.sizes = info->sizes;
     made.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
-    id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made : &gxi_context_of(owner)->first[GXI_KERNEL]);
+    id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made
+                 : &gxi_context_of(owner)->first[GXI_KERNEL]);
     if (!id) gxi_free(info);
     return id;
 }
@@ -5087,7 +5137,8 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
     if (cu == 0) {
         gxi_lock(&getting);                      /* two threads that ask at the same time get the same handle, too */
         gxi_lock(&gxi_tables);
-        for (other = gxi_first_held(&m->kernels_made); other && !id; other = gxi_next_held(other))       /* asked for before? */
+        /* asked for before? */
+        for (other = gxi_first_held(&m->kernels_made); other && !id; other = gxi_next_held(other))
             if (other->is.kernel.native == native) id = other->id;
         gxi_unlock(&gxi_tables);
         if (!id) id = gxi_kernel_new(call, slot, native, name, m->ptx);
@@ -5171,8 +5222,8 @@ GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index
     const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
     return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
 }
-/* The opt-in to so much dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever of several handles of the
-   CUfunction. Returns the CUresult. */
+/* The opt-in to so much dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever
+   of several handles of the CUfunction. Returns the CUresult. */
 static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     static gxi_mutex raising = GXI_MUTEX_INIT;
     struct CUfunc_st *const function = k->is.kernel.native;
@@ -5181,7 +5232,8 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     if (bytes > 0x7FFFFFFF) return gxi_note(call, GXI_INVALID_VALUE);
     gxi_lock(&raising);
     cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
-    if (cu == 0 && (int)bytes > now) cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
+    if (cu == 0 && (int)bytes > now)
+        cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
     if (cu == 0) GXI_STORE(&k->shared_limit, (uint32_t)now);
     gxi_unlock(&raising);
     return cu;
@@ -5201,7 +5253,8 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
     GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_ASKS);
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
-    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
+    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                 (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
     gxi_leave(&scope);
     if (cu == 0) return blocks;
     gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
@@ -5313,7 +5366,8 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
                                                : "declare it alike in all inputs",
                  "%s cannot be linked: %s", l->name, what.p ? what.p : "");
     else if (failed && context)
-        gxi_fail_load(call, cu, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL, failed->kind);
+        gxi_fail_load(call, cu, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL,
+                      failed->kind);
     else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "%s cannot be linked", l->name);
     else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "%s cannot be linked, from %lu inputs", l->name, (unsigned long)l->count);
@@ -5341,7 +5395,8 @@ static gpuexec_result gxi_link_begin(gxi_call *call, gxi_slot *slot) {
     char *cure;
     int cu;
     if (result) return result;
-    cu = GXI_TRY_MAKE(slot->is.linker.native, cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->is.linker.native));
+    cu = GXI_TRY_MAKE(slot->is.linker.native, cuLinkCreate,
+                      (l->jit.n, l->jit.options, l->jit.values, &slot->is.linker.native));
     if (cu == 0) return GPUEXEC_OK;
     slot->is.linker.native = NULL;
     cure = gxi_jit_cure(cu, &l->desc);
@@ -5349,13 +5404,16 @@ static gpuexec_result gxi_link_begin(gxi_call *call, gxi_slot *slot) {
     gxi_free(cure);
     return result;
 }
-/* Gives the state all inputs that it has not got yet, and completes it if asked to. Returns the driver's answer; *failed: the input that it refused. */
+/* Gives the state all inputs that it has not got yet, and completes it if asked to. Returns the driver's answer;
+   *failed: the input that it refused. */
 static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, const gxi_input **failed) {
     gxi_linker *l = slot->is.linker.info;
     int cu;
     for (*failed = NULL; l->given < l->count; l->given++) {
         gxi_input *input = &l->inputs[l->given];
-        cu = GXI_TRY(cuLinkAddData, (slot->is.linker.native, gxi_input_type(input->kind), input->data, input->bytes + (input->kind == GXI_PTX), input->name, 0,
+        cu = GXI_TRY(cuLinkAddData,
+                     (slot->is.linker.native, gxi_input_type(input->kind), input->data,
+                      input->bytes + (input->kind == GXI_PTX), input->name, 0,
                                      NULL, NULL));
         if (cu) {
             *failed = input;
@@ -5414,12 +5472,14 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     made = gxi_made(owner, context.id, 0);
     made.is.linker.info = l;
     id = gxi_new(call, GXI_LINKER, &made, &gxi_context_of(owner)->first[GXI_LINKER]);
-    if (id && gxi_link(call, gxi_peek(id, GXI_LINKER), 0) == GPUEXEC_OK) return id;      /* the state is made now, so that what its options lack is said here */
+    /* the state is made now, so that what its options lack is said here */
+    if (id && gxi_link(call, gxi_peek(id, GXI_LINKER), 0) == GPUEXEC_OK) return id;
     if (id) gxi_end(id);
     gxi_linker_free(l);
     return 0;
 }
-GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context, const gpuexec_module_desc *desc) {
+GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_module_desc *desc) {
     gpuexec_linker handle;
     GXI_CALL(gpuexec_linker_create, GXI_MAKES);
     handle.id = gxi_or_failed(gxi_linker_new(call, context, desc ? desc : &gxi_module_defaults), GXI_LINKER);
@@ -5440,13 +5500,15 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
     if (input->kind == GXI_TEXT) {
         if (type == GPUEXEC_INPUT_AUTO)
             return gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
-                                ? "it looks like CUDA C source: compile it first, nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
+                                ? "it looks like CUDA C source: compile it first, "
+                                  "nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
                                 : "PTX begins with .version; state its type if you know better",
                             "%s is none of PTX text, cubin, fatbin, object with device code, library", input->name);
         input->kind = (gxi_image_kind)type;
     }
     if (type == GPUEXEC_INPUT_AUTO || (int)type == (int)input->kind) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO recognises it", "%s was said to be %s, but it is %s", input->name, gxi_image_kinds[type],
+    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO recognises it", "%s was said to be %s, but it is %s",
+                    input->name, gxi_image_kinds[type],
                     gxi_image_kinds[input->kind]);
 }
 static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_input *input) {
@@ -5656,18 +5718,23 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
 
 static gpuexec_result gxi_check_alloc(gxi_call *call, size_t width, size_t rows, unsigned element, int pitched) {
     if (width == 0 || rows == 0)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold", "0 bytes asked for; an allocation has at least 1");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold",
+                        "0 bytes asked for; an allocation has at least 1");
     if (pitched && element != 4 && element != 8 && element != 16)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give 4 for smaller elements, and the widest access of a kernel for larger ones",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                        "give 4 for smaller elements, and the widest access of a kernel for larger ones",
                         "element_bytes is %u; it must be 4, 8 or 16", element);
     if (rows <= GXI_MOST_MEMORY && width <= GXI_MOST_MEMORY / rows) return GPUEXEC_OK;
     if (pitched)
-        return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes are more than any device has", (unsigned long)rows,
+        return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes are more than any device has",
+                        (unsigned long)rows,
                         (unsigned long)width);
-    return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu bytes are more than any device has", (unsigned long)width);
+    return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu bytes are more than any device has",
+                    (unsigned long)width);
 }
 /* With `pitch`, rows of `width` bytes each, as far apart as the driver likes; without, one row. */
-static int gxi_alloc_cu(gxi_call *call, size_t width, size_t rows, unsigned element, size_t *pitch, gpuexec_ptr *address) {
+static int gxi_alloc_cu(gxi_call *call, size_t width, size_t rows, unsigned element, size_t *pitch,
+                        gpuexec_ptr *address) {
     int cu;
     if (!pitch) return GXI_TRY_MAKE(*address, cuMemAlloc, (address, width));
     cu = GXI_TRY_MAKE(*address, cuMemAllocPitch, (address, pitch, width, rows, element));
@@ -5680,7 +5747,8 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
-    if (!(slot = gxi_begin_with_context(call, context)) || gxi_check_alloc(call, width, rows, element, pitch != NULL)) return 0;
+    if (!(slot = gxi_begin_with_context(call, context)) || gxi_check_alloc(call, width, rows, element, pitch != NULL))
+        return 0;
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
     if (cu) {
@@ -5763,7 +5831,8 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     }
     cu = gxi_free_range(call, address, kind);
     gxi_leave(&scope);
-    return cu && cu != GXI_DEINITIALIZED ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address) : GPUEXEC_OK;
+    return cu && cu != GXI_DEINITIALIZED
+        ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address) {
     GXI_CALL(gpuexec_free, GXI_CLEANS);
@@ -5778,11 +5847,13 @@ GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory
     return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
 }
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info);
-/* Why registering it was refused with cu: what others allocated page-locked is 1, what others registered 712 (measured). */
+/* Why registering it was refused with cu: what others allocated page-locked is 1, what others registered 712
+   (measured). */
 static int gxi_is_pinned(const gxi_call *call, int cu, const void *memory) {
     gxi_call own = *call;                        /* what the driver says here is no answer of the caller's */
     gpuexec_pointer_info info;
-    return cu == GXI_HOST_MEMORY_ALREADY_REGISTERED || (gxi_pointer(&own, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
+    return cu == GXI_HOST_MEMORY_ALREADY_REGISTERED ||
+        (gxi_pointer(&own, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
 }
 GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes) {
     gxi_range range;
@@ -5806,9 +5877,11 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
     cu = GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
     if (cu && gxi_is_pinned(call, cu, memory))
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                 "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
+                 "it needs no registering: another library allocated or registered it; "
+                 "gpuexec_pointer_get_info tells what it is",
                  "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
-    else if (cu) result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
+    else if (cu)
+        result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         GXI_BESIDE(cuMemHostUnregister, (memory));
         result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
@@ -5821,10 +5894,12 @@ static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_
     gxi_slot *slot, *other;
     gxi_scope scope;
     int cu;
-    if (!(slot = gxi_begin_with_context(call, context)) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer"))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_context(call, context)) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer")))
+        return gxi_failed_with();
     if (slot->cu_context == other->cu_context) return GPUEXEC_OK;    /* as in a loop over all pairs */
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    cu = enable ? GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0)) : GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
+    cu = enable ? GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0))
+        : GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
     gxi_leave(&scope);
     if (cu == 0 || cu == (enable ? GXI_PEER_ACCESS_ALREADY_ENABLED : GXI_PEER_ACCESS_NOT_ENABLED)) return GPUEXEC_OK;
     if (cu == GXI_PEER_ACCESS_UNSUPPORTED)
@@ -5876,7 +5951,9 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     if (native && (cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
     values[0] = &info->device_address; values[1] = &info->host_address;
     cu = GXI_TRY(cuPointerGetAttributes, (2, where, values, address));
-    if (cu == 0 && GXI_BESIDE(cuMemGetAddressRange, (&info->base, &info->bytes, info->device_address ? info->device_address : address))) {
+    if (cu == 0 &&
+        GXI_BESIDE(cuMemGetAddressRange,
+                   (&info->base, &info->bytes, info->device_address ? info->device_address : address))) {
         info->base = 0;                          /* not every memory has one */
         info->bytes = 0;
     }
@@ -5926,7 +6003,8 @@ typedef struct gxi_transfer {
 } gxi_transfer;
 enum { GXI_TO = 0, GXI_FROM = 1 };
 
-static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint64_t bytes) {    /* from: of a fill, its value */
+/* from: of a fill, its value */
+static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint64_t bytes) {
     gxi_transfer x;
     memset(&x, 0, sizeof x);
     x.kind = kind;
@@ -6002,16 +6080,19 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, cons
     if (max_pitch && side->pitch > (unsigned)max_pitch)
         return gxi_fail_transfer(call, x, "copy row by row", "the pitch of %s is %llu, and the device allows %d at most (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
                                  side->is, (unsigned long long)side->pitch, max_pitch);
-    if (x->rows > GXI_MOST_MEMORY / side->pitch) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
+    if (x->rows > GXI_MOST_MEMORY / side->pitch)
+        return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
     if (!gxi_range_find(address, &range)) {
         if (!side->host || !gxi_range_touching(address, gxi_span(x, side), &range)) return GPUEXEC_OK;
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts one by one",
                                  "%s 0x%llx is page-locked only from byte %llu on: %s memory made at %s begins there", side->is, address,
-                                 (unsigned long long)(range.lo - address), gxi_memory_kinds[range.kind], gxi_place(range.where));
+                                 (unsigned long long)(range.lo - address), gxi_memory_kinds[range.kind],
+                                 gxi_place(range.where));
     }
     if (side->host && range.kind == GPUEXEC_MEMORY_DEVICE)
         return gxi_fail_transfer(call, x, "copy_in reads host memory, copy_out writes it; from device to device it is gpuexec_copy",
-                                 "%s 0x%llx is device memory made at %s, where a host pointer is wanted", side->is, address, gxi_place(range.where));
+                                 "%s 0x%llx is device memory made at %s, where a host pointer is wanted", side->is,
+                                 address, gxi_place(range.where));
     made = gxi_peek(range.context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
@@ -6063,20 +6144,23 @@ static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUst
     case GXI_COPY_IN:   return GXI_TRY(cuMemcpyHtoDAsync, (to, (const void *)(uintptr_t)from, bytes, s));
     case GXI_COPY_OUT:  return GXI_TRY(cuMemcpyDtoHAsync, ((void *)(uintptr_t)to, from, bytes, s));
     case GXI_COPY:      return GXI_TRY(cuMemcpyDtoDAsync, (to, from, bytes, s));
-    case GXI_COPY_PEER: return GXI_TRY(cuMemcpyPeerAsync, (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s));
+    case GXI_COPY_PEER: return GXI_TRY(cuMemcpyPeerAsync,
+                                       (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s));
     case GXI_FILL:      return GXI_TRY(cuMemsetD8Async, (to, (unsigned char)x->value, bytes, s));
     case GXI_FILL16:    return GXI_TRY(cuMemsetD16Async, (to, (unsigned short)x->value, bytes / 2, s));
     default:            return GXI_TRY(cuMemsetD32Async, (to, x->value, bytes / 4, s));
     }
 }
-/* The same at once. The driver's synchronous calls may return before the device is done (device to device, small pageable sources). */
+/* The same at once. The driver's synchronous calls may return before the device is done (device to device, small
+   pageable sources). */
 static int gxi_transfer_now(gxi_call *call, const gxi_transfer *x) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
     const size_t bytes = (size_t)x->bytes;
     int cu;
     if (x->kind == GXI_COPY_OUT) return GXI_TRY(cuMemcpyDtoH, ((void *)(uintptr_t)to, from, bytes));
     if (x->kind == GXI_COPY_IN) return gxi_copy_in_whole(call, to, (const void *)(uintptr_t)from, bytes);
-    cu = x->kind == GXI_COPY ? GXI_TRY(cuMemcpyDtoD, (to, from, bytes)) : gxi_transfer_queue(call, x, GXI_STREAM_LEGACY, NULL);
+    cu = x->kind == GXI_COPY ? GXI_TRY(cuMemcpyDtoD, (to, from, bytes))
+        : gxi_transfer_queue(call, x, GXI_STREAM_LEGACY, NULL);
     return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
 }
 
@@ -6087,7 +6171,8 @@ static gpuexec_result gxi_check_transfer(gxi_call *call, const gxi_transfer *x, 
     unsigned i;
     if (x->bytes > GXI_MOST_MEMORY) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
     if (home) gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH, &max_pitch);
-    for (i = 0; i < gxi_sides(x); i++) if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
+    for (i = 0; i < gxi_sides(x); i++)
+        if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
     return gxi_sides(x) == 2 ? gxi_check_overlap(call, x) : GPUEXEC_OK;
 }
 /* on: a stream, or with `now` a context. */
@@ -6107,13 +6192,17 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
     cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
-        return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: copy_in writes the device, copy_out reads it", NULL);
-    if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers)) return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
+        return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: "
+                                          "copy_in writes the device, copy_out reads it", NULL);
+    if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers))
+        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
     return GPUEXEC_OK;
 }
 
-/* In the order of the API's parameters, which makes each of its calls a short one. on: a stream, or with GXI_NOW a context. */
-static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to, uint64_t from, uint64_t bytes, int kind,
+/* In the order of the API's parameters, which makes each of its calls a short one. on: a stream, or with GXI_NOW a
+   context. */
+static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to, uint64_t from,
+                                                     uint64_t bytes, int kind,
                                                      const char *function) {
     const gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, bytes);
     gxi_call call;
@@ -6139,10 +6228,12 @@ GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream s
     return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 4), GXI_FILL32, "gpuexec_fill32");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
-    return gxi_transfer_call(where, context.id, to, (uintptr_t)from, bytes, GXI_COPY_IN | GXI_NOW, "gpuexec_copy_in_now");
+    return gxi_transfer_call(where, context.id, to, (uintptr_t)from, bytes, GXI_COPY_IN | GXI_NOW,
+                             "gpuexec_copy_in_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
-    return gxi_transfer_call(where, context.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT | GXI_NOW, "gpuexec_copy_out_now");
+    return gxi_transfer_call(where, context.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT | GXI_NOW,
+                             "gpuexec_copy_out_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
     return gxi_transfer_call(where, context.id, to, from, bytes, GXI_COPY | GXI_NOW, "gpuexec_copy_now");
@@ -6214,7 +6305,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
         return gxi_failed_with();
     device = other = gxi_context_of(home)->ordinal;
-    if (gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT, &engines)) return gxi_fail_device(call, device);
+    if (gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT, &engines))
+        return gxi_fail_device(call, device);
     for (i = 0; i < 2; i++) {
         const uint64_t address = x.sides[i].address;
         if (gxi_pointer(call, address, &what[i])) return gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address);
@@ -6258,7 +6350,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         else {
             int peer = 0;
             if (gxi_device(call, other, &peer)) return gxi_failed_with();
-            if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0) return gxi_failed_with();
+            if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0)
+                return gxi_failed_with();
             gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device, what[GXI_TO].device);
             if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
             else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
@@ -6277,7 +6370,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
-static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted, int legacy) {
+static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
+                               int legacy) {
     gxi_slot made = gxi_made(context, context->id, adopted);
     made.is.stream.native = native;
     made.legacy = (unsigned)legacy & 3;
@@ -6305,7 +6399,8 @@ static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const g
     if (!id) GXI_BESIDE(cuStreamDestroy, (native));
     return id;
 }
-GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context, const gpuexec_stream_desc *desc) {
+GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_stream_desc *desc) {
     gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_create, GXI_MAKES);
     handle.id = gxi_or_failed(gxi_stream_make(call, context, desc), GXI_STREAM);
@@ -6346,14 +6441,17 @@ static uint64_t gxi_stream_adopt(gxi_call *call, gpuexec_context context, struct
     gxi_slot *slot;
     if ((uintptr_t)native <= 2) return gxi_default_stream(call, context, native ? (int)(uintptr_t)native : 1);
     if (!(slot = gxi_begin_with_context(call, context))) return 0;
-    if (GXI_TRY(cuStreamGetCtx, (native, &of))) gxi_fail_cu(call, NULL, "%p is no stream that the driver knows", (void *)native);
+    if (GXI_TRY(cuStreamGetCtx, (native, &of)))
+        gxi_fail_cu(call, NULL, "%p is no stream that the driver knows", (void *)native);
     else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0);
     else
-        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context", "the stream %p is of context %p, but the context given is %p",
+        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
+                 "the stream %p is of context %p, but the context given is %p",
                  (void *)native, (void *)of, (void *)slot->cu_context);
     return 0;
 }
-GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context, struct CUstream_st *native) {
+GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUstream_st *native) {
     gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
     handle.id = gxi_or_failed(gxi_stream_adopt(call, context, native), GXI_STREAM);
@@ -6361,7 +6459,9 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpue
 }
 
 static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) { return gxi_get(call, stream.id, GXI_STREAM, "the stream"); }
-static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) { return gxi_begin_with(call, stream.id, GXI_STREAM, "the stream"); }
+static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
+    return gxi_begin_with(call, stream.id, GXI_STREAM, "the stream");
+}
 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     const gxi_slot *slot = gxi_asked("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
@@ -6401,10 +6501,12 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
     const char *where = GXI_LOAD(&event->is.event.refused_at);
     if (recorded <= 1) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "look at why it was refused, then record the event again",
-                    "%s is not recorded: its last gpuexec_event_record%s%s was refused with %s", is, GXI_AT(where), gpuexec_result_name((gpuexec_result)recorded));
+                    "%s is not recorded: its last gpuexec_event_record%s%s was refused with %s", is, GXI_AT(where),
+                    gpuexec_result_name((gpuexec_result)recorded));
 }
 /* `fails`: what cannot be. */
-static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, const char *fails) {
+static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
+                                         const char *fails) {
     gxi_scope scope;
     int cu;
     if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
@@ -6412,7 +6514,8 @@ static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream,
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
-static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, const char *fails) {
+static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
+                                       const char *fails) {
     gxi_scope scope;
     int cu;
     if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
@@ -6423,7 +6526,8 @@ static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, s
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     gxi_slot *slot, *e;
     GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) || gxi_event_refused(call, e, "the event"))
+    if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
+        gxi_event_refused(call, e, "the event"))
         return gxi_failed_with();
     return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event");
 }
@@ -6462,7 +6566,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
     gpuexec_result result;
     gxi_slot *slot, *before;
     GXI_CALL(gpuexec_stream_wait_stream, GXI_WORKS);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || !(event = gxi_spare_take(call, before)))
         return gxi_failed_with();
     result = gxi_stream_records(call, before, event, cannot);
@@ -6515,7 +6620,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-event */
 
-static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CUevent_st *native, int adopted, int no_timing) {
+static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CUevent_st *native, int adopted,
+                              int no_timing) {
     gxi_slot made = gxi_made(context, context->id, adopted);
     made.is.event.native = native;
     made.no_timing = no_timing != 0;
@@ -6561,7 +6667,9 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexe
 }
 
 static gxi_slot *gxi_ask_event(gxi_call *call, gpuexec_event event, const char *is) { return gxi_get(call, event.id, GXI_EVENT, is); }
-static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *is) { return gxi_begin_with(call, event.id, GXI_EVENT, is); }
+static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *is) {
+    return gxi_begin_with(call, event.id, GXI_EVENT, is);
+}
 
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     const gxi_slot *slot = gxi_asked("gpuexec_event_native", event.id, GXI_EVENT, "the event");
@@ -6570,7 +6678,8 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
 static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e, *slot;
     gpuexec_result result;
-    if (!(e = gxi_begin_with_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
+    if (!(e = gxi_begin_with_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream)))
+        return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "record it on a stream of its own context, then let the other stream wait for it",
@@ -6597,7 +6706,8 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
     gxi_scope scope;
     uint64_t id;
     if (desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) return 0;
-    if (!(slot = gxi_begin_with_stream(call, stream)) || !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"))) return 0;
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"))) return 0;
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     id = gxi_event_make(call, context, desc);
     e = gxi_peek(id, GXI_EVENT);
@@ -6609,7 +6719,8 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
     gxi_leave(&scope);
     return id;
 }
-GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream, const gpuexec_event_desc *desc) {
+GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
+                                                   const gpuexec_event_desc *desc) {
     gpuexec_event handle;
     GXI_CALL(gpuexec_stream_record, GXI_WORKS);
     handle.id = gxi_or_failed(gxi_stream_record(call, stream, desc), GXI_EVENT);
@@ -6631,22 +6742,27 @@ GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
     int cu;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
-    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event")) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
+        return gxi_failed_with();
     cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "the event cannot be asked") : GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
-    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event")) return gxi_failed_with();
+    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event"))
+        return gxi_failed_with();
     if (a->no_timing || b->no_timing)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing",
+                        "the %s event was made without timing",
                         a->no_timing ? "start" : "stop");
     if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both", "the %s event was never recorded",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both",
+                        "the %s event was never recorded",
                         GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
     if (a->cu_context == b->cu_context) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
-                    "the start event is of device %d (context %p), the stop event of device %d (context %p)", gxi_ordinal_of(a),
+                    "the start event is of device %d (context %p), the stop event of device %d (context %p)",
+                    gxi_ordinal_of(a),
                     (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
 }
 GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop) {
@@ -6654,7 +6770,8 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
     float ms = 0;
     int cu;
     GXI_CALL(gpuexec_event_elapsed_ms, GXI_ASKS);
-    if (!(a = gxi_begin_with_event(call, start, "the start event")) || !(b = gxi_ask_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
+    if (!(a = gxi_begin_with_event(call, start, "the start event")) ||
+        !(b = gxi_ask_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
         return -1.0;
     cu = GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native));
     if (cu == 0 && ms >= 0) return (double)ms;
@@ -6665,7 +6782,8 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
                     GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
     else
         gxi_fail_cu(call, cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted)
-                              ? "an adopted event must be made with timing, recorded, and not be destroyed by its owner" : NULL,
+                              ? "an adopted event must be made with timing, recorded, and not be destroyed by its owner"
+                              : NULL,
                     "the time between the events cannot be told");
     return -1.0;
 }
@@ -6748,7 +6866,8 @@ static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
 static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
     return gxi_fail(call, b->refused, "gpuexec_params_clear, then add all arguments again",
                     "the parameter block is not whole: behind its first %u arguments, one could not be added%s%s (%s); "
-                    "it holds %u now", b->refused_count, GXI_AT(b->refused_at), gpuexec_result_name(b->refused), b->count);
+                    "it holds %u now", b->refused_count, GXI_AT(b->refused_at), gpuexec_result_name(b->refused),
+                    b->count);
 }
 /* The gpuexec_types of arguments; NULL if they are not known. */
 static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
@@ -6801,7 +6920,8 @@ static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_
     plain.typed = 0;
     return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
 }
-static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) {                /* y and z of 0 mean 1; what is below a launch's beginning gets them so */
+/* y and z of 0 mean 1; what is below a launch's beginning gets them so */
+static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) {
     d->grid_y += !d->grid_y;
     d->grid_z += !d->grid_z;
     d->block_y += !d->block_y;
@@ -6830,7 +6950,8 @@ enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
 static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
 static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuLaunchKernelEx" };
 
-static GXI_NOINLINE unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {     /* blocks of a cluster along that axis; 0: the desc asks for no cluster */
+/* blocks of a cluster along that axis; 0: the desc asks for no cluster */
+static GXI_NOINLINE unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {
     if (!desc || !(desc->cluster_x || desc->cluster_y || desc->cluster_z)) return 0;
     return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y : desc->cluster_z + !desc->cluster_z;
 }
@@ -6862,7 +6983,8 @@ static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stre
     c->count = (unsigned)(a - e->attributes);
     return c;
 }
-static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args,
+static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d,
+                         const gpuexec_args *args,
                          const gpuexec_launch_desc *desc) {
     struct CUfunc_st *const function = kernel->is.kernel.native;
     struct CUstream_st *const s = stream->is.stream.native;
@@ -6872,10 +6994,13 @@ static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot 
     int cu;
     if (way == GXI_EXTENDED) cu = gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, d, desc), function, params, NULL);
     else if (way == GXI_PLAIN)
-        cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes, s, params, NULL);
-    else cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes, s, params);
+        cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
+                                   d->shared_bytes, s, params, NULL);
+    else cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
+                                               d->block_z, d->shared_bytes, s, params);
     gxi_answered(call, gxi_launch_calls[way], cu);
-    return gxi_traced(call, gxi_launch_calls[way], cu, GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
+    return gxi_traced(call, gxi_launch_calls[way], cu,
+                      GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
                       d->shared_bytes, s, args->addresses));
 }
 
@@ -6945,10 +7070,12 @@ static void gxi_note_unless(gxi_call *call, int refused, const gxi_call *ask, in
     if (!refused) gxi_answered(call, ask->driver_call, cu);
 }
 /* Clusters, of the desc or of the kernel itself, against grid, device and kernel. */
-static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_launch_desc *desc,
+static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, const gxi_slot *kernel,
+                                                  const gpuexec_dims *d, const gpuexec_launch_desc *desc,
                                                   int device, int ordinal) {
     static const char axis[3] = { 'x', 'y', 'z' };
-    static const int attributes[] = { GXI_FUNC_REQUIRED_CLUSTER_WIDTH, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 1, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 2,
+    static const int attributes[] = { GXI_FUNC_REQUIRED_CLUSTER_WIDTH, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 1,
+                                      GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 2,
                                       GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET };
     const char *name = kernel->is.kernel.info->name;
     const int asked = gxi_cluster(desc, 0) != 0;
@@ -6960,7 +7087,8 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     gxi_scope scope;
     int i, values[4], most = 0, has = 0, capability;
     /* drivers before 11.8 do not know these attributes: 0 */
-    const int cu = gxi_attributes(&ask, device, kernel->is.kernel.native, attributes, asked ? 3 : 4, values), must = asked ? 0 : values[3];
+    const int cu = gxi_attributes(&ask, device, kernel->is.kernel.native, attributes, asked ? 3 : 4, values),
+        must = asked ? 0 : values[3];
     for (i = 0; i < 3; i++) {
         own[i] = (unsigned)values[i];
         cluster[i] = asked ? gxi_cluster(desc, i) : own[i];
@@ -6977,11 +7105,13 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     if (!has) {
         gxi_capability(&ask, device, &capability);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
-                        capability < 90 ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but "
+                        capability < 90
+                        ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but "
                                     "device %d has %d.%d%s"
                                   : "clusters (%u x %u x %u blocks, kernel \"%s\") cannot be launched on device %d: "
                                     "its compute capability is %d.%d, but the driver says that it has no clusters%s",
-                        cluster[0], cluster[1], cluster[2], name, ordinal, capability / 10, capability % 10, gxi_is_cpu_device()
+                        cluster[0], cluster[1], cluster[2], name, ordinal, capability / 10, capability % 10,
+                        gxi_is_cpu_device()
                             ? " (it is the CPU device)" : "");
     }
     for (i = 0; i < 3; i++) {
@@ -6997,7 +7127,8 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, or set desc.non_portable_cluster to 1",
                         "a cluster of %u x %u x %u has %llu blocks, but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
-    if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&ask, kernel->cu_context, &scope)) return GPUEXEC_OK;
+    if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&ask, kernel->cu_context, &scope))
+        return GPUEXEC_OK;
     GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, kernel->is.kernel.native, gxi_extend(&e, NULL, d, desc)));
     gxi_leave(&scope);
     if (most > 0 && blocks > (unsigned)most)
@@ -7009,9 +7140,11 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
 
 /* Grid, block, shared memory and clusters against the limits of device and kernel. The driver checks them at each launch, but it does not say what is wrong:
    so this is asked when it has refused, and when a launch is prepared. */
-static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
+static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, const gxi_slot *kernel,
+                                                const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
-    static const int of_device[] = { GXI_DEV_MAX_THREADS_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, GXI_DEV_MAX_REGISTERS_PER_BLOCK,
+    static const int of_device[] = { GXI_DEV_MAX_THREADS_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                                     GXI_DEV_MAX_REGISTERS_PER_BLOCK,
                                      GXI_DEV_MAX_BLOCK_DIM_X, GXI_DEV_MAX_BLOCK_DIM_X + 1, GXI_DEV_MAX_BLOCK_DIM_X + 2,
                                      GXI_DEV_MAX_GRID_DIM_X, GXI_DEV_MAX_GRID_DIM_X + 1, GXI_DEV_MAX_GRID_DIM_X + 2 };
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_NUM_REGS };
@@ -7059,19 +7192,22 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
         return gxi_fail(call, r, "use less shared memory per block",
                         "kernel \"%s\" needs %llu bytes of shared memory per block (%d static and %u dynamic), but device %d has "
                         "at most %d",
-                        name, (unsigned long long)d->shared_bytes + (unsigned)own[1], own[1], d->shared_bytes, ordinal, limits[1]);
+                        name, (unsigned long long)d->shared_bytes + (unsigned)own[1], own[1], d->shared_bytes, ordinal,
+                        limits[1]);
     if (threads > (unsigned)own[0])
         return gxi_fail(call, r,
                         "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller blocks, or compile it "
                         "for larger ones",
                         "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per "
                         "thread, %d per block on device %d)",
-                        block[0], block[1], block[2], (unsigned long long)threads, name, own[0], own[2], limits[2], ordinal);
+                        block[0], block[1], block[2], (unsigned long long)threads, name, own[0], own[2], limits[2],
+                        ordinal);
     return gxi_check_clusters(call, refused, kernel, d, desc, device, ordinal);
 }
 
 /* Why the driver refused a launch. */
-static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_args *args,
+static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel, const gpuexec_dims *d,
+                                               const gpuexec_args *args,
                                                const gpuexec_launch_desc *desc) {
     const char *name = kernel->is.kernel.info->name;
     const uint64_t threads = (uint64_t)d->block_x * d->block_y * d->block_z;
@@ -7084,22 +7220,28 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
         return gxi_fail(call, r, "use fewer blocks, and let each thread do several elements in a loop",
                         "a cooperative grid of %llu blocks cannot run at once: with %llu threads and %u bytes of dynamic shared memory, at most "
                         "%d blocks of kernel \"%s\" do on device %d",
-                        (unsigned long long)d->grid_x * d->grid_y * d->grid_z, (unsigned long long)threads, d->shared_bytes,
+                        (unsigned long long)d->grid_x * d->grid_y * d->grid_z, (unsigned long long)threads,
+                        d->shared_bytes,
                         gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name, gxi_ordinal_of(kernel));
     }
     if (gxi_result_of(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(cu);
     return gxi_fail(call, r,
-                    cu == GXI_INVALID_VALUE ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; "
+                    cu == GXI_INVALID_VALUE
+                    ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; "
                                                     "check the arguments' addresses"
                                                   : NULL,
                     "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared "
                     "memory and %u arguments",
-                    name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes, args->count);
+                    name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
+                    args->count);
 }
 
-static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const gxi_slot *k, const gxi_slot *s) {
-    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure, "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
-                    gxi_kernel_of(k)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s), (void *)s->cu_context);
+static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const gxi_slot *k,
+                                                 const gxi_slot *s) {
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure,
+                    "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
+                    gxi_kernel_of(k)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
+                    (void *)s->cu_context);
 }
 /* What every launch checks before the driver: handles, one context, the arguments. 0 after a failure. */
 static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
@@ -7115,8 +7257,10 @@ static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexe
 
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
-                                               const gpuexec_dims *given, const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
-    const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN, straight = cu >= 0;
+                                               const gpuexec_dims *given, const gpuexec_args *args, int cu,
+                                               const gpuexec_launch_desc *desc) {
+    const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN,
+        straight = cu >= 0;
     gpuexec_dims dims = *given;
     gxi_slot *k, *s;
     gxi_scope scope;
@@ -7357,7 +7501,8 @@ GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_param
 /* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1, whose driver is 12.1. */
 static int gxi_most_bytes(const gxi_call *call, const gxi_slot *kernel) {
     int binary = 0;
-    if (gxi.version < 12010 || GXI_BESIDE(cuFuncGetAttribute, (&binary, GXI_FUNC_BINARY_VERSION, kernel->is.kernel.native))) return 4096;
+    if (gxi.version < 12010 ||
+        GXI_BESIDE(cuFuncGetAttribute, (&binary, GXI_FUNC_BINARY_VERSION, kernel->is.kernel.native))) return 4096;
     return binary < 70 ? 4096 : GXI_MOST_BYTES;
 }
 static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
@@ -7502,10 +7647,12 @@ static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuex
 }
 
 /* dims: whole. 0 after a failure. */
-static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gpuexec_dims *dims, const gpuexec_args *args) {
+static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gpuexec_dims *dims,
+                                 const gpuexec_args *args) {
     const unsigned short *known = k->is.kernel.sizes, *sizes = args->sizes ? args->sizes : known ? known + 1 : NULL;
     /* where the device has the arguments, if that is known: the PTX text tells no alignment above 16 */
-    const unsigned short *offsets = known && args->count && GXI_HAS(cuFuncGetParamInfo) ? known + 1 + args->count : NULL;
+    const unsigned short *offsets = known && args->count && GXI_HAS(cuFuncGetParamInfo) ? known + 1 + args->count
+        : NULL;
     const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
     const char *name = gxi_kernel_of(k)->name, *module_name = module ? module->is.module.info->name : "";
     const size_t name_bytes = strlen(name) + 1, module_bytes = strlen(module_name) + 1;
@@ -7550,11 +7697,13 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gpuex
     if (!id) gxi_free(p);
     return id;
 }
-GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
+GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                gpuexec_dims dims, gpuexec_args args) {
     gpuexec_prepared handle = { 0 };
     gxi_slot *k, *s;
     GXI_CALL(gpuexec_prepare, GXI_MAKES);
-    if (gxi_begin(call) == GPUEXEC_OK && gxi_ask_launch(call, kernel, stream, &args, &k, &s) && gxi_prepare_kernel(call, k, &dims) == GPUEXEC_OK)
+    if (gxi_begin(call) == GPUEXEC_OK && gxi_ask_launch(call, kernel, stream, &args, &k, &s) &&
+        gxi_prepare_kernel(call, k, &dims) == GPUEXEC_OK)
         handle.id = gxi_prepared_new(call, k, s, &dims, &args);
     handle.id = gxi_or_failed(handle.id, GXI_PREPARED);
     return handle;
@@ -7741,7 +7890,8 @@ static int gxi_barrier_end_part(gxi_call *call, const gxi_barrier *b, unsigned i
 static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
     unsigned i;
     int first = 0;
-    for (i = 0; i < 2 * b->count; i++) {         /* a kernel writes into the others' parts: it is waited for all of them first; the host memory goes last */
+    /* a kernel writes into the others' parts: it is waited for all of them first; the host memory goes last */
+    for (i = 0; i < 2 * b->count; i++) {
         const int frees = i >= b->count;
         gxi_call own = *call;
         const int cu = gxi_barrier_end_part(&own, b, frees ? 2 * b->count - 1 - i : i, frees);
@@ -7897,7 +8047,9 @@ static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
 static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
     unsigned i, k;
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
-        const int can = i == k ? 1 : gxi_can_access(call, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device, b->ordinals[i], b->ordinals[k]);
+        const int can = i == k ? 1
+            : gxi_can_access(call, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device, b->ordinals[i],
+                             b->ordinals[k]);
         if (can <= 0) return can;
     }
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
@@ -7917,7 +8069,8 @@ static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *
 }
 
 /* The devices that it is over. */
-static gpuexec_result gxi_barrier_join(gxi_call *call, gxi_barrier *b, const gpuexec_context *contexts, unsigned count, gxi_slot **slots) {
+static gpuexec_result gxi_barrier_join(gxi_call *call, gxi_barrier *b, const gpuexec_context *contexts, unsigned count,
+                                       gxi_slot **slots) {
     unsigned i, k;
     for (i = 0; i < count; i++) {
         char is[32];
@@ -7927,7 +8080,8 @@ static gpuexec_result gxi_barrier_join(gxi_call *call, gxi_barrier *b, const gpu
         b->cu_contexts[i] = slots[i]->cu_context;
         b->ordinals[i] = gxi_context_of(slots[i])->ordinal;
         for (k = 0; k < i; k++) if (b->ordinals[k] == b->ordinals[i])
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device once: one grid runs on each", "contexts[%u] and contexts[%u] are both of device %d",
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device once: one grid runs on each",
+                            "contexts[%u] and contexts[%u] are both of device %d",
                             k, i, b->ordinals[i]);
     }
     b->count = count;
@@ -7941,7 +8095,8 @@ static int gxi_barrier_alloc(gxi_call *call, gxi_barrier *b, unsigned i) {
     if (cu) return cu;
     b->memory[i] = memory;
     if (i) return 0;
-    cu = GXI_TRY_MAKE(host, cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
+    cu = GXI_TRY_MAKE(host, cuMemHostAlloc,
+                      (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
     if (cu == 0) b->host = (char *)host;
     return cu;
 }
@@ -7964,7 +8119,8 @@ static int gxi_barrier_write(gxi_call *call, gxi_barrier *b, unsigned i) {
     return gxi_copy_in_whole(call, b->memory[i], &d, GXI_BARRIER_COUNTS);
 }
 /* Does that for each device, in its context. */
-static gpuexec_result gxi_barrier_each(gxi_call *call, gxi_barrier *b, int (*does)(gxi_call *, gxi_barrier *, unsigned), const char *fails, const char *how) {
+static gpuexec_result gxi_barrier_each(gxi_call *call, gxi_barrier *b, int (*does)(gxi_call *, gxi_barrier *, unsigned),
+                                       const char *fails, const char *how) {
     unsigned i;
     for (i = 0; i < b->count; i++) {
         gxi_scope scope;
@@ -7999,7 +8155,8 @@ static uint64_t gxi_barrier_enlist(gxi_call *call, gxi_barrier *b) {
     gxi_unlock(&gxi_barriers_mutex);
     return b->id;
 }
-static uint64_t gxi_barrier_make(gxi_call *call, gxi_barrier *b, const gpuexec_context *contexts, unsigned count, int host_memory) {
+static uint64_t gxi_barrier_make(gxi_call *call, gxi_barrier *b, const gpuexec_context *contexts, unsigned count,
+                                 int host_memory) {
     gxi_slot *slots[GXI_MULTI_MOST];
     if (gxi_barrier_join(call, b, contexts, count, slots)) return 0;
     if (!host_memory && (b->direct = gxi_all_peers(call, b, slots)) < 0) return 0;
@@ -8011,14 +8168,19 @@ static uint64_t gxi_barrier_make(gxi_call *call, gxi_barrier *b, const gpuexec_c
     if (gxi_barrier_each(call, b, gxi_barrier_write, "", "'s part of the barrier cannot be written")) return 0;
     return gxi_barrier_enlist(call, b);
 }
-static gpuexec_result gxi_check_barrier(gxi_call *call, const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc) {
-    if (gxi_check_desc(call, "gpuexec_barrier_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gxi_failed_with();
+static gpuexec_result gxi_check_barrier(gxi_call *call, const gpuexec_context *contexts, unsigned count,
+                                        const gpuexec_barrier_desc *desc) {
+    if (gxi_check_desc(call, "gpuexec_barrier_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
+        return gxi_failed_with();
     if (!contexts || count < 1 || count > GXI_MULTI_MOST)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a barrier over %u contexts%s; it takes 1 to %d", count, contexts ? "" : " at NULL", GXI_MULTI_MOST);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a barrier over %u contexts%s; it takes 1 to %d", count,
+                        contexts ? "" : " at NULL", GXI_MULTI_MOST);
     if (desc->timeout_seconds >= 0 && desc->timeout_seconds <= 1e9) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write seconds, or 0 for 10 of them", "gpuexec_barrier_desc.timeout_seconds is %g", desc->timeout_seconds);
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write seconds, or 0 for 10 of them",
+                    "gpuexec_barrier_desc.timeout_seconds is %g", desc->timeout_seconds);
 }
-GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc) {
+GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts,
+                                                      unsigned count, const gpuexec_barrier_desc *desc) {
     static const gpuexec_barrier_desc defaults = { 0, 0, 0, 0 };
     gpuexec_barrier handle = { 0 };
     gxi_barrier *b = NULL;
@@ -8114,7 +8276,8 @@ static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
     return GPUEXEC_OK;
 }
 
-typedef struct gxi_multi_device { gxi_slot *kernel, *stream; gpuexec_dims dims; int ordinal, device; } gxi_multi_device;     /* dims: whole */
+/* dims: whole */
+typedef struct gxi_multi_device { gxi_slot *kernel, *stream; gpuexec_dims dims; int ordinal, device; } gxi_multi_device;
 
 /* Formats the name of the argument only when it is needed: four launches take 30 us, and eight names would add one. */
 static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const char *member, unsigned i) {
@@ -8130,7 +8293,8 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
     static const int same[] = { GXI_FUNC_NUM_REGS, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_CONST_SIZE_BYTES, GXI_FUNC_LOCAL_SIZE_BYTES,
                                 GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_PTX_VERSION, GXI_FUNC_BINARY_VERSION };
     enum { GXI_COMPARED = sizeof same / sizeof same[0], GXI_DIMS = sizeof(gpuexec_dims) / sizeof(unsigned) };
-    static const char *const dims_names[GXI_DIMS] = { "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared_bytes" };
+    static const char *const dims_names[GXI_DIMS] = { "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
+                                                      "shared_bytes" };
     static const char *const same_names[] = { "registers per thread", "bytes of static shared memory", "bytes of constants", "bytes of local memory",
                                               "threads per block at most", "as its PTX version", "as its binary version" };
     const gxi_kernel *a = d[0].kernel->is.kernel.info, *b = d[i].kernel->is.kernel.info;
@@ -8151,7 +8315,8 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
             return gxi_fail_cu(call, NULL, "devices %d and %d cannot be compared", d[0].ordinal, d[i].ordinal);
     }
     if (n[0] != n[1] || c[0] != c[1])
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on identical devices only (MIG slices and partly disabled devices differ)",
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                        "launch on identical devices only (MIG slices and partly disabled devices differ)",
                         "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; "
                         "a multi-device launch takes identical devices",
                         d[0].ordinal, n[0], c[0] / 10, c[0] % 10, d[i].ordinal, n[1], c[1] / 10, c[1] % 10);
@@ -8165,18 +8330,22 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
                         d[0].ordinal, ma->is.module.info->name, d[i].ordinal, mb->is.module.info->name);
     for (k = 0; k < 2; k++)
         if (gxi_attributes(call, 0, d[k ? i : 0].kernel->is.kernel.native, same, GXI_COMPARED, v[k]))
-            return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name, d[0].ordinal, d[i].ordinal);
+            return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name,
+                               d[0].ordinal, d[i].ordinal);
     for (k = 0; k < GXI_COMPARED; k++)
         if (v[0][k] != v[1][k])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image with the same options on each device",
-                            "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d", a->name, v[0][k], same_names[k],
+                            "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d",
+                            a->name, v[0][k], same_names[k],
                             d[0].ordinal, v[1][k], d[i].ordinal);
     memcpy(dims[0], &d[0].dims, sizeof dims[0]);
     memcpy(dims[1], &d[i].dims, sizeof dims[1]);
     for (k = 0; k < GXI_DIMS; k++)
         if (dims[0][k] != dims[1][k])
-            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "give each device the same dims", "%s is %u on device %d, but %u on device %d (kernel \"%s\"); "
-                            "all devices of a multi-device launch have the same grid, block and shared memory", dims_names[k], dims[0][k], d[0].ordinal,
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "give each device the same dims",
+                            "%s is %u on device %d, but %u on device %d (kernel \"%s\"); "
+                            "all devices of a multi-device launch have the same grid, block and shared memory",
+                            dims_names[k], dims[0][k], d[0].ordinal,
                             dims[1][k], d[i].ordinal, a->name);
     return GPUEXEC_OK;
 }
@@ -8196,7 +8365,8 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch",
                         "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
-    if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH, &cooperative)) return gxi_fail_device(call, d[i].ordinal);
+    if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH, &cooperative))
+        return gxi_fail_device(call, d[i].ordinal);
     if (!cooperative)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
     if (module && module->is.module.info->device_launches)
@@ -8206,32 +8376,40 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
     return GPUEXEC_OK;
 }
 /* Whether its blocks run at once, with the shared memory that it has by now. */
-static GXI_COLD gpuexec_result gxi_multi_part_fits(gxi_call *call, const gxi_multi_device *d, const gpuexec_args *args) {
+static GXI_COLD gpuexec_result gxi_multi_part_fits(gxi_call *call, const gxi_multi_device *d,
+                                                   const gpuexec_args *args) {
     const gpuexec_dims *dims = &d->dims;
-    const uint64_t blocks = (uint64_t)dims->grid_x * dims->grid_y * dims->grid_z, threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
+    const uint64_t blocks = (uint64_t)dims->grid_x * dims->grid_y * dims->grid_z,
+        threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
     int cu, per_multiprocessor = 0, multiprocessors;
     gxi_scope scope;
-    if (gxi_attribute(call, d->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors)) return gxi_fail_device(call, d->ordinal);
+    if (gxi_attribute(call, d->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors))
+        return gxi_fail_device(call, d->ordinal);
     if (gxi_enter(call, d->kernel->cu_context, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, d->kernel->is.kernel.native, (int)threads, dims->shared_bytes));
+    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                 (&per_multiprocessor, d->kernel->is.kernel.native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
     if (cu && cu != GXI_INVALID_VALUE)           /* which it says of blocks that cannot be, explained below */
-        return gxi_fail_cu(call, NULL, "how many blocks of kernel \"%s\" run at once on device %d cannot be asked", d->kernel->is.kernel.info->name,
+        return gxi_fail_cu(call, NULL, "how many blocks of kernel \"%s\" run at once on device %d cannot be asked",
+                           d->kernel->is.kernel.info->name,
                            d->ordinal);
     if (cu == 0 && blocks && blocks <= (uint64_t)per_multiprocessor * (unsigned)multiprocessors) return GPUEXEC_OK;
     gxi_answered(call, NULL, GXI_COOPERATIVE_TOO_LARGE);             /* which the driver was not asked for */
     return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, d->kernel, dims, args, &gxi_cooperative);
 }
-static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, unsigned i) {
+static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexec_device_launch *list,
+                                                    const gxi_multi_device *d, unsigned i) {
     const gpuexec_result result = gxi_multi_part_check(call, d, i);
     int cu;
     if (result) return result;
     cu = gxi_raise_shared(call, d[i].kernel, d[i].dims.shared_bytes);
-    return cu ? gxi_fail_launch(call, cu, d[i].kernel, &d[i].dims, &list[i].args, &gxi_cooperative) : gxi_multi_part_fits(call, &d[i], &list[i].args);
+    return cu ? gxi_fail_launch(call, cu, d[i].kernel, &d[i].dims, &list[i].args, &gxi_cooperative)
+        : gxi_multi_part_fits(call, &d[i], &list[i].args);
 }
 
 /* All rules. */
-static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d) {
+static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                               const gxi_multi_device *d) {
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     gpuexec_result result = GPUEXEC_OK;
     char subject[32];
@@ -8251,7 +8429,8 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     return result;
 }
 /* Keeps a launch that passed them, with an event for each device. */
-static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d,
+static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                              const gxi_multi_device *d,
                                               gxi_multi_launch *m) {
     unsigned i;
     gxi_multi_drop(call, m);
@@ -8279,10 +8458,12 @@ static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_devi
     return GPUEXEC_OK;
 }
 
-static GXI_NOINLINE int gxi_multi_record(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i) {
+static GXI_NOINLINE int gxi_multi_record(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d,
+                                         unsigned i) {
     return GXI_TRY(cuEventRecord, (m->events[i], d[i].stream->is.stream.native));
 }
-static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i, unsigned other) {
+static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i,
+                                       unsigned other) {
     return GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[other], 0));
 }
 /* Makes every stream wait for all that the others have so far: a star around the first stream, which costs two waits across devices for each other stream.
@@ -8316,7 +8497,8 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
                         gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < count; i++) {
         const gpuexec_dims *dims = &d[i].dims;
-        if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can)) return gxi_fail_device(call, d[i].ordinal);
+        if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
+            return gxi_fail_device(call, d[i].ordinal);
         if (!can)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
                             "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
@@ -8397,7 +8579,8 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
     return 0;
 }
 
-static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
+static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                           const gpuexec_multi_desc *desc) {
     if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gxi_failed_with();
     if (!list || count < 1 || count > GXI_MULTI_MOST)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count,
@@ -8407,7 +8590,8 @@ static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_
     return GPUEXEC_OK;
 }
 /* What each launch looks at, also one that is kept: handles, arguments, the barrier's part. */
-static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_launch *one, unsigned i, const gxi_slot *barrier, gxi_multi_device *d) {
+static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_launch *one, unsigned i,
+                                           const gxi_slot *barrier, gxi_multi_device *d) {
     const gxi_slot *context;
     if (!(d->kernel = gxi_multi_get(call, one->kernel.id, GXI_KERNEL, "kernel", i)) ||
         !(d->stream = gxi_multi_get(call, one->stream.id, GXI_STREAM, "stream", i))) return gxi_failed_with();
@@ -8417,10 +8601,12 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
         call->subject = is;
         return gxi_fail_args(call, d->kernel->is.kernel.info->name, d->kernel->is.kernel.sizes, &one->args);
     }
-    if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i)) return GPUEXEC_BAD_PARAMETERS;
+    if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i))
+        return GPUEXEC_BAD_PARAMETERS;
     if (barrier && !gxi_barrier_has(barrier->is.barrier.info, d->stream->cu_context))
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
-                        "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i, gxi_ordinal_of(d->stream));
+                        "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i,
+                        gxi_ordinal_of(d->stream));
     context = gxi_peek(d->kernel->context, GXI_CONTEXT);
     d->ordinal = context ? gxi_context_of(context)->ordinal : -1;
     d->device = context ? gxi_context_of(context)->device : -1;
@@ -8441,20 +8627,24 @@ static gxi_multi_launch *gxi_multi_find(const gpuexec_device_launch *list, unsig
     }
     return NULL;
 }
-static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, const gxi_multi_launch *m,
+static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d,
+                                           const gxi_multi_launch *m,
                                            const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     unsigned i;
     if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
         return gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
     for (i = 0; i < m->count; i++) {
         gxi_note_launch(d[i].stream, list[i].kernel.id, call->where);
-        if (gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative)) return gxi_multi_half(call, d, i, desc, barrier);
+        if (gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative))
+            return gxi_multi_half(call, d, i, desc, barrier);
     }
     if (!desc->no_post_sync && gxi_multi_meet(call, m, d))
-        return gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
+        return gxi_fail_cu(call, NULL,
+                           "the streams of a multi-device launch cannot be made to wait for all of its kernels");
     return GPUEXEC_OK;
 }
-static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d,
+static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                           const gxi_multi_device *d,
                                            const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     gxi_multi_launch *m = gxi_multi_find(list, count, d);
     if (!m) {
@@ -8462,10 +8652,12 @@ static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_
         if (gxi_multi_check(call, list, count, d) || gxi_multi_keep(call, list, count, d, m)) return gxi_failed_with();
     }
     if (desc->way == GPUEXEC_MULTI_DRIVER)
-        return gxi_multi_by_driver(call, list, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
+        return gxi_multi_by_driver(call, list, count, d,
+                                   (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
     return gxi_multi_per_device(call, list, d, m, desc, barrier);
 }
-GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
+GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list,
+                                                          unsigned count, const gpuexec_multi_desc *desc) {
     static const gpuexec_multi_desc defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
     gxi_multi_device d[GXI_MULTI_MOST];
     gpuexec_result result;
