@@ -3553,84 +3553,139 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-device */
 
+/* What the driver is taken to have answered, in an error text: success that gave nothing, or nothing at all. */
+static int gxi_note(gxi_call *call, int cu) { return call->cu = cu; }
+/* The optional end of a sentence, for "%s%s": where something was, or nothing if that is not known. */
+#define GXI_PART(before, x) (x) ? (before) : "", (x) ? (x) : ""
+#define GXI_AT(where) GXI_PART(" at ", where)
+static const char *gxi_place(const char *where) { return where ? where : "?"; }
+static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *is) {      /* 1 after that failure */
+    if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", is);
+    return !p;
+}
+static GXI_COLD gpuexec_result gxi_fail_memory(gxi_call *call, const char *what) {
+    return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %s", what);
+}
+/* What a call that makes something returns: its id, or that of a failed handle. */
+static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
+
 enum { GXI_MOST_DEVICES = 4096 };                /* a driver that knows more knows nothing */
 static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     int count = 0;
-    if (GXI_TRY(cuDeviceGet, (device, ordinal)) == 0) return GPUEXEC_OK;
-    if (call->cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "device %d cannot be opened", ordinal);
+    const int cu = GXI_TRY(cuDeviceGet, (device, ordinal));
+    if (cu == 0) return GPUEXEC_OK;
+    if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "device %d cannot be opened", ordinal);
     GXI_BESIDE(cuDeviceGetCount, (&count));
     return gxi_fail(call, GPUEXEC_NO_DEVICE, "the environment's CUDA_VISIBLE_DEVICES may hide some",
                     "there is no device %d: %d device%s visible, counted from 0", ordinal, count, count == 1 ? " is" : "s are");
 }
 
 GPUEXEC_API int gpuexec_device_count(void) {
-    int count = 0;
+    int count = 0, cu;
     GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_ASKS);
     if (gxi_begin(call)) return 0;
-    if (GXI_TRY(cuDeviceGetCount, (&count)) == 0 && (count < 0 || count > GXI_MOST_DEVICES))
-        call->cu = GXI_MADE_NOTHING;
-    if (call->cu) { gxi_fail_cu(call, NULL, "the devices cannot be counted"); return 0; }
-    return count;
+    cu = GXI_TRY(cuDeviceGetCount, (&count));
+    if (cu == 0 && (count < 0 || count > GXI_MOST_DEVICES)) cu = gxi_note(call, GXI_MADE_NOTHING);
+    if (cu == 0) return count;
+    gxi_fail_cu(call, NULL, "the devices cannot be counted");
+    return 0;
 }
-/* 0 when the driver does not know it. Another failure stays in the call, and nothing more is asked. */
-static int gxi_attribute(gxi_call *call, int device, int attribute) {
-    int value = 0;
-    if (call->cu && call->cu != GXI_INVALID_VALUE) return 0;
-    return GXI_TRY(cuDeviceGetAttribute, (&value, attribute, device)) ? 0 : value;
+/* *value is 0 after a failure. */
+static int gxi_attribute(gxi_call *call, int device, int attribute, int *value) {
+    const int cu = GXI_TRY(cuDeviceGetAttribute, (value, attribute, device));
+    if (cu) *value = 0;
+    return cu;
+}
+/* Several attributes of a device, or of a function. What the driver does not know is 0; behind another failure,
+   nothing more is asked. */
+static GXI_NOINLINE int gxi_attributes(gxi_call *call, int device, struct CUfunc_st *function, const int *attributes,
+                                       unsigned n, int *values) {
+    unsigned i;
+    memset(values, 0, n * sizeof *values);
+    for (i = 0; i < n; i++) {
+        const int cu = function ? GXI_TRY(cuFuncGetAttribute, (&values[i], attributes[i], function))
+                                : gxi_attribute(call, device, attributes[i], &values[i]);
+        if (cu == 0) continue;
+        values[i] = 0;
+        if (cu != GXI_INVALID_VALUE) return cu;
+    }
+    return 0;
+}
+static GXI_NOINLINE int gxi_capability(gxi_call *call, int device, int *capability) {     /* 90 for 9.0 */
+    static const int attributes[] = { GXI_DEV_COMPUTE_CAPABILITY_MAJOR, GXI_DEV_COMPUTE_CAPABILITY_MINOR };
+    int values[2];
+    const int cu = gxi_attributes(call, device, NULL, attributes, 2, values);
+    *capability = values[0] * 10 + values[1];
+    return cu;
+}
+static GXI_COLD gpuexec_result gxi_fail_device(gxi_call *call, int ordinal) {
+    return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ordinal, gpuexec_device_info *info) {
-    int device = 0, i;
+    static const int attributes[] = {
+        GXI_DEV_MULTIPROCESSOR_COUNT, GXI_DEV_WARP_SIZE, GXI_DEV_MAX_THREADS_PER_BLOCK,
+        GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR,
+        GXI_DEV_MAX_BLOCK_DIM_X, GXI_DEV_MAX_BLOCK_DIM_X + 1, GXI_DEV_MAX_BLOCK_DIM_X + 2,
+        GXI_DEV_MAX_GRID_DIM_X, GXI_DEV_MAX_GRID_DIM_X + 1, GXI_DEV_MAX_GRID_DIM_X + 2,
+        GXI_DEV_MAX_REGISTERS_PER_BLOCK, GXI_DEV_ASYNC_ENGINE_COUNT, GXI_DEV_COOPERATIVE_LAUNCH, GXI_DEV_INTEGRATED,
+        GXI_DEV_CLOCK_RATE,
+        GXI_DEV_L2_CACHE_SIZE, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN };
+    enum { GXI_ASKED = sizeof attributes / sizeof attributes[0] };
+    int device = 0, cu = 0, values[GXI_ASKED];
     GXI_CALL(gpuexec_device_get_info, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) ||
         GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device)) ||
         GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
-        return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal);
+        return gxi_fail_device(call, ordinal);
     info->name[sizeof info->name - 1] = info->pci_bus_id[sizeof info->pci_bus_id - 1] = 0;
-    if (GXI_HAS(cuDeviceGetUuid)) GXI_TRY(cuDeviceGetUuid, (info->uuid, device));
-    info->compute_capability = gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 +
-                               gxi_attribute(call, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
-    info->multiprocessors = gxi_attribute(call, device, GXI_DEV_MULTIPROCESSOR_COUNT);
-    info->warp_size = gxi_attribute(call, device, GXI_DEV_WARP_SIZE);
-    info->max_threads_per_block = gxi_attribute(call, device, GXI_DEV_MAX_THREADS_PER_BLOCK);
-    info->max_threads_per_multiprocessor = gxi_attribute(call, device, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR);
-    for (i = 0; i < 3; i++) {
-        info->max_block[i] = gxi_attribute(call, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
-        info->max_grid[i] = gxi_attribute(call, device, GXI_DEV_MAX_GRID_DIM_X + i);
-    }
-    info->registers_per_block = gxi_attribute(call, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
-    info->async_engines = gxi_attribute(call, device, GXI_DEV_ASYNC_ENGINE_COUNT);
-    info->cooperative_launch = gxi_attribute(call, device, GXI_DEV_COOPERATIVE_LAUNCH);
-    info->integrated = gxi_attribute(call, device, GXI_DEV_INTEGRATED);
-    info->clock_khz = gxi_attribute(call, device, GXI_DEV_CLOCK_RATE);
-    info->l2_bytes = (size_t)gxi_attribute(call, device, GXI_DEV_L2_CACHE_SIZE);
-    info->shared_per_block = (size_t)gxi_attribute(call, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK);
-    info->shared_per_block_optin = (size_t)gxi_attribute(call, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    return call->cu && call->cu != GXI_INVALID_VALUE ? gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal) : GPUEXEC_OK;
+    if (GXI_HAS(cuDeviceGetUuid)) cu = GXI_TRY(cuDeviceGetUuid, (info->uuid, device));
+    if ((cu && cu != GXI_INVALID_VALUE) || gxi_capability(call, device, &info->compute_capability) ||
+        gxi_attributes(call, device, NULL, attributes, GXI_ASKED, values))
+        return gxi_fail_device(call, ordinal);
+    info->multiprocessors = values[0];
+    info->warp_size = values[1];
+    info->max_threads_per_block = values[2];
+    info->max_threads_per_multiprocessor = values[3];
+    memcpy(info->max_block, values + 4, sizeof info->max_block);
+    memcpy(info->max_grid, values + 7, sizeof info->max_grid);
+    info->registers_per_block = values[10];
+    info->async_engines = values[11];
+    info->cooperative_launch = values[12];
+    info->integrated = values[13];
+    info->clock_khz = values[14];
+    info->l2_bytes = (size_t)values[15];
+    info->shared_per_block = (size_t)values[16];
+    info->shared_per_block_optin = (size_t)values[17];
+    return GPUEXEC_OK;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, int ordinal, int attribute, int *value) {
     int device = 0;
     GXI_CALL(gpuexec_device_get_attribute, GXI_ASKS);
-    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
+    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
         return gxi_fail_cu(call, NULL, "attribute %d of device %d cannot be read", attribute, ordinal);
     return GPUEXEC_OK;
 }
 
+/* Whether a device, given as CUdevice and ordinal, can have peer access to another's memory; -1 after a failure. */
+static int gxi_can_access(gxi_call *call, int device, int peer, int ordinal, int peer_ordinal) {
+    int can = 0;
+    if (GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer)) == 0) return can;
+    gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", ordinal, peer_ordinal);
+    return -1;
+}
 GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
-    int device = 0, peer = 0, can = 0;
+    int device = 0, peer = 0, can;
     GXI_CALL_NO_PLACE(gpuexec_device_can_access_peer, GXI_ASKS);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
-    if (GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer))) {
-        gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", ordinal, peer_ordinal);
-        return 0;
-    }
-    return can;
+    can = gxi_can_access(call, device, peer, ordinal, peer_ordinal);
+    return can < 0 ? 0 : can;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -3643,11 +3698,41 @@ static int gxi_ordinal_of(const gxi_slot *slot) {                    /* of the o
     return context ? gxi_context_of(context)->ordinal : -1;
 }
 
+/* An API call that only looks at an object; NULL after a failure. */
+static GXI_NOINLINE gxi_slot *gxi_asked(const char *function, uint64_t id, unsigned kind, const char *is) {
+    gxi_call call;
+    return gxi_get(gxi_call_of(&call, function, NULL, GXI_ASKS), id, kind, is);
+}
+/* An API call begins with the object that it is given; NULL after a failure. */
+static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+    return gxi_begin(call) ? NULL : gxi_get(call, id, kind, is);
+}
+static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) {
+    return gxi_begin_with(call, context.id, GXI_CONTEXT, "the context");
+}
 /* An API call that makes or asks something in a context begins: its slot, with the context current until gxi_leave; NULL after a failure. */
-static gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
+static GXI_NOINLINE gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
+    gxi_slot *slot = gxi_begin_with_context(call, context);
+    return slot && gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK ? slot : NULL;
+}
+/* As gxi_enter, for who wants the driver's answer. */
+static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+    return gxi_enter(call, context, scope) ? call->cu : 0;
+}
+
+/* Ends a handle and what it stands for. One that was never made is no failure. */
+static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+    gxi_scope scope = { 0, 0 };
     gxi_slot *slot;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || gxi_enter(call, slot->cu_context, scope)) return NULL;
-    return slot;
+    int cu;
+    if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
+    if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
+    if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope))
+        return gxi_failed_with();
+    cu = gxi_destroy(call, slot);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "%s cannot be %s", is, kind == GXI_MODULE ? "unloaded" : "destroyed")
+        : GPUEXEC_OK;
 }
 
 /* Leaves to the others what a handle owns: a retain of the primary context, or one count of a made one. The driver wants to see the latter current,
@@ -3655,63 +3740,85 @@ static gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope
 static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_st *native, int device) {
     struct CUctx_st *current = NULL;
     gxi_scope scope;
+    int cu;
     if (origin == GXI_ADOPTED) return 0;
     if (origin == GXI_PRIMARY) return GXI_TRY(cuDevicePrimaryCtxRelease, (device));
     if (!GXI_HAS(cuCtxDetach)) return GXI_TRY(cuCtxDestroy, (native));
-    if (gxi_enter(call, native, &scope)) return call->cu;
-    GXI_TRY(cuCtxDetach, (native));
+    if ((cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
+    cu = GXI_TRY(cuCtxDetach, (native));
     if (GXI_BESIDE(cuCtxGetCurrent, (&current)) == 0 && current == native) gxi_leave(&scope);
-    return call->cu;
+    return cu;
 }
 
-/* The handle of a context that was opened, made or adopted just now; after a failure of this or of that, a failed one. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot);
-static gpuexec_context gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
+/* 0 after a failure */
+static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ordinal, int device, gxi_origin origin) {
+    gxi_context *info = (gxi_context *)gxi_realloc(NULL, sizeof *info);
+    gxi_slot made;
+    uint64_t id;
+    if (!info) {
+        gxi_fail_memory(call, "a context");
+        return 0;
+    }
+    memset(info, 0, sizeof *info);
+    info->ordinal = ordinal;
+    info->device = device;
+    info->origin = origin;
+    info->users = 1;
+    gxi_is_destroyed(call, native, &info->id);
+    gxi_note(call, 0);
+    memset(&made, 0, sizeof made);
+    made.cu_context = native;
+    made.is.context.info = info;
+    made.adopted = origin == GXI_ADOPTED;
+    GXI_STORE(&gxi.close_context, &gxi_context_close);
+    id = gxi_new(call, GXI_CONTEXT, &made, &gxi.first[GXI_CONTEXT]);
+    if (!id) gxi_free(info);
+    return id;
+}
+/* The handle of a context that was opened, made or adopted just now; a failed one if this fails, or that did: native
+   is NULL. */
+static gpuexec_context gxi_context_handle(gxi_call *call, struct CUctx_st *native, int ordinal, int device,
+                                          gxi_origin origin) {
     gpuexec_context handle = { 0 };
-    gxi_context *info = native ? (gxi_context *)gxi_realloc(NULL, sizeof *info) : NULL;
-    if (info) {
-        gxi_slot made;
-        memset(&made, 0, sizeof made);
-        made.cu_context = native;
-        made.is.context.info = info;
-        made.adopted = origin == GXI_ADOPTED;
-        memset(info, 0, sizeof *info);
-        info->ordinal = ordinal;
-        info->device = device;
-        info->origin = origin;
-        info->users = 1;
-        gxi_is_destroyed(call, native, &info->id);
-        call->cu = 0;
-        GXI_STORE(&gxi.close_context, &gxi_context_close);
-        handle.id = gxi_new(call, GXI_CONTEXT, &made, &gxi.first[GXI_CONTEXT]);
-        if (!handle.id) gxi_free(info);
-    } else if (native) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a context");
+    if (native) handle.id = gxi_context_new(call, native, ordinal, device, origin);
     if (handle.id) return handle;
-    handle.id = gxi_failed_id(GXI_CONTEXT);
+    handle.id = gxi_failed_id(GXI_CONTEXT);      /* of this failure, not of one in the release */
     if (native) gxi_context_release(call, origin, native, device);
     return handle;
 }
 
-static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuexec_context_desc *desc, gxi_origin origin) {
+/* A device's primary context, opened, or a new one; NULL after a failure. */
+static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpuexec_context_desc *desc,
+                                         gxi_origin origin, int *device) {
     const unsigned flags = desc ? desc->flags : 0;
     struct CUctx_st *native = NULL, *popped = NULL;
-    int device = 0;
-    if ((desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) || gxi_begin(call) ||
-        gxi_device(call, ordinal, &device))
-        ;
-    else if (origin == GXI_PRIMARY && flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (device, flags)))
+    int cu;
+    if (desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) return NULL;
+    if (gxi_begin(call) || gxi_device(call, ordinal, device)) return NULL;
+    if (origin == GXI_PRIMARY && flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (*device, flags))) {
         gxi_fail_cu(call, NULL, "the flags %u cannot be set on device %d's primary context", flags, ordinal);
-    else if (origin == GXI_PRIMARY ? GXI_TRY_MAKE(native, cuDevicePrimaryCtxRetain, (&native, device))
-                                   : GXI_TRY_MAKE(native, cuCtxCreate, (&native, flags, device))) {
-        native = NULL;
-        gxi_fail_cu(call, call->cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`" : NULL,
-                    origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
-    } else if (origin == GXI_COUNTED && GXI_TRY(cuCtxPopCurrent, (&popped))) {    /* the driver has made it current */
-        gxi_fail_cu(call, NULL, "the new context of device %d cannot be taken off the thread's stack", ordinal);
-        GXI_BESIDE(cuCtxDestroy, (native));
-        native = NULL;
+        return NULL;
     }
-    return gxi_context_new(call, native, ordinal, device, origin);
+    cu = origin == GXI_PRIMARY ? GXI_TRY_MAKE(native, cuDevicePrimaryCtxRetain, (&native, *device))
+                               : GXI_TRY_MAKE(native, cuCtxCreate, (&native, flags, *device));
+    if (cu) {
+        gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`"
+                    : NULL,
+                    origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
+        return NULL;
+    }
+    /* the driver has made a new one current */
+    if (origin == GXI_PRIMARY || GXI_TRY(cuCtxPopCurrent, (&popped)) == 0) return native;
+    gxi_fail_cu(call, NULL, "the new context of device %d cannot be taken off the thread's stack", ordinal);
+    GXI_BESIDE(cuCtxDestroy, (native));
+    return NULL;
+}
+static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuexec_context_desc *desc,
+                                        gxi_origin origin) {
+    int device = 0;
+    struct CUctx_st *const native = gxi_context_open(call, ordinal, desc, origin, &device);
+    return gxi_context_handle(call, native, ordinal, device, origin);
 }
 GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int ordinal, const gpuexec_context_desc *desc) {
     GXI_CALL(gpuexec_context_open, GXI_MAKES);
@@ -3731,40 +3838,53 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
         gxi_fail_cu(call, NULL, "whether %p is the device's primary context cannot be asked", (void *)native);
         return GXI_ADOPTED;
     }
-    if (active) {
-        if (other == native) return GXI_PRIMARY;
-        GXI_TRY(cuDevicePrimaryCtxRelease, (device));
-    }
-    call->cu = 0;
-    if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach))
+    if (active && other == native) return GXI_PRIMARY;
+    if (active) GXI_BESIDE(cuDevicePrimaryCtxRelease, (device));
+    if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "adopt it with gpuexec_context_from_native, and close that handle before the context's owner destroys it",
                  "the driver of CUDA %d.%d does not count the users of a context: it has no cuCtxAttach", gxi.version / 1000, gxi.version % 1000 / 10);
-    else if (GXI_TRY(cuCtxAttach, (&other, 0))) gxi_fail_cu(call, NULL, "the context %p cannot be shared", (void *)native);
-    else return GXI_COUNTED;
+        return GXI_ADOPTED;
+    }
+    if (GXI_TRY(cuCtxAttach, (&other, 0)) == 0) return GXI_COUNTED;
+    gxi_fail_cu(call, NULL, "the context %p cannot be shared", (void *)native);
     return GXI_ADOPTED;
+}
+/* Somebody else's context, the current one if native is NULL; with its device, and what is held of it now. NULL after
+   a failure. */
+static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *native, int share, int *device,
+                                              gxi_origin *origin) {
+    unsigned long long id = 0;
+    gxi_scope scope;
+    int ok;
+    if (gxi_begin(call)) return NULL;
+    if (!native && (GXI_TRY(cuCtxGetCurrent, (&native)) || !native)) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
+                 "no context is current on this thread that could be adopted");
+        return NULL;
+    }
+    if (gxi_is_destroyed(call, native, &id)) {
+        gxi_fail_cu(call, NULL, "%p is no context, or one that was destroyed", (void *)native);
+        return NULL;
+    }
+    if (gxi_enter(call, native, &scope)) return NULL;
+    ok = GXI_TRY(cuCtxGetDevice, (device)) == 0;
+    if (!ok) gxi_fail_cu(call, NULL, "the context %p cannot be asked for its device", (void *)native);
+    else if (share) ok = (*origin = gxi_context_share(call, native, *device)) != GXI_ADOPTED;
+    gxi_leave(&scope);
+    return ok ? native : NULL;
+}
+static int gxi_ordinal_of_device(const gxi_call *call, int device) { /* of a CUdevice; itself if no ordinal has it */
+    int ordinal, other = 0;
+    for (ordinal = 0; ordinal < GXI_MOST_DEVICES && GXI_BESIDE(cuDeviceGet, (&other, ordinal)) == 0; ordinal++)
+        if (other == device) return ordinal;
+    return device;
 }
 static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native, int share) {
     gxi_origin origin = GXI_ADOPTED;
-    gxi_scope scope = { 0, 0 };
-    unsigned long long id = 0;
-    int device = 0, other = 0, ordinal = 0, ok = 0;
-    if (gxi_begin(call)) ;
-    else if (!native && (GXI_TRY(cuCtxGetCurrent, (&native)) || !native))
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
-                 "no context is current on this thread that could be adopted");
-    else if (gxi_is_destroyed(call, native, &id))
-        gxi_fail_cu(call, NULL, "%p is no context, or one that was destroyed", (void *)native);
-    else if (gxi_enter(call, native, &scope) == GPUEXEC_OK) {
-        if (GXI_TRY(cuCtxGetDevice, (&device))) gxi_fail_cu(call, NULL, "the context %p cannot be asked for its device", (void *)native);
-        else ok = !share || (origin = gxi_context_share(call, native, device)) != GXI_ADOPTED;
-        gxi_leave(&scope);
-    }
-    /* CUdevice to ordinal */
-    while (ok && ordinal < GXI_MOST_DEVICES && GXI_TRY(cuDeviceGet, (&other, ordinal)) == 0
-           && other != device) ordinal++;
-    if (ok && (call->cu || ordinal == GXI_MOST_DEVICES)) ordinal = device;
-    call->cu = 0;
-    return gxi_context_new(call, ok ? native : NULL, ordinal, device, origin);
+    int device = 0, ordinal = 0;
+    native = gxi_context_of_others(call, native, share, &device, &origin);
+    if (native) ordinal = gxi_ordinal_of_device(call, device);
+    return gxi_context_handle(call, native, ordinal, device, origin);
 }
 GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(const char *where, struct CUctx_st *native) {
     GXI_CALL(gpuexec_context_from_native, GXI_MAKES);
@@ -3775,7 +3895,7 @@ GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct 
     return gxi_context_adopt(call, native, 1);
 }
 
-static int gxi_context_count(gxi_slot *slot, int change) {
+static int gxi_context_count(const gxi_slot *slot, int change) {
     int users;
     gxi_lock(&gxi_tables);
     users = gxi_context_of(slot)->users += change;
@@ -3790,9 +3910,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_
     return GPUEXEC_OK;
 }
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
-    gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_users, GXI_ASKS);
-    return (slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) != NULL ? gxi_context_count(slot, 0) : 0;
+    const gxi_slot *slot = gxi_asked("gpuexec_context_users", context.id, GXI_CONTEXT, "the context");
+    return slot ? gxi_context_count(slot, 0) : 0;
 }
 
 /* The audit: what this thread pushed through us, where, and what was current below it. Deeper pushes than it holds are counted, not described. */
@@ -3805,12 +3924,17 @@ static unsigned gxi_audit_depth(void) {
     return gxi_audit.depth;
 }
 
+static gpuexec_result gxi_current(gxi_call *call, struct CUctx_st **current) {
+    *current = NULL;
+    return GXI_TRY(cuCtxGetCurrent, (current)) ? gxi_fail_cu(call, NULL, "the current context cannot be asked for")
+        : GPUEXEC_OK;
+}
 static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *below = NULL;
     gxi_slot *slot;
     unsigned depth;
     const char *place;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
     if ((place = gxi_keep(call->where)) == NULL && call->where)
         return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to note where the context is pushed");
     if (GXI_TRY(cuCtxGetCurrent, (&below)) || GXI_TRY(cuCtxPushCurrent, (slot->cu_context)))
@@ -3828,7 +3952,7 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
 static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_st *native, const struct CUctx_st *current) {
     const unsigned depth = gxi_audit_depth();
     const gxi_pushed *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_audit.pushes[depth - 1] : NULL;
-    const char *at = last && last->where ? last->where : "?";
+    const char *at = gxi_place(last ? last->where : NULL);
     char now[64] = "no context is current";
     if (current) snprintf(now, sizeof now, "the current one is %p", (const void *)current);
     if (depth == 0)
@@ -3851,20 +3975,19 @@ static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_s
                     "context %p, pushed at %s, is not current any more: somebody else pushed or set another one since, and %s", (const void *)native, at, now);
 }
 static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
-    struct CUctx_st *current = NULL, *native;
+    struct CUctx_st *current, *native;
     const gxi_slot *slot = gxi_peek(context.id, GXI_CONTEXT);
     unsigned depth, at;
     if (gxi_begin(call)) return gxi_failed_with();
     depth = gxi_audit_depth();
     for (at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; at > 0 && gxi_audit.pushes[at - 1].context != context.id; at--) {}
-    if (!slot && !at) { gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context"); return gxi_failed_with(); }
+    if (!slot && !at) return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
     native = slot ? slot->cu_context : gxi_audit.pushes[at - 1].native;            /* one that was closed since can still be taken off */
-    if (GXI_TRY(cuCtxGetCurrent, (&current))) return gxi_fail_cu(call, NULL, "the current context cannot be asked for");
+    if (gxi_current(call, &current)) return gxi_failed_with();
     if (current != native) {
         if (slot) return gxi_fail_pop(call, native, current);
         gxi_audit.depth = at - 1;                                    /* its destruction has taken it off */
-        gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
-        return gxi_failed_with();
+        return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
     }
     if (GXI_TRY(cuCtxPopCurrent, (&current))) return gxi_fail_cu(call, NULL, "the context cannot be popped");
     if (depth > GXI_AUDIT_DEPTH) gxi_audit.depth = depth - 1;
@@ -3894,14 +4017,13 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope) {
     scope->entered = 0;
 }
 GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
-    struct CUctx_st *current = NULL;
+    struct CUctx_st *current;
     gxi_text t = { 0, 0, 0, 0 };
     unsigned depth, i;
     size_t n;
     GXI_CALL_NO_PLACE(gpuexec_context_stack_text, GXI_ASKS);
     if (text && bytes) *text = 0;
-    if (gxi_begin(call)) return 0;
-    if (GXI_TRY(cuCtxGetCurrent, (&current))) { gxi_fail_cu(call, NULL, "the current context cannot be asked for"); return 0; }
+    if (gxi_begin(call) || gxi_current(call, &current)) return 0;
     depth = gxi_audit_depth();
     if (depth > GXI_AUDIT_DEPTH) gxi_add(&t, "the last %u pushes through gpuexec are not remembered\n", depth - GXI_AUDIT_DEPTH);
     else if (!depth || current != gxi_audit.pushes[depth - 1].native)
@@ -3912,46 +4034,43 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
         gxi_add(&t, "context %p", (void *)p->native);
         if (slot) gxi_add(&t, " of device %d", gxi_context_of(slot)->ordinal);
         else gxi_add(&t, ", closed since");
-        gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "", p->where ? p->where : "?");
+        gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "",
+                gxi_place(p->where));
         if (p->below && (!i || p->below != p[-1].native)) gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
-    if (t.failed) { gxi_text_free(&t); gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the text"); return 0; }
+    if (t.failed) { gxi_text_free(&t); gxi_fail_memory(call, "the text"); return 0; }
     if (text && bytes) snprintf(text, bytes, "%s", t.p);
     n = t.n;
     gxi_text_free(&t);
     return n;
 }
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
-    struct CUctx_st *current = NULL;
+    struct CUctx_st *current;
     gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_context_is_current, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
-    if (GXI_TRY(cuCtxGetCurrent, (&current))) { gxi_fail_cu(call, NULL, "the current context cannot be asked for"); return 0; }
-    return current == slot->cu_context;
+    return (slot = gxi_begin_with_context(call, context)) != NULL && gxi_current(call, &current) == GPUEXEC_OK &&
+        current == slot->cu_context;
 }
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
-    gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_native, GXI_ASKS);
-    slot = gxi_get(call, context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_asked("gpuexec_context_native", context.id, GXI_CONTEXT, "the context");
     return slot ? slot->cu_context : NULL;
 }
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
-    gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_device, GXI_ASKS);
-    slot = gxi_get(call, context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_asked("gpuexec_context_device", context.id, GXI_CONTEXT, "the context");
     return slot ? gxi_context_of(slot)->ordinal : -1;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *available, size_t *total) {
     gxi_scope scope;
     size_t a = 0, t = 0;
+    int cu;
     GXI_CALL(gpuexec_context_get_memory, GXI_ASKS);
     if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
-    GXI_TRY(cuMemGetInfo, (&a, &t));
+    cu = GXI_TRY(cuMemGetInfo, (&a, &t));
     gxi_leave(&scope);
     if (available) *available = a;
     if (total) *total = t;
-    return call->cu ? gxi_fail_cu(call, NULL, "the device's memory cannot be asked for") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "the device's memory cannot be asked for") : GPUEXEC_OK;
 }
 
 static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_HEAP", "SYNC_DEPTH", "PENDING_LAUNCHES", "L2_FETCH", "PERSISTING_L2" };
@@ -3964,17 +4083,19 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuex
     gxi_slot *slot;
     gxi_scope scope;
     size_t is = 0;
-    int cu;
+    int cu, untold = 0;
     GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
     cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
     if (cu) GXI_BESIDE(cuCtxGetLimit, (&is, (int)limit));                   /* for the text */
-    else GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
+    else untold = GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
     gxi_leave(&scope);
     if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
     if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_names[limit],
                                gxi_context_of(slot)->ordinal, (unsigned long long)value, (unsigned long long)is);
-    if (call->cu) return gxi_fail_cu(call, NULL, "what the limit %s of device %d's context is now cannot be told", gxi_limit_names[limit],
+    if (untold)
+        return gxi_fail_cu(call, NULL, "what the limit %s of device %d's context is now cannot be told",
+                           gxi_limit_names[limit],
                                      gxi_context_of(slot)->ordinal);
     if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less",
                                     "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now", gxi_limit_names[limit],
@@ -3984,20 +4105,24 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuex
 GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t *value) {
     gxi_slot *slot;
     gxi_scope scope;
+    int cu;
     GXI_CALL(gpuexec_context_get_limit, GXI_ASKS);
-    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "value is NULL");
+    if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
-    GXI_TRY(cuCtxGetLimit, (value, (int)limit));
+    cu = GXI_TRY(cuCtxGetLimit, (value, (int)limit));
     gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]) : GPUEXEC_OK;
+    return cu
+        ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit])
+        : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least, int *greatest) {
     gxi_scope scope;
+    int cu;
     GXI_CALL(gpuexec_context_get_priorities, GXI_ASKS);
     if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
-    GXI_TRY(cuCtxGetStreamPriorityRange, (least, greatest));
+    cu = GXI_TRY(cuCtxGetStreamPriorityRange, (least, greatest));
     gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "the priorities cannot be told") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "the priorities cannot be told") : GPUEXEC_OK;
 }
 
 /* The latched failure, and latched no longer, or else why a call of another thread enqueued nothing on that stream. */
@@ -4047,6 +4172,23 @@ static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind)
            : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
                                                : GXI_TRY(cuMemFree, (lo));
 }
+/* Destroyed by somebody else, or by the end of the process. */
+static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
+    gxi_call own = *call;                        /* what the driver says here is no answer of the caller's */
+    return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) || own.cu == GXI_DEINITIALIZED;
+}
+/* Waits for the work in a context that is to be closed: somebody else's, that of our streams only. */
+static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
+    gpuexec_result result = GPUEXEC_OK;
+    const gxi_slot *child;
+    if (!slot->adopted)
+        return GXI_TRY_VOID(cuCtxSynchronize)
+            ? gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed") : GPUEXEC_OK;
+    for (child = gxi_first(&gxi_context_of(slot)->first[GXI_STREAM]); child; child = gxi_after(child))
+        if (!child->adopted && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) && !result)
+            result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
+    return result;
+}
 /* Ends everything in a context, and it, whatever fails. Returns the first failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
@@ -4055,17 +4197,9 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_slot *child;
     unsigned turn, kind;
     gxi_range range;
-    /* destroyed by somebody else, or by the end of the process: everything in it is gone already */
-    const int gone = gxi_is_destroyed(call, slot->cu_context, &info->id) || call->cu == GXI_DEINITIALIZED;
+    const int gone = gxi_context_is_gone(call, slot);                /* and everything in it */
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
-    if (entered && !slot->adopted) {
-        if (GXI_TRY_VOID(cuCtxSynchronize))
-            result = gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed");
-    } else if (entered) {                        /* somebody else's context: wait for our streams only */
-        for (child = gxi_first(&info->first[GXI_STREAM]); child; child = gxi_after(child))
-            if (!child->adopted && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) && !result)
-                result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
-    }
+    if (entered) result = gxi_context_drain(call, slot);
     for (turn = 0; turn < 2; turn++) {
         gpuexec_result (*context_ends)(gxi_call *, uint64_t);
         gpuexec_result other;
@@ -4081,17 +4215,18 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             if (gone) child->adopted = 1;
             if (gxi_destroy(call, child) && !result)
                 result = gxi_fail_cu(call, NULL, "%s made at %s, of the context that was closed, cannot be destroyed", gxi_kinds[kind].name,
-                                     made_at ? made_at : "?");
+                                     gxi_place(made_at));
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
-        if (!gone && gxi_free_range(call, range.lo, range.kind) && call->cu != GXI_DEINITIALIZED && !result)
-            result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed", range.where ? range.where : "?");
+        const int cu = gone ? 0 : gxi_free_range(call, range.lo, range.kind);
+        if (cu && cu != GXI_DEINITIALIZED && !result)
+            result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed",
+                                 gxi_place(range.where));
     }
-    if (entered) gxi_leave(&scope);
-    if (gone && gxi_context_of(slot)->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (gxi_context_of(slot)->device));
+    gxi_leave(&scope);
+    if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
-    call->cu = 0;
     if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "the context's release failed");
     return result;
 }
@@ -4113,13 +4248,13 @@ static void gxi_report_leaks(void) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
         if (kind == GXI_KERNEL || slot->legacy) continue;            /* kernels and default streams end with their module and context */
-        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, slot->where ? slot->where : "?");
+        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->at[i].range;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
-                 gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?");
+                 gxi_memory_kinds[r->kind], (unsigned long long)r->lo, gxi_place(r->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
 }
@@ -4300,7 +4435,8 @@ typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJE
 static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin", "a fatbin", "a host object", "a library of host objects", "LTO-IR",
                                                "an ELF file without device code" };
 
-static int gxi_starts(const void *image, size_t n, const char *magic) {      /* byte by byte: a text may end earlier; n 0: its length is not known */
+/* byte by byte: a text may end earlier; n 0: its length is not known */
+static GXI_NOINLINE int gxi_starts(const void *image, size_t n, const char *magic) {
     const char *p = (const char *)image;
     size_t i;
     for (i = 0; magic[i]; i++) if ((n && i >= n) || p[i] != magic[i]) return 0;
@@ -4508,8 +4644,9 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
     }
     return GPUEXEC_OK;
 }
+/* after the driver has written them */
+static void gxi_jit_end_logs(gxi_jit *jit) { jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0; }
 static int gxi_jit_is_cut(const gxi_jit *jit) {
-    jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0;
     return jit->size < GXI_LOG_MOST && (strlen(jit->logs) >= jit->size - 2 || strlen(jit->logs + jit->size) >= jit->size - 2);
 }
 static double gxi_jit_ms(const gxi_jit *jit) {
@@ -4534,14 +4671,15 @@ static char *gxi_jit_log(const gxi_jit *jit) {
 /* --- failures -------------------------------------------------------------------------------------------------------- */
 
 /* What may help against an answer that is about the compiler, not about its input; NULL for others. */
-static GXI_COLD char *gxi_jit_cure(const gxi_call *call, const gpuexec_module_desc *desc) {
+static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
     gxi_text cure = { 0, 0, 0, 0 };
     size_t i;
-    if (call->cu == GXI_JIT_COMPILER_NOT_FOUND)
+    if (cu == GXI_JIT_COMPILER_NOT_FOUND)
         gxi_add(&cure, "the driver's compiler, libnvidia-ptxjitcompiler.so, is missing: install the driver whole (in a container, "
                        "NVIDIA_DRIVER_CAPABILITIES needs compute), or load a cubin");
-    if (call->cu == GXI_JIT_COMPILATION_DISABLED) gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
-    for (i = 0; i < GXI_JIT_ROWS && call->cu == GXI_INVALID_VALUE; i++)
+    if (cu == GXI_JIT_COMPILATION_DISABLED)
+        gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
+    for (i = 0; i < GXI_JIT_ROWS && cu == GXI_INVALID_VALUE; i++)
         if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
             gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
     return cure.p;
@@ -4552,14 +4690,14 @@ static int gxi_wants_device_runtime(const char *text) {
         || strstr(text, "ynamic parallelism");
 }
 /* What the CPU device cannot do. 0 if that is not the cause. */
-static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, const char *name, gxi_image_kind kind) {
+static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind) {
     if (!gxi_is_cpu_device()) return 0;
     if (call->log && gxi_wants_device_runtime(call->log))
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                  "launch them from the host instead, or run it on a GPU, linked with the toolkit's libcudadevrt.a",
                  "%s has kernels that launch kernels (dynamic parallelism), which the CPU device cannot do: it has no "
                  "device runtime", name);
-    else if (call->cu == GXI_NO_BINARY_FOR_GPU)
+    else if (cu == GXI_NO_BINARY_FOR_GPU)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                  kind == GXI_LIBRARY
                      ? "link the PTX of what is in it: nvcc -rdc=true -ptx; libcudadevrt.a is for kernels that launch "
@@ -4569,66 +4707,58 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, const char *name, gxi_im
     else return 0;
     return 1;
 }
-static GXI_COLD void gxi_fail_load(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                   const char *name, const char *ptx,
-                                   gxi_image_kind kind) {
+static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                   const char *name, const char *ptx, gxi_image_kind kind) {
     char version[32] = "", target[32] = "";
-    int device = gxi_context_of(context)->device;
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
-    int sm = gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 +
-             gxi_attribute(&ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
-    int supported = gxi_ptx_of_driver(gxi.version);
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
+    gxi_text cure = { 0, 0, 0, 0 };
+    int sm, supported = gxi_ptx_of_driver(gxi.version);
     long target_sm = 0;
+    gxi_capability(&ask, gxi_context_of(context)->device, &sm);
     if (ptx) {
         gxi_ptx_directive(ptx, ".version", version, sizeof version);
         gxi_ptx_directive(ptx, ".target", target, sizeof target);
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
-    if (gxi_fail_cpu_device(call, name, kind)) return;
+    if (gxi_fail_cpu_device(call, cu, name, kind)) return;
     if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {         /* ptxas' words, nvlink's */
         gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch kernels need libcudadevrt.a",
                     "%s uses symbols that are defined elsewhere", name);
-    } else if (call->cu == GXI_UNSUPPORTED_PTX_VERSION) {
+    } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
                     "compile it with a toolkit not newer than the driver, or lower its .version line if the code needs nothing "
                     "newer, or update the driver",
                     "%s is PTX of .version %s, but the driver (CUDA %d.%d) takes at most .version %d.%d", name, version,
                     gxi.version / 1000, gxi.version % 1000 / 10, supported / 10, supported % 10);
-    } else if (call->cu == GXI_INVALID_PTX && target_sm > sm) {
-        gxi_text cure = { 0, 0, 0, 0 };
-        int cu = call->cu;
+    } else if (cu == GXI_INVALID_PTX && target_sm > sm) {
         gxi_add(&cure, "compile it for this device or an older one: nvcc -ptx -arch=compute_%d", sm);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "%s is PTX for .target %s, but device %d is of compute capability %d.%d",
                  name, target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
-        call->cu = cu;
-        gxi_text_free(&cure);
-    } else if (call->cu == GXI_INVALID_SOURCE && desc->target && desc->target != sm) {
+    } else if (cu == GXI_INVALID_SOURCE && desc->target && desc->target != sm) {
         gxi_fail_cu(call, "leave it 0 to compile for the device",
                     "%s was compiled for gpuexec_module_desc.target %d, but device %d is of compute capability %d.%d", name, desc->target,
                     gxi_context_of(context)->ordinal, sm / 10, sm % 10);
-    } else if (call->cu == GXI_INVALID_PTX) {
+    } else if (cu == GXI_INVALID_PTX) {
         gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s is PTX that does not compile",
                     name);
-    } else if (call->cu == GXI_NO_BINARY_FOR_GPU) {
-        gxi_text cure = { 0, 0, 0, 0 };
+    } else if (cu == GXI_NO_BINARY_FOR_GPU) {
         gxi_add(&cure, "add code for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm, sm);
         gxi_fail_cu(call, cure.p, "%s has no code for device %d of compute capability %d.%d", name,
                     gxi_context_of(context)->ordinal, sm / 10, sm % 10);
-        gxi_text_free(&cure);
-    } else if (call->cu == GXI_INVALID_IMAGE) {
-        const char *cure = "pass PTX text that ends in NUL (or give its length), or a cubin or fatbin made by nvcc";
+    } else if (cu == GXI_INVALID_IMAGE) {
+        const char *pass = "pass PTX text that ends in NUL (or give its length), or a cubin or fatbin made by nvcc";
         if (ptx && (strstr(ptx, "__global__") || strstr(ptx, "#include")))
-            cure = "it looks like CUDA C source: compile it first, nvcc -ptx -arch=compute_75 kernel.cu -o kernel.ptx";
+            pass = "it looks like CUDA C source: compile it first, nvcc -ptx -arch=compute_75 kernel.cu -o kernel.ptx";
         else if (ptx && !strchr(ptx, '\n') && strlen(ptx) < 200 && strchr(ptx, '.'))
-            cure = "is it a file's name? gpuexec_module_load_file loads files";
+            pass = "is it a file's name? gpuexec_module_load_file loads files";
         else if (ptx && strlen(ptx) <= sizeof(void *))
-            cure = "it has only a few bytes: was the length sizeof of a pointer? 0 takes PTX up to its NUL";
-        gxi_fail_cu(call, cure, "%s is neither PTX nor a cubin or fatbin", name);
+            pass = "it has only a few bytes: was the length sizeof of a pointer? 0 takes PTX up to its NUL";
+        gxi_fail_cu(call, pass, "%s is neither PTX nor a cubin or fatbin", name);
     } else {
-        char *cure = gxi_jit_cure(call, desc);
-        gxi_fail_cu(call, cure, "%s cannot be loaded", name);
-        gxi_free(cure);
+        cure.p = gxi_jit_cure(cu, desc);
+        gxi_fail_cu(call, cure.p, "%s cannot be loaded", name);
     }
+    gxi_text_free(&cure);
 }
 
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
@@ -4725,25 +4855,50 @@ static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the driv
 
 static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
-static gpuexec_result gxi_compile(gxi_call *call, const gpuexec_module_desc *desc, const void *image, struct CUmod_st **module, gxi_module *m, char **log) {
+/* A new one of that name, without a kernel; NULL: no memory. */
+static gxi_module *gxi_module_new(const char *name) {
+    gxi_module *m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
+    if (!m) return NULL;
+    memset(m, 0, sizeof *m);
+    m->nkernels = -1;
+    m->name = gxi_copy_string(name);
+    if (m->name) return m;
+    gxi_free(m);
+    return NULL;
+}
+
+/* An image on its way to the driver. */
+/* ptx: NULL, or its text, ended by a NUL */
+typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
+
+/* Loads it into the current context; NULL after a failure. */
+static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                    const gxi_image *image, gxi_module *m) {
+    const void *const data = image->ptx ? image->ptx : image->data;
+    struct CUmod_st *native = NULL;
     gxi_jit jit;
     unsigned i;
-    int cut;
+    int cut, cu;
     memset(&jit, 0, sizeof jit);
     do {
-        if (gxi_jit_make(call, &jit, desc)) return GPUEXEC_OUT_OF_HOST_MEMORY;
-        GXI_TRY_MAKE(*module, cuModuleLoadDataEx, (module, image, jit.n, jit.options, jit.values));
+        if (gxi_jit_make(call, &jit, desc)) return NULL;
+        cu = GXI_TRY_MAKE(native, cuModuleLoadDataEx, (&native, data, jit.n, jit.options, jit.values));
+        gxi_jit_end_logs(&jit);
         cut = gxi_jit_is_cut(&jit);
-        if (call->cu == 0) {
-            gxi_keep_longer(&m->log, jit.logs);
-            if (cut) GXI_BESIDE(cuModuleUnload, (*module));
-        }
+        if (cu == 0) gxi_keep_longer(&m->log, jit.logs);
+        if (cu == 0 && cut) GXI_BESIDE(cuModuleUnload, (native));
     } while (cut);
     m->jit_ms = gxi_jit_ms(&jit);
     for (i = 0; i < jit.n; i++) if (jit.options[i] == GXI_JIT_THREADS_PER_BLOCK) m->threads_per_block = (int)(uintptr_t)jit.values[i];
-    if (call->cu) *log = gxi_jit_log(&jit);
+    if (cu) {
+        char *const log = gxi_jit_log(&jit);
+        call->log = log;
+        gxi_fail_load(call, cu, context, desc, m->name, image->ptx, image->kind);
+        call->log = NULL;
+        gxi_free(log);
+    }
     gxi_free(jit.logs);
-    return GPUEXEC_OK;
+    return cu ? NULL : native;
 }
 
 /* The kernels' names from the text. The same kernel may stand in several linked texts, where it is weak, or be declared
@@ -4773,178 +4928,182 @@ static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
 }
 /* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
 enum { GXI_MOST_KERNELS = 1 << 20 };             /* a driver that counts more in one module does not count */
-static void gxi_list_kernels(gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
+static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
+    struct CUfunc_st **functions;
     unsigned count = 0, i;
-    m->nkernels = -1;
-    if (GXI_HAS(cuModuleGetFunctionCount) && GXI_HAS(cuModuleEnumerateFunctions) && GXI_HAS(cuFuncGetName)) {
-        struct CUfunc_st **functions;
-        if (GXI_TRY(cuModuleGetFunctionCount, (&count, module)) || count > GXI_MOST_KERNELS) return;
-        functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
-        m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
-        if (functions) memset(functions, 0, (count + 1) * sizeof *functions);
-        if (functions && m->kernels && (count == 0 || GXI_TRY(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
-            m->nkernels = 0;
-            for (i = 0; i < count; i++) {
-                const char *name = NULL;
-                if (!functions[i] || GXI_TRY(cuFuncGetName, (&name, functions[i])) || !name
-                    || !(m->kernels[m->nkernels] = gxi_copy_string(name))) break;
-                m->nkernels++;
-            }
-            if (i < count) gxi_forget_kernels(m);
+    if (!GXI_HAS(cuModuleGetFunctionCount) || !GXI_HAS(cuModuleEnumerateFunctions) || !GXI_HAS(cuFuncGetName)) {
+        if (ptx) gxi_list_ptx_kernels(m, ptx);
+        return;
+    }
+    if (GXI_BESIDE(cuModuleGetFunctionCount, (&count, module)) || count > GXI_MOST_KERNELS) return;
+    functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
+    m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
+    if (functions) memset(functions, 0, (count + 1) * sizeof *functions);
+    if (functions && m->kernels &&
+        (count == 0 || GXI_BESIDE(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
+        m->nkernels = 0;
+        for (i = 0; i < count; i++) {
+            const char *name = NULL;
+            if (!functions[i] || GXI_BESIDE(cuFuncGetName, (&name, functions[i])) || !name) break;
+            if ((m->kernels[i] = gxi_copy_string(name)) == NULL) break;
+            m->nkernels++;
         }
-        gxi_free(functions);
-    } else if (ptx) gxi_list_ptx_kernels(m, ptx);
+        if (i < count) gxi_forget_kernels(m);
+    }
+    gxi_free(functions);
 }
 
-static gpuexec_module gxi_load_image(gxi_call *call, uint64_t context_id, const void *image, size_t bytes,
-                                     const gpuexec_module_desc *desc, const char *name) {
-    gpuexec_module handle = { 0 };
-    gxi_slot *context, made;
-    gxi_module *m = NULL;
-    gxi_scope scope = { 0, 0 };
-    struct CUmod_st *native = NULL;
-    char *copy = NULL, *error_log = NULL;
-    const char *ptx;
-    gxi_image_kind kind;
-    int binary, entered = 0;
-    if (!desc) desc = &gxi_module_defaults;
-    if (gxi_check_jit(call, desc, 0) || gxi_begin(call)) goto failed;
-    if (!(context = gxi_get(call, context_id, GXI_CONTEXT, "the context"))) goto failed;
-    if (desc->name) name = desc->name;
-    if (!image) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the image is NULL"); goto failed; }
-    if (gxi_check_length(call, name, bytes)) goto failed;
-    kind = gxi_image_is(image, bytes);
-    if (gxi_check_image(call, name, image, &bytes, kind)) goto failed;
-    if (kind == GXI_OBJECT || kind == GXI_LIBRARY) {
-        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file takes it as it is", "%s is %s, which cannot be loaded as it is", name,
-                 gxi_image_kinds[kind]);
-        goto failed;
-    }
-    binary = kind != GXI_TEXT || !gxi_is_text((const char *)image, bytes);
-    m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
-    if (m) { memset(m, 0, sizeof *m); m->name = gxi_copy_string(name); }
-    if (m && bytes && !binary) {                                     /* the driver finds the end of a text by its NUL */
-        copy = (char *)gxi_realloc(NULL, bytes + 1);
-        if (copy) { memcpy(copy, image, bytes); copy[bytes] = 0; }
-    }
-    if (!m || !m->name || (bytes && !binary && !copy)) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to load %s", name);
-        goto failed;
-    }
-    ptx = binary ? NULL : copy ? copy : (const char *)image;
-    if (gxi_enter(call, context->cu_context, &scope)) goto failed;
-    entered = 1;
-    if (gxi_compile(call, desc, ptx ? ptx : image, &native, m, &error_log)) goto failed;
-    if (call->cu) {
-        call->log = error_log;
-        gxi_fail_load(call, context, desc, name, ptx, kind);
-        goto failed;
-    }
-    gxi_list_kernels(call, native, m, ptx);
-    call->cu = 0;
-    if (ptx) bytes = strlen(ptx);
-    m->image_hash = gxi_hash(image, bytes);
-    m->device_launches = gxi_has_device_launches(image, bytes);
-    if (ptx) {
-        gxi_text signatures = { 0, 0, 0, 0 };
-        gxi_ptx_signatures(&signatures, ptx);
-        if (signatures.failed) gxi_text_free(&signatures);           /* then they are not known, which is no failure */
-        m->ptx = signatures.p;
-    }
-    made = gxi_made(context, context_id, 0);
+/* Its module in the current context, with what is asked of the image; 0 after a failure. */
+static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                const gxi_image *image, gxi_module *m) {
+    struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
+    const size_t bytes = image->ptx ? strlen(image->ptx) : image->bytes;
+    gxi_text signatures = { 0, 0, 0, 0 };
+    gxi_slot made;
+    uint64_t id;
+    if (!native) return 0;
+    gxi_list_kernels(call, native, m, image->ptx);
+    m->image_hash = gxi_hash(image->data, bytes);
+    m->device_launches = gxi_has_device_launches(image->data, bytes);
+    if (image->ptx) gxi_ptx_signatures(&signatures, image->ptx);
+    if (signatures.failed) gxi_text_free(&signatures);               /* then they are not known, which is no failure */
+    m->ptx = signatures.p;
+    made = gxi_made(context, context->id, 0);
     made.is.module.native = native;
     made.is.module.info = m;
-    handle.id = gxi_new(call, GXI_MODULE, &made, &gxi_context_of(context)->first[GXI_MODULE]);
-    if (!handle.id) GXI_BESIDE(cuModuleUnload, (native));
-failed:
-    if (entered) gxi_leave(&scope);
+    id = gxi_new(call, GXI_MODULE, &made, &gxi_context_of(context)->first[GXI_MODULE]);
+    if (!id) GXI_BESIDE(cuModuleUnload, (native));
+    return id;
+}
+static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
+                         const gpuexec_module_desc *desc, const char *name) {
+    gxi_image image = { data, bytes, GXI_TEXT, NULL };
+    gxi_slot *context;
+    gxi_module *m;
+    gxi_scope scope;
+    char *copy = NULL;
+    uint64_t id = 0;
+    int is_text;
+    if (!desc) desc = &gxi_module_defaults;
+    if (desc->name) name = desc->name;
+    if (gxi_check_jit(call, desc, 0) || !(context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context")))
+        return 0;
+    if (gxi_is_null(call, data, "the image")) return 0;
+    if (gxi_check_length(call, name, bytes)) return 0;
+    image.kind = gxi_image_is(data, bytes);
+    if (gxi_check_image(call, name, data, &image.bytes, image.kind)) return 0;
+    if (image.kind == GXI_OBJECT || image.kind == GXI_LIBRARY) {
+        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file takes it as it is", "%s is %s, which cannot be loaded as it is", name,
+                 gxi_image_kinds[image.kind]);
+        return 0;
+    }
+    is_text = image.kind == GXI_TEXT && gxi_is_text((const char *)data, bytes);
+    if (is_text && bytes) {                      /* the driver finds its end by the NUL */
+        copy = (char *)gxi_realloc(NULL, bytes + 1);
+        if (copy) memcpy(copy, data, bytes);
+        if (copy) copy[bytes] = 0;
+    }
+    if (is_text) image.ptx = bytes ? copy : (const char *)data;
+    m = is_text && !image.ptx ? NULL : gxi_module_new(name);
+    if (!m) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to load %s", name);
+    else if (gxi_enter(call, context->cu_context, &scope) == GPUEXEC_OK) {
+        id = gxi_module_make(call, context, desc, &image, m);
+        gxi_leave(&scope);
+    }
     gxi_free(copy);
-    gxi_free(error_log);
-    if (!handle.id) { gxi_module_free(m); handle.id = gxi_failed_id(GXI_MODULE); }
-    return handle;
+    if (!id) gxi_module_free(m);
+    return id;
 }
 
 GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image, size_t bytes,
                                                 const gpuexec_module_desc *desc) {
     GXI_CALL(gpuexec_module_load, GXI_MAKES);
+    gpuexec_module handle;
     if (image) image = gxi_unwrap(image, &bytes);
-    return gxi_load_image(call, context.id, image, bytes, desc, "the image");
-}
-
-GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
-                                                     const gpuexec_module_desc *desc) {
-    gpuexec_module handle = { 0 };
-    char *data = NULL;
-    size_t bytes = 0;
-    gxi_text name = { 0, 0, 0, 0 };
-    GXI_CALL(gpuexec_module_load_file, GXI_MAKES);
-    if (!path) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
-    else if (gxi_begin(call) == GPUEXEC_OK && gxi_get(call, context.id, GXI_CONTEXT, "the context"))
-        data = gxi_read_file(call, path, &bytes);
-    if (!data) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
-    gxi_add(&name, "\"%s\"", path);
-    handle = gxi_load_image(call, context.id, data, bytes, desc, name.p ? name.p : "the file");
-    gxi_text_free(&name);
-    gxi_free(data);
+    handle.id = gxi_or_failed(gxi_load(call, context.id, image, bytes, desc, "the image"), GXI_MODULE);
     return handle;
 }
 
-GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context, struct CUmod_st *native) {
-    gpuexec_module handle = { 0 };
+static uint64_t gxi_load_file(gxi_call *call, gpuexec_context context, const char *path,
+                              const gpuexec_module_desc *desc) {
+    gxi_text name = { 0, 0, 0, 0 };
+    char *data;
+    size_t bytes = 0;
+    uint64_t id;
+    if (gxi_is_null(call, path, "the path")) return 0;
+    if (!gxi_begin_with_context(call, context) || !(data = gxi_read_file(call, path, &bytes))) return 0;
+    gxi_add(&name, "\"%s\"", path);
+    id = gxi_load(call, context.id, data, bytes, desc, name.p ? name.p : "the file");
+    gxi_text_free(&name);
+    gxi_free(data);
+    return id;
+}
+GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
+                                                     const gpuexec_module_desc *desc) {
+    gpuexec_module handle;
+    GXI_CALL(gpuexec_module_load_file, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_load_file(call, context, path, desc), GXI_MODULE);
+    return handle;
+}
+
+static uint64_t gxi_module_adopt(gxi_call *call, gpuexec_context context, struct CUmod_st *native) {
     gxi_slot *slot, made;
-    gxi_module *m = NULL;
-    GXI_CALL(gpuexec_module_from_native, GXI_MAKES);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
-    if (!native) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUmodule is NULL"); goto failed; }
-    m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
-    if (m) { memset(m, 0, sizeof *m); m->name = gxi_copy_string("an adopted module"); }
-    if (!m || !m->name) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a module"); goto failed; }
+    gxi_module *m;
+    uint64_t id;
+    if (!(slot = gxi_begin_with_context(call, context))) return 0;
+    if (gxi_is_null(call, native, "the CUmodule")) return 0;
+    if (!(m = gxi_module_new("an adopted module"))) {
+        gxi_fail_memory(call, "a module");
+        return 0;
+    }
     gxi_list_kernels(call, native, m, NULL);
     made = gxi_made(slot, context.id, 1);
     made.is.module.native = native;
     made.is.module.info = m;
-    handle.id = gxi_new(call, GXI_MODULE, &made, &gxi_context_of(slot)->first[GXI_MODULE]);
-failed:
-    if (!handle.id) { gxi_module_free(m); handle.id = gxi_failed_id(GXI_MODULE); }
+    id = gxi_new(call, GXI_MODULE, &made, &gxi_context_of(slot)->first[GXI_MODULE]);
+    if (!id) gxi_module_free(m);
+    return id;
+}
+GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUmod_st *native) {
+    gpuexec_module handle;
+    GXI_CALL(gpuexec_module_from_native, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_module_adopt(call, context, native), GXI_MODULE);
     return handle;
 }
 
-static gxi_slot *gxi_ask_module(gxi_call *call, gpuexec_module module) { return gxi_get(call, module.id, GXI_MODULE, "the module"); }
+static gxi_slot *gxi_begin_with_module(gxi_call *call, gpuexec_module module) {
+    return gxi_begin_with(call, module.id, GXI_MODULE, "the module");
+}
 
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_native, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_native", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.native : NULL;
 }
 GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_log, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_log", module.id, GXI_MODULE, "the module");
     return slot && slot->is.module.info->log ? slot->is.module.info->log : "";
 }
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_jit_ms, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_jit_ms", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->jit_ms : -1.0;
 }
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_threads_per_block, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_threads_per_block", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->threads_per_block : -1;
 }
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module) {
-    GXI_CALL_NO_PLACE(gpuexec_module_kernel_count, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_kernel_count", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->nkernels : -1;
 }
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_module_kernel_name, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_module(call, module);
+    const gxi_slot *slot = gxi_asked("gpuexec_module_kernel_name", module.id, GXI_MODULE, "the module");
     return slot && index >= 0 && index < slot->is.module.info->nkernels ? slot->is.module.info->kernels[index] : NULL;
 }
 static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name, size_t *bytes) {
     gpuexec_ptr address = 0;
     *bytes = 0;
-    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the variable's name is NULL"); return 0; }
+    if (gxi_is_null(call, name, "the variable's name")) return 0;
     if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
     gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
                       "and make sure that a kernel uses it",
@@ -4958,27 +5117,33 @@ GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_modu
     GXI_CALL(gpuexec_module_global, GXI_MAKES);
     if (!bytes) bytes = &unused;
     *bytes = 0;
-    return gxi_begin(call) || !(slot = gxi_ask_module(call, module)) ? 0 : gxi_variable(call, slot, name, bytes);
+    return (slot = gxi_begin_with_module(call, module)) != NULL ? gxi_variable(call, slot, name, bytes) : 0;
+}
+/* cuMemcpyHtoD may return before the device has the bytes (small pageable sources), and streams need not be ordered
+   with the legacy stream. */
+static int gxi_copy_in_whole(gxi_call *call, gpuexec_ptr to, const void *from, size_t bytes) {
+    const int cu = GXI_TRY(cuMemcpyHtoD, (to, from, bytes));
+    return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
 }
 static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, const char *name, const void *from, void *to, size_t bytes) {
     size_t has;
     gxi_slot *slot;
     gxi_scope scope;
     gpuexec_ptr address;
-    if (gxi_begin(call)) return gxi_failed_with();
-    if (!(slot = gxi_ask_module(call, module)) || !(address = gxi_variable(call, slot, name, &has))) return gxi_failed_with();
+    int cu = 0;
+    if (!(slot = gxi_begin_with_module(call, module)) || !(address = gxi_variable(call, slot, name, &has)))
+        return gxi_failed_with();
     if (!from && !to) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
     if (bytes > has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the size of what the variable is declared as in the device code, not a pointer's",
                         "variable \"%s\" of %s has %lu bytes, but %lu were to be copied", name, slot->is.module.info->name, (unsigned long)has,
                         (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    call->cu = 0;
-    if (bytes && from) {                         /* the driver may return before the device has it all: small pageable sources */
-        if (GXI_TRY(cuMemcpyHtoD, (address, from, bytes)) == 0) GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
-    } else if (bytes) GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
+    if (bytes && from) cu = gxi_copy_in_whole(call, address, from, bytes);
+    else if (bytes) cu = GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
     gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, slot->is.module.info->name) : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, slot->is.module.info->name)
+        : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name, const void *from, size_t bytes) {
     GXI_CALL(gpuexec_module_set_global, GXI_WORKS);
@@ -4989,14 +5154,8 @@ GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuex
     return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module) {
-    gxi_slot *slot;
-    gxi_scope scope;
     GXI_CALL(gpuexec_module_unload, GXI_CLEANS);
-    if (gxi_was_never_made(module.id, GXI_MODULE)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_module(call, module)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    gxi_destroy(call, slot);
-    gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "the module cannot be unloaded") : GPUEXEC_OK;
+    return gxi_destroy_handle(call, module.id, GXI_MODULE, "the module");
 }
 
 /* --- kernels ------------------------------------------------------------------------------------------------------- */
@@ -5005,7 +5164,8 @@ enum { GXI_MAX_PARAMETERS = 4096 };              /* one-byte parameters up to th
 
 /* Number of parameters into sizes[0], their sizes behind it, their offsets behind those, and then their types, as far
    as the text tells them. Returns 0 if they are not known. */
-static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx, unsigned short *sizes) {
+static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx,
+                      unsigned short *sizes) {
     unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS, *const types = offsets + GXI_MAX_PARAMETERS;
     int n = -1, told = -1, same = 1;             /* told: by the text; same: the driver says the same */
     if (ptx) {
@@ -5017,15 +5177,17 @@ static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *na
             }
     }
     if (GXI_HAS(cuFuncGetParamInfo)) {
+        int cu = 0;
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
-            if (GXI_TRY(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) break;    /* it ends with an error, past the last */
+            /* it ends with an error, past the last */
+            if ((cu = GXI_BESIDE(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) != 0) break;
             if (size > 0xFFFF || offset > 0xFFFF) return 0;
             same &= n < told && sizes[n + 1] == size;
             sizes[n + 1] = (unsigned short)size;
             offsets[n] = (unsigned short)offset;
         }
-        if (call->cu != GXI_INVALID_VALUE) return 0;
+        if (cu != GXI_INVALID_VALUE) return 0;
         if (!same || n != told) memset(types, 0, (size_t)n * sizeof *types);
     } else n = told;
     if (n < 0) return 0;
@@ -5035,42 +5197,45 @@ static int gxi_layout(gxi_call *call, struct CUfunc_st *function, const char *na
     return 1;
 }
 
-/* owner: its module, or for a native one its context. */
-static gpuexec_kernel gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUfunc_st *native, const char *name, const char *ptx) {
-    const int of_module = gxi_kind_of(owner->id) == GXI_MODULE;
-    gpuexec_kernel handle = { 0 };
-    gxi_slot made = gxi_made(owner, of_module ? owner->context : owner->id, 1);
-    gxi_kernel *info = NULL;
+/* NULL: no memory. */
+static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *native, const char *name, const char *ptx) {
     unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (3 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
-    int known, limit = 0;
-    if (sizes) {
-        size_t n, name_bytes = strlen(name) + 1;
-        known = gxi_layout(call, native, name, ptx, sizes);
-        call->cu = 0;                            /* that it ended with an error is no failure */
-        n = known ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
-        info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes);
-        if (info) {
-            info->module = of_module ? owner->id : 0;
-            info->sizes = known ? (unsigned short *)(void *)(info + 1) : NULL;
-            if (known) memcpy(info->sizes, sizes, n);
-            info->name = (char *)(info + 1) + n;
-            memcpy(info->name, name, name_bytes);
-        }
-        gxi_free(sizes);
+    const size_t name_bytes = strlen(name) + 1;
+    gxi_kernel *info;
+    size_t n;
+    if (!sizes) return NULL;
+    n = gxi_layout(call, native, name, ptx, sizes) ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
+    info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes);
+    if (info) {
+        info->module = 0;
+        info->sizes = n ? (unsigned short *)memcpy(info + 1, sizes, n) : NULL;
+        info->name = (char *)memcpy((char *)(info + 1) + n, name, name_bytes);
     }
+    gxi_free(sizes);
+    return info;
+}
+/* owner: its module, or for a native one its context. 0 after a failure. */
+static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUfunc_st *native, const char *name,
+                               const char *ptx) {
+    const int of_module = gxi_kind_of(owner->id) == GXI_MODULE;
+    gxi_kernel *info = gxi_kernel_info(call, native, name, ptx);
+    gxi_slot made = gxi_made(owner, of_module ? owner->context : owner->id, 1);
+    uint64_t id;
+    int limit = 0;
     if (!info) {
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for kernel \"%s\"", name);
-        return handle;
+        return 0;
     }
-    GXI_TRY(cuFuncGetAttribute, (&limit, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, native));
-    call->cu = 0;
+    if (of_module) info->module = owner->id;
+    GXI_BESIDE(cuFuncGetAttribute, (&limit, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, native));
     made.is.kernel.native = native;
     made.is.kernel.info = info;
     made.is.kernel.sizes = info->sizes;
-    made.of.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
-    handle.id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made : &gxi_context_of(owner)->first[GXI_KERNEL]);
-    if (!handle.id) gxi_free(info);
-    return handle;
+    made.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
+    id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made
+                 : &gxi_context_of(owner)->first[GXI_KERNEL]);
+    if (!id) gxi_free(info);
+    return id;
 }
 
 /* How many letters must be put in, left out or changed to make b of a; 99 for very long names. */
@@ -5116,36 +5281,38 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     gxi_text_free(&cure);
 }
 
-GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name) {
+static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char *name) {
     static gxi_mutex getting = GXI_MUTEX_INIT;
-    gpuexec_kernel handle = { 0 };
     struct CUfunc_st *native = NULL;
     gxi_slot *slot, *other;
-    gxi_module *m;
     gxi_scope scope;
-    GXI_CALL(gpuexec_kernel_get, GXI_MAKES);
-    if (gxi_begin(call) || !(slot = gxi_ask_module(call, module))) goto failed;
+    gxi_module *m;
+    uint64_t id = 0;
+    int cu;
+    if (!(slot = gxi_begin_with_module(call, module))) return 0;
     m = slot->is.module.info;
-    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the kernel's name is NULL"); goto failed; }
-    if (gxi_enter(call, slot->cu_context, &scope)) goto failed;
-    GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->is.module.native, name));
-    if (call->cu) {
-        gxi_leave(&scope);
-        if (call->cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
-        else gxi_fail_cu(call, NULL, "kernel \"%s\" of %s cannot be loaded", name, m->name);
-        goto failed;
+    if (gxi_is_null(call, name, "the kernel's name")) return 0;
+    if (gxi_enter(call, slot->cu_context, &scope)) return 0;
+    cu = GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->is.module.native, name));
+    if (cu == 0) {
+        gxi_lock(&getting);                      /* two threads that ask at the same time get the same handle, too */
+        gxi_lock(&gxi_tables);
+        /* asked for before? */
+        for (other = gxi_first_held(&m->kernels_made); other && !id; other = gxi_next_held(other))
+            if (other->is.kernel.native == native) id = other->id;
+        gxi_unlock(&gxi_tables);
+        if (!id) id = gxi_kernel_new(call, slot, native, name, m->ptx);
+        gxi_unlock(&getting);
     }
-    gxi_lock(&getting);                          /* two threads that ask at the same time get the same handle, too */
-    gxi_lock(&gxi_tables);
-    for (other = gxi_first_held(&m->kernels_made); other && !handle.id; other = gxi_next_held(other))      /* asked for before? */
-        if (other->is.kernel.native == native) handle.id = other->id;
-    gxi_unlock(&gxi_tables);
-    if (!handle.id) handle = gxi_kernel_new(call, slot, native, name, m->ptx);
-    gxi_unlock(&getting);
     gxi_leave(&scope);
-    if (handle.id) return handle;
-failed:
-    handle.id = gxi_failed_id(GXI_KERNEL);
+    if (cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
+    else if (cu) gxi_fail_cu(call, NULL, "kernel \"%s\" of %s cannot be loaded", name, m->name);
+    return id;
+}
+GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name) {
+    gpuexec_kernel handle;
+    GXI_CALL(gpuexec_kernel_get, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_kernel_get(call, module, name), GXI_KERNEL);
     return handle;
 }
 
@@ -5154,44 +5321,38 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
     gxi_slot *slot;
     const char *name = NULL;
     GXI_CALL(gpuexec_kernel_from_native, GXI_MAKES);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
-    if (!native) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUfunction is NULL"); goto failed; }
-    if (GXI_HAS(cuFuncGetName)) GXI_TRY(cuFuncGetName, (&name, native));
-    handle = gxi_kernel_new(call, slot, native, name ? name : "(adopted)", NULL);
-    if (handle.id) return handle;
-failed:
-    handle.id = gxi_failed_id(GXI_KERNEL);
+    slot = gxi_begin_with_context(call, context);
+    if (slot && !gxi_is_null(call, native, "the CUfunction")) {
+        if (GXI_HAS(cuFuncGetName)) GXI_BESIDE(cuFuncGetName, (&name, native));
+        handle.id = gxi_kernel_new(call, slot, native, name ? name : "(adopted)", NULL);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_KERNEL);
     return handle;
 }
 
 static gxi_slot *gxi_ask_kernel(gxi_call *call, gpuexec_kernel kernel) { return gxi_get(call, kernel.id, GXI_KERNEL, "the kernel"); }
 
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_native, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    const gxi_slot *slot = gxi_asked("gpuexec_kernel_native", kernel.id, GXI_KERNEL, "the kernel");
     return slot ? slot->is.kernel.native : NULL;
 }
 
-static int gxi_function_attribute(gxi_call *call, const gxi_slot *kernel, int attribute) {      /* as gxi_attribute */
-    int value = 0;
-    if (call->cu && call->cu != GXI_INVALID_VALUE) return 0;
-    return GXI_TRY(cuFuncGetAttribute, (&value, attribute, kernel->is.kernel.native)) ? 0 : value;
-}
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info) {
     int values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY + 1] = { 0 }, i;
     gxi_slot *slot;
+    int cu;
     GXI_CALL(gpuexec_kernel_get_info, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
     info->name = slot->is.kernel.info->name;
     info->parameters = slot->is.kernel.sizes ? slot->is.kernel.sizes[0] : -1;
-    for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++)
-        if (GXI_TRY(cuFuncGetAttribute, (&values[i], i, slot->is.kernel.native))) {
-            values[i] = 0;                       /* clusters came with CUDA 11.8 */
-            if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || (call->cu != GXI_INVALID_VALUE && call->cu != GXI_CU_NOT_SUPPORTED))
-                return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
-        }
+    for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++) {
+        if ((cu = GXI_TRY(cuFuncGetAttribute, (&values[i], i, slot->is.kernel.native))) == 0) continue;
+        values[i] = 0;                           /* clusters came with CUDA 11.8 */
+        if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || (cu != GXI_INVALID_VALUE && cu != GXI_CU_NOT_SUPPORTED))
+            return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
+    }
     info->max_threads_per_block = values[GXI_FUNC_MAX_THREADS_PER_BLOCK];
     info->registers = values[GXI_FUNC_NUM_REGS];
     info->ptx_version = values[GXI_FUNC_PTX_VERSION];
@@ -5209,37 +5370,31 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     return GPUEXEC_OK;
 }
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_size, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
     return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[index + 1] : 0;
 }
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_type, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_type", kernel.id, GXI_KERNEL, "the kernel");
     if (!slot || !slot->is.kernel.sizes || index < 0 || index >= slot->is.kernel.sizes[0]) return GPUEXEC_PARAMETER_UNKNOWN;
     return (gpuexec_parameter_type)slot->is.kernel.sizes[2 * slot->is.kernel.sizes[0] + index + 1];
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_parameter_offset, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_kernel(call, kernel);
+    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
     return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
 }
-/* The opt-in to more dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever of several handles of the
-   CUfunction. Returns the CUresult. */
-static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
+/* The opt-in to so much dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever
+   of several handles of the CUfunction. Returns the CUresult. */
+static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     static gxi_mutex raising = GXI_MUTEX_INIT;
     struct CUfunc_st *const function = k->is.kernel.native;
-    int cu = GXI_SUCCESS, now = 0;
-    if (bytes > 0x7FFFFFFF) return call->cu = GXI_INVALID_VALUE;
+    int cu, now = 0;
+    if (bytes <= GXI_LOAD(&k->shared_limit)) return GXI_SUCCESS;
+    if (bytes > 0x7FFFFFFF) return gxi_note(call, GXI_INVALID_VALUE);
     gxi_lock(&raising);
-    if (bytes > k->of.shared_limit) {
-        cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
-        if (cu == 0 && (int)bytes > now) {
-            now = (int)bytes;
-            cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now));
-        }
-        if (cu == 0) GXI_STORE(&k->of.shared_limit, (uint32_t)now);
-    }
+    cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    if (cu == 0 && (int)bytes > now)
+        cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
+    if (cu == 0) GXI_STORE(&k->shared_limit, (uint32_t)now);
     gxi_unlock(&raising);
     return cu;
 }
@@ -5247,20 +5402,21 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, unsigned bytes) {
    looks at the low 32 bits only. */
 static size_t gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     if (bytes > 0x7FFFFFFF) return 0x7FFFFFFF;
-    if (bytes > GXI_LOAD(&k->of.shared_limit)) gxi_raise_shared(call, k, (unsigned)bytes);
+    gxi_raise_shared(call, k, bytes);
     return bytes;
 }
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
     gxi_scope scope;
     size_t bytes;
-    int blocks = -1;
+    int blocks = -1, cu;
     GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_ASKS);
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
-    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
+    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                 (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
     gxi_leave(&scope);
-    if (call->cu == 0) return blocks;
+    if (cu == 0) return blocks;
     gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
                 slot->is.kernel.info->name, block_threads, (unsigned long)shared_bytes);
     return -1;
@@ -5269,18 +5425,18 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
     gxi_slot *slot;
     gxi_scope scope;
     size_t bytes;
-    int threads = 0, grid = 0;
+    int threads = 0, grid = 0, cu;
     GXI_CALL_NO_PLACE(gpuexec_kernel_best_block, GXI_ASKS);
     if (blocks) *blocks = 0;
     if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
-    GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, slot->is.kernel.native, NULL, bytes, 0));
+    cu = GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, slot->is.kernel.native, NULL, bytes, 0));
     gxi_leave(&scope);
-    if (call->cu == 0 && threads > 0) {
+    if (cu == 0 && threads > 0) {
         if (blocks) *blocks = grid;
         return threads;
     }
-    if (call->cu == 0) call->cu = GXI_INVALID_VALUE;                 /* no block size at all fits */
+    if (cu == 0) gxi_note(call, GXI_INVALID_VALUE);                  /* no block size at all fits */
     gxi_fail_cu(call, NULL, "no block size is known for kernel \"%s\" with %lu bytes of shared memory", slot->is.kernel.info->name,
                 (unsigned long)shared_bytes);
     return -1;
@@ -5347,7 +5503,7 @@ static int gxi_link_log(gxi_text *t, const char *log) {
     return found;
 }
 /* `failed` is the input that was refused, NULL when all are there and linking failed. */
-static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const gxi_input *failed) {
+static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot, const gxi_input *failed) {
     const gxi_linker *l = slot->is.linker.info;
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     gxi_text what = { 0, 0, 0, 0 };
@@ -5369,9 +5525,10 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, const gxi_slot *slot, const g
                  : strstr(what.p, "Multiple")  ? "leave one definition and declare it .extern elsewhere (CUDA C: extern), or make it static, or .weak"
                                                : "declare it alike in all inputs",
                  "%s cannot be linked: %s", l->name, what.p ? what.p : "");
-    else if (failed && context) gxi_fail_load(call, context, &l->desc, failed->name, failed->kind == GXI_PTX
-                                              ? failed->data : NULL, failed->kind);
-    else if (gxi_is_sticky(call->cu) || call->cu == GXI_OUT_OF_MEMORY || gxi_result_of(call->cu) == GPUEXEC_STALE_HANDLE)
+    else if (failed && context)
+        gxi_fail_load(call, cu, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL,
+                      failed->kind);
+    else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "%s cannot be linked", l->name);
     else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "%s cannot be linked, from %lu inputs", l->name, (unsigned long)l->count);
     call->log = NULL;
@@ -5391,48 +5548,64 @@ static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInp
     return kind == GXI_PTX ? GXI_JIT_INPUT_PTX : kind == GXI_CUBIN ? GXI_JIT_INPUT_CUBIN : kind == GXI_FATBIN ? GXI_JIT_INPUT_FATBINARY
          : kind == GXI_OBJECT ? GXI_JIT_INPUT_OBJECT : GXI_JIT_INPUT_LIBRARY;
 }
-/* Gives the state all inputs that it has not got yet, and completes it if asked to. */
+/* A new state. */
+static gpuexec_result gxi_link_begin(gxi_call *call, gxi_slot *slot) {
+    gxi_linker *l = slot->is.linker.info;
+    gpuexec_result result = gxi_jit_make(call, &l->jit, &l->desc);
+    char *cure;
+    int cu;
+    if (result) return result;
+    cu = GXI_TRY_MAKE(slot->is.linker.native, cuLinkCreate,
+                      (l->jit.n, l->jit.options, l->jit.values, &slot->is.linker.native));
+    if (cu == 0) return GPUEXEC_OK;
+    slot->is.linker.native = NULL;
+    cure = gxi_jit_cure(cu, &l->desc);
+    result = gxi_fail_cu(call, cure, "the driver makes no linker");
+    gxi_free(cure);
+    return result;
+}
+/* Gives the state all inputs that it has not got yet, and completes it if asked to. Returns the driver's answer;
+   *failed: the input that it refused. */
+static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, const gxi_input **failed) {
+    gxi_linker *l = slot->is.linker.info;
+    int cu;
+    for (*failed = NULL; l->given < l->count; l->given++) {
+        gxi_input *input = &l->inputs[l->given];
+        cu = GXI_TRY(cuLinkAddData,
+                     (slot->is.linker.native, gxi_input_type(input->kind), input->data,
+                      input->bytes + (input->kind == GXI_PTX), input->name, 0,
+                                     NULL, NULL));
+        if (cu) {
+            *failed = input;
+            return cu;
+        }
+    }
+    if (!complete || l->image) return 0;
+    cu = GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
+    return cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH) ? gxi_note(call, GXI_MADE_NOTHING) : cu;
+}
+/* Has the state all inputs, and is it complete if asked to be? After a failure there is no state. */
 static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     gxi_linker *l = slot->is.linker.info;
     const gxi_input *failed = NULL;
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope;
     gpuexec_result result;
-    int cut = 0, wrong;
+    int cut = 0, cu = 0;
     if (complete && !l->count)                   /* the driver makes an image of nothing */
         return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first: gpuexec_linker_add", "%s cannot be linked, from 0 inputs", l->name);
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
         if (cut) gxi_link_drop(call, slot);
-        if (!slot->is.linker.native) {
-            if (!cut) l->jit.size = 0;           /* a new one begins small */
-            if ((result = gxi_jit_make(call, &l->jit, &l->desc)) != GPUEXEC_OK) break;
-            if (GXI_TRY_MAKE(slot->is.linker.native, cuLinkCreate, (l->jit.n, l->jit.options, l->jit.values, &slot->is.linker.native))) {
-                char *cure = gxi_jit_cure(call, &l->desc);
-                slot->is.linker.native = NULL;
-                result = gxi_fail_cu(call, cure, "the driver makes no linker");
-                gxi_free(cure);
-                break;
-            }
-        }
-        call->cu = 0;
-        for (failed = NULL; l->given < l->count && !failed; ) {
-            gxi_input *input = &l->inputs[l->given];
-            if (GXI_TRY(cuLinkAddData, (slot->is.linker.native, gxi_input_type(input->kind), input->data, input->bytes + (input->kind == GXI_PTX), input->name, 0,
-                                        NULL, NULL)))
-                failed = input;
-            else l->given++;
-        }
-        if (!failed && complete && !l->image) {
-            GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
-            if (call->cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH)) call->cu = GXI_MADE_NOTHING;
-        }
-        if (call->cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
+        else if (!slot->is.linker.native) l->jit.size = 0;           /* a new one begins small */
+        if (!slot->is.linker.native && (result = gxi_link_begin(call, slot)) != GPUEXEC_OK) break;
+        cu = gxi_link_go_on(call, slot, complete, &failed);
+        gxi_jit_end_logs(&l->jit);
+        if (cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
     } while (cut);
-    wrong = call->cu || (l->image && strstr(l->jit.logs + l->jit.size, "error   :"));
-    if (!result && wrong) {
-        gxi_fail_link(call, slot, failed);
+    if (!result && (cu || (l->image && strstr(l->jit.logs + l->jit.size, "error   :")))) {
+        gxi_fail_link(call, cu, slot, failed);
         result = gxi_failed_with();
     }
     if (result) gxi_link_drop(call, slot);
@@ -5440,81 +5613,98 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     return result;
 }
 
-static gxi_slot *gxi_ask_linker(gxi_call *call, gpuexec_linker linker) { return gxi_get(call, linker.id, GXI_LINKER, "the linker"); }
-
-GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context, const gpuexec_module_desc *desc) {
-    gpuexec_linker handle = { 0 };
-    gxi_linker *l = NULL;
+static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gpuexec_module_desc *desc) {
     gxi_slot *owner, made;
-    GXI_CALL(gpuexec_linker_create, GXI_MAKES);
-    if (!desc) desc = &gxi_module_defaults;
-    if (gxi_check_jit(call, desc, 1) || gxi_begin(call) || !(owner = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
+    gxi_linker *l;
+    uint64_t id;
+    if (gxi_check_jit(call, desc, 1) || !(owner = gxi_begin_with_context(call, context))) return 0;
     l = (gxi_linker *)gxi_realloc(NULL, sizeof *l);
     if (l) {
         memset(l, 0, sizeof *l);
         l->desc = *desc;
         l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the linked image");
     }
-    if (!l || !l->name) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a linker"); goto failed; }
+    if (!l || !l->name) {
+        gxi_fail_memory(call, "a linker");
+        gxi_free(l);
+        return 0;
+    }
     made = gxi_made(owner, context.id, 0);
     made.is.linker.info = l;
-    handle.id = gxi_new(call, GXI_LINKER, &made, &gxi_context_of(owner)->first[GXI_LINKER]);
-    if (handle.id) {                             /* the state is made now, so that what its options lack is said here */
-        gxi_slot *slot = gxi_peek(handle.id, GXI_LINKER);
-        if (gxi_link(call, slot, 0) == GPUEXEC_OK) return handle;
-        gxi_end(handle.id);
-    }
-failed:
-    if (l) gxi_linker_free(l);
-    handle.id = gxi_failed_id(GXI_LINKER);
+    id = gxi_new(call, GXI_LINKER, &made, &gxi_context_of(owner)->first[GXI_LINKER]);
+    /* the state is made now, so that what its options lack is said here */
+    if (id && gxi_link(call, gxi_peek(id, GXI_LINKER), 0) == GPUEXEC_OK) return id;
+    if (id) gxi_end(id);
+    gxi_linker_free(l);
+    return 0;
+}
+GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_module_desc *desc) {
+    gpuexec_linker handle;
+    GXI_CALL(gpuexec_linker_create, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_linker_new(call, context, desc ? desc : &gxi_module_defaults), GXI_LINKER);
     return handle;
 }
 
+/* What it is, by its content and by what the caller says of it. */
+static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gxi_input *input) {
+    const char *data = input->data;
+    size_t n = input->bytes;
+    input->kind = gxi_image_is(data, n);
+    if (input->kind == GXI_TEXT && gxi_is_text(data, n)) {
+        const char *first = gxi_ptx_space(data);
+        if (gxi_ptx_is(first, gxi_ptx_next(first), ".version")) input->kind = GXI_PTX;
+        input->bytes = strlen(data);
+    }
+    if (input->kind != GXI_PTX && gxi_check_image(call, input->name, data, &n, input->kind)) return gxi_failed_with();
+    if (input->kind == GXI_TEXT) {
+        if (type == GPUEXEC_INPUT_AUTO)
+            return gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
+                                ? "it looks like CUDA C source: compile it first, "
+                                  "nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
+                                : "PTX begins with .version; state its type if you know better",
+                            "%s is none of PTX text, cubin, fatbin, object with device code, library", input->name);
+        input->kind = (gxi_image_kind)type;
+    }
+    if (type == GPUEXEC_INPUT_AUTO || (int)type == (int)input->kind) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO recognises it", "%s was said to be %s, but it is %s",
+                    input->name, gxi_image_kinds[type],
+                    gxi_image_kinds[input->kind]);
+}
+static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_input *input) {
+    gxi_linker *l = slot->is.linker.info;
+    gpuexec_result result;
+    if (l->count == l->cap) {
+        const size_t cap = l->cap ? l->cap * 2 : 8;
+        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);
+        if (!more) return gxi_fail_memory(call, input->name);
+        l->inputs = more;
+        l->cap = cap;
+    }
+    l->inputs[l->count++] = *input;
+    result = gxi_link(call, slot, 0);
+    if (result) l->count--;
+    return result;
+}
 /* Takes over `data`, which ends in a NUL that n does not count. */
 static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n, const char *name) {
-    gxi_linker *l = slot->is.linker.info;
     gxi_input input = { GXI_TEXT, 0, 0, 0 };
     gxi_text numbered = { 0, 0, 0, 0 };
-    gpuexec_result result = GPUEXEC_OK;
+    gpuexec_result result;
     if (name) gxi_add(&numbered, "%s", name);
-    else gxi_add(&numbered, "input %lu", (unsigned long)l->count + 1);
-    input.name = numbered.p; input.data = data; input.bytes = n;
-    if (numbered.failed || !name) name = input.name;
-    input.kind = gxi_image_is(data, n);
-    if (input.kind == GXI_TEXT && gxi_is_text(data, n)) {
-        const char *first = gxi_ptx_space(data);
-        if (gxi_ptx_is(first, gxi_ptx_next(first), ".version")) input.kind = GXI_PTX;
-        input.bytes = strlen(data);
-    }
-    if (numbered.failed) result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for an input");
-    else if (input.kind != GXI_PTX) result = gxi_check_image(call, name, data, &n, input.kind);
-    if (!result && input.kind == GXI_TEXT) {
-        if (type == GPUEXEC_INPUT_AUTO)
-            result = gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
-                                  ? "it looks like CUDA C source: compile it first, nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
-                                  : "PTX begins with .version; state its type if you know better",
-                              "%s is none of PTX text, cubin, fatbin, object with device code, library", name);
-        else input.kind = (gxi_image_kind)type;
-    } else if (!result && type != GPUEXEC_INPUT_AUTO && (int)type != (int)input.kind)
-        result = gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO recognises it", "%s was said to be %s, but it is %s", name, gxi_image_kinds[type],
-                          gxi_image_kinds[input.kind]);
-    if (!result && l->count == l->cap) {
-        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, (l->cap ? l->cap * 2 : 8) * sizeof *more);
-        if (more) { l->inputs = more; l->cap = l->cap ? l->cap * 2 : 8; }
-        else result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %s", name);
-    }
-    if (!result) {
-        l->inputs[l->count++] = input;
-        result = gxi_link(call, slot, 0);
-        if (result) l->count--;
-    }
+    else gxi_add(&numbered, "input %lu", (unsigned long)slot->is.linker.info->count + 1);
+    input.name = numbered.p;
+    input.data = data;
+    input.bytes = n;
+    result = input.name ? gxi_input_kind(call, type, &input) : gxi_fail_memory(call, "an input");
+    if (!result) result = gxi_linker_take(call, slot, &input);
     if (result) gxi_input_free(&input);
     return result;
 }
 /* Whether it takes inputs, and this type. */
 static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_input_type type) {
     gxi_slot *slot;
-    if (gxi_begin(call) || !(slot = gxi_ask_linker(call, linker))) return NULL;
+    if (!(slot = gxi_begin_with(call, linker.id, GXI_LINKER, "the linker"))) return NULL;
     if ((int)type < 0 || type > GPUEXEC_INPUT_LIBRARY) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is no gpuexec_input_type", (int)type); return NULL; }
     if (!slot->is.linker.info->image) return slot;
     gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or make another linker", "%s has been linked: it takes no more inputs",
@@ -5549,7 +5739,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
     char *data;
     GXI_CALL(gpuexec_linker_add_file, GXI_MAKES);
     if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
-    if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
+    if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     data = gxi_read_file(call, path, &bytes);
     return data ? gxi_linker_give(call, slot, type, data, bytes, path) : gxi_failed_with();
 }
@@ -5557,7 +5747,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
 /* The linker with its image, NULL after a failure. */
 static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
     gxi_slot *slot;
-    if (gxi_begin(call) || !(slot = gxi_ask_linker(call, linker))) return NULL;
+    if (!(slot = gxi_begin_with(call, linker.id, GXI_LINKER, "the linker"))) return NULL;
     return slot->is.linker.info->image || gxi_link(call, slot, 1) == GPUEXEC_OK ? slot->is.linker.info : NULL;
 }
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
@@ -5569,10 +5759,14 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
     int all_ptx = 1;
     size_t i;
     GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* not with an input that failed and is missing */
-    if (!(l = gxi_linked(call, linker))) { handle.id = gxi_failed_id(GXI_MODULE); return handle; }
-    desc.name = l->name;
-    handle = gxi_load_image(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
-    if (!gpuexec_id_ok(handle.id)) return handle;
+    if ((l = gxi_linked(call, linker)) != NULL) {
+        desc.name = l->name;
+        handle.id = gxi_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
+    }
+    if (!handle.id) {
+        handle.id = gxi_failed_id(GXI_MODULE);
+        return handle;
+    }
     m = gxi_peek(handle.id, GXI_MODULE)->is.module.info;
     for (i = 0; i < l->count; i++) {             /* what the image may not show: device launches, parameters */
         const gxi_input *input = &l->inputs[i];
@@ -5608,7 +5802,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
     FILE *file;
     int ok = 0;
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
-    if (!path) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the path is NULL");
+    if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
     gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);       /* other threads may write the same file, with linkers of their own */
     if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to write \"%s\"", path);
@@ -5630,29 +5824,22 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
 }
 
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker) {
-    GXI_CALL_NO_PLACE(gpuexec_linker_log, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_linker(call, linker);
+    const gxi_slot *slot = gxi_asked("gpuexec_linker_log", linker.id, GXI_LINKER, "the linker");
     return slot && slot->is.linker.info->log ? slot->is.linker.info->log : "";
 }
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker) {
-    GXI_CALL_NO_PLACE(gpuexec_linker_ms, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_linker(call, linker);
+    const gxi_slot *slot = gxi_asked("gpuexec_linker_ms", linker.id, GXI_LINKER, "the linker");
     return slot ? slot->is.linker.info->ms : -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker) {
-    gxi_slot *slot;
-    gxi_scope scope;
     GXI_CALL(gpuexec_linker_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(linker.id, GXI_LINKER)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_linker(call, linker)) || gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    call->cu = 0;
-    gxi_destroy(call, slot);
-    gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "the linker cannot be destroyed") : GPUEXEC_OK;
+    return gxi_destroy_handle(call, linker.id, GXI_LINKER, "the linker");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-memory */
+
+#define GXI_MOST_MEMORY ((uint64_t)1 << 60)         /* bytes: a negative or overflown size */
 
 static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB (8589934592 bytes)" */
     static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
@@ -5663,13 +5850,13 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
-static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, size_t bytes, int pinned) {
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned) {
     gxi_text t = { 0, 0, 0, 0 };
     size_t available = 0, total = 0;
     gxi_add_bytes(&t, bytes);
     if (pinned) gxi_add(&t, " of pinned host memory cannot be had");
     else gxi_add(&t, " of device memory on device %d cannot be had", gxi_context_of(context)->ordinal);
-    if (call->cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
+    if (cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     else if (pinned)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
                  "ask for less: pinned memory is taken from the host's RAM and cannot be swapped; ordinary memory works for copies "
@@ -5689,36 +5876,43 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, const gxi_slot *context, siz
     gxi_text_free(&t);
 }
 
+static gpuexec_result gxi_check_alloc(gxi_call *call, size_t width, size_t rows, unsigned element, int pitched) {
+    if (width == 0 || rows == 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold",
+                        "0 bytes asked for; an allocation has at least 1");
+    if (pitched && element != 4 && element != 8 && element != 16)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                        "give 4 for smaller elements, and the widest access of a kernel for larger ones",
+                        "element_bytes is %u; it must be 4, 8 or 16", element);
+    if (rows <= GXI_MOST_MEMORY && width <= GXI_MOST_MEMORY / rows) return GPUEXEC_OK;
+    if (pitched)
+        return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes are more than any device has",
+                        (unsigned long)rows,
+                        (unsigned long)width);
+    return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu bytes are more than any device has",
+                    (unsigned long)width);
+}
 /* With `pitch`, rows of `width` bytes each, as far apart as the driver likes; without, one row. */
+static int gxi_alloc_cu(gxi_call *call, size_t width, size_t rows, unsigned element, size_t *pitch,
+                        gpuexec_ptr *address) {
+    int cu;
+    if (!pitch) return GXI_TRY_MAKE(*address, cuMemAlloc, (address, width));
+    cu = GXI_TRY_MAKE(*address, cuMemAllocPitch, (address, pitch, width, rows, element));
+    if (cu || (*pitch >= width && *pitch <= GXI_MOST_MEMORY / rows)) return cu;
+    GXI_BESIDE(cuMemFree, (*address));
+    return gxi_note(call, GXI_MADE_NOTHING);
+}
 static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t width, size_t rows, unsigned element, size_t *pitch) {
     gpuexec_ptr address = 0;
     gxi_slot *slot;
     gxi_scope scope;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
-    if (width == 0 || rows == 0) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold",
-                 "0 bytes asked for; an allocation has at least 1");
+    int cu;
+    if (!(slot = gxi_begin_with_context(call, context)) || gxi_check_alloc(call, width, rows, element, pitch != NULL))
         return 0;
-    }
-    if (pitch && element != 4 && element != 8 && element != 16) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give 4 for smaller elements, and the widest access of a kernel for larger ones",
-                 "element_bytes is %u; it must be 4, 8 or 16", element);
-        return 0;
-    }
-    if (rows > (uint64_t)1 << 60 || width > ((uint64_t)1 << 60) / rows) {
-        if (pitch) gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes are more than any device has", (unsigned long)rows,
-                            (unsigned long)width);
-        else gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu bytes are more than any device has", (unsigned long)width);
-        return 0;
-    }
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    if (pitch && GXI_TRY_MAKE(address, cuMemAllocPitch, (&address, pitch, width, rows, element)) == 0 &&
-        (*pitch < width || *pitch > ((uint64_t)1 << 60) / rows)) {
-        GXI_BESIDE(cuMemFree, (address));
-        call->cu = GXI_MADE_NOTHING;
-    }
-    if (pitch ? call->cu : GXI_TRY_MAKE(address, cuMemAlloc, (&address, width))) {
-        gxi_fail_alloc(call, slot, width * rows, 0);
+    cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
+    if (cu) {
+        gxi_fail_alloc(call, cu, slot, width * rows, 0);
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
         GXI_BESIDE(cuMemFree, (address));
@@ -5746,17 +5940,17 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
     void *memory = NULL;
     gxi_slot *slot;
     gxi_scope scope;
+    int cu;
     GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return NULL;
+    if (!(slot = gxi_begin_with_context(call, context))) return NULL;
     if (bytes == 0) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold",
-                 "0 bytes asked for; an allocation has at least 1");
+        gxi_check_alloc(call, 0, 1, 0, 0);
         return NULL;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
-    if (GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes,
-                                              GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
-        gxi_fail_alloc(call, slot, bytes, 1);
+    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
+    if (cu) {
+        gxi_fail_alloc(call, cu, slot, bytes, 1);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
@@ -5772,7 +5966,8 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned", "end it with gpuexec_unregister" };
     gxi_range range;
     gxi_slot *slot;
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope;
+    int cu;
     if (address == 0) return GPUEXEC_OK;
     if (gxi_begin(call)) return gxi_failed_with();
     if (!gxi_range_find(address, &range))
@@ -5781,12 +5976,12 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         "0x%llx is not from %s, or was freed before", (unsigned long long)address, makers[kind]);
     if (range.kind != kind)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory, made at %s", (unsigned long long)address,
-                        gxi_memory_kinds[range.kind], range.where ? range.where : "?");
+                        gxi_memory_kinds[range.kind], gxi_place(range.where));
     if (range.lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with",
                         "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s", (unsigned long long)address,
                         (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo,
-                        range.where ? range.where : "?");
+                        gxi_place(range.where));
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) || gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();   /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
     if (!gxi_range_remove(address, call->where)) {
@@ -5794,11 +5989,10 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
     }
-    gxi_free_range(call, address, kind);
+    cu = gxi_free_range(call, address, kind);
     gxi_leave(&scope);
-    return call->cu && call->cu != GXI_DEINITIALIZED
-               ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address)
-               : GPUEXEC_OK;
+    return cu && cu != GXI_DEINITIALIZED
+        ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address) {
     GXI_CALL(gpuexec_free, GXI_CLEANS);
@@ -5813,36 +6007,41 @@ GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory
     return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
 }
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info);
-GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes) {
+/* Why registering it was refused with cu: what others allocated page-locked is 1, what others registered 712
+   (measured). */
+static int gxi_is_pinned(const gxi_call *call, int cu, const void *memory) {
+    gxi_call own = *call;                        /* what the driver says here is no answer of the caller's */
     gpuexec_pointer_info info;
+    return cu == GXI_HOST_MEMORY_ALREADY_REGISTERED ||
+        (gxi_pointer(&own, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
+}
+GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes) {
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
     gpuexec_result result = GPUEXEC_OK;
+    int cu;
     GXI_CALL(gpuexec_register, GXI_MAKES);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
     if (!memory || !bytes || (uintptr_t)memory + bytes < bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes, memory);
     if (gxi_range_touching((uintptr_t)memory, bytes, &range)) {
         if ((uintptr_t)memory >= range.lo && bytes <= range.bytes - ((uintptr_t)memory - range.lo))
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering", "%p is %s memory already, made at %s", memory, gxi_memory_kinds[range.kind],
-                            range.where ? range.where : "?");
+                            gxi_place(range.where));
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "register the whole buffer once, and unregister memory before it is freed",
                         "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx, made at %s", (unsigned long)bytes, memory, (unsigned long long)range.bytes,
-                        gxi_memory_kinds[range.kind], (unsigned long long)range.lo, range.where ? range.where : "?");
+                        gxi_memory_kinds[range.kind], (unsigned long long)range.lo, gxi_place(range.where));
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    if (GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP))) {
-        const int cu = call->cu;                 /* allocated page-locked by others is 1, registered by others 712 (measured) */
-        const int pinned = cu == GXI_HOST_MEMORY_ALREADY_REGISTERED || (gxi_pointer(call, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
-        call->cu = cu;
-        call->driver_call = "cuMemHostRegister";
-        if (pinned)
-            result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                     "it needs no registering: another library allocated or registered it; gpuexec_pointer_get_info tells what it is",
-                     "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
-        else result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
-    }
+    cu = GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
+    if (cu && gxi_is_pinned(call, cu, memory))
+        result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                 "it needs no registering: another library allocated or registered it; "
+                 "gpuexec_pointer_get_info tells what it is",
+                 "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
+    else if (cu)
+        result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         GXI_BESIDE(cuMemHostUnregister, (memory));
         result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
@@ -5854,16 +6053,16 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
 static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_context peer, int enable) {
     gxi_slot *slot, *other;
     gxi_scope scope;
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer")))
+    int cu;
+    if (!(slot = gxi_begin_with_context(call, context)) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer")))
         return gxi_failed_with();
     if (slot->cu_context == other->cu_context) return GPUEXEC_OK;    /* as in a loop over all pairs */
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    if (enable) GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0));
-    else GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
+    cu = enable ? GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0))
+        : GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
     gxi_leave(&scope);
-    if (call->cu == (enable ? GXI_PEER_ACCESS_ALREADY_ENABLED : GXI_PEER_ACCESS_NOT_ENABLED)) return GPUEXEC_OK;
-    if (call->cu == 0) return GPUEXEC_OK;
-    if (call->cu == GXI_PEER_ACCESS_UNSUPPORTED)
+    if (cu == 0 || cu == (enable ? GXI_PEER_ACCESS_ALREADY_ENABLED : GXI_PEER_ACCESS_NOT_ENABLED)) return GPUEXEC_OK;
+    if (cu == GXI_PEER_ACCESS_UNSUPPORTED)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "copy instead: gpuexec_copy works between any two devices",
                         "device %d cannot access the memory of device %d", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal);
     return gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be %s", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal,
@@ -5900,21 +6099,23 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     void *values[4];
     gxi_range range;
     gxi_scope scope = { 0, 0 };
+    int cu;
     memset(info, 0, sizeof *info);
     info->device = -1;
     values[0] = &type; values[1] = &managed; values[2] = &device; values[3] = &native;
-    if (GXI_TRY(cuPointerGetAttributes, (4, what, values, address))) return call->cu;
-    if (!type) return 0;
+    cu = GXI_TRY(cuPointerGetAttributes, (4, what, values, address));
+    if (cu || !type) return cu;
     info->kind = managed ? GPUEXEC_MEMORY_MANAGED : type == GXI_MEMORYTYPE_HOST ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
     info->device = device;
     if (!native) native = gxi_any_context(call, device);
-    if (native && gxi_enter(call, native, &scope)) return call->cu;
+    if (native && (cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
     values[0] = &info->device_address; values[1] = &info->host_address;
-    if (GXI_TRY(cuPointerGetAttributes, (2, where, values, address)) == 0 &&
-        GXI_TRY(cuMemGetAddressRange, (&info->base, &info->bytes, info->device_address ? info->device_address : address))) {
+    cu = GXI_TRY(cuPointerGetAttributes, (2, where, values, address));
+    if (cu == 0 &&
+        GXI_BESIDE(cuMemGetAddressRange,
+                   (&info->base, &info->bytes, info->device_address ? info->device_address : address))) {
         info->base = 0;                          /* not every memory has one */
         info->bytes = 0;
-        call->cu = 0;
     }
     gxi_leave(&scope);
     if ((info->ours = gxi_range_find(address, &range)) != 0) {
@@ -5923,11 +6124,11 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
         info->bytes = (size_t)range.bytes;
         info->where = range.where;
     }
-    return call->cu;
+    return cu;
 }
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address, gpuexec_pointer_info *info) {
     GXI_CALL(gpuexec_pointer_get_info, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call)) return gxi_failed_with();
     return gxi_pointer(call, address, info) ? gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address) : GPUEXEC_OK;
@@ -5948,6 +6149,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* --- copies and fills: one function for all, with or without a stream, of one row or several ------------------------- */
 
 typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16, GXI_FILL32 } gxi_transfer_kind;
+enum { GXI_NOW = 16 };                           /* added to it: without a stream */
 typedef struct gxi_side {
     const char *is;
     int         host;                            /* 1: a host pointer, 0: a device address */
@@ -5960,14 +6162,21 @@ typedef struct gxi_transfer {
     uint64_t          bytes, rows;               /* bytes of a row */
 } gxi_transfer;
 enum { GXI_TO = 0, GXI_FROM = 1 };
-static const uint64_t gxi_too_many = (uint64_t)1 << 60;              /* bytes: a negative or overflown size */
 
-static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint32_t value, uint64_t bytes) {
+/* from: of a fill, its value */
+static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint64_t bytes) {
     gxi_transfer x;
     memset(&x, 0, sizeof x);
-    x.kind = kind; x.value = value; x.bytes = bytes; x.rows = 1;
-    x.sides[GXI_TO].is = "the destination"; x.sides[GXI_TO].address = to; x.sides[GXI_TO].host = kind == GXI_COPY_OUT;
-    x.sides[GXI_FROM].is = "the source"; x.sides[GXI_FROM].address = from; x.sides[GXI_FROM].host = kind == GXI_COPY_IN;
+    x.kind = kind;
+    x.bytes = bytes;
+    x.rows = 1;
+    x.value = (uint32_t)from;
+    x.sides[GXI_TO].is = "the destination";
+    x.sides[GXI_TO].address = to;
+    x.sides[GXI_TO].host = kind == GXI_COPY_OUT;
+    x.sides[GXI_FROM].is = "the source";
+    x.sides[GXI_FROM].address = from;
+    x.sides[GXI_FROM].host = kind == GXI_COPY_IN;
     x.sides[GXI_TO].pitch = x.sides[GXI_FROM].pitch = bytes;
     return x;
 }
@@ -6031,27 +6240,30 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, cons
     if (max_pitch && side->pitch > (unsigned)max_pitch)
         return gxi_fail_transfer(call, x, "copy row by row", "the pitch of %s is %llu, and the device allows %d at most (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
                                  side->is, (unsigned long long)side->pitch, max_pitch);
-    if (x->rows > gxi_too_many / side->pitch) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
+    if (x->rows > GXI_MOST_MEMORY / side->pitch)
+        return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
     if (!gxi_range_find(address, &range)) {
         if (!side->host || !gxi_range_touching(address, gxi_span(x, side), &range)) return GPUEXEC_OK;
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts one by one",
                                  "%s 0x%llx is page-locked only from byte %llu on: %s memory made at %s begins there", side->is, address,
-                                 (unsigned long long)(range.lo - address), gxi_memory_kinds[range.kind], range.where ? range.where : "?");
+                                 (unsigned long long)(range.lo - address), gxi_memory_kinds[range.kind],
+                                 gxi_place(range.where));
     }
     if (side->host && range.kind == GPUEXEC_MEMORY_DEVICE)
         return gxi_fail_transfer(call, x, "copy_in reads host memory, copy_out writes it; from device to device it is gpuexec_copy",
-                                 "%s 0x%llx is device memory made at %s, where a host pointer is wanted", side->is, address, range.where ? range.where : "?");
+                                 "%s 0x%llx is device memory made at %s, where a host pointer is wanted", side->is,
+                                 address, gxi_place(range.where));
     made = gxi_peek(range.context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
         return gxi_fail_transfer(call, x, "name the context that each allocation was made in",
                                  "%s 0x%llx is memory of device %d, made at %s, but its context is of device %d", side->is, address,
-                                 gxi_context_of(made)->ordinal, range.where ? range.where : "?", gxi_context_of(named)->ordinal);
+                                 gxi_context_of(made)->ordinal, gxi_place(range.where), gxi_context_of(named)->ordinal);
     if (gxi_span(x, side) > range.bytes - (address - range.lo))
         return gxi_fail_transfer(call, x, "check the byte counts: copy less, or allocate more",
                                  "%s 0x%llx must have %llu bytes, but has %llu left in its %s allocation of %llu bytes made at %s", side->is, address,
                                  (unsigned long long)gxi_span(x, side), (unsigned long long)(range.bytes - (address - range.lo)), gxi_memory_kinds[range.kind],
-                                 (unsigned long long)range.bytes, range.where ? range.where : "?");
+                                 (unsigned long long)range.bytes, gxi_place(range.where));
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
@@ -6073,123 +6285,153 @@ static int gxi_transfer_rows(gxi_call *call, const gxi_transfer *x, struct CUstr
     memset(&c, 0, sizeof c);
     c.to_type = to->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
     c.from_type = from->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
-    c.to_device = to->address; c.to_host = (void *)(uintptr_t)to->address; c.to_pitch = (size_t)to->pitch;
-    c.from_device = from->address; c.from_host = (const void *)(uintptr_t)from->address; c.from_pitch = (size_t)from->pitch;
-    c.width = (size_t)x->bytes; c.height = (size_t)x->rows;
+    c.to_device = to->address;
+    c.to_host = (void *)(uintptr_t)to->address;
+    c.to_pitch = (size_t)to->pitch;
+    c.from_device = from->address;
+    c.from_host = (const void *)(uintptr_t)from->address;
+    c.from_pitch = (size_t)from->pitch;
+    c.width = (size_t)x->bytes;
+    c.height = (size_t)x->rows;
     return GXI_TRY(cuMemcpy2DAsync, (&c, s));
 }
-
-static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t context, const gxi_transfer *x) {
+/* peers: the contexts of the sides of a peer copy. */
+static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
-    void *const host_to = (void *)(uintptr_t)to;
-    const void *const host_from = (const void *)(uintptr_t)from;
     const size_t bytes = (size_t)x->bytes;
-    gxi_slot *slot, *home, *peers[2] = { NULL, NULL };
-    gxi_scope scope = { 0, 0 };
-    struct CUstream_st *s;
+    if (x->rows > 1) return gxi_transfer_rows(call, x, s);
+    switch (x->kind) {
+    case GXI_COPY_IN:   return GXI_TRY(cuMemcpyHtoDAsync, (to, (const void *)(uintptr_t)from, bytes, s));
+    case GXI_COPY_OUT:  return GXI_TRY(cuMemcpyDtoHAsync, ((void *)(uintptr_t)to, from, bytes, s));
+    case GXI_COPY:      return GXI_TRY(cuMemcpyDtoDAsync, (to, from, bytes, s));
+    case GXI_COPY_PEER: return GXI_TRY(cuMemcpyPeerAsync,
+                                       (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s));
+    case GXI_FILL:      return GXI_TRY(cuMemsetD8Async, (to, (unsigned char)x->value, bytes, s));
+    case GXI_FILL16:    return GXI_TRY(cuMemsetD16Async, (to, (unsigned short)x->value, bytes / 2, s));
+    default:            return GXI_TRY(cuMemsetD32Async, (to, x->value, bytes / 4, s));
+    }
+}
+/* The same at once. The driver's synchronous calls may return before the device is done (device to device, small
+   pageable sources). */
+static int gxi_transfer_now(gxi_call *call, const gxi_transfer *x) {
+    const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
+    const size_t bytes = (size_t)x->bytes;
+    int cu;
+    if (x->kind == GXI_COPY_OUT) return GXI_TRY(cuMemcpyDtoH, ((void *)(uintptr_t)to, from, bytes));
+    if (x->kind == GXI_COPY_IN) return gxi_copy_in_whole(call, to, (const void *)(uintptr_t)from, bytes);
+    cu = x->kind == GXI_COPY ? GXI_TRY(cuMemcpyDtoD, (to, from, bytes))
+        : gxi_transfer_queue(call, x, GXI_STREAM_LEGACY, NULL);
+    return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
+}
+
+/* Everything that can be known before the driver is asked for it. */
+static gpuexec_result gxi_check_transfer(gxi_call *call, const gxi_transfer *x, const gxi_slot *slot) {
+    const gxi_slot *home = x->rows > 1 ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
     int max_pitch = 0;
     unsigned i;
-    if (gxi_begin(call)) return gxi_failed_with();
-    slot = context ? gxi_get(call, context, GXI_CONTEXT, "the context") : gxi_get(call, call->stream, GXI_STREAM, "the stream");
+    if (x->bytes > GXI_MOST_MEMORY) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
+    if (home) gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH, &max_pitch);
+    for (i = 0; i < gxi_sides(x); i++)
+        if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
+    return gxi_sides(x) == 2 ? gxi_check_overlap(call, x) : GPUEXEC_OK;
+}
+/* on: a stream, or with `now` a context. */
+static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, const gxi_transfer *x) {
+    gxi_slot *slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
+    gxi_slot *peers[2] = { NULL, NULL };
+    gxi_scope scope = { 0, 0 };
+    unsigned i;
+    int cu;
     if (!slot) return gxi_failed_with();
     for (i = 0; i < 2 && x->kind == GXI_COPY_PEER; i++)
         if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context" : "the source's context")))
             return gxi_failed_with();
     if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
-    if (x->bytes > gxi_too_many) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
-    if (x->rows > 1 && (home = gxi_peek(slot->context, GXI_CONTEXT)) != NULL) max_pitch = gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH);
-    for (i = 0; i < gxi_sides(x); i++) if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_sides(x) == 2 && gxi_check_overlap(call, x)) return GPUEXEC_BAD_ARGUMENT;
-    if ((context || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    s = context ? GXI_STREAM_LEGACY : slot->is.stream.native;
-    if (x->rows > 1) gxi_transfer_rows(call, x, s);
-    else switch (x->kind) {
-    case GXI_COPY_IN:   context ? GXI_TRY(cuMemcpyHtoD, (to, host_from, bytes)) : GXI_TRY(cuMemcpyHtoDAsync, (to, host_from, bytes, s)); break;
-    case GXI_COPY_OUT:  context ? GXI_TRY(cuMemcpyDtoH, (host_to, from, bytes)) : GXI_TRY(cuMemcpyDtoHAsync, (host_to, from, bytes, s)); break;
-    case GXI_COPY:      context ? GXI_TRY(cuMemcpyDtoD, (to, from, bytes)) : GXI_TRY(cuMemcpyDtoDAsync, (to, from, bytes, s)); break;
-    case GXI_COPY_PEER: GXI_TRY(cuMemcpyPeerAsync, (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s)); break;
-    case GXI_FILL:      GXI_TRY(cuMemsetD8Async, (to, (unsigned char)x->value, bytes, s)); break;
-    case GXI_FILL16:    GXI_TRY(cuMemsetD16Async, (to, (unsigned short)x->value, bytes / 2, s)); break;
-    case GXI_FILL32:    GXI_TRY(cuMemsetD32Async, (to, x->value, bytes / 4, s)); break;
-    }
-    /* the driver's synchronous calls may return before the device is done (device to device, small pageable sources) */
-    if (context && call->cu == 0 && x->kind != GXI_COPY_OUT) GXI_TRY(cuStreamSynchronize, (s));
+    if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
+    if ((now || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
-    if (call->cu == 0 && context && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers)) return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
-    if (call->cu == 0) return GPUEXEC_OK;
-    return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: copy_in writes the device, copy_out reads it", NULL);
+    if (cu)
+        return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: "
+                                          "copy_in writes the device, copy_out reads it", NULL);
+    if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers))
+        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
+    return GPUEXEC_OK;
 }
 
-#define GXI_TRANSFER(name, stream, context, kind, to, from, value, bytes) \
-    const gxi_transfer x = gxi_transfer_of(kind, to, from, value, bytes); \
-    GXI_CALL_ON(stream, name); \
-    return gxi_transfer_on(call, context, &x)
-#define GXI_TRANSFER_NOW(name, context, kind, to, from, value, bytes) \
-    const gxi_transfer x = gxi_transfer_of(kind, to, from, value, bytes); \
-    GXI_CALL(name, GXI_WORKS); \
-    return gxi_transfer_on(call, context, &x)
-static uint64_t gxi_times(uint64_t count, unsigned size) { return count > gxi_too_many ? UINT64_MAX : count * size; }
+/* In the order of the API's parameters, which makes each of its calls a short one. on: a stream, or with GXI_NOW a
+   context. */
+static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to, uint64_t from,
+                                                     uint64_t bytes, int kind,
+                                                     const char *function) {
+    const gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, bytes);
+    gxi_call call;
+    return gxi_transfer_on(gxi_call_of(&call, function, where, GXI_WORKS), on, kind & GXI_NOW, &x);
+}
+static uint64_t gxi_times(uint64_t count, unsigned size) { return count > GXI_MOST_MEMORY ? UINT64_MAX : count * size; }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_in, stream, 0, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
+    return gxi_transfer_call(where, stream.id, to, (uintptr_t)from, bytes, GXI_COPY_IN, "gpuexec_copy_in");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy_out, stream, 0, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
+    return gxi_transfer_call(where, stream.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT, "gpuexec_copy_out");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER(gpuexec_copy, stream, 0, GXI_COPY, to, from, 0, bytes);
+    return gxi_transfer_call(where, stream.id, to, from, bytes, GXI_COPY, "gpuexec_copy");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
-    GXI_TRANSFER(gpuexec_fill, stream, 0, GXI_FILL, to, 0, value, bytes);
+    return gxi_transfer_call(where, stream.id, to, value, bytes, GXI_FILL, "gpuexec_fill");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill16, stream, 0, GXI_FILL16, to, 0, value, gxi_times(count, 2));
+    return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 2), GXI_FILL16, "gpuexec_fill16");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count) {
-    GXI_TRANSFER(gpuexec_fill32, stream, 0, GXI_FILL32, to, 0, value, gxi_times(count, 4));
+    return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 4), GXI_FILL32, "gpuexec_fill32");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
-    GXI_TRANSFER_NOW(gpuexec_copy_in_now, context.id, GXI_COPY_IN, to, (uintptr_t)from, 0, bytes);
+    return gxi_transfer_call(where, context.id, to, (uintptr_t)from, bytes, GXI_COPY_IN | GXI_NOW,
+                             "gpuexec_copy_in_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER_NOW(gpuexec_copy_out_now, context.id, GXI_COPY_OUT, (uintptr_t)to, from, 0, bytes);
+    return gxi_transfer_call(where, context.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT | GXI_NOW,
+                             "gpuexec_copy_out_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
-    GXI_TRANSFER_NOW(gpuexec_copy_now, context.id, GXI_COPY, to, from, 0, bytes);
+    return gxi_transfer_call(where, context.id, to, from, bytes, GXI_COPY | GXI_NOW, "gpuexec_copy_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes) {
-    GXI_TRANSFER_NOW(gpuexec_fill_now, context.id, GXI_FILL, to, 0, value, bytes);
+    return gxi_transfer_call(where, context.id, to, value, bytes, GXI_FILL | GXI_NOW, "gpuexec_fill_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, 0, bytes);
-    GXI_CALL_ON(stream, gpuexec_copy_peer);
+    GXI_CALL(gpuexec_copy_peer, GXI_WORKS);
+    gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, bytes);
     x.sides[GXI_TO].context = to_context.id;
     x.sides[GXI_FROM].context = from_context.id;
     return gxi_transfer_on(call, 0, &x);
 }
 
-#define GXI_TRANSFER_2D(name, kind, to, to_pitch, from, from_pitch, value) \
-    gxi_transfer x = gxi_transfer_of(kind, to, from, value, width_bytes); \
-    GXI_CALL_ON(stream, name); \
+#define GXI_TRANSFER_2D(name, kind, to, to_pitch, from, from_pitch) \
+    GXI_CALL(name, GXI_WORKS); \
+    gxi_transfer x = gxi_transfer_of(kind, to, from, width_bytes); \
     x.sides[GXI_TO].pitch = to_pitch; \
     x.sides[GXI_FROM].pitch = from_pitch; \
     x.rows = height; \
     return gxi_transfer_on(call, 0, &x)
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch, 0);
+    GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
                                                  size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_out_2d, GXI_COPY_OUT, (uintptr_t)to, to_pitch, from, from_pitch, 0);
+    GXI_TRANSFER_2D(gpuexec_copy_out_2d, GXI_COPY_OUT, (uintptr_t)to, to_pitch, from, from_pitch);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
                                              size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_2d, GXI_COPY, to, to_pitch, from, from_pitch, 0);
+    GXI_TRANSFER_2D(gpuexec_copy_2d, GXI_COPY, to, to_pitch, from, from_pitch);
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
                                              size_t height) {
-    GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, 0, 0, value);
+    GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, value, 0);
 }
 
 /* --- will a copy be asynchronous ------------------------------------------------------------------------------------- */
@@ -6200,30 +6442,31 @@ static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address
     gpuexec_ptr seen = 0;
     void *value = &seen;
     gxi_scope scope;
+    int cu;
     if (gxi_enter(call, context->cu_context, &scope)) return -1;
-    if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address))) seen = 0;
+    cu = GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address));
     gxi_leave(&scope);
-    if (call->cu == 0 || call->cu == GXI_INVALID_VALUE) return seen != 0;
+    if (cu == 0 || cu == GXI_INVALID_VALUE) return cu == 0 && seen != 0;
     gxi_fail_cu(call, NULL, "whether device %d has peer access to 0x%llx cannot be asked", gxi_context_of(context)->ordinal, (unsigned long long)address);
     return -1;
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info) {
     static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
-    const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, 0, bytes);
+    const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
     gpuexec_pointer_info what[2];
     gxi_range range;
     gxi_text t = { 0, 0, 0, 0 };
     gxi_slot *slot, *home;
     int i, odd = -1, host = 0, managed = 0, engines, device, other, can = 0;
     GXI_CALL_NO_PLACE(gpuexec_copy_explain, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_begin(call) || !(slot = gxi_get(call, stream.id, GXI_STREAM, "the stream")) ||
+    if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
         !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
         return gxi_failed_with();
     device = other = gxi_context_of(home)->ordinal;
-    engines = gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT);
-    if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", device);
+    if (gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT, &engines))
+        return gxi_fail_device(call, device);
     for (i = 0; i < 2; i++) {
         const uint64_t address = x.sides[i].address;
         if (gxi_pointer(call, address, &what[i])) return gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address);
@@ -6267,8 +6510,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         else {
             int peer = 0;
             if (gxi_device(call, other, &peer)) return gxi_failed_with();
-            if (GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(home)->device, peer)))
-                return gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", device, other);
+            if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0)
+                return gxi_failed_with();
             gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device, what[GXI_TO].device);
             if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
             else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
@@ -6279,7 +6522,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; cure: a stream of gpuexec_stream_create");
     }
     if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
-    else gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the reason");
+    else gxi_fail_memory(call, "the reason");
     gxi_text_free(&t);
     return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
 }
@@ -6287,96 +6530,101 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
-static gpuexec_stream gxi_stream_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUstream_st *native,
-                                     int adopted, int legacy) {
-    gpuexec_stream handle = { 0 };
-    gxi_slot made = gxi_made(context, context_id, adopted);
+static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
+                               int legacy) {
+    gxi_slot made = gxi_made(context, context->id, adopted);
     made.is.stream.native = native;
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
-    GXI_STORE(&gxi.mark, &gxi_mark);
-    handle.id = gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
-    return handle;
+    return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
 }
 static int gxi_stream_end(gxi_call *call, gxi_slot *old) { return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native)); }
 
-GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context, const gpuexec_stream_desc *desc) {
-    gpuexec_stream handle = { 0 };
+static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const gpuexec_stream_desc *desc) {
+    const unsigned flags = desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0;
     struct CUstream_st *native = NULL;
     gxi_slot *slot;
     gxi_scope scope;
-    GXI_CALL(gpuexec_stream_create, GXI_MAKES);
-    if (!(desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) && (slot = gxi_begin_in(call, context, &scope)) != NULL) {
-        GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, desc && desc->non_blocking
-                                                          ? GXI_STREAM_NON_BLOCKING : 0, desc ? desc->priority : 0));
-        gxi_leave(&scope);
-        if (call->cu) gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
-        else handle = gxi_stream_new(call, slot, context.id, native, 0, 0);
-        if (!handle.id && native) GXI_BESIDE(cuStreamDestroy, (native));
+    uint64_t id;
+    int cu;
+    if (desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) return 0;
+    if (!(slot = gxi_begin_in(call, context, &scope))) return 0;
+    cu = GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, flags, desc ? desc->priority : 0));
+    gxi_leave(&scope);
+    if (cu) {
+        gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
+        return 0;
     }
-    if (!handle.id) handle.id = gxi_failed_id(GXI_STREAM);
+    id = gxi_stream_new(call, slot, native, 0, 0);
+    if (!id) GXI_BESIDE(cuStreamDestroy, (native));
+    return id;
+}
+GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_stream_desc *desc) {
+    gpuexec_stream handle;
+    GXI_CALL(gpuexec_stream_create, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_stream_make(call, context, desc), GXI_STREAM);
     return handle;
 }
 
 /* The context's legacy (which 1) or per-thread (2) default stream: CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are these numbers. */
-static gpuexec_stream gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
-    gpuexec_stream handle = { 0 };
-    gxi_slot *slot;
-    if (gxi_begin(call) == GPUEXEC_OK && (slot = gxi_get(call, context.id, GXI_CONTEXT, "the context")) != NULL) {
-        uint64_t *kept = &gxi_context_of(slot)->defaults[which - 1];
-        handle.id = GXI_LOAD(kept);
-        if (handle.id) return handle;
-        handle = gxi_stream_new(call, slot, context.id, (struct CUstream_st *)(uintptr_t)which, 1, which);
-        if (handle.id) {
-            uint64_t mine = handle.id;
-            gxi_lock(&gxi_tables);
-            if (*kept) handle.id = *kept;        /* another thread was first */
-            else GXI_STORE(kept, mine);
-            gxi_unlock(&gxi_tables);
-            if (handle.id != mine) gxi_end(mine);
-        }
-    }
-    if (!handle.id) handle.id = gxi_failed_id(GXI_STREAM);
-    return handle;
+static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
+    gxi_slot *slot = gxi_begin_with_context(call, context);
+    uint64_t *kept, id, mine;
+    if (!slot) return 0;
+    kept = &gxi_context_of(slot)->defaults[which - 1];
+    if ((id = GXI_LOAD(kept)) != 0) return id;
+    id = mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, which);
+    if (!mine) return 0;
+    gxi_lock(&gxi_tables);
+    if (*kept) id = *kept;                       /* another thread was first */
+    else GXI_STORE(kept, mine);
+    gxi_unlock(&gxi_tables);
+    if (id != mine) gxi_end(mine);
+    return id;
 }
 GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context) {
+    gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_legacy, GXI_MAKES);
-    return gxi_default_stream(call, context, 1);
+    handle.id = gxi_or_failed(gxi_default_stream(call, context, 1), GXI_STREAM);
+    return handle;
 }
 GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context) {
+    gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_per_thread, GXI_MAKES);
-    return gxi_default_stream(call, context, 2);
+    handle.id = gxi_or_failed(gxi_default_stream(call, context, 2), GXI_STREAM);
+    return handle;
 }
 
-GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context, struct CUstream_st *native) {
-    gpuexec_stream handle = { 0 };
+static uint64_t gxi_stream_adopt(gxi_call *call, gpuexec_context context, struct CUstream_st *native) {
     struct CUctx_st *of = NULL;
     gxi_slot *slot;
-    GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
     if ((uintptr_t)native <= 2) return gxi_default_stream(call, context, native ? (int)(uintptr_t)native : 1);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
-    if (GXI_TRY(cuStreamGetCtx, (native, &of))) {
+    if (!(slot = gxi_begin_with_context(call, context))) return 0;
+    if (GXI_TRY(cuStreamGetCtx, (native, &of)))
         gxi_fail_cu(call, NULL, "%p is no stream that the driver knows", (void *)native);
-        goto failed;
-    }
-    if (of != slot->cu_context) {
+    else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0);
+    else
         gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
-                 "the stream %p is of context %p, but the context given is %p", (void *)native, (void *)of,
-                 (void *)slot->cu_context);
-        goto failed;
-    }
-    handle = gxi_stream_new(call, slot, context.id, native, 1, 0);
-    if (handle.id) return handle;
-failed:
-    handle.id = gxi_failed_id(GXI_STREAM);
+                 "the stream %p is of context %p, but the context given is %p",
+                 (void *)native, (void *)of, (void *)slot->cu_context);
+    return 0;
+}
+GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUstream_st *native) {
+    gpuexec_stream handle;
+    GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_stream_adopt(call, context, native), GXI_STREAM);
     return handle;
 }
 
 static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) { return gxi_get(call, stream.id, GXI_STREAM, "the stream"); }
+static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
+    return gxi_begin_with(call, stream.id, GXI_STREAM, "the stream");
+}
 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
-    GXI_CALL_NO_PLACE(gpuexec_stream_native, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_stream(call, stream);
+    const gxi_slot *slot = gxi_asked("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
     return slot ? slot->is.stream.native : NULL;
 }
 
@@ -6401,14 +6649,13 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     gxi_slot *slot;
     gxi_scope scope;
+    int cu;
     GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
-        return gxi_failed_with();
-    GXI_TRY(cuStreamQuery, (slot->is.stream.native));
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
     gxi_leave(&scope);
-    return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
-           : call->cu                   ? gxi_fail_cu(call, NULL, "the stream cannot be asked")
-                                        : GPUEXEC_OK;
+    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
+    return cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked") : GPUEXEC_OK;
 }
 /* Fails if the event's last record was refused: the driver would take an earlier one or none. */
 static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
@@ -6416,19 +6663,35 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
     const char *where = GXI_LOAD(&event->is.event.refused_at);
     if (recorded <= 1) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "look at why it was refused, then record the event again",
-                    "%s is not recorded: its last gpuexec_event_record%s%s was refused with %s", is,
-                    where ? " at " : "", where ? where : "", gpuexec_result_name((gpuexec_result)recorded));
+                    "%s is not recorded: its last gpuexec_event_record%s%s was refused with %s", is, GXI_AT(where),
+                    gpuexec_result_name((gpuexec_result)recorded));
+}
+/* `fails`: what cannot be. */
+static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
+                                         const char *fails) {
+    gxi_scope scope;
+    int cu;
+    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuEventRecord, (event, stream->is.stream.native));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
+}
+static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
+                                       const char *fails) {
+    gxi_scope scope;
+    int cu;
+    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, event, 0));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     gxi_slot *slot, *e;
-    gxi_scope scope;
-    GXI_CALL_ON(stream, gpuexec_stream_wait_event);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_event_refused(call, e, "the event") || gxi_enter_stream(call, slot, &scope))
+    GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
+    if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
+        gxi_event_refused(call, e, "the event"))
         return gxi_failed_with();
-    GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, e->is.event.native, 0));
-    gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot wait for the event") : GPUEXEC_OK;
+    return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event");
 }
 /* An event of the stream's context, which is kept there: a wait looks at the record at its call, so that the event is
    free again when that has returned. NULL after a failure. */
@@ -6437,78 +6700,73 @@ static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream)
     gxi_context *context = slot ? gxi_context_of(slot) : NULL;
     struct CUevent_st *event = NULL;
     gxi_scope scope;
+    int cu;
     gxi_lock(&gxi_tables);
     if (context && context->spares) event = context->spare[--context->spares];
     gxi_unlock(&gxi_tables);
     if (event || gxi_enter(call, stream->cu_context, &scope)) return event;
-    GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
+    cu = GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
     gxi_leave(&scope);
-    if (!call->cu) return event;
+    if (cu == 0) return event;
     gxi_fail_cu(call, NULL, "the stream cannot wait for the other: an event cannot be made on device %d",
                 gxi_ordinal_of(stream));
     return NULL;
 }
-static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct CUevent_st *event) {
+static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, int keep) {
     const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
     gxi_context *context = slot ? gxi_context_of(slot) : NULL;
     int kept;
     gxi_lock(&gxi_tables);
-    kept = !call->cu && context && context->spares < GXI_SPARE_EVENTS;
+    kept = keep && context && context->spares < GXI_SPARE_EVENTS;
     if (kept) context->spare[context->spares++] = event;
     gxi_unlock(&gxi_tables);
     if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other) {
+    static const char cannot[] = "the stream cannot wait for the other";
     struct CUevent_st *event;
-    gpuexec_result result = GPUEXEC_OK;
+    gpuexec_result result;
     gxi_slot *slot, *before;
-    gxi_scope scope;
-    GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
+    GXI_CALL(gpuexec_stream_wait_stream, GXI_WORKS);
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || !(event = gxi_spare_take(call, before)))
         return gxi_failed_with();
-    call->cu = 0;
-    result = gxi_enter_stream(call, before, &scope);
-    if (!result) {
-        GXI_TRY(cuEventRecord, (event, before->is.stream.native));
-        gxi_leave(&scope);
-    }
-    if (!result && call->cu == 0 && (result = gxi_enter_stream(call, slot, &scope)) == GPUEXEC_OK) {
-        GXI_TRY(cuStreamWaitEvent, (slot->is.stream.native, event, 0));
-        gxi_leave(&scope);
-    }
-    if (!result && call->cu) result = gxi_fail_cu(call, NULL, "the stream cannot wait for the other");
-    gxi_spare_give(call, before, event);
+    result = gxi_stream_records(call, before, event, cannot);
+    if (!result) result = gxi_stream_waits(call, slot, event, cannot);
+    gxi_spare_give(call, before, event, result == GPUEXEC_OK);
     return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream, void (*function)(void *user), void *user) {
     gxi_slot *slot;
     gxi_scope scope;
+    int cu;
     union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;   /* two calling conventions only on 32-bit Windows, which CUDA left */
     GXI_CALL_ON(stream, gpuexec_stream_host_function);
     u.given = function;
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_with();
     if (!function) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
     if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    GXI_TRY(cuLaunchHostFunc, (slot->is.stream.native, u.wanted, user));
+    cu = GXI_TRY(cuLaunchHostFunc, (slot->is.stream.native, u.wanted, user));
     gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream, gpuexec_stream_info *info) {
     gxi_slot *slot;
     gxi_scope scope;
     unsigned flags = 0;
+    int cu;
     GXI_CALL(gpuexec_stream_get_info, GXI_ASKS);
-    if (!info) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "info is NULL");
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    if (GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags)) == 0)
-        GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
+    if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
     gxi_leave(&scope);
     info->device = gxi_ordinal_of(slot);
     info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
     info->adopted = slot->adopted;
-    return call->cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked what it is") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked what it is") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
@@ -6524,27 +6782,28 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-event */
 
-static gpuexec_event gxi_event_new(gxi_call *call, const gxi_slot *context, uint64_t context_id, struct CUevent_st *native,
-                                   int adopted, int no_timing) {
-    gpuexec_event handle = { 0 };
-    gxi_slot made = gxi_made(context, context_id, adopted);
+static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CUevent_st *native, int adopted,
+                              int no_timing) {
+    gxi_slot made = gxi_made(context, context->id, adopted);
     made.is.event.native = native;
     made.no_timing = no_timing != 0;
     made.is.event.recorded = adopted != 0;
-    handle.id = gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
-    return handle;
+    return gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
 }
 static int gxi_event_end(gxi_call *call, gxi_slot *old) { return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native)); }
 
 /* Makes an event in the current context. 0 after a failure. */
-static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, uint64_t context_id, const gpuexec_event_desc *desc) {
+static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc) {
     const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0, blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
     struct CUevent_st *native = NULL;
-    gpuexec_event handle = { 0 };
-    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking)))
+    uint64_t id;
+    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking))) {
         gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(context)->ordinal);
-    else if (!(handle = gxi_event_new(call, context, context_id, native, 0, no_timing != 0)).id) GXI_BESIDE(cuEventDestroy, (native));
-    return handle.id;
+        return 0;
+    }
+    id = gxi_event_new(call, context, native, 0, no_timing != 0);
+    if (!id) GXI_BESIDE(cuEventDestroy, (native));
+    return id;
 }
 GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context, const gpuexec_event_desc *desc) {
     gpuexec_event handle = { 0 };
@@ -6552,10 +6811,10 @@ GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_con
     gxi_scope scope;
     GXI_CALL(gpuexec_event_create, GXI_MAKES);
     if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) && (slot = gxi_begin_in(call, context, &scope)) != NULL) {
-        handle.id = gxi_event_make(call, slot, context.id, desc);
+        handle.id = gxi_event_make(call, slot, desc);
         gxi_leave(&scope);
     }
-    if (!handle.id) handle.id = gxi_failed_id(GXI_EVENT);
+    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
 
@@ -6563,36 +6822,34 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexe
     gpuexec_event handle = { 0 };
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_from_native, GXI_MAKES);
-    if (gxi_begin(call) || !(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) goto failed;
-    if (!native) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the CUevent is NULL"); goto failed; }
-    handle = gxi_event_new(call, slot, context.id, native, 1, 0);
-    if (handle.id) return handle;
-failed:
-    handle.id = gxi_failed_id(GXI_EVENT);
+    slot = gxi_begin_with_context(call, context);
+    if (slot && !gxi_is_null(call, native, "the CUevent")) handle.id = gxi_event_new(call, slot, native, 1, 0);
+    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
 
 static gxi_slot *gxi_ask_event(gxi_call *call, gpuexec_event event, const char *is) { return gxi_get(call, event.id, GXI_EVENT, is); }
+static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *is) {
+    return gxi_begin_with(call, event.id, GXI_EVENT, is);
+}
 
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
-    GXI_CALL_NO_PLACE(gpuexec_event_native, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_event(call, event, "the event");
+    const gxi_slot *slot = gxi_asked("gpuexec_event_native", event.id, GXI_EVENT, "the event");
     return slot ? slot->is.event.native : NULL;
 }
 static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e, *slot;
-    gxi_scope scope;
-    if (gxi_begin(call) || !(e = gxi_ask_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream)))
+    gpuexec_result result;
+    if (!(e = gxi_begin_with_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream)))
         return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "record it on a stream of its own context, then let the other stream wait for it",
                         "the event is of device %d (context %p), the stream of device %d (context %p)", gxi_ordinal_of(e),
                         (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
-    if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    if (GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native)) == 0) GXI_STORE(&e->is.event.recorded, 1);
-    gxi_leave(&scope);
-    return call->cu ? gxi_fail_cu(call, NULL, "the event cannot be recorded") : GPUEXEC_OK;
+    result = gxi_stream_records(call, slot, e->is.event.native, "the event cannot be recorded");
+    if (!result) GXI_STORE(&e->is.event.recorded, 1);
+    return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
     gpuexec_result result;
@@ -6605,23 +6862,30 @@ GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_ev
     }
     return result;
 }
-GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream, const gpuexec_event_desc *desc) {
-    gpuexec_event handle = { 0 };
-    gxi_slot *slot, *context;
+/* Makes an event and records it. 0 after a failure. */
+static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const gpuexec_event_desc *desc) {
+    gxi_slot *slot, *context, *e;
     gxi_scope scope;
-    GXI_CALL_ON(stream, gpuexec_stream_record);
-    if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) && gxi_begin(call) == GPUEXEC_OK &&
-        (slot = gxi_ask_stream(call, stream)) != NULL && (context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) != NULL &&
-        gxi_enter(call, slot->cu_context, &scope) == GPUEXEC_OK) {
-        gxi_slot *e = gxi_peek(handle.id = gxi_event_make(call, context, slot->context, desc), GXI_EVENT);
-        if (e && GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native))) {
-            gxi_fail_cu(call, NULL, "the event cannot be recorded");
-            gxi_destroy(call, e);
-            handle.id = 0;
-        } else if (e) GXI_STORE(&e->is.event.recorded, 1);
-        gxi_leave(&scope);
-    }
-    if (!handle.id) handle.id = gxi_failed_id(GXI_EVENT);
+    uint64_t id;
+    if (desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) return 0;
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"))) return 0;
+    if (gxi_enter(call, slot->cu_context, &scope)) return 0;
+    id = gxi_event_make(call, context, desc);
+    e = gxi_peek(id, GXI_EVENT);
+    if (e && GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native))) {
+        gxi_fail_cu(call, NULL, "the event cannot be recorded");
+        gxi_destroy(call, e);
+        id = 0;
+    } else if (e) GXI_STORE(&e->is.event.recorded, 1);
+    gxi_leave(&scope);
+    return id;
+}
+GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
+                                                   const gpuexec_event_desc *desc) {
+    gpuexec_event handle;
+    GXI_CALL(gpuexec_stream_record, GXI_WORKS);
+    handle.id = gxi_or_failed(gxi_stream_record(call, stream, desc), GXI_EVENT);
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
@@ -6634,53 +6898,56 @@ GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_even
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
+    int cu;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
-    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event")) ||
-        gxi_event_refused(call, slot, "the event"))
+    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
         return gxi_failed_with();
-    GXI_TRY(cuEventQuery, (slot->is.event.native));
-    return call->cu == GXI_CU_NOT_READY ? GPUEXEC_NOT_READY
-           : call->cu                   ? gxi_fail_cu(call, NULL, "the event cannot be asked")
-                                        : GPUEXEC_OK;
+    cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
+    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
+    return cu ? gxi_fail_cu(call, NULL, "the event cannot be asked") : GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
+    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event"))
+        return gxi_failed_with();
+    if (a->no_timing || b->no_timing)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing",
+                        "the %s event was made without timing",
+                        a->no_timing ? "start" : "stop");
+    if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both",
+                        "the %s event was never recorded",
+                        GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
+    if (a->cu_context == b->cu_context) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
+                    "the start event is of device %d (context %p), the stop event of device %d (context %p)",
+                    gxi_ordinal_of(a),
+                    (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
 }
 GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop) {
     gxi_slot *a, *b;
     float ms = 0;
+    int cu;
     GXI_CALL(gpuexec_event_elapsed_ms, GXI_ASKS);
-    if (gxi_begin(call) || !(a = gxi_ask_event(call, start, "the start event")) ||
-        !(b = gxi_ask_event(call, stop, "the stop event")) || gxi_event_refused(call, a, "the start event") ||
-        gxi_event_refused(call, b, "the stop event"))
+    if (!(a = gxi_begin_with_event(call, start, "the start event")) ||
+        !(b = gxi_ask_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
         return -1.0;
-    if (a->no_timing || b->no_timing)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing", "the %s event was made without timing",
-                 a->no_timing ? "start" : "stop");
-    else if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both", "the %s event was never recorded",
-                 GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
-    else if (a->cu_context != b->cu_context)
-        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
-                 "the start event is of device %d (context %p), the stop event of device %d (context %p)", gxi_ordinal_of(a),
-                 (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
-    else if (GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native)) == 0) {
-        if (ms >= 0) return (double)ms;
+    cu = GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native));
+    if (cu == 0 && ms >= 0) return (double)ms;
+    if (cu == 0)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first", "the stop event was reached %g ms before the start event", -(double)ms);
-    }
-    else if (call->cu == GXI_CU_NOT_READY)
+    else if (cu == GXI_CU_NOT_READY)
         gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event is not reached yet",
                     GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
-    else if (call->cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted))
-        gxi_fail_cu(call, "an adopted event must be made with timing, recorded, and not be destroyed by its owner",
-                    "the time between the events cannot be told");
     else
-        gxi_fail_cu(call, NULL, "the time between the events cannot be told");
+        gxi_fail_cu(call, cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted)
+                              ? "an adopted event must be made with timing, recorded, and not be destroyed by its owner"
+                              : NULL,
+                    "the time between the events cannot be told");
     return -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
-    gxi_slot *slot;
     GXI_CALL(gpuexec_event_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(event.id, GXI_EVENT)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_event(call, event, "the event"))) return gxi_failed_with();
-    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the event cannot be destroyed") : GPUEXEC_OK;
+    return gxi_destroy_handle(call, event.id, GXI_EVENT, "the event");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -6720,9 +6987,10 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
     const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
     GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
     if (per_multiprocessor < 0 || !context) return -1;
-    multiprocessors = gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT);
-    if (call->cu) { gxi_fail_cu(call, NULL, "device %d cannot be asked", gxi_context_of(context)->ordinal); return -1; }
-    return per_multiprocessor * multiprocessors;
+    if (gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors) == 0)
+        return per_multiprocessor * multiprocessors;
+    gxi_fail_device(call, gxi_context_of(context)->ordinal);
+    return -1;
 }
 
 static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
@@ -6756,8 +7024,8 @@ static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
 static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
     return gxi_fail(call, b->refused, "gpuexec_params_clear, then add all arguments again",
                     "the parameter block is not whole: behind its first %u arguments, one could not be added%s%s (%s); "
-                    "it holds %u now", b->refused_count, b->refused_at ? " at " : "", b->refused_at ? b->refused_at : "",
-                    gpuexec_result_name(b->refused), b->count);
+                    "it holds %u now", b->refused_count, GXI_AT(b->refused_at), gpuexec_result_name(b->refused),
+                    b->count);
 }
 /* The gpuexec_types of arguments; NULL if they are not known. */
 static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
@@ -6810,7 +7078,13 @@ static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_
     plain.typed = 0;
     return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
 }
-static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) { d->grid_y += !d->grid_y; d->grid_z += !d->grid_z; d->block_y += !d->block_y; d->block_z += !d->block_z; }
+/* y and z of 0 mean 1; what is below a launch's beginning gets them so */
+static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) {
+    d->grid_y += !d->grid_y;
+    d->grid_z += !d->grid_z;
+    d->block_y += !d->block_y;
+    d->block_z += !d->block_z;
+}
 GXI_HOT void gxi_config(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
     if (GXI_UNLIKELY(!d->grid_y || !d->grid_z || !d->block_y || !d->block_z)) gxi_fill_dims(d);
     c->dims = *d;
@@ -6834,7 +7108,8 @@ enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
 static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
 static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuLaunchKernelEx" };
 
-static unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {     /* blocks of a cluster along that axis; 0: the desc asks for no cluster */
+/* blocks of a cluster along that axis; 0: the desc asks for no cluster */
+static GXI_NOINLINE unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {
     if (!desc || !(desc->cluster_x || desc->cluster_y || desc->cluster_z)) return 0;
     return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y : desc->cluster_z + !desc->cluster_z;
 }
@@ -6850,10 +7125,10 @@ typedef struct gxi_extended { gxi_launch_config config; gxi_launch_attribute att
 static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     gxi_launch_attribute *a = e->attributes;
     gxi_launch_config *c = &e->config;
-    gpuexec_dims dims = *d;
     int i;
     memset(e, 0, sizeof *e);
-    gxi_config(c, &dims, stream ? stream->is.stream.native : NULL);
+    c->dims = *d;
+    c->stream = stream ? stream->is.stream.native : NULL;
     if (gxi_cluster(desc, 0)) {
         for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster(desc, i);
         a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
@@ -6866,20 +7141,25 @@ static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stre
     c->count = (unsigned)(a - e->attributes);
     return c;
 }
-static int gxi_call_launch_with(const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_args *args,
-                                const gpuexec_launch_desc *desc) {
-    gxi_extended e;
+static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d,
+                         const gpuexec_args *args,
+                         const gpuexec_launch_desc *desc) {
+    struct CUfunc_st *const function = kernel->is.kernel.native;
+    struct CUstream_st *const s = stream->is.stream.native;
     void **const params = (void **)(uintptr_t)args->addresses;
-    switch (gxi_launch_way(desc)) {
-    case GXI_PLAIN:
-        return gxi.cu.cuLaunchKernel(kernel->is.kernel.native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
-                                     d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes, stream->is.stream.native, params, NULL);
-    case GXI_COOPERATIVE:
-        return gxi.cu.cuLaunchCooperativeKernel(kernel->is.kernel.native, d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z, d->block_x,
-                                                d->block_y + !d->block_y, d->block_z + !d->block_z, d->shared_bytes,
-                                                stream->is.stream.native, params);
-    default: return gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, d, desc), kernel->is.kernel.native, params, NULL);
-    }
+    const int way = gxi_launch_way(desc);
+    gxi_extended e;
+    int cu;
+    if (way == GXI_EXTENDED) cu = gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, d, desc), function, params, NULL);
+    else if (way == GXI_PLAIN)
+        cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
+                                   d->shared_bytes, s, params, NULL);
+    else cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
+                                               d->block_z, d->shared_bytes, s, params);
+    gxi_answered(call, gxi_launch_calls[way], cu);
+    return gxi_traced(call, gxi_launch_calls[way], cu,
+                      GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
+                      d->shared_bytes, s, args->addresses));
 }
 
 /* --- what is wrong with a launch ------------------------------------------------------------------------------------------- */
@@ -6943,39 +7223,53 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
                     args->sizes[i], known[i + 1]);
 }
 
+/* What a check could not be told is the failure's answer, unless the driver has refused the launch: then that is. */
+static void gxi_note_unless(gxi_call *call, int refused, const gxi_call *ask, int cu) {
+    if (!refused) gxi_answered(call, ask->driver_call, cu);
+}
 /* Clusters, of the desc or of the kernel itself, against grid, device and kernel. */
-static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask, const gxi_slot *kernel, const unsigned *grid, const gpuexec_dims *d,
-                                                  const gpuexec_launch_desc *desc, int device, int ordinal) {
+static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, const gxi_slot *kernel,
+                                                  const gpuexec_dims *d, const gpuexec_launch_desc *desc,
+                                                  int device, int ordinal) {
     static const char axis[3] = { 'x', 'y', 'z' };
+    static const int attributes[] = { GXI_FUNC_REQUIRED_CLUSTER_WIDTH, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 1,
+                                      GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 2,
+                                      GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET };
     const char *name = kernel->is.kernel.info->name;
     const int asked = gxi_cluster(desc, 0) != 0;
     const uint64_t blocks = gxi_cluster_blocks(desc);
+    const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z };
     unsigned cluster[3], own[3];
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
     gxi_extended e;
     gxi_scope scope;
-    int i, most = 0, must = 0;
-    for (i = 0; i < 3; i++) {                    /* drivers before 11.8 do not know these attributes: 0 */
-        own[i] = (unsigned)gxi_function_attribute(ask, kernel, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + i);
+    int i, values[4], most = 0, has = 0, capability;
+    /* drivers before 11.8 do not know these attributes: 0 */
+    const int cu = gxi_attributes(&ask, device, kernel->is.kernel.native, attributes, asked ? 3 : 4, values),
+        must = asked ? 0 : values[3];
+    for (i = 0; i < 3; i++) {
+        own[i] = (unsigned)values[i];
         cluster[i] = asked ? gxi_cluster(desc, i) : own[i];
     }
-    if (!asked) must = gxi_function_attribute(ask, kernel, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET);
-    if (ask->cu && ask->cu != GXI_INVALID_VALUE) {
-        if (!call->cu) { call->driver_call = ask->driver_call; call->cu = ask->cu; }
+    if (cu) {
+        gxi_note_unless(call, refused, &ask, cu);
         return gxi_fail_cu(call, NULL, "the clusters of kernel \"%s\" cannot be asked for", name);
     }
     if (must && !own[0])
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
                         "kernel \"%s\" can only be launched with clusters", name);
     if (!cluster[0]) return GPUEXEC_OK;
-    if (!gxi_attribute(ask, device, GXI_DEV_CLUSTER_LAUNCH)) {
-        const int major = gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR),
-                  minor = gxi_attribute(ask, device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
+    gxi_attribute(&ask, device, GXI_DEV_CLUSTER_LAUNCH, &has);
+    if (!has) {
+        gxi_capability(&ask, device, &capability);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
-                        major < 9 ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but "
+                        capability < 90
+                        ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but "
                                     "device %d has %d.%d%s"
                                   : "clusters (%u x %u x %u blocks, kernel \"%s\") cannot be launched on device %d: "
                                     "its compute capability is %d.%d, but the driver says that it has no clusters%s",
-                        cluster[0], cluster[1], cluster[2], name, ordinal, major, minor, gxi_is_cpu_device()
+                        cluster[0], cluster[1], cluster[2], name, ordinal, capability / 10, capability % 10,
+                        gxi_is_cpu_device()
                             ? " (it is the CPU device)" : "");
     }
     for (i = 0; i < 3; i++) {
@@ -6991,7 +7285,8 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, or set desc.non_portable_cluster to 1",
                         "a cluster of %u x %u x %u has %llu blocks, but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
-    if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(ask, kernel->cu_context, &scope)) return GPUEXEC_OK;
+    if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&ask, kernel->cu_context, &scope))
+        return GPUEXEC_OK;
     GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, kernel->is.kernel.native, gxi_extend(&e, NULL, d, desc)));
     gxi_leave(&scope);
     if (most > 0 && blocks > (unsigned)most)
@@ -7003,29 +7298,27 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, gxi_call *ask,
 
 /* Grid, block, shared memory and clusters against the limits of device and kernel. The driver checks them at each launch, but it does not say what is wrong:
    so this is asked when it has refused, and when a launch is prepared. */
-static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
+static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, const gxi_slot *kernel,
+                                                const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
+    static const int of_device[] = { GXI_DEV_MAX_THREADS_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                                     GXI_DEV_MAX_REGISTERS_PER_BLOCK,
+                                     GXI_DEV_MAX_BLOCK_DIM_X, GXI_DEV_MAX_BLOCK_DIM_X + 1, GXI_DEV_MAX_BLOCK_DIM_X + 2,
+                                     GXI_DEV_MAX_GRID_DIM_X, GXI_DEV_MAX_GRID_DIM_X + 1, GXI_DEV_MAX_GRID_DIM_X + 2 };
+    static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_NUM_REGS };
     const char *name = kernel->is.kernel.info->name;
     gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
-    int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel), i;
-    const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z },
-                   block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
+    const int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel);
+    const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z }, block[3] = { d->block_x, d->block_y, d->block_z };
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    const int most = gxi_attribute(&ask, device, GXI_DEV_MAX_THREADS_PER_BLOCK),
-              kernel_most = gxi_function_attribute(&ask, kernel, GXI_FUNC_MAX_THREADS_PER_BLOCK);
-    const int optin = gxi_attribute(&ask, device, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
-              fixed = gxi_function_attribute(&ask, kernel, GXI_FUNC_SHARED_SIZE_BYTES);
-    const int registers = gxi_function_attribute(&ask, kernel, GXI_FUNC_NUM_REGS),
-              file = gxi_attribute(&ask, device, GXI_DEV_MAX_REGISTERS_PER_BLOCK);
-    int block_most[3], grid_most[3];
-    gpuexec_result r = GPUEXEC_BAD_LAUNCH;
-    for (i = 0; i < 3; i++) {
-        block_most[i] = gxi_attribute(&ask, device, GXI_DEV_MAX_BLOCK_DIM_X + i);
-        grid_most[i] = gxi_attribute(&ask, device, GXI_DEV_MAX_GRID_DIM_X + i);
-    }
-    if (ask.cu || most <= 0 || kernel_most <= 0) {
-        if (!call->cu) { call->driver_call = ask.driver_call; call->cu = ask.cu ? ask.cu : GXI_INVALID_HANDLE; }
+    int limits[9], own[3], cu = gxi_attributes(&ask, device, kernel->is.kernel.native, of_kernel, 3, own), i;
+    const int *const block_most = limits + 3, *const grid_most = limits + 6;
+    const gpuexec_result r = GPUEXEC_BAD_LAUNCH;
+    memset(limits, 0, sizeof limits);
+    if (cu == 0) cu = gxi_attributes(&ask, device, NULL, of_device, 9, limits);
+    if (cu || limits[0] <= 0 || own[0] <= 0) {
+        gxi_note_unless(call, refused, &ask, cu ? cu : GXI_INVALID_HANDLE);
         return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver does not tell its limits or the device's", name);
     }
     if (block[0] == 0)
@@ -7039,12 +7332,12 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
                             "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, block_most[i],
                             name);
     }
-    if (threads > (unsigned)most)
-        return gxi_fail(call, r, grid[0] <= (unsigned)most && grid[1] == 1 && grid[2] == 1
+    if (threads > (unsigned)limits[0])
+        return gxi_fail(call, r, grid[0] <= (unsigned)limits[0] && grid[1] == 1 && grid[2] == 1
                         ? "make the block smaller and the grid larger (or are blocks and threads swapped? gpuexec_grid takes blocks first)"
                         : "make the block smaller and the grid larger",
                         "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")", block[0],
-                        block[1], block[2], (unsigned long long)threads, ordinal, most, name);
+                        block[1], block[2], (unsigned long long)threads, ordinal, limits[0], name);
     for (i = 0; i < 3; i++) {
         if (grid[i] > (unsigned)grid_most[i])
             return gxi_fail(call, r,
@@ -7053,77 +7346,85 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, const gxi_slot *
                             "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, grid_most[i],
                             name);
     }
-    if ((uint64_t)d->shared_bytes + (uint64_t)fixed > (uint64_t)optin)
+    if ((uint64_t)d->shared_bytes + (uint64_t)own[1] > (uint64_t)limits[1])
         return gxi_fail(call, r, "use less shared memory per block",
                         "kernel \"%s\" needs %llu bytes of shared memory per block (%d static and %u dynamic), but device %d has "
                         "at most %d",
-                        name, (unsigned long long)d->shared_bytes + (unsigned)fixed, fixed, d->shared_bytes, ordinal, optin);
-    if (threads > (unsigned)kernel_most)
+                        name, (unsigned long long)d->shared_bytes + (unsigned)own[1], own[1], d->shared_bytes, ordinal,
+                        limits[1]);
+    if (threads > (unsigned)own[0])
         return gxi_fail(call, r,
                         "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller blocks, or compile it "
                         "for larger ones",
                         "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per "
                         "thread, %d per block on device %d)",
-                        block[0], block[1], block[2], (unsigned long long)threads, name, kernel_most, registers, file, ordinal);
-    return gxi_check_clusters(call, &ask, kernel, grid, d, desc, device, ordinal);
+                        block[0], block[1], block[2], (unsigned long long)threads, name, own[0], own[2], limits[2],
+                        ordinal);
+    return gxi_check_clusters(call, refused, kernel, d, desc, device, ordinal);
 }
 
 /* Why the driver refused a launch. */
-static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, const gxi_slot *kernel, const gpuexec_dims *d, const gpuexec_args *args,
+static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel, const gpuexec_dims *d,
+                                               const gpuexec_args *args,
                                                const gpuexec_launch_desc *desc) {
     const char *name = kernel->is.kernel.info->name;
-    const unsigned grid[3] = { d->grid_x, d->grid_y + !d->grid_y, d->grid_z + !d->grid_z },
-                   block[3] = { d->block_x, d->block_y + !d->block_y, d->block_z + !d->block_z };
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    gpuexec_result r = gxi_check_launch(call, kernel, d, desc);
+    const uint64_t threads = (uint64_t)d->block_x * d->block_y * d->block_z;
+    gpuexec_result r = gxi_check_launch(call, cu, kernel, d, desc);
     if (r) return r;
     r = GPUEXEC_BAD_LAUNCH;
-    if (call->cu == GXI_COOPERATIVE_TOO_LARGE) {
+    if (cu == GXI_COOPERATIVE_TOO_LARGE) {
         gpuexec_kernel handle;
         handle.id = kernel->id;
         return gxi_fail(call, r, "use fewer blocks, and let each thread do several elements in a loop",
                         "a cooperative grid of %llu blocks cannot run at once: with %llu threads and %u bytes of dynamic shared memory, at most "
                         "%d blocks of kernel \"%s\" do on device %d",
-                        (unsigned long long)grid[0] * grid[1] * grid[2], (unsigned long long)threads, d->shared_bytes,
+                        (unsigned long long)d->grid_x * d->grid_y * d->grid_z, (unsigned long long)threads,
+                        d->shared_bytes,
                         gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name, gxi_ordinal_of(kernel));
     }
-    if (gxi_result_of(call->cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(call->cu);
+    if (gxi_result_of(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(cu);
     return gxi_fail(call, r,
-                    call->cu == GXI_INVALID_VALUE ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; "
+                    cu == GXI_INVALID_VALUE
+                    ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; "
                                                     "check the arguments' addresses"
                                                   : NULL,
                     "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared "
                     "memory and %u arguments",
-                    name, grid[0], grid[1], grid[2], block[0], block[1], block[2], d->shared_bytes, args->count);
+                    name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
+                    args->count);
 }
 
+static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const gxi_slot *k,
+                                                 const gxi_slot *s) {
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure,
+                    "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
+                    gxi_kernel_of(k)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
+                    (void *)s->cu_context);
+}
 /* What every launch checks before the driver: handles, one context, the arguments. 0 after a failure. */
 static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
     if (!(*k = gxi_ask_kernel(call, kernel))) return 0;
     *s = gxi_peek(stream.id, GXI_STREAM);        /* of the kernel's context: whether that lives was asked a moment ago */
     if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_ask_stream(call, stream))) return 0;
     if ((*k)->cu_context != (*s)->cu_context)
-        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context, or load the module in the stream's",
-                 "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", gxi_kernel_of(*k)->name, gxi_ordinal_of(*k),
-                 (void *)(*k)->cu_context, gxi_ordinal_of(*s), (void *)(*s)->cu_context);
+        gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module in the stream's", *k, *s);
     else if (!gxi_args_fit((*k)->is.kernel.sizes, args)) gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->is.kernel.sizes, args);
     else return 1;
     return 0;
 }
 
-static void gxi_trace_launch(const gxi_call *call, const gxi_slot *k, const gxi_slot *s, const gpuexec_dims *d,
-                             const gpuexec_args *args) {
-    gxi_traced(call, call->driver_call, call->cu, GXI_NUMBERS(k->is.kernel.native, d->grid_x, d->grid_y, d->grid_z, d->block_x,
-               d->block_y, d->block_z, d->shared_bytes, s->is.stream.native, args->addresses));
-}
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
-                                               const gpuexec_dims *d, const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
-    const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN;
+                                               const gpuexec_dims *given, const gpuexec_args *args, int cu,
+                                               const gpuexec_launch_desc *desc) {
+    const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN,
+        straight = cu >= 0;
+    gpuexec_dims dims = *given;
     gxi_slot *k, *s;
     gxi_scope scope;
     GXI_CALL_ON(stream, gpuexec_launch);
     call->function = function;
+    gxi_fill_dims(&dims);
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
     if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
@@ -7132,26 +7433,21 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                         k->is.kernel.info->name, gxi.version / 1000, gxi.version % 1000 / 10);
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
-    call->driver_call = gxi_launch_calls[way];
-    if (cu < 0) {
-        if (d->shared_bytes > GXI_LOAD(&k->of.shared_limit) && gxi_raise_shared(call, k, d->shared_bytes))
-            return gxi_fail_launch(call, k, d, args, desc);
-        if (gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster &&
-            GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
-            return gxi_fail_launch(call, k, d, args, desc);
+    gxi_answered(call, gxi_launch_calls[way], straight ? cu : 0);
+    if (!straight) {
+        cu = gxi_raise_shared(call, k, dims.shared_bytes);
+        if (cu == 0 && gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster)
+            cu = GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+        if (cu) return gxi_fail_launch(call, cu, k, &dims, args, desc);
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
         gxi_note_launch(s, kernel.id, where);
-        cu = gxi_call_launch_with(k, s, d, args, desc);
+        cu = gxi_launch_cu(call, k, s, &dims, args, desc);
         gxi_leave(&scope);
-        call->driver_call = gxi_launch_calls[way];
-        call->cu = cu;
-        gxi_trace_launch(call, k, s, d, args);
     }
-    call->cu = cu;
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
                ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", k->is.kernel.info->name)
-               : gxi_fail_launch(call, k, d, args, desc);
+               : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
 /* Arguments with types that fit are launched as those without. */
@@ -7253,7 +7549,7 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     GXI_CALL(gpuexec_params_create, GXI_MAKES);
     memset(&made, 0, sizeof made);
     made.is.params.info = (gxi_block *)gxi_block_new(sizeof(gxi_block), 16, 256, NULL);
-    if (!made.is.params.info) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a parameter block");
+    if (!made.is.params.info) gxi_fail_memory(call, "a parameter block");
     else {
         handle.id = gxi_new(call, GXI_PARAMS, &made, &gxi.first[GXI_PARAMS]);
         if (handle.id) return handle;
@@ -7330,13 +7626,11 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuex
     return gxi_params_added(call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
 }
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
-    GXI_CALL_NO_PLACE(gpuexec_params_count, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_params(call, params);
+    const gxi_slot *slot = gxi_asked("gpuexec_params_count", params.id, GXI_PARAMS, "the parameter block");
     return slot ? (int)gxi_block_of(slot)->count : -1;
 }
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
-    GXI_CALL_NO_PLACE(gpuexec_params_offset, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_params(call, params);
+    const gxi_slot *slot = gxi_asked("gpuexec_params_offset", params.id, GXI_PARAMS, "the parameter block");
     return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
 }
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes) {
@@ -7363,8 +7657,11 @@ GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_param
 }
 
 /* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1, whose driver is 12.1. */
-static int gxi_most_bytes(gxi_call *ask, const gxi_slot *kernel) {
-    return gxi.version < 12010 || gxi_function_attribute(ask, kernel, GXI_FUNC_BINARY_VERSION) < 70 ? 4096 : GXI_MOST_BYTES;
+static int gxi_most_bytes(const gxi_call *call, const gxi_slot *kernel) {
+    int binary = 0;
+    if (gxi.version < 12010 ||
+        GXI_BESIDE(cuFuncGetAttribute, (&binary, GXI_FUNC_BINARY_VERSION, kernel->is.kernel.native))) return 4096;
+    return binary < 70 ? 4096 : GXI_MOST_BYTES;
 }
 static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
     const char *name = kernel->is.kernel.info->name;
@@ -7424,7 +7721,6 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     name = k->is.kernel.info->name;
     if (!k->is.kernel.sizes || k->is.kernel.sizes[0] != b->count) {
         most = gxi_most_bytes(call, k);
-        call->cu = 0;
         if (b->bytes > (size_t)most)
             return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; more bytes take a driver of CUDA 12.1, "
                             "PTX 8.1 and sm_70", "the block has %llu bytes, but the parameters of kernel \"%s\" have at most %d", (unsigned long long)b->bytes,
@@ -7459,12 +7755,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_pa
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params) {
-    gxi_slot *slot;
     GXI_CALL(gpuexec_params_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(params.id, GXI_PARAMS)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_params(call, params))) return gxi_failed_with();
-    gxi_destroy(call, slot);
-    return GPUEXEC_OK;
+    return gxi_destroy_handle(call, params.id, GXI_PARAMS, "the parameter block");
 }
 
 /* --- prepared launches --------------------------------------------------------------------------------------------- */
@@ -7498,68 +7790,80 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
                     kernel ? "gpuexec_prepare it again, on a stream that lives"
                            : "gpuexec_prepare it again, with gpuexec_kernel_get from the module as it is loaded now",
                     "the launch of kernel \"%s\"%s%s that was prepared at %s is stale: %s", p->name, *p->module ? " of " : "", p->module,
-                    slot->where ? slot->where : "?",
+                    gxi_place(slot->where),
                     kernel ? "its stream was destroyed, or the stream's context closed" : "the kernel's module was unloaded, or its context closed");
 }
 
-static gpuexec_result gxi_prepared_check(gxi_call *call, gxi_slot *kernel, const gpuexec_dims *dims) {
-    gpuexec_result result = gxi_check_launch(call, kernel, dims, NULL);
-    if (!result && dims->shared_bytes > GXI_LOAD(&kernel->of.shared_limit) && gxi_raise_shared(call, kernel, dims->shared_bytes))
+/* Makes a kernel ready for launches with these dims: they are checked, and it gets its shared memory. */
+static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims) {
+    gpuexec_result result;
+    gxi_fill_dims(dims);
+    result = gxi_check_launch(call, 0, kernel, dims, NULL);
+    if (!result && gxi_raise_shared(call, kernel, dims->shared_bytes))
         result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory", kernel->is.kernel.info->name, dims->shared_bytes);
     return result;
 }
 
-GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args) {
-    gpuexec_prepared handle = { 0 };
-    const unsigned short *sizes, *offsets = NULL;            /* offsets: where the device has the arguments, if that is known */
-    gxi_slot *k, *s, made;
+/* dims: whole. 0 after a failure. */
+static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gpuexec_dims *dims,
+                                 const gpuexec_args *args) {
+    const unsigned short *known = k->is.kernel.sizes, *sizes = args->sizes ? args->sizes : known ? known + 1 : NULL;
+    /* where the device has the arguments, if that is known: the PTX text tells no alignment above 16 */
+    const unsigned short *offsets = known && args->count && GXI_HAS(cuFuncGetParamInfo) ? known + 1 + args->count
+        : NULL;
+    const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
+    const char *name = gxi_kernel_of(k)->name, *module_name = module ? module->is.module.info->name : "";
+    const size_t name_bytes = strlen(name) + 1, module_bytes = strlen(module_name) + 1;
+    size_t space = 0;
     gxi_prepared *p;
-    const gxi_slot *module;
-    const char *names[2] = { "", "" };
-    size_t space = 0, name_bytes;
+    gxi_slot made;
+    uint64_t id;
     unsigned i;
-    GXI_CALL(gpuexec_prepare, GXI_MAKES);
-    if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, &args, &k, &s) || gxi_prepared_check(call, k, &dims)) goto failed;
-    sizes = args.sizes ? args.sizes : k->is.kernel.sizes ? k->is.kernel.sizes + 1 : NULL;
-    if (args.count && !sizes) {
+    if (args->count && !sizes) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
-                 "the sizes of the arguments are not known, neither from args.sizes nor from kernel \"%s\"", k->is.kernel.info->name);
-        goto failed;
+                 "the sizes of the arguments are not known, neither from args.sizes nor from kernel \"%s\"", name);
+        return 0;
     }
-    if (k->is.kernel.sizes && args.count && GXI_HAS(cuFuncGetParamInfo)) offsets = k->is.kernel.sizes + 1 + args.count;      /* the PTX text tells no alignment above 16 */
-    for (i = 0; i < args.count; i++) space = offsets ? (size_t)offsets[i] + sizes[i] : space + gxi_up(sizes[i], 16);
-    names[0] = gxi_kernel_of(k)->name;
-    if ((module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE)) != NULL) names[1] = module->is.module.info->name;
-    name_bytes = strlen(names[0]) + 1;
-    p = (gxi_prepared *)gxi_block_new(sizeof *p, args.count, space + name_bytes + strlen(names[1]) + 1, NULL);
+    for (i = 0; i < args->count; i++) space = offsets ? (size_t)offsets[i] + sizes[i] : space + gxi_up(sizes[i], 16);
+    p = (gxi_prepared *)gxi_block_new(sizeof *p, args->count, space + name_bytes + module_bytes, NULL);
     if (!p) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", k->is.kernel.info->name);
-        goto failed;
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", name);
+        return 0;
     }
-    for (i = 0; i < args.count; i++) {
+    for (i = 0; i < args->count; i++) {
         if (offsets) p->block.bytes = offsets[i];
-        gxi_block_add(&p->block, args.addresses[i], sizes[i], offsets ? 1 : 16, GPUEXEC_NO_TYPE);
+        gxi_block_add(&p->block, args->addresses[i], sizes[i], offsets ? 1 : 16, GPUEXEC_NO_TYPE);
     }
-    p->name = (const char *)memcpy(p->block.data + space, names[0], name_bytes);
-    p->module = (const char *)memcpy(p->block.data + space + name_bytes, names[1], strlen(names[1]) + 1);
+    p->name = (const char *)memcpy(p->block.data + space, name, name_bytes);
+    p->module = (const char *)memcpy(p->block.data + space + name_bytes, module_name, module_bytes);
     if (offsets) {
-        p->packed[0] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER; p->packed[1] = p->block.data;
-        p->packed[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;    p->packed[3] = &p->block.bytes;
+        p->packed[0] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER;
+        p->packed[1] = p->block.data;
+        p->packed[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;
+        p->packed[3] = &p->block.bytes;
         p->extra = p->packed;
     } else p->params = (void **)(uintptr_t)p->block.addresses;
-    p->kernel = kernel;
-    p->stream = stream;
+    p->kernel.id = k->id;
+    p->stream.id = s->id;
     p->on = s;
-    gxi_config(&p->config, &dims, s->is.stream.native);
+    gxi_config(&p->config, dims, s->is.stream.native);
     p->ends = GXI_LOOK;
     made = gxi_made(k, k->context, 0);
     made.is.prepared.native = k->is.kernel.native;
     made.is.prepared.info = p;
-    handle.id = gxi_new(call, GXI_PREPARED, &made, &gxi_context_of(gxi_peek(k->context, GXI_CONTEXT))->first[GXI_PREPARED]);
-    if (handle.id) return handle;
-    gxi_free(p);
-failed:
-    handle.id = gxi_failed_id(GXI_PREPARED);
+    id = gxi_new(call, GXI_PREPARED, &made, &gxi_context_of(gxi_peek(k->context, GXI_CONTEXT))->first[GXI_PREPARED]);
+    if (!id) gxi_free(p);
+    return id;
+}
+GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                gpuexec_dims dims, gpuexec_args args) {
+    gpuexec_prepared handle = { 0 };
+    gxi_slot *k, *s;
+    GXI_CALL(gpuexec_prepare, GXI_MAKES);
+    if (gxi_begin(call) == GPUEXEC_OK && gxi_ask_launch(call, kernel, stream, &args, &k, &s) &&
+        gxi_prepare_kernel(call, k, &dims) == GPUEXEC_OK)
+        handle.id = gxi_prepared_new(call, k, s, &dims, &args);
+    handle.id = gxi_or_failed(handle.id, GXI_PREPARED);
     return handle;
 }
 
@@ -7596,7 +7900,7 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_p
     gxi_prepared *p;
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
     if (!(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot) || !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) ||
-        gxi_prepared_check(call, k, &dims))
+        gxi_prepare_kernel(call, k, &dims))
         return gxi_failed_with();
     p = gxi_prepared_of(slot);
     gxi_config(&p->config, &dims, p->config.stream);
@@ -7632,12 +7936,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
 }
 
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared) {
-    gxi_slot *slot;
     GXI_CALL(gpuexec_prepared_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(prepared.id, GXI_PREPARED)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_prepared(call, prepared))) return gxi_failed_with();
-    gxi_destroy(call, slot);
-    return GPUEXEC_OK;
+    return gxi_destroy_handle(call, prepared.id, GXI_PREPARED, "the prepared launch");
 }
 
 #if defined(GPUEXEC_NO_MULTI)
@@ -7705,64 +8005,62 @@ static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where
 static gpuexec_ptr gxi_barrier_words(const gxi_barrier *b, unsigned k, gpuexec_ptr host) {
     return b->direct ? b->memory[k] + offsetof(gxi_barrier_device, words) : host + GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * k;
 }
-/* cuMemcpyHtoD may return before the device has the bytes, and the streams of launches need not be ordered with the legacy stream. */
-static void gxi_barrier_write(gxi_call *call, gpuexec_ptr to, const void *from, size_t bytes) {
-    if (GXI_TRY(cuMemcpyHtoD, (to, from, bytes)) == 0) GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
-}
 
 /* Everything of it to zero: the words count from the beginning again, nobody has reported, nobody shall leave. */
 static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     unsigned char zeros[sizeof(gxi_barrier_device) - GXI_BARRIER_COUNTS];
+    gxi_scope scope;
     unsigned i;
+    int cu = 0;
     memset(zeros, 0, sizeof zeros);
     memset(b->host, 0, GXI_BARRIER_HOST_BYTES);
     GXI_STORE(&b->aborted, (const char *)NULL);
     GXI_STORE(&b->told, 0);
-    for (i = 0; i < b->count; i++) {
-        gxi_scope scope;
-        if (gxi_enter(call, b->cu_contexts[i], &scope)) return call->cu;
-        gxi_barrier_write(call, b->memory[i] + GXI_BARRIER_COUNTS, zeros, sizeof zeros);
+    for (i = 0; i < b->count && cu == 0; i++) {
+        if ((cu = gxi_enter_cu(call, b->cu_contexts[i], &scope)) != 0) break;
+        cu = gxi_copy_in_whole(call, b->memory[i] + GXI_BARRIER_COUNTS, zeros, sizeof zeros);
         gxi_leave(&scope);
-        if (call->cu) return call->cu;
     }
-    return 0;
+    return cu;
 }
 
 /* 1 unless a context of a barrier or of a kept launch is gone: its owner has destroyed it, or the process ends. */
 static int gxi_multi_lives(const gxi_call *call, uint64_t context) {
     const gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
-    gxi_call own = *call;
-    return slot && !gxi_is_destroyed(&own, slot->cu_context, &gxi_context_of(slot)->id) && own.cu != GXI_DEINITIALIZED;
+    return slot && !gxi_context_is_gone(call, slot);
+}
+/* Waits for device i, or frees its part. */
+static int gxi_barrier_end_part(gxi_call *call, const gxi_barrier *b, unsigned i, int frees) {
+    gxi_scope scope;
+    int cu;
+    if (!gxi_multi_lives(call, b->contexts[i])) return 0;
+    if ((cu = gxi_enter_cu(call, b->cu_contexts[i], &scope)) != 0) return cu;
+    if (!frees) cu = GXI_TRY_VOID(cuCtxSynchronize);
+    else {
+        if (b->memory[i]) cu = GXI_TRY(cuMemFree, (b->memory[i]));
+        if (i == 0 && b->host) {
+            if (cu) GXI_BESIDE(cuMemFreeHost, (b->host));
+            else cu = GXI_TRY(cuMemFreeHost, (b->host));
+        }
+    }
+    gxi_leave(&scope);
+    return cu;
 }
 /* Gives the first failure, and leaves it in call. */
 static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
-#define GXI_KEEP_FIRST() do if (call->cu && !first.cu) first = *call; while (0)
-    gxi_call first = *call;
-    gxi_scope scope;
     unsigned i;
-    first.cu = 0;
-    for (i = 0; i < b->count; i++) {             /* a kernel writes into the others' parts: all of them first */
-        if (!gxi_multi_lives(call, b->contexts[i])) continue;
-        if (gxi_enter(call, b->cu_contexts[i], &scope) == GPUEXEC_OK) {
-            GXI_TRY_VOID(cuCtxSynchronize);
-            gxi_leave(&scope);
-        }
-        GXI_KEEP_FIRST();
+    int first = 0;
+    /* a kernel writes into the others' parts: it is waited for all of them first; the host memory goes last */
+    for (i = 0; i < 2 * b->count; i++) {
+        const int frees = i >= b->count;
+        gxi_call own = *call;
+        const int cu = gxi_barrier_end_part(&own, b, frees ? 2 * b->count - 1 - i : i, frees);
+        if (!cu || first) continue;
+        first = cu;
+        *call = own;
     }
-    for (i = b->count; i-- > 0; ) {
-        if (!gxi_multi_lives(call, b->contexts[i])) continue;
-        if (gxi_enter(call, b->cu_contexts[i], &scope) == GPUEXEC_OK) {
-            if (b->memory[i]) GXI_TRY(cuMemFree, (b->memory[i]));
-            GXI_KEEP_FIRST();
-            if (i == 0 && b->host) GXI_TRY(cuMemFreeHost, (b->host));
-            gxi_leave(&scope);
-        }
-        GXI_KEEP_FIRST();
-    }
-#undef GXI_KEEP_FIRST
     gxi_free(b);
-    *call = first;
-    return first.cu;
+    return first;
 }
 
 /* Who left the barrier and why, in words; 0 if nobody has. */
@@ -7770,7 +8068,7 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
     unsigned i, k, silent = 0, missed = 0, told = 0;
     if (GXI_LOAD(&b->aborted)) {
         const char *where = GXI_LOAD(&b->aborted_where);
-        gxi_add(t, "%s%s%s", GXI_LOAD(&b->aborted), where ? " at " : "", where ? where : "");
+        gxi_add(t, "%s%s%s", GXI_LOAD(&b->aborted), GXI_AT(where));
         told = 1;
     }
     for (i = 0; i < b->count; i++) {
@@ -7817,7 +8115,7 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
                           : "all blocks of all devices must come to the barrier equally often (rounds count from its making or reset), within "
                             "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; gpuexec_barrier_reset makes "
                             "it usable again when no kernel runs",
-                          "the barrier over %u devices%s%s is broken: %s", b->count, b->where ? " made at " : "", b->where ? b->where : "",
+                          "the barrier over %u devices%s%s is broken: %s", b->count, GXI_PART(" made at ", b->where),
                           t.p ? t.p : "");
     }
     gxi_text_free(&t);
@@ -7864,7 +8162,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
         if (reported && gxi_barrier_tell(&said, b)) {
             GXI_STORE(&b->told, 1);
-            gxi_add(t, "; at the barrier%s%s: %s", b->where ? " made at " : "", b->where ? b->where : "", said.p ? said.p : "");
+            gxi_add(t, "; at the barrier%s%s: %s", GXI_PART(" made at ", b->where), said.p ? said.p : "");
         }
         gxi_text_free(&said);
     }
@@ -7909,103 +8207,100 @@ static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
 static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
     unsigned i, k;
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
-        int can = 1;
-        if (i != k && GXI_TRY(cuDeviceCanAccessPeer, (&can, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device))) {
-            gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", b->ordinals[i], b->ordinals[k]);
-            return -1;
-        }
-        if (!can) return 0;
+        const int can = i == k ? 1
+            : gxi_can_access(call, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device, b->ordinals[i],
+                             b->ordinals[k]);
+        if (can <= 0) return can;
     }
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
         gxi_scope scope;
+        int cu;
         if (i == k) continue;
         if (gxi_enter(call, b->cu_contexts[i], &scope)) return -1;
-        GXI_TRY(cuCtxEnablePeerAccess, (b->cu_contexts[k], 0));
+        cu = GXI_TRY(cuCtxEnablePeerAccess, (b->cu_contexts[k], 0));
         gxi_leave(&scope);
-        if (call->cu == GXI_PEER_ACCESS_UNSUPPORTED || call->cu == GXI_TOO_MANY_PEERS) { call->cu = 0; return 0; }
-        if (call->cu && call->cu != GXI_PEER_ACCESS_ALREADY_ENABLED) {
+        if (cu == GXI_PEER_ACCESS_UNSUPPORTED || cu == GXI_TOO_MANY_PEERS) return 0;
+        if (cu && cu != GXI_PEER_ACCESS_ALREADY_ENABLED) {
             gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be enabled", b->ordinals[i], b->ordinals[k]);
             return -1;
         }
-        call->cu = 0;
     }
     return 1;
 }
 
-GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc) {
-    static const gpuexec_barrier_desc defaults = { 0, 0, 0, 0 };
-    gpuexec_barrier handle = { 0 };
-    gxi_slot *slots[GXI_MULTI_MOST], made;
-    gxi_barrier *b = NULL;
-    gxi_scope scope = { 0, 0 };
+/* The devices that it is over. */
+static gpuexec_result gxi_barrier_join(gxi_call *call, gxi_barrier *b, const gpuexec_context *contexts, unsigned count,
+                                       gxi_slot **slots) {
     unsigned i, k;
-    GXI_CALL(gpuexec_barrier_create, GXI_MAKES);
-    if (!desc) desc = &defaults;
-    if (gxi_check_desc(call, "gpuexec_barrier_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) goto failed;
-    if (!contexts || count < 1 || count > GXI_MULTI_MOST) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a barrier over %u contexts%s; it takes 1 to %d", count, contexts ? "" : " at NULL", GXI_MULTI_MOST);
-        goto failed;
-    }
-    if (!(desc->timeout_seconds >= 0 && desc->timeout_seconds <= 1e9)) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write seconds, or 0 for 10 of them", "gpuexec_barrier_desc.timeout_seconds is %g", desc->timeout_seconds);
-        goto failed;
-    }
-    if (!(b = (gxi_barrier *)gxi_realloc(NULL, sizeof *b))) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a barrier"); goto failed; }
-    memset(b, 0, sizeof *b);
-    b->timeout_seconds = desc->timeout_seconds > 0 ? desc->timeout_seconds : 10;
     for (i = 0; i < count; i++) {
         char is[32];
         snprintf(is, sizeof is, "contexts[%u]", i);
-        if (!(slots[i] = gxi_get(call, contexts[i].id, GXI_CONTEXT, is))) goto failed;
+        if (!(slots[i] = gxi_get(call, contexts[i].id, GXI_CONTEXT, is))) return gxi_failed_with();
         b->contexts[i] = contexts[i].id;
         b->cu_contexts[i] = slots[i]->cu_context;
         b->ordinals[i] = gxi_context_of(slots[i])->ordinal;
-        for (k = 0; k < i; k++) if (b->ordinals[k] == b->ordinals[i]) {
-            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device once: one grid runs on each", "contexts[%u] and contexts[%u] are both of device %d", k, i,
-                     b->ordinals[i]);
-            goto failed;
-        }
+        for (k = 0; k < i; k++) if (b->ordinals[k] == b->ordinals[i])
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device once: one grid runs on each",
+                            "contexts[%u] and contexts[%u] are both of device %d",
+                            k, i, b->ordinals[i]);
     }
     b->count = count;
-    if ((b->direct = desc->host_memory ? 0 : gxi_all_peers(call, b, slots)) < 0) goto failed;
-    for (i = 0; i < count; i++) {
-        if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
-        if (GXI_TRY_MAKE(b->memory[i], cuMemAlloc, (&b->memory[i], sizeof(gxi_barrier_device))) == 0 && i == 0) {
-            void *host = NULL;
-            if (GXI_TRY_MAKE(host, cuMemHostAlloc, (&host, GXI_BARRIER_HOST_BYTES,
-                                                    GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP)) == 0)
-                b->host = (char *)host;
-        }
+    return GPUEXEC_OK;
+}
+/* Makes the part of device i, whose context is current; the first one's with the memory of the host. */
+static int gxi_barrier_alloc(gxi_call *call, gxi_barrier *b, unsigned i) {
+    gpuexec_ptr memory = 0;
+    void *host = NULL;
+    int cu = GXI_TRY_MAKE(memory, cuMemAlloc, (&memory, sizeof(gxi_barrier_device)));
+    if (cu) return cu;
+    b->memory[i] = memory;
+    if (i) return 0;
+    cu = GXI_TRY_MAKE(host, cuMemHostAlloc,
+                      (&host, GXI_BARRIER_HOST_BYTES, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
+    if (cu == 0) b->host = (char *)host;
+    return cu;
+}
+static int gxi_barrier_write(gxi_call *call, gxi_barrier *b, unsigned i) {
+    gxi_barrier_device d;
+    gpuexec_ptr host = 0;
+    unsigned k;
+    const int cu = GXI_TRY_MAKE(host, cuMemHostGetDevicePointer, (&host, b->host, 0));
+    if (cu) return cu;
+    memset(&d, 0, sizeof d);
+    d.rank = i;
+    d.count = b->count;
+    d.through_host = !b->direct;
+    d.replicas = b->direct ? GXI_BARRIER_REPLICAS : 1;
+    d.timeout = (uint64_t)(b->timeout_seconds * 1e9);
+    d.abort_word = host;
+    d.report = host + GXI_BARRIER_REPORTS + 8 * i;
+    for (k = 0; k < b->count; k++) d.to[k] = gxi_barrier_words(b, k, host) + 8 * i;
+    d.from = gxi_barrier_words(b, i, host);
+    return gxi_copy_in_whole(call, b->memory[i], &d, GXI_BARRIER_COUNTS);
+}
+/* Does that for each device, in its context. */
+static gpuexec_result gxi_barrier_each(gxi_call *call, gxi_barrier *b, int (*does)(gxi_call *, gxi_barrier *, unsigned),
+                                       const char *fails, const char *how) {
+    unsigned i;
+    for (i = 0; i < b->count; i++) {
+        gxi_scope scope;
+        int cu;
+        if (gxi_enter(call, b->cu_contexts[i], &scope)) return gxi_failed_with();
+        cu = does(call, b, i);
         gxi_leave(&scope);
-        if (call->cu) { gxi_fail_cu(call, NULL, "no memory on device %d for its part of a barrier", b->ordinals[i]); goto failed; }
+        if (cu) return gxi_fail_cu(call, NULL, "%sdevice %d%s", fails, b->ordinals[i], how);
     }
-    if (gxi_barrier_clear(call, b)) { gxi_fail_cu(call, NULL, "the barrier's memory cannot be written"); goto failed; }
-    for (i = 0; i < count; i++) {
-        gxi_barrier_device d;
-        gpuexec_ptr host = 0;
-        memset(&d, 0, sizeof d);
-        if (gxi_enter(call, b->cu_contexts[i], &scope)) goto failed;
-        if (GXI_TRY_MAKE(host, cuMemHostGetDevicePointer, (&host, b->host, 0)) == 0) {
-            d.rank = i;
-            d.count = count;
-            d.through_host = !b->direct;
-            d.replicas = b->direct ? GXI_BARRIER_REPLICAS : 1;
-            d.timeout = (uint64_t)(b->timeout_seconds * 1e9);
-            d.abort_word = host;
-            d.report = host + GXI_BARRIER_REPORTS + 8 * i;
-            for (k = 0; k < count; k++) d.to[k] = gxi_barrier_words(b, k, host) + 8 * i;
-            d.from = gxi_barrier_words(b, i, host);
-            gxi_barrier_write(call, b->memory[i], &d, GXI_BARRIER_COUNTS);
-        }
-        gxi_leave(&scope);
-        if (call->cu) { gxi_fail_cu(call, NULL, "device %d's part of the barrier cannot be written", b->ordinals[i]); goto failed; }
-    }
+    return GPUEXEC_OK;
+}
+/* Gives it a handle, with which all who look at barriers find it; 0 after a failure. */
+static uint64_t gxi_barrier_enlist(gxi_call *call, gxi_barrier *b) {
+    gxi_slot made;
     memset(&made, 0, sizeof made);
     made.is.barrier.info = b;
-    gxi_lock(&gxi_barriers_mutex);               /* who looks at barriers finds it with its handle, or not at all */
-    handle.id = b->id = gxi_new(call, GXI_BARRIER, &made, &gxi.first[GXI_BARRIER]);
-    if (handle.id) {
-        b->where = gxi_peek(handle.id, GXI_BARRIER)->where;
+    gxi_lock(&gxi_barriers_mutex);
+    b->id = gxi_new(call, GXI_BARRIER, &made, &gxi.first[GXI_BARRIER]);
+    if (b->id) {
+        b->where = gxi_peek(b->id, GXI_BARRIER)->where;
         b->from = &gxi_barriers;
         b->next = gxi_barriers;
         if (b->next) b->next->from = &b->next;
@@ -8018,8 +8313,49 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
         gxi_unlock(&gxi_tables);
     }
     gxi_unlock(&gxi_barriers_mutex);
+    return b->id;
+}
+static uint64_t gxi_barrier_make(gxi_call *call, gxi_barrier *b, const gpuexec_context *contexts, unsigned count,
+                                 int host_memory) {
+    gxi_slot *slots[GXI_MULTI_MOST];
+    if (gxi_barrier_join(call, b, contexts, count, slots)) return 0;
+    if (!host_memory && (b->direct = gxi_all_peers(call, b, slots)) < 0) return 0;
+    if (gxi_barrier_each(call, b, gxi_barrier_alloc, "no memory on ", " for its part of a barrier")) return 0;
+    if (gxi_barrier_clear(call, b)) {
+        gxi_fail_cu(call, NULL, "the barrier's memory cannot be written");
+        return 0;
+    }
+    if (gxi_barrier_each(call, b, gxi_barrier_write, "", "'s part of the barrier cannot be written")) return 0;
+    return gxi_barrier_enlist(call, b);
+}
+static gpuexec_result gxi_check_barrier(gxi_call *call, const gpuexec_context *contexts, unsigned count,
+                                        const gpuexec_barrier_desc *desc) {
+    if (gxi_check_desc(call, "gpuexec_barrier_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
+        return gxi_failed_with();
+    if (!contexts || count < 1 || count > GXI_MULTI_MOST)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a barrier over %u contexts%s; it takes 1 to %d", count,
+                        contexts ? "" : " at NULL", GXI_MULTI_MOST);
+    if (desc->timeout_seconds >= 0 && desc->timeout_seconds <= 1e9) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write seconds, or 0 for 10 of them",
+                    "gpuexec_barrier_desc.timeout_seconds is %g", desc->timeout_seconds);
+}
+GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts,
+                                                      unsigned count, const gpuexec_barrier_desc *desc) {
+    static const gpuexec_barrier_desc defaults = { 0, 0, 0, 0 };
+    gpuexec_barrier handle = { 0 };
+    gxi_barrier *b = NULL;
+    GXI_CALL(gpuexec_barrier_create, GXI_MAKES);
+    if (!desc) desc = &defaults;
+    if (gxi_check_barrier(call, contexts, count, desc) == GPUEXEC_OK) {
+        b = (gxi_barrier *)gxi_realloc(NULL, sizeof *b);
+        if (!b) gxi_fail_memory(call, "a barrier");
+    }
+    if (b) {
+        memset(b, 0, sizeof *b);
+        b->timeout_seconds = desc->timeout_seconds > 0 ? desc->timeout_seconds : 10;
+        handle.id = gxi_barrier_make(call, b, contexts, count, desc->host_memory);
+    }
     if (handle.id) return handle;
-failed:
     handle.id = gxi_failed_id(GXI_BARRIER);      /* of this failure, not of one in freeing */
     if (b) gxi_barrier_free(call, b);
     return handle;
@@ -8083,10 +8419,10 @@ static gxi_multi_launch gxi_multi_launches[GXI_MULTI_KEPT];
 static unsigned gxi_multi_next;
 static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;       /* one multi-device launch at a time: two that are mixed up would wait for each other */
 
-static void gxi_multi_drop(gxi_call *call, gxi_multi_launch *m) {
+static void gxi_multi_drop(const gxi_call *call, gxi_multi_launch *m) {
     unsigned i;
     for (i = 0; i < m->count; i++)
-        if (m->events[i] && gxi_multi_lives(call, m->contexts[i])) GXI_TRY(cuEventDestroy, (m->events[i]));
+        if (m->events[i] && gxi_multi_lives(call, m->contexts[i])) GXI_BESIDE(cuEventDestroy, (m->events[i]));
     memset(m, 0, sizeof *m);
 }
 /* Before a context ends: forgets the launches that it took part in. */
@@ -8100,7 +8436,8 @@ static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
     return GPUEXEC_OK;
 }
 
-typedef struct gxi_multi_device { gxi_slot *kernel, *stream; int ordinal, device; } gxi_multi_device;
+/* dims: whole */
+typedef struct gxi_multi_device { gxi_slot *kernel, *stream; gpuexec_dims dims; int ordinal, device; } gxi_multi_device;
 
 /* Formats the name of the argument only when it is needed: four launches take 30 us, and eight names would add one. */
 static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const char *member, unsigned i) {
@@ -8112,16 +8449,19 @@ static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const
 }
 
 /* The rules between devices `0` and i, once each part is right by itself. */
-static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d, unsigned i) {
+static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi_device *d, unsigned i) {
     static const int same[] = { GXI_FUNC_NUM_REGS, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_CONST_SIZE_BYTES, GXI_FUNC_LOCAL_SIZE_BYTES,
                                 GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_PTX_VERSION, GXI_FUNC_BINARY_VERSION };
+    enum { GXI_COMPARED = sizeof same / sizeof same[0], GXI_DIMS = sizeof(gpuexec_dims) / sizeof(unsigned) };
+    static const char *const dims_names[GXI_DIMS] = { "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
+                                                      "shared_bytes" };
     static const char *const same_names[] = { "registers per thread", "bytes of static shared memory", "bytes of constants", "bytes of local memory",
                                               "threads per block at most", "as its PTX version", "as its binary version" };
     const gxi_kernel *a = d[0].kernel->is.kernel.info, *b = d[i].kernel->is.kernel.info;
     const gxi_slot *ma = gxi_peek(a->module, GXI_MODULE), *mb = gxi_peek(b->module, GXI_MODULE);
-    const gpuexec_dims *x = &list[0].dims, *y = &list[i].dims;
     char names[2][256] = { "", "" };
-    unsigned k;
+    int n[2], c[2], v[2][GXI_COMPARED];
+    unsigned dims[2][GXI_DIMS], k;
     for (k = 0; k < 2; k++)
         if (GXI_TRY(cuDeviceGetName, (names[k], (int)sizeof names[k], d[k ? i : 0].device)))
             return gxi_fail_cu(call, NULL, "device %d cannot be asked for its name", d[k ? i : 0].ordinal);
@@ -8129,17 +8469,17 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on devices of one model only",
                         "device %d is \"%s\", but device %d is \"%s\"; a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal,
                         names[1]);
-    {
-        int na = gxi_attribute(call, d[0].device, GXI_DEV_MULTIPROCESSOR_COUNT), nb = gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT);
-        int ca = gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[0].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
-        int cb = gxi_attribute(call, d[i].device, GXI_DEV_COMPUTE_CAPABILITY_MAJOR) * 10 + gxi_attribute(call, d[i].device, GXI_DEV_COMPUTE_CAPABILITY_MINOR);
-        if (call->cu) return gxi_fail_cu(call, NULL, "devices %d and %d cannot be compared", d[0].ordinal, d[i].ordinal);
-        if (na != nb || ca != cb)
-            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on identical devices only (MIG slices and partly disabled devices differ)",
-                            "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; "
-                            "a multi-device launch takes identical devices",
-                            d[0].ordinal, na, ca / 10, ca % 10, d[i].ordinal, nb, cb / 10, cb % 10);
+    for (k = 0; k < 2; k++) {
+        const int device = d[k ? i : 0].device;
+        if (gxi_attribute(call, device, GXI_DEV_MULTIPROCESSOR_COUNT, &n[k]) || gxi_capability(call, device, &c[k]))
+            return gxi_fail_cu(call, NULL, "devices %d and %d cannot be compared", d[0].ordinal, d[i].ordinal);
     }
+    if (n[0] != n[1] || c[0] != c[1])
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                        "launch on identical devices only (MIG slices and partly disabled devices differ)",
+                        "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; "
+                        "a multi-device launch takes identical devices",
+                        d[0].ordinal, n[0], c[0] / 10, c[0] % 10, d[i].ordinal, n[1], c[1] / 10, c[1] % 10);
     if (strcmp(a->name, b->name) != 0)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "get the kernel of the same name from the same image on each device",
                         "the kernels are not the same code: device %d has \"%s\", device %d has \"%s\"", d[0].ordinal, a->name, d[i].ordinal, b->name);
@@ -8148,79 +8488,88 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gpuexec_d
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
                         "the kernels are not the same code: \"%s\" of device %d is from %s, that of device %d from %s, and these images differ", a->name,
                         d[0].ordinal, ma->is.module.info->name, d[i].ordinal, mb->is.module.info->name);
-    for (k = 0; k < sizeof same / sizeof same[0]; k++) {
-        int va = gxi_function_attribute(call, d[0].kernel, same[k]), vb = gxi_function_attribute(call, d[i].kernel, same[k]);
-        if (call->cu) return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name, d[0].ordinal, d[i].ordinal);
-        if (va != vb)
+    for (k = 0; k < 2; k++)
+        if (gxi_attributes(call, 0, d[k ? i : 0].kernel->is.kernel.native, same, GXI_COMPARED, v[k]))
+            return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name,
+                               d[0].ordinal, d[i].ordinal);
+    for (k = 0; k < GXI_COMPARED; k++)
+        if (v[0][k] != v[1][k])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image with the same options on each device",
-                            "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d", a->name, va, same_names[k], d[0].ordinal,
-                            vb, d[i].ordinal);
-    }
-#define GXI_SAME(what, p, q) \
-    if ((p) != (q)) \
-        return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "give each device the same dims", "%s is %u on device %d, but %u on device %d (kernel \"%s\"); " \
-                        "all devices of a multi-device launch have the same grid, block and shared memory", what, (p), d[0].ordinal, (q), d[i].ordinal, a->name)
-    GXI_SAME("grid_x", x->grid_x, y->grid_x);
-    GXI_SAME("grid_y", x->grid_y + !x->grid_y, y->grid_y + !y->grid_y);
-    GXI_SAME("grid_z", x->grid_z + !x->grid_z, y->grid_z + !y->grid_z);
-    GXI_SAME("block_x", x->block_x, y->block_x);
-    GXI_SAME("block_y", x->block_y + !x->block_y, y->block_y + !y->block_y);
-    GXI_SAME("block_z", x->block_z + !x->block_z, y->block_z + !y->block_z);
-    GXI_SAME("shared_bytes", x->shared_bytes, y->shared_bytes);
-#undef GXI_SAME
+                            "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d",
+                            a->name, v[0][k], same_names[k],
+                            d[0].ordinal, v[1][k], d[i].ordinal);
+    memcpy(dims[0], &d[0].dims, sizeof dims[0]);
+    memcpy(dims[1], &d[i].dims, sizeof dims[1]);
+    for (k = 0; k < GXI_DIMS; k++)
+        if (dims[0][k] != dims[1][k])
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "give each device the same dims",
+                            "%s is %u on device %d, but %u on device %d (kernel \"%s\"); "
+                            "all devices of a multi-device launch have the same grid, block and shared memory",
+                            dims_names[k], dims[0][k], d[0].ordinal,
+                            dims[1][k], d[i].ordinal, a->name);
     return GPUEXEC_OK;
 }
 
 /* The rules for one part by itself. */
-static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexec_device_launch *list, gxi_multi_device *d, unsigned i) {
-    const gxi_slot *context = gxi_peek(d[i].kernel->context, GXI_CONTEXT), *module;
+static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_multi_device *d, unsigned i) {
     const gxi_kernel *kernel = d[i].kernel->is.kernel.info;
-    const gpuexec_dims *dims = &list[i].dims;
-    const uint64_t blocks = (uint64_t)dims->grid_x * (dims->grid_y + !dims->grid_y) * (dims->grid_z + !dims->grid_z);
-    const uint64_t threads = (uint64_t)dims->block_x * (dims->block_y + !dims->block_y) * (dims->block_z + !dims->block_z);
-    int per_multiprocessor = 0, cooperative, multiprocessors;
-    gxi_scope scope;
+    const gxi_slot *module = gxi_peek(kernel->module, GXI_MODULE);
+    int cooperative;
     unsigned k;
     if (d[i].stream->legacy)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make one with gpuexec_stream_create",
                         "the stream is a default stream (legacy or per-thread) of device %d; a multi-device launch takes streams that were created",
                         gxi_ordinal_of(d[i].stream));
     if (d[i].kernel->cu_context != d[i].stream->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use a stream of the kernel's context",
-                        "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)", kernel->name, gxi_ordinal_of(d[i].kernel),
-                        (void *)d[i].kernel->cu_context, gxi_ordinal_of(d[i].stream), (void *)d[i].stream->cu_context);
-    d[i].ordinal = gxi_context_of(context)->ordinal;
-    d[i].device = gxi_context_of(context)->device;
+        return gxi_fail_contexts(call, "use a stream of the kernel's context", d[i].kernel, d[i].stream);
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch",
                         "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
-    cooperative = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH);
-    multiprocessors = gxi_attribute(call, d[i].device, GXI_DEV_MULTIPROCESSOR_COUNT);
-    if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", d[i].ordinal);
+    if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH, &cooperative))
+        return gxi_fail_device(call, d[i].ordinal);
     if (!cooperative)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
-    module = gxi_peek(kernel->module, GXI_MODULE);
     if (module && module->is.module.info->device_launches)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
                         "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name,
                         d[i].ordinal);
-    if (dims->shared_bytes > GXI_LOAD(&d[i].kernel->of.shared_limit) && gxi_raise_shared(call, d[i].kernel, dims->shared_bytes))
-        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
-    if (gxi_enter(call, d[i].kernel->cu_context, &scope)) return gxi_failed_with();
-    GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&per_multiprocessor, d[i].kernel->is.kernel.native, (int)threads, dims->shared_bytes));
-    gxi_leave(&scope);
-    if (call->cu && call->cu != GXI_INVALID_VALUE)                   /* which it says of blocks that cannot be, explained below */
-        return gxi_fail_cu(call, NULL, "how many blocks of kernel \"%s\" run at once on device %d cannot be asked", kernel->name, d[i].ordinal);
-    if (call->cu || blocks == 0 || blocks > (uint64_t)per_multiprocessor * (unsigned)multiprocessors) {
-        call->cu = GXI_COOPERATIVE_TOO_LARGE;    /* which the driver was not asked for */
-        call->driver_call = NULL;
-        return gxi_fail_launch(call, d[i].kernel, dims, &list[i].args, &gxi_cooperative);
-    }
     return GPUEXEC_OK;
 }
+/* Whether its blocks run at once, with the shared memory that it has by now. */
+static GXI_COLD gpuexec_result gxi_multi_part_fits(gxi_call *call, const gxi_multi_device *d,
+                                                   const gpuexec_args *args) {
+    const gpuexec_dims *dims = &d->dims;
+    const uint64_t blocks = (uint64_t)dims->grid_x * dims->grid_y * dims->grid_z,
+        threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
+    int cu, per_multiprocessor = 0, multiprocessors;
+    gxi_scope scope;
+    if (gxi_attribute(call, d->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors))
+        return gxi_fail_device(call, d->ordinal);
+    if (gxi_enter(call, d->kernel->cu_context, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                 (&per_multiprocessor, d->kernel->is.kernel.native, (int)threads, dims->shared_bytes));
+    gxi_leave(&scope);
+    if (cu && cu != GXI_INVALID_VALUE)           /* which it says of blocks that cannot be, explained below */
+        return gxi_fail_cu(call, NULL, "how many blocks of kernel \"%s\" run at once on device %d cannot be asked",
+                           d->kernel->is.kernel.info->name,
+                           d->ordinal);
+    if (cu == 0 && blocks && blocks <= (uint64_t)per_multiprocessor * (unsigned)multiprocessors) return GPUEXEC_OK;
+    gxi_answered(call, NULL, GXI_COOPERATIVE_TOO_LARGE);             /* which the driver was not asked for */
+    return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, d->kernel, dims, args, &gxi_cooperative);
+}
+static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexec_device_launch *list,
+                                                    const gxi_multi_device *d, unsigned i) {
+    const gpuexec_result result = gxi_multi_part_check(call, d, i);
+    int cu;
+    if (result) return result;
+    cu = gxi_raise_shared(call, d[i].kernel, d[i].dims.shared_bytes);
+    return cu ? gxi_fail_launch(call, cu, d[i].kernel, &d[i].dims, &list[i].args, &gxi_cooperative)
+        : gxi_multi_part_fits(call, &d[i], &list[i].args);
+}
 
-/* All rules, and then the events. */
-static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count, gxi_multi_device *d, gxi_multi_launch *m) {
+/* All rules. */
+static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                               const gxi_multi_device *d) {
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     gpuexec_result result = GPUEXEC_OK;
     char subject[32];
@@ -8233,46 +8582,62 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     for (i = 0; i < count && !result; i++) {
         snprintf(subject, sizeof subject, "launches[%u]: ", i);
         call->subject = subject;
-        result = gxi_multi_part_check(call, list, d, i);
+        result = gxi_multi_part_ready(call, list, d, i);
     }
     call->subject = NULL;
-    for (i = 1; i < count && !result; i++) result = gxi_multi_compare(call, list, d, i);
-    if (result) return result;
+    for (i = 1; i < count && !result; i++) result = gxi_multi_compare(call, d, i);
+    return result;
+}
+/* Keeps a launch that passed them, with an event for each device. */
+static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                              const gxi_multi_device *d,
+                                              gxi_multi_launch *m) {
+    unsigned i;
     gxi_multi_drop(call, m);
     GXI_STORE(&gxi.context_ends[0], &gxi_multi_forget);
     for (i = 0; i < count; i++) {
         gxi_scope scope;
+        int cu;
         m->parts[i].kernel = list[i].kernel.id;
         m->parts[i].stream = list[i].stream.id;
-        m->parts[i].dims = list[i].dims;
+        m->parts[i].dims = d[i].dims;
         m->contexts[i] = d[i].stream->context;
         m->cu_contexts[i] = d[i].stream->cu_context;
-        if (gxi_enter(call, m->cu_contexts[i], &scope)) return gxi_failed_with();
-        m->count = i + 1;
-        GXI_TRY_MAKE(m->events[i], cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
-        gxi_leave(&scope);
-        if (call->cu) {
-            gxi_fail_cu(call, NULL, "no event on device %d for a multi-device launch", d[i].ordinal);
+        if (gxi_enter(call, m->cu_contexts[i], &scope)) {
             gxi_multi_drop(call, m);
             return gxi_failed_with();
         }
+        cu = GXI_TRY_MAKE(m->events[i], cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
+        gxi_leave(&scope);
+        if (cu) {
+            gxi_multi_drop(call, m);
+            return gxi_fail_cu(call, NULL, "no event on device %d for a multi-device launch", d[i].ordinal);
+        }
+        m->count = i + 1;
     }
     return GPUEXEC_OK;
 }
 
+static GXI_NOINLINE int gxi_multi_record(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d,
+                                         unsigned i) {
+    return GXI_TRY(cuEventRecord, (m->events[i], d[i].stream->is.stream.native));
+}
+static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i,
+                                       unsigned other) {
+    return GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[other], 0));
+}
 /* Makes every stream wait for all that the others have so far: a star around the first stream, which costs two waits across devices for each other stream.
    With two devices both record first, which leaves out one of the two hops. Measured, H200s: see the README. */
 static int gxi_multi_meet(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d) {
-#define GXI_RECORD(i) GXI_TRY(cuEventRecord, (m->events[i], d[i].stream->is.stream.native))
     unsigned i;
-    if (m->count == 2 && GXI_RECORD(0)) return call->cu;
-    for (i = 1; i < m->count; i++)
-        if (GXI_RECORD(i) || GXI_TRY(cuStreamWaitEvent, (d[0].stream->is.stream.native, m->events[i], 0))) return call->cu;
-    if (m->count > 2 && GXI_RECORD(0)) return call->cu;
-    for (i = 1; i < m->count; i++)
-        if (GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[0], 0))) return call->cu;
-    return 0;
-#undef GXI_RECORD
+    int cu = m->count == 2 ? gxi_multi_record(call, m, d, 0) : 0;
+    for (i = 1; i < m->count && cu == 0; i++) {
+        cu = gxi_multi_record(call, m, d, i);
+        if (cu == 0) cu = gxi_multi_wait(call, m, d, 0, i);
+    }
+    if (m->count > 2 && cu == 0) cu = gxi_multi_record(call, m, d, 0);
+    for (i = 1; i < m->count && cu == 0; i++) cu = gxi_multi_wait(call, m, d, i, 0);
+    return cu;
 }
 
 typedef struct gxi_launch_params {               /* CUDA_LAUNCH_PARAMS */
@@ -8291,17 +8656,20 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0", "this driver of CUDA %d.%d has no cuLaunchCooperativeKernelMultiDevice",
                         gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < count; i++) {
-        const gpuexec_dims *dims = &list[i].dims;
-        can = gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH);
-        if (call->cu) return gxi_fail_cu(call, NULL, "device %d cannot be asked", d[i].ordinal);
-        if (!can) {
+        const gpuexec_dims *dims = &d[i].dims;
+        if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
+            return gxi_fail_device(call, d[i].ordinal);
+        if (!can)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
                             "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);
-        }
         params[i].function = d[i].kernel->is.kernel.native;
-        params[i].grid[0] = dims->grid_x; params[i].grid[1] = dims->grid_y + !dims->grid_y; params[i].grid[2] = dims->grid_z + !dims->grid_z;
-        params[i].block[0] = dims->block_x; params[i].block[1] = dims->block_y + !dims->block_y; params[i].block[2] = dims->block_z + !dims->block_z;
+        params[i].grid[0] = dims->grid_x;
+        params[i].grid[1] = dims->grid_y;
+        params[i].grid[2] = dims->grid_z;
+        params[i].block[0] = dims->block_x;
+        params[i].block[1] = dims->block_y;
+        params[i].block[2] = dims->block_z;
         params[i].shared = dims->shared_bytes;
         params[i].stream = d[i].stream->is.stream.native;
         params[i].params = (void **)(uintptr_t)list[i].args.addresses;
@@ -8371,73 +8739,102 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
     return 0;
 }
 
-static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
-    static const gpuexec_multi_desc defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
-    gxi_multi_device d[GXI_MULTI_MOST];
-    gxi_multi_launch *m = NULL;
-    gpuexec_result result = GPUEXEC_OK;
-    gxi_slot *barrier = NULL;
-    unsigned i, k;
-    if (!desc) desc = &defaults;
+static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                           const gpuexec_multi_desc *desc) {
     if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gxi_failed_with();
     if (!list || count < 1 || count > GXI_MULTI_MOST)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count,
                         list ? "" : " at NULL", GXI_MULTI_MOST);
     if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
+    return GPUEXEC_OK;
+}
+/* What each launch looks at, also one that is kept: handles, arguments, the barrier's part. */
+static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_launch *one, unsigned i,
+                                           const gxi_slot *barrier, gxi_multi_device *d) {
+    const gxi_slot *context;
+    if (!(d->kernel = gxi_multi_get(call, one->kernel.id, GXI_KERNEL, "kernel", i)) ||
+        !(d->stream = gxi_multi_get(call, one->stream.id, GXI_STREAM, "stream", i))) return gxi_failed_with();
+    if (!gxi_args_fit(d->kernel->is.kernel.sizes, &one->args)) {
+        char is[24];
+        snprintf(is, sizeof is, "launches[%u]: ", i);
+        call->subject = is;
+        return gxi_fail_args(call, d->kernel->is.kernel.info->name, d->kernel->is.kernel.sizes, &one->args);
+    }
+    if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i))
+        return GPUEXEC_BAD_PARAMETERS;
+    if (barrier && !gxi_barrier_has(barrier->is.barrier.info, d->stream->cu_context))
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
+                        "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i,
+                        gxi_ordinal_of(d->stream));
+    context = gxi_peek(d->kernel->context, GXI_CONTEXT);
+    d->ordinal = context ? gxi_context_of(context)->ordinal : -1;
+    d->device = context ? gxi_context_of(context)->device : -1;
+    d->dims = one->dims;
+    gxi_fill_dims(&d->dims);
+    return GPUEXEC_OK;
+}
+/* The same launch, kept; NULL if there is none. */
+static gxi_multi_launch *gxi_multi_find(const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d) {
+    unsigned i, k;
+    for (k = 0; k < GXI_MULTI_KEPT; k++) {
+        gxi_multi_launch *m = &gxi_multi_launches[k];
+        if (m->count != count) continue;
+        for (i = 0; i < count; i++)
+            if (m->parts[i].kernel != list[i].kernel.id || m->parts[i].stream != list[i].stream.id ||
+                memcmp(&m->parts[i].dims, &d[i].dims, sizeof d[i].dims) != 0) break;
+        if (i == count) return m;
+    }
+    return NULL;
+}
+static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d,
+                                           const gxi_multi_launch *m,
+                                           const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
+    unsigned i;
+    if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
+        return gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
+    for (i = 0; i < m->count; i++) {
+        gxi_note_launch(d[i].stream, list[i].kernel.id, call->where);
+        if (gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative))
+            return gxi_multi_half(call, d, i, desc, barrier);
+    }
+    if (!desc->no_post_sync && gxi_multi_meet(call, m, d))
+        return gxi_fail_cu(call, NULL,
+                           "the streams of a multi-device launch cannot be made to wait for all of its kernels");
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                           const gxi_multi_device *d,
+                                           const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
+    gxi_multi_launch *m = gxi_multi_find(list, count, d);
+    if (!m) {
+        m = &gxi_multi_launches[gxi_multi_next++ % GXI_MULTI_KEPT];
+        if (gxi_multi_check(call, list, count, d) || gxi_multi_keep(call, list, count, d, m)) return gxi_failed_with();
+    }
+    if (desc->way == GPUEXEC_MULTI_DRIVER)
+        return gxi_multi_by_driver(call, list, count, d,
+                                   (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
+    return gxi_multi_per_device(call, list, d, m, desc, barrier);
+}
+GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list,
+                                                          unsigned count, const gpuexec_multi_desc *desc) {
+    static const gpuexec_multi_desc defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gxi_multi_device d[GXI_MULTI_MOST];
+    gpuexec_result result;
+    gxi_slot *barrier = NULL;
+    unsigned i;
+    GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
+    if (!desc) desc = &defaults;
+    if (gxi_multi_check_desc(call, list, count, desc)) return gxi_failed_with();
     if (desc->barrier.id) {
         if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier->is.barrier.info)) return gxi_failed_with();
         if (barrier->is.barrier.info->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make a barrier for exactly the devices of the launch",
                             "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u", barrier->is.barrier.info->count, count);
     }
-    for (i = 0; i < count; i++) {
-        const gxi_slot *kernel;
-        if (!(d[i].kernel = gxi_multi_get(call, list[i].kernel.id, GXI_KERNEL, "kernel", i))) return gxi_failed_with();
-        if (!(d[i].stream = gxi_multi_get(call, list[i].stream.id, GXI_STREAM, "stream", i))) return gxi_failed_with();
-        kernel = d[i].kernel;
-        if (!gxi_args_fit(kernel->is.kernel.sizes, &list[i].args)) {
-            char is[24];
-            snprintf(is, sizeof is, "launches[%u]: ", i);
-            call->subject = is;
-            return gxi_fail_args(call, kernel->is.kernel.info->name, kernel->is.kernel.sizes, &list[i].args);
-        }
-        if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, &list[i], d[i].kernel, d[i].stream->cu_context, i))
-            return GPUEXEC_BAD_PARAMETERS;
-        if (barrier && !gxi_barrier_has(barrier->is.barrier.info, d[i].stream->cu_context))
-            return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
-                            "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i, gxi_ordinal_of(d[i].stream));
-    }
+    for (i = 0; i < count; i++) if (gxi_multi_begin_part(call, &list[i], i, barrier, &d[i])) return gxi_failed_with();
     gxi_lock(&gxi_multi_mutex);
-    for (k = 0; k < GXI_MULTI_KEPT && !m; k++) {
-        m = &gxi_multi_launches[k];
-        for (i = 0; m && i < count; i++)
-            if (m->count != count || m->parts[i].kernel != list[i].kernel.id || m->parts[i].stream != list[i].stream.id ||
-                memcmp(&m->parts[i].dims, &list[i].dims, sizeof list[i].dims) != 0) m = NULL;
-    }
-    if (!m) {
-        m = &gxi_multi_launches[gxi_multi_next++ % GXI_MULTI_KEPT];
-        result = gxi_multi_check(call, list, count, d, m);
-    } else for (i = 0; i < count; i++) {
-        const gxi_slot *context = gxi_peek(d[i].stream->context, GXI_CONTEXT);
-        d[i].ordinal = context ? gxi_context_of(context)->ordinal : -1;
-        d[i].device = context ? gxi_context_of(context)->device : -1;
-    }
-    if (!result && desc->way == GPUEXEC_MULTI_DRIVER) {
-        result = gxi_multi_by_driver(call, list, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
-    } else if (!result) {
-        if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
-            result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
-        for (i = 0; i < count && !result; i++) {
-            gxi_note_launch(d[i].stream, list[i].kernel.id, call->where);
-            call->driver_call = "cuLaunchCooperativeKernel";
-            call->cu = gxi_call_launch_with(d[i].kernel, d[i].stream, &list[i].dims, &list[i].args, &gxi_cooperative);
-            gxi_trace_launch(call, d[i].kernel, d[i].stream, &list[i].dims, &list[i].args);
-            if (call->cu) result = gxi_multi_half(call, d, i, desc, barrier);
-        }
-        if (!result && !desc->no_post_sync && gxi_multi_meet(call, m, d))
-            result = gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for all of its kernels");
-    }
+    result = gxi_multi_launch_all(call, list, count, d, desc, barrier);
     gxi_unlock(&gxi_multi_mutex);
     return result;
 }
