@@ -2210,10 +2210,14 @@ static GXI_NOINLINE int gxi_traced(const gxi_call *call, const char *name, int c
     va_end(list);
     return cu;
 }
+/* Notes an answer for the text of a failure. */
+static GXI_NOINLINE int gxi_said(gxi_call *call, const char *name, int cu) {
+    call->driver_call = name;
+    return call->cu = cu;
+}
 static GXI_NOINLINE int gxi_answered(gxi_call *call, const char *name, int cu, int count, ...) {
     va_list list;
-    call->driver_call = name;
-    call->cu = cu;
+    gxi_said(call, name, cu);
     va_start(list, count);
     if (gxi.trace) gxi_trace(call, name, cu, count, list);
     va_end(list);
@@ -4710,7 +4714,7 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
                                    const char *name, const char *ptx, gxi_image_kind kind) {
     char version[32] = "", target[32] = "";
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.version);
     long target_sm = 0;
@@ -5231,7 +5235,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     made.is.kernel.native = native;
     made.is.kernel.info = info;
     made.is.kernel.sizes = info->sizes;
-    made.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
+    made.of.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
     id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made
                  : &gxi_context_of(owner)->first[GXI_KERNEL]);
     if (!id) gxi_free(info);
@@ -5388,13 +5392,15 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     static gxi_mutex raising = GXI_MUTEX_INIT;
     struct CUfunc_st *const function = k->is.kernel.native;
     int cu, now = 0;
-    if (bytes <= GXI_LOAD(&k->shared_limit)) return GXI_SUCCESS;
+    if (bytes <= GXI_LOAD(&k->of.shared_limit)) return GXI_SUCCESS;
     if (bytes > 0x7FFFFFFF) return gxi_note(call, GXI_INVALID_VALUE);
     gxi_lock(&raising);
     cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
-    if (cu == 0 && (int)bytes > now)
-        cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now = (int)bytes));
-    if (cu == 0) GXI_STORE(&k->shared_limit, (uint32_t)now);
+    if (cu == 0 && (int)bytes > now) {
+        now = (int)bytes;
+        cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now));
+    }
+    if (cu == 0) GXI_STORE(&k->of.shared_limit, (uint32_t)now);
     gxi_unlock(&raising);
     return cu;
 }
@@ -6366,7 +6372,7 @@ static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t
                                                      const char *function) {
     const gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, bytes);
     gxi_call call;
-    return gxi_transfer_on(gxi_call_of(&call, function, where, GXI_WORKS), on, kind & GXI_NOW, &x);
+    return gxi_transfer_on(gxi_call_on(&call, function, where, kind & GXI_NOW ? 0 : on), on, kind & GXI_NOW, &x);
 }
 static uint64_t gxi_times(uint64_t count, unsigned size) { return count > GXI_MOST_MEMORY ? UINT64_MAX : count * size; }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
@@ -6403,20 +6409,20 @@ GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_contex
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes) {
-    GXI_CALL(gpuexec_copy_peer, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_copy_peer);
     gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, bytes);
     x.sides[GXI_TO].context = to_context.id;
     x.sides[GXI_FROM].context = from_context.id;
-    return gxi_transfer_on(call, 0, &x);
+    return gxi_transfer_on(call, stream.id, 0, &x);
 }
 
 #define GXI_TRANSFER_2D(name, kind, to, to_pitch, from, from_pitch) \
-    GXI_CALL(name, GXI_WORKS); \
+    GXI_CALL_ON(stream, name); \
     gxi_transfer x = gxi_transfer_of(kind, to, from, width_bytes); \
     x.sides[GXI_TO].pitch = to_pitch; \
     x.sides[GXI_FROM].pitch = from_pitch; \
     x.rows = height; \
-    return gxi_transfer_on(call, 0, &x)
+    return gxi_transfer_on(call, stream.id, 0, &x)
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height) {
     GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch);
@@ -6536,6 +6542,7 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
     made.is.stream.native = native;
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
+    GXI_STORE(&gxi.mark, &gxi_mark);
     return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
 }
 static int gxi_stream_end(gxi_call *call, gxi_slot *old) { return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native)); }
@@ -6687,7 +6694,7 @@ static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, s
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     gxi_slot *slot, *e;
-    GXI_CALL(gpuexec_stream_wait_event, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
         gxi_event_refused(call, e, "the event"))
         return gxi_failed_with();
@@ -6727,7 +6734,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
     struct CUevent_st *event;
     gpuexec_result result;
     gxi_slot *slot, *before;
-    GXI_CALL(gpuexec_stream_wait_stream, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
         || !(event = gxi_spare_take(call, before)))
@@ -6884,7 +6891,7 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
 GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
                                                    const gpuexec_event_desc *desc) {
     gpuexec_event handle;
-    GXI_CALL(gpuexec_stream_record, GXI_WORKS);
+    GXI_CALL_ON(stream, gpuexec_stream_record);
     handle.id = gxi_or_failed(gxi_stream_record(call, stream, desc), GXI_EVENT);
     return handle;
 }
@@ -7156,10 +7163,9 @@ static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot 
                                    d->shared_bytes, s, params, NULL);
     else cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
                                                d->block_z, d->shared_bytes, s, params);
-    gxi_answered(call, gxi_launch_calls[way], cu);
-    return gxi_traced(call, gxi_launch_calls[way], cu,
-                      GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
-                      d->shared_bytes, s, args->addresses));
+    return gxi_answered(call, gxi_launch_calls[way], cu,
+                        GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
+                                    d->shared_bytes, s, args->addresses));
 }
 
 /* --- what is wrong with a launch ------------------------------------------------------------------------------------------- */
@@ -7225,7 +7231,7 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
 
 /* What a check could not be told is the failure's answer, unless the driver has refused the launch: then that is. */
 static void gxi_note_unless(gxi_call *call, int refused, const gxi_call *ask, int cu) {
-    if (!refused) gxi_answered(call, ask->driver_call, cu);
+    if (!refused) gxi_said(call, ask->driver_call, cu);
 }
 /* Clusters, of the desc or of the kernel itself, against grid, device and kernel. */
 static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, const gxi_slot *kernel,
@@ -7240,7 +7246,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     const uint64_t blocks = gxi_cluster_blocks(desc);
     const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z };
     unsigned cluster[3], own[3];
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
     gxi_extended e;
     gxi_scope scope;
     int i, values[4], most = 0, has = 0, capability;
@@ -7433,7 +7439,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                         k->is.kernel.info->name, gxi.version / 1000, gxi.version % 1000 / 10);
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
-    gxi_answered(call, gxi_launch_calls[way], straight ? cu : 0);
+    gxi_said(call, gxi_launch_calls[way], straight ? cu : 0);
     if (!straight) {
         cu = gxi_raise_shared(call, k, dims.shared_bytes);
         if (cu == 0 && gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster)
@@ -8554,7 +8560,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_fits(gxi_call *call, const gxi_mul
                            d->kernel->is.kernel.info->name,
                            d->ordinal);
     if (cu == 0 && blocks && blocks <= (uint64_t)per_multiprocessor * (unsigned)multiprocessors) return GPUEXEC_OK;
-    gxi_answered(call, NULL, GXI_COOPERATIVE_TOO_LARGE);             /* which the driver was not asked for */
+    gxi_said(call, NULL, GXI_COOPERATIVE_TOO_LARGE);             /* which the driver was not asked for */
     return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, d->kernel, dims, args, &gxi_cooperative);
 }
 static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexec_device_launch *list,
@@ -8816,14 +8822,13 @@ static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_
                                    (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
     return gxi_multi_per_device(call, list, d, m, desc, barrier);
 }
-GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list,
-                                                          unsigned count, const gpuexec_multi_desc *desc) {
+static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                       const gpuexec_multi_desc *desc) {
     static const gpuexec_multi_desc defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
     gxi_multi_device d[GXI_MULTI_MOST];
     gpuexec_result result;
     gxi_slot *barrier = NULL;
     unsigned i;
-    GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
     if (!desc) desc = &defaults;
     if (gxi_multi_check_desc(call, list, count, desc)) return gxi_failed_with();
     if (desc->barrier.id) {
