@@ -3903,7 +3903,11 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
                 gxi_place(p->where));
         if (p->below && (!i || p->below != p[-1].native)) gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
-    if (t.failed) { gxi_text_free(&t); gxi_fail_memory(call, "the text"); return 0; }
+    if (t.failed) {
+        gxi_text_free(&t);
+        gxi_fail_memory(call, "the text");
+        return 0;
+    }
     if (text && bytes) snprintf(text, bytes, "%s", t.p);
     n = t.n;
     gxi_text_free(&t);
@@ -4707,8 +4711,7 @@ static gxi_module *gxi_module_new(const char *name) {
     return NULL;
 }
 
-/* An image on its way to the driver. */
-/* ptx: NULL, or its text, ended by a NUL */
+/* An image on its way to the driver. ptx: NULL, or its text, ended by a NUL. */
 typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
 
 /* Loads it into the current context; NULL after a failure. */
