@@ -4491,7 +4491,8 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
 /* after the driver has written them */
 static void gxi_jit_end_logs(gxi_jit *jit) { jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0; }
 static int gxi_jit_is_cut(const gxi_jit *jit) {
-    return jit->size < GXI_LOG_MOST && (strlen(jit->logs) >= jit->size - 2 || strlen(jit->logs + jit->size) >= jit->size - 2);
+    return jit->size < GXI_LOG_MOST &&
+        (!memchr(jit->logs, 0, jit->size - 2) || !memchr(jit->logs + jit->size, 0, jit->size - 2));
 }
 static double gxi_jit_ms(const gxi_jit *jit) {
     float ms;
