@@ -4042,7 +4042,11 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
                 gxi_place(p->where));
         if (p->below && (!i || p->below != p[-1].native)) gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
-    if (t.failed) { gxi_text_free(&t); gxi_fail_memory(call, "the text"); return 0; }
+    if (t.failed) {
+        gxi_text_free(&t);
+        gxi_fail_memory(call, "the text");
+        return 0;
+    }
     if (text && bytes) snprintf(text, bytes, "%s", t.p);
     n = t.n;
     gxi_text_free(&t);
@@ -4651,7 +4655,8 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
 /* after the driver has written them */
 static void gxi_jit_end_logs(gxi_jit *jit) { jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0; }
 static int gxi_jit_is_cut(const gxi_jit *jit) {
-    return jit->size < GXI_LOG_MOST && (strlen(jit->logs) >= jit->size - 2 || strlen(jit->logs + jit->size) >= jit->size - 2);
+    return jit->size < GXI_LOG_MOST &&
+        (!memchr(jit->logs, 0, jit->size - 2) || !memchr(jit->logs + jit->size, 0, jit->size - 2));
 }
 static double gxi_jit_ms(const gxi_jit *jit) {
     float ms;
@@ -4871,8 +4876,7 @@ static gxi_module *gxi_module_new(const char *name) {
     return NULL;
 }
 
-/* An image on its way to the driver. */
-/* ptx: NULL, or its text, ended by a NUL */
+/* An image on its way to the driver. ptx: NULL, or its text, ended by a NUL. */
 typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
 
 /* Loads it into the current context; NULL after a failure. */
