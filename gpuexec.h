@@ -1,5 +1,5 @@
 /*  gpuexec.h - kernel execution on NVIDIA GPUs through the CUDA driver API, in one header.
-    Version 0.1.0.  C99 or C++11.  Needs no CUDA toolkit, no cuda.h, no link-time library: only libc and the dynamic loader.
+    Version 0.2.0.  C99 or C++11.  No CUDA toolkit, no cuda.h, no link-time library: only libc and the dynamic loader.
     SPDX-License-Identifier: MIT OR Unlicense  (at your choice; texts at the end of LICENSE)
 
     CONTENTS                             (search for the tag: it marks the section, its API and its implementation)
@@ -28,13 +28,14 @@
       >>impl        the implementation:
         >>platform    loader, mutex, thread-local storage, atomics
         >>driver      the table of driver entry points and its loading
-        >>core        state, allocator, failures, latch, log
+        >>core        state, allocator, log, trace
+        >>failure     what failed on each thread, the latch, the one failure function
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream, impl-event, impl-launch,
-        >>impl-params, impl-barrier, impl-multi
+        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-transfer,
+        >>impl-stream, impl-event, impl-launch, impl-params, impl-barrier, impl-multi
 
-    ---------------------------------------------------------------------------------------------------------------------
+    --------------------------------------------------------------------------------------------------------------------
     >>start
 
         #define GPUEXEC_IMPLEMENTATION                 // in exactly one C or C++ file of the program
@@ -60,24 +61,28 @@
             return 0;
         }
 
-    Compile with `cc program.c -o program` (glibc before 2.34: add -ldl -lpthread). Nothing of CUDA is needed to compile it; to run
-    it, the machine needs an NVIDIA driver of CUDA 11.4 or later, or the CPU device of gpuexec's repository (see >>manual, "setup").
+    Compile with `cc program.c -o program` (glibc before 2.34: add -ldl -lpthread). Nothing of CUDA is needed to compile
+    it; to run it, the machine needs an NVIDIA driver of CUDA 11.4 or later, or the CPU device of gpuexec's repository
+    (see >>manual, "setup").
 
-    ---------------------------------------------------------------------------------------------------------------------
+    --------------------------------------------------------------------------------------------------------------------
     >>options   All are optional. "Implementation" means: before the include that has GPUEXEC_IMPLEMENTATION.
 
-      GPUEXEC_IMPLEMENTATION   in exactly one file: compiles the implementation there. In none, the linker says "undefined reference to gpuexec_..." or
-                               "hidden symbol gpuexec_... isn't defined"; in two, "multiple definition"
-      GPUEXEC_STATIC           everywhere the header is included in a file: every function is static, the implementation comes along
-      GPUEXEC_API              everywhere alike: how functions are declared, for exporting them from a shared library, e.g.
-                               -DGPUEXEC_API='__attribute__((visibility("default")))'. Default: hidden, so that two
+      GPUEXEC_IMPLEMENTATION   in exactly one file: compiles the implementation there. In none, the linker says
+                               "undefined reference to gpuexec_..." or "hidden symbol gpuexec_... isn't defined"; in
+                               two, "multiple definition"
+      GPUEXEC_STATIC           everywhere the header is included in a file: every function is static, the
+                               implementation comes along
+      GPUEXEC_API              everywhere alike: how functions are declared, for exporting them from a shared library,
+                               e.g. -DGPUEXEC_API='__attribute__((visibility("default")))'. Default: hidden, so that two
                                libraries in one process, each with a copy of this header, never meet
       GPUEXEC_NO_MULTI         implementation: leaves out >>barrier and >>multi; their calls are link errors
       GPUEXEC_NO_HERE          anywhere: calls do not carry the file and line of the caller (smaller binaries)
 
-    No macro changes the layout of anything. Everything that a user wants to set at run time is a member of a desc struct.
+    No macro changes the layout of anything. Everything that a user wants to set at run time is a
+    member of a desc struct.
 
-    ---------------------------------------------------------------------------------------------------------------------
+    --------------------------------------------------------------------------------------------------------------------
     >>manual
 
     HOW ERRORS WORK (>>error)
@@ -99,8 +104,11 @@
       - What a wait returns is the thread's first failure, not that stream's. To go on after failures with several
         streams, end each batch of queued calls with gpuexec_take_error(): it tells whether this batch was queued
         whole.
-      - The latch is the thread's own: sync and look before a thread ends. A handle carries its reason to other
-        threads; the 0 of a failed gpuexec_alloc cannot: check it before giving it to another thread.
+      - The latch is the thread's own. But a refused launch, copy, fill, record or wait also marks its stream: the next
+        gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure on whichever thread it is
+        called. gpuexec_shutdown returns what no thread has taken and no wait has returned. Taking the failure on its
+        own thread clears the marks. A handle carries its reason to other threads; the 0 of a failed gpuexec_alloc
+        cannot: check it before another thread gets it.
       - gpuexec_error_text() says in words what failed on this thread last: where in your program, what, with which
         numbers, what the driver answered, and the cure where one is known. gpuexec_error_detail() has the same in
         parts.
@@ -154,8 +162,8 @@
       from nvcc. When the compiler complains, its whole log is in the error text. Kernels are found by the name in the
       image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with the
       driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
-      Variables (__device__, __constant__) are each module's own. gpuexec_module_set_global and _get copy at once; to change one
-      between two launches of a stream, queue the copy there:
+      Variables (__device__, __constant__) are each module's own. gpuexec_module_set_global and _get copy at once; to
+      change one between two launches of a stream, queue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
 
     LINKING (>>link)
@@ -171,17 +179,16 @@
 
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. It
-      cannot be dereferenced by the host. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device to
-      device) and gpuexec_fill are queued on a stream. With pinned host memory (gpuexec_alloc_pinned, gpuexec_register)
-      they return at once, and that memory must stay unchanged until the stream has passed them; pageable memory works
-      too, but the driver stages it, and the call may wait for that. The _now variants have finished when they return.
-      gpuexec_copy_explain says of any two addresses whether a copy would be asynchronous, and if not, why; and
-      gpuexec_pointer_get_info what an address is: the CUDA runtime's pointers are the same, in both directions.
-      Rows of a matrix with gaps between them: gpuexec_alloc_pitched, gpuexec_copy_in_2d and its like.
+      cannot be dereferenced by the host. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device
+      to device) and gpuexec_fill are queued on a stream. With pinned host memory (gpuexec_alloc_pinned,
+      gpuexec_register) they return at once, and that memory must stay unchanged until the stream has passed them;
+      pageable memory works too, but the driver stages it, and the call may wait for that. The _now variants have
+      finished when they return. gpuexec_copy_explain says of any two addresses whether a copy would be asynchronous,
+      and if not, why; and gpuexec_pointer_get_info what an address is: the CUDA runtime's pointers are the same, in
+      both directions. Rows of a matrix with gaps between them: gpuexec_alloc_pitched, gpuexec_copy_in_2d and its like.
       Between devices, gpuexec_copy works always; with gpuexec_peer_enable it does not go through host memory, and
-      kernels can read the other device's memory in place. Pinned and registered memory is so for every device.
-      A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the driver sees
-      it.
+      kernels can read the other device's memory in place. Pinned and registered memory is so for every device. A copy
+      past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the driver sees it.
       gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
       when memory is short:
           if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // an earlier one would be taken below
@@ -218,32 +225,34 @@
       gpuexec_launch_with takes attributes besides: clusters, a priority, programmatic dependence and the like.
 
     PARAMETERS (>>params)
-      GPUEXEC_ARGS suits a launch whose arguments are known where it is written. A parameter block holds arguments that are
-      gathered at run time, or that the driver wants packed:
+      GPUEXEC_ARGS suits a launch whose arguments are known where it is written. A parameter block holds arguments that
+      are gathered at run time, or that the driver wants packed:
           gpuexec_params p = gpuexec_params_create();
           gpuexec_params_add(p, GPUEXEC_INT, &n);
-          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);         // float color[4]: aligned to 16 in the block, whatever it is here
+          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);         // float color[4]: aligned to 16 in the block, whatever
+                                                                // it is here
           gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
           gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
-      Every launch takes gpuexec_params_args(p). gpuexec_params_data(p, &bytes) is the packed buffer for driver calls of your
-      own (CU_LAUNCH_PARAM_BUFFER_POINTER); the driver takes a wrong one silently, so gpuexec_params_check(p, kernel) first.
-      A prepared launch is checked once and launched often, at the cost of the driver's call alone:
+      Every launch takes gpuexec_params_args(p). gpuexec_params_data(p, &bytes) is the packed buffer for driver calls of
+      your own (CU_LAUNCH_PARAM_BUFFER_POINTER); the driver takes a wrong one silently, so gpuexec_params_check(p,
+      kernel) first. A prepared launch is checked once and launched often, at the cost of the driver's call alone:
           gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
           if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
 
     MANY DEVICES (>>multi, >>barrier)
-      Contexts of several devices are open at the same time, and any thread may use all of them: gpuexec_stream_wait_event and
-      gpuexec_stream_wait_stream order streams of different devices, gpuexec_copy and gpuexec_copy_peer copy between them,
-      and after gpuexec_peer_enable kernels read and write each other's memory where the hardware can.
-      gpuexec_launch_multi_device starts one cooperative grid on each device, which run at the same time and may wait for
-      each other at a gpuexec_barrier. To use one: make contexts, modules, kernels and streams for all devices first (with
-      lazy loading, a kernel that is first asked for beside a spinning one waits for it), then the barrier, and pass each
-      kernel its gpuexec_barrier_address. In the kernel, gpuexec_barrier_sync(barrier) of kernels/gpuexec_barrier.cuh waits
-      for all blocks of all devices; what any of them wrote before, all can read after. If one device fails, the others leave
-      the barrier after its timeout, and the call that waits says who was waited for. Between launches that wait for each
-      other, do not allocate, free, load or synchronise on another thread: such calls can wait for the kernels.
+      Contexts of several devices are open at the same time, and any thread may use all of them:
+      gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices, gpuexec_copy and
+      gpuexec_copy_peer copy between them, and after gpuexec_peer_enable kernels read and write each other's memory
+      where the hardware can. gpuexec_launch_multi_device starts one cooperative grid on each device, which run at the
+      same time and may wait for each other at a gpuexec_barrier. To use one: make contexts, modules, kernels and
+      streams for all devices first (with lazy loading, a kernel that is first asked for beside a spinning one waits for
+      it), then the barrier, and pass each kernel its gpuexec_barrier_address. In the kernel,
+      gpuexec_barrier_sync(barrier) of kernels/gpuexec_barrier.cuh waits for all blocks of all devices; what any of them
+      wrote before, all can read after. If one device fails, the others leave the barrier after its timeout, and the
+      call that waits says who was waited for. Between launches that wait for each other, do not allocate, free, load or
+      synchronise on another thread: such calls can wait for the kernels.
 
     IN A PLUGIN, which is given a context and a stream by its host program
       Open: gpuexec_context_from_native (or _attach, if the host may go first), gpuexec_stream_from_native, load the
@@ -271,7 +280,7 @@
 #endif
 
 #define GPUEXEC_VERSION_MAJOR 0
-#define GPUEXEC_VERSION_MINOR 1
+#define GPUEXEC_VERSION_MINOR 2
 #define GPUEXEC_VERSION_PATCH 0
 #define GPUEXEC_VERSION (GPUEXEC_VERSION_MAJOR * 10000 + GPUEXEC_VERSION_MINOR * 100 + GPUEXEC_VERSION_PATCH)
 
@@ -289,7 +298,7 @@
 #    define GPUEXEC_API
 #  elif defined(__cplusplus)
 #    define GPUEXEC_API __attribute__((visibility("hidden")))
-#  else                                      /* one pragma, which costs compilers less; in C++ it would hide the types, too */
+#  else                                /* one pragma, which costs compilers less; in C++ it would hide the types, too */
 #    define GPUEXEC_API
 #    define GXI_HIDDEN
 #    pragma GCC visibility push(hidden)
@@ -297,10 +306,10 @@
 #endif
 
 /* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro over the plain function
-   gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12", or NULL. Debuggers, function pointers and other languages
-   use the function; >>names lists the macros. The string is copied where it is kept beyond the call, and the copies
-   live until gpuexec_shutdown: the library that called may be closed before. Only that of a launch is noted and not
-   copied, for speed: if a kernel's failure is met after its library was closed, the text does without it. */
+   gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12", or NULL. Debuggers, function pointers and other
+   languages use the function; >>names lists the macros. The string is copied where it is kept beyond the call, and the
+   copies live until gpuexec_shutdown: the library that called may be closed before. Only that of a launch is noted and
+   not copied, for speed: if a kernel's failure is met after its library was closed, the text does without it. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -313,7 +322,8 @@
 
 #if defined(__GNUC__)
 #  define GXI_MUST_CHECK __attribute__((warn_unused_result))
-#  define GXI_INLINE inline __attribute__((visibility("hidden"), always_inline))    /* never shared between libraries, even unoptimised */
+/* never shared between libraries, even unoptimised */
+#  define GXI_INLINE inline __attribute__((visibility("hidden"), always_inline))
 #else
 #  define GXI_MUST_CHECK
 #  define GXI_INLINE inline
@@ -324,7 +334,11 @@ extern "C" {
 #endif
 
 /* Exactly CUDA's tags, so that this header and cuda.h can be included in any order, or this one alone. */
-struct CUctx_st; struct CUmod_st; struct CUfunc_st; struct CUstream_st; struct CUevent_st;
+struct CUctx_st;
+struct CUmod_st;
+struct CUfunc_st;
+struct CUstream_st;
+struct CUevent_st;
 
 /* =====================================================================================================================
    >>api
@@ -339,7 +353,8 @@ typedef enum gpuexec_result {
     GPUEXEC_BAD_HANDLE = 11,            /* a handle that was never made, or made by another copy of this header */
     GPUEXEC_STALE_HANDLE = 12,          /* its object was destroyed, or ended with its context or module */
     GPUEXEC_WRONG_KIND = 13,            /* an event where a stream is wanted */
-    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, of different contexts; a pop of a context that is not current */
+    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, of different contexts; a pop of a
+                                           context that is not current */
     GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use; an input for a linker that has linked */
     /* the machine */
     GPUEXEC_NO_DRIVER = 20,             /* no driver library could be loaded, or it is the toolkit's stub */
@@ -351,21 +366,23 @@ typedef enum gpuexec_result {
     GPUEXEC_OUT_OF_HOST_MEMORY = 30,
     GPUEXEC_OUT_OF_DEVICE_MEMORY = 31,
     /* code */
-    GPUEXEC_BAD_IMAGE = 40,             /* broken PTX (the log is in the text), or not an image at all */
-    GPUEXEC_IMAGE_TOO_NEW = 41,         /* PTX .version or .target newer than driver or device, or no code for this device */
-    GPUEXEC_NOT_FOUND = 42,             /* no kernel or variable of that name */
-    GPUEXEC_FILE_ERROR = 43,            /* a file cannot be opened, read or written */
-    GPUEXEC_LINK_FAILED = 44,           /* symbols missing, or there twice: the log in the text names them */
+    GPUEXEC_BAD_IMAGE = 40,        /* broken PTX (the log is in the text), or not an image at all */
+    GPUEXEC_IMAGE_TOO_NEW = 41,    /* PTX .version or .target newer than driver or device, or no code for this device */
+    GPUEXEC_NOT_FOUND = 42,        /* no kernel or variable of that name */
+    GPUEXEC_FILE_ERROR = 43,       /* a file cannot be opened, read or written */
+    GPUEXEC_LINK_FAILED = 44,      /* symbols missing, or there twice: the log in the text names them */
     /* launching and running */
     GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory out of the device's or the kernel's limits */
     GPUEXEC_BAD_PARAMETERS = 51,        /* wrong number or size of kernel arguments */
-    GPUEXEC_KERNEL_FAILED = 60,         /* illegal address, trap ... in a kernel. Sticky: the process must end to use CUDA again */
-    GPUEXEC_BARRIER_BROKEN = 61,        /* a barrier over several devices was left by timeout or abort: the text says who did not come */
+    GPUEXEC_KERNEL_FAILED = 60,         /* illegal address, trap ... in a kernel. Sticky: the process must end to use
+                                           CUDA again */
+    GPUEXEC_BARRIER_BROKEN = 61,        /* a barrier over several devices was left by timeout or abort: the text says
+                                           who did not come */
     GPUEXEC_DRIVER_ERROR = 90           /* any other answer of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
-/* Handles: copied freely, compared by .id. {0} means "never made". They stay distinguishable from all others, also after their
-   object is gone. */
+/* Handles: copied freely, compared by .id. {0} means "never made". They stay distinguishable from all others, also
+   after their object is gone. */
 typedef struct gpuexec_context { unsigned long long id; } gpuexec_context;
 typedef struct gpuexec_module  { unsigned long long id; } gpuexec_module;
 typedef struct gpuexec_kernel  { unsigned long long id; } gpuexec_kernel;
@@ -379,8 +396,8 @@ typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
 typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr; 0 is none */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>error   What failed on the calling thread. Texts belong to the library and live until the second failure after it on this thread, the
-   thread's end, gpuexec_shutdown, or gpuexec_setup: copy them to keep them. */
+   >>error   What failed on the calling thread. Texts belong to the library and live until the second failure after
+   it on this thread, the thread's end, or gpuexec_shutdown: copy them to keep them. */
 
 typedef struct gpuexec_error {
     gpuexec_result result;
@@ -398,80 +415,90 @@ typedef struct gpuexec_error {
     const char    *text;                     /* all of it, several lines, as gpuexec_error_text() */
 } gpuexec_error;
 
-/* The last failure on this thread in words, ending in a newline; "" if there was none. Never NULL. Ask in a statement of its own: beside the
-   failing call in one printf, it may be evaluated first. */
+/* The last failure on this thread in words, ending in a newline; "" if there was none. Never NULL. Ask in a statement
+   of its own: beside the failing call in one printf, it may be evaluated first. */
 GPUEXEC_API const char *gpuexec_error_text(void);
 
 /* The same in parts. Never NULL; .result is GPUEXEC_OK if nothing failed yet on this thread. */
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void);
 
-/* Returns the latched first failure of this thread and takes it, so that work is accepted again; GPUEXEC_OK if there is none.
-   gpuexec_error_text() then is that failure's text. */
+/* Returns the latched first failure of this thread and takes it, so that work is accepted again; GPUEXEC_OK if there is
+   none. gpuexec_error_text() then is that failure's text. */
 GPUEXEC_API gpuexec_result gpuexec_take_error(void);
 
 /* "GPUEXEC_BAD_LAUNCH" and so on; "unknown gpuexec_result" for other numbers. */
 GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result);
 
-/* 1 if the handle (of any kind) is that of a living object of this copy of the library, else 0. A question: latches nothing. */
+/* 1 if the handle (of any kind) is that of a living object of this copy of the library, else 0. A
+   question: latches nothing. */
 #define gpuexec_ok(handle) gpuexec_id_ok((handle).id)
 GPUEXEC_API int gpuexec_id_ok(unsigned long long id);
 
-/* Why the handle (of any kind) is not ok: the text of the failure for one in the failed state. "" if it is ok. Same lifetime as
-   gpuexec_error_text(). */
+/* Why the handle (of any kind) is not ok: the text of the failure for one in the failed state. "" if it is ok. Same
+   lifetime as gpuexec_error_text(). */
 #define gpuexec_why(handle) gpuexec_id_why((handle).id)
 GPUEXEC_API const char *gpuexec_id_why(unsigned long long id);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>setup   Start, shutdown, logger, allocator, trace. */
 
-typedef enum gpuexec_log_level { GPUEXEC_LOG_ERROR = 1, GPUEXEC_LOG_WARNING = 2, GPUEXEC_LOG_TRACE = 3 } gpuexec_log_level;
+typedef enum gpuexec_log_level {
+    GPUEXEC_LOG_ERROR = 1,
+    GPUEXEC_LOG_WARNING = 2,
+    GPUEXEC_LOG_TRACE = 3
+} gpuexec_log_level;
 
 /* Called with one complete message, newline at its end, on the thread that met it. It must not call the library. */
 typedef void (*gpuexec_log_function)(void *user, gpuexec_log_level level, const char *text);
 
-/* realloc's contract: p NULL allocates, bytes 0 frees and returns NULL, NULL otherwise means out of memory. From any thread. */
+/* realloc's contract: p NULL allocates, bytes 0 frees and returns NULL, NULL otherwise means out of
+   memory. From any thread. */
 typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 
-/* All descs: zero-initialise ({0} in C, {} in C++), then set what you need; zero means the default, and NULL for the whole desc
-   means all defaults.
+/* All descs: zero-initialise ({0} in C, {} in C++), then set what you need; zero means the default, and NULL for the
+   whole desc means all defaults.
    In one line: gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = 1 }) in C. */
 typedef struct gpuexec_setup_desc {
     unsigned                 start_canary;       /* leave 0, as end_canary: tells a desc that was never zeroed */
     int                      ignore_environment; /* 1: GPUEXEC_DRIVER and GPUEXEC_TRACE have no effect */
     const char              *driver_path;        /* library to load instead of the system's driver; tried alone */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
-    int                      trace;              /* 1: every driver call (but the look-up of entry points and error texts) to the logger, else to stderr */
-    int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line (stderr without logger);
-                                                    kernels and default streams end with their module and context and are no leaks */
-    gpuexec_log_function     log;                /* gets failures, trace and leak report; NULL: failures are not logged */
+    int                      trace;              /* 1: every driver call (but the look-up of entry points and error
+                                                    texts) to the logger, else to stderr */
+    int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line
+                                                    (stderr without logger); kernels and default streams end with their
+                                                    module and context and are no leaks */
+    gpuexec_log_function     log;              /* gets failures, trace and leak report; NULL: failures are not logged */
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
     void                    *realloc_user;
     unsigned                 end_canary;
 } gpuexec_setup_desc;
 
-/* Loads the driver and starts CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs it does the same with
-   defaults. After that first use it is GPUEXEC_TOO_LATE, and the text names the first use. May be called again after a failure or
-   gpuexec_shutdown. */
+/* Loads the driver and starts CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs it does the
+   same with defaults. After that first use it is GPUEXEC_TOO_LATE, and the text names the first use. May be called
+   again after a failure or gpuexec_shutdown. What was made before it (parameter blocks) stays, and goes back to the
+   allocator that it came from. Other threads may call the library meanwhile. */
 GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_setup_desc *desc);
 
-/* Destroys every object that still lives (streams finish their work first), releases the contexts, and returns to the state before
-   the first use; handles made before stay stale. Returns this thread's latched failure, or what work still running met, with its
-   text in gpuexec_error_text(). The driver library stays loaded. A shared library that uses gpuexec calls it
-   before it is unloaded. */
+/* Destroys every object that still lives (streams finish their work first), releases the contexts, and returns to the
+   state before the first use; handles made before stay stale. Returns this thread's latched failure, or what work still
+   running met, or the first failure that another thread latched and nobody took, with its text in gpuexec_error_text().
+   No other thread may be in a call of the library meanwhile; threads may end. The driver library stays loaded. A shared
+   library that uses gpuexec calls it before it is unloaded. */
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void);
 
-/* The driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why). Starts the library.
-   cuDriverGetVersion. */
+/* The driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why). Starts
+   the library. cuDriverGetVersion. */
 GPUEXEC_API int gpuexec_driver_version(void);
 
 /* The path of the library that was loaded, "" if none. Starts the library. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
 /* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none (gpuexec_error_text() says why).
-   The name is the manual's, without _v2 and the like; the version is that
-   of the CUDA whose manual the prototype is from, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form of up to then is given. Copy the result into a
-   function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). cuGetProcAddress. */
+   The name is the manual's, without _v2 and the like; the version is that of the CUDA whose manual the prototype is
+   from, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form of up to then is given. Copy the result into a function
+   pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -501,8 +528,8 @@ typedef struct gpuexec_device_info {
 /* Number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
 GPUEXEC_API int gpuexec_device_count(void);
 
-/* Fills *info; a number that the driver does not tell is 0. GPUEXEC_NO_DEVICE for an ordinal that does not exist. cuDeviceGetName, cuDeviceGetAttribute
-   and others. */
+/* Fills *info; a number that the driver does not tell is 0. GPUEXEC_NO_DEVICE for an ordinal that does not exist.
+   cuDeviceGetName, cuDeviceGetAttribute and others. */
 GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int device, gpuexec_device_info *info);
 
 /* Any CUdevice_attribute by its number. cuDeviceGetAttribute. */
@@ -516,31 +543,33 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
 
 typedef struct gpuexec_context_desc {
     unsigned start_canary;
-    unsigned flags;                              /* CU_CTX_*, of which CU_CTX_SCHED_*: 1 spin, 2 yield, 4 blocking sync. 0: the driver's choice; the primary
-                                                    context keeps what it has */
+    unsigned flags;                              /* CU_CTX_*, of which CU_CTX_SCHED_*: 1 spin, 2 yield, 4 blocking sync.
+                                                    0: the driver's choice; the primary context keeps what it has */
     unsigned end_canary;
 } gpuexec_context_desc;
 
-/* Opens a device: retains its primary context (about 100 ms the first time). Every call is a handle and a retain of its own.
-   cuDevicePrimaryCtxRetain. */
+/* Opens a device: retains its primary context (about 100 ms the first time). Every call is a handle and a retain of its
+   own. cuDevicePrimaryCtxRetain. */
 GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int device, const gpuexec_context_desc *desc);
 
-/* Makes a context of its own on the device, beside the primary one: its modules, streams and events are not shared with the CUDA runtime
-   or other libraries. It is not made current. Most programs want gpuexec_context_open. cuCtxCreate. */
+/* Makes a context of its own on the device, beside the primary one: its modules, streams and events are not shared with
+   the CUDA runtime or other libraries. It is not made current. Most programs want gpuexec_context_open. cuCtxCreate. */
 GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int device, const gpuexec_context_desc *desc);
 
-/* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling thread's current
-   one. Adopting one twice gives two handles, each with what was made through it; kernels and streams of both can be mixed. It must
-   come from the same driver library. If its owner destroys it first, the next call on the handle, or on anything made through it, is a
-   STALE_HANDLE, and all these handles end; only a call that runs at the same moment as the destruction is not safe. cuCtxGetId (before CUDA 12.0
-   cuCtxGetApiVersion, which takes a primary context that was released and retained anew for the same). */
+/* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling
+   thread's current one. Adopting one twice gives two handles, each with what was made through it; kernels and streams
+   of both can be mixed. It must come from the same driver library. If its owner destroys it first, the next call on the
+   handle, or on anything made through it, is a STALE_HANDLE, and all these handles end; only a call that runs at the
+   same moment as the destruction is not safe. cuCtxGetId (before CUDA 12.0 cuCtxGetApiVersion, which takes a primary
+   context that was released and retained anew for the same). */
 GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(const char *where, struct CUctx_st *native);
 
-/* Adopts a context and takes a usage count of its own, so that the context lives until the last of its users has left, whoever that is: of three libraries
-   that share one, each attaches, and each closes its handle when it is done. NULL is the calling thread's current one. Closing the handle
-   of gpuexec_context_create likewise only gives back its count. NOT_SUPPORTED if the driver does not count. No driver tells the count itself.
-   cuCtxAttach and cuCtxDetach (deprecated by CUDA, but there in every driver so far); for a device's primary context
-   cuDevicePrimaryCtxRetain and cuDevicePrimaryCtxRelease. */
+/* Adopts a context and takes a usage count of its own, so that the context lives until the last of its users has left,
+   whoever that is: of three libraries that share one, each attaches, and each closes its handle when it is done. NULL
+   is the calling thread's current one. Closing the handle of gpuexec_context_create likewise only gives back its count.
+   NOT_SUPPORTED if the driver does not count. No driver tells the count itself. cuCtxAttach and cuCtxDetach (deprecated
+   by CUDA, but there in every driver so far); for a device's primary context cuDevicePrimaryCtxRetain and
+   cuDevicePrimaryCtxRelease. */
 GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct CUctx_st *native);
 
 /* The CUcontext; NULL if the handle is not ok. */
@@ -550,53 +579,67 @@ GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context);
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context);
 
 /* Bytes of device memory free now and in all; either pointer may be NULL. cuMemGetInfo. */
-GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *free_bytes, size_t *total_bytes);
+GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *free_bytes,
+                                                         size_t *total_bytes);
 
 /* What the kernels of a context may use. The numbers are CUDA's CU_LIMIT_*. */
 typedef enum gpuexec_limit {
     GPUEXEC_LIMIT_STACK = 0,                     /* bytes of stack for each GPU thread */
-    GPUEXEC_LIMIT_PRINTF_FIFO = 1,               /* bytes of the buffer that the printf of kernels fills until the next wait */
-    GPUEXEC_LIMIT_MALLOC_HEAP = 2,               /* bytes of the heap that malloc and free in kernels use; before the first such kernel runs */
-    GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* levels of kernels that launch kernels and wait for them; devices before 9.0 */
+    GPUEXEC_LIMIT_PRINTF_FIFO = 1,               /* bytes of the buffer that the printf of kernels
+                                                    fills until the next wait */
+    GPUEXEC_LIMIT_MALLOC_HEAP = 2,               /* bytes of the heap that malloc and free in kernels use; before the
+                                                    first such kernel runs */
+    GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* levels of kernels that launch kernels and wait for them; devices
+                                                    before 9.0 */
     GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* launches by kernels that may wait to run */
     GPUEXEC_LIMIT_L2_FETCH = 5,                  /* bytes that the L2 cache fetches at a time, 0 to 128: a hint */
     GPUEXEC_LIMIT_PERSISTING_L2 = 6              /* bytes of the L2 cache that are set aside for persisting accesses */
 } gpuexec_limit;
 
-/* Sets a limit, rounded up as the driver likes; what it then is, the second one tells. A device that gives less than was asked for is an error with both
-   numbers (it then has what it gives), as is a value out of range or a limit that the device does not have (NOT_SUPPORTED). cuCtxSetLimit, cuCtxGetLimit;
-   the second is a question. */
-GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t value);
-GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t *value);
+/* Sets a limit, rounded up as the driver likes; what it then is, the second one tells. A device that gives less than
+   was asked for is an error with both numbers (it then has what it gives), as is a value out of range or a limit that
+   the device does not have (NOT_SUPPORTED). cuCtxSetLimit, cuCtxGetLimit; the second is a question. */
+GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
+                                                        size_t value);
+GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
+                                                        size_t *value);
 
-/* The priorities that streams of the context can have, from *least, the default, down to *greatest: lower numbers come first. Either pointer may be NULL;
-   both are 0 on a device without priorities. A question. cuCtxGetStreamPriorityRange. */
-GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least, int *greatest);
+/* The priorities that streams of the context can have, from *least, the default, down to *greatest: lower numbers come
+   first. Either pointer may be NULL; both are 0 on a device without priorities. A question.
+   cuCtxGetStreamPriorityRange. */
+GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least,
+                                                             int *greatest);
 
-/* Waits for all work of the context, whoever queued it. Returns and takes the thread's latched failure. cuCtxSynchronize. */
+/* Waits for all work of the context, whoever queued it. Returns and takes the thread's latched failure.
+   cuCtxSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context);
 
-/* One more user of the handle: it takes one gpuexec_context_close more to end it. The count is of this handle, not of other libraries'. */
+/* One more user of the handle: it takes one gpuexec_context_close more to end it. The count is of this handle, not of
+   other libraries'. */
 GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_context context);
 
 /* How many users the handle has; 0 if it is not ok. A question. */
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
 
-/* The calling thread's stack of current contexts, which gpuexec itself does not need, but the CUDA runtime and driver calls of your own do. Push makes
-   the context current; pop takes it off again and restores the one below. Any thread may push a context, also several at a time, and a
-   context that no thread has pushed floats: hand it to any.
-   Pop refuses (WRONG_CONTEXT) when another context is current: the text says where this one was pushed, and whether it was a pop out of order, or somebody
-   else who popped ours or pushed theirs in between. Up to 32 pushes of a thread are remembered. cuCtxPushCurrent, cuCtxPopCurrent. */
+/* The calling thread's stack of current contexts, which gpuexec itself does not need, but the CUDA runtime and driver
+   calls of your own do. Push makes the context current; pop takes it off again and restores the one below. Any thread
+   may push a context, also several at a time, and a context that no thread has pushed floats: hand it to any.
+   Pop refuses (WRONG_CONTEXT) when another context is current: the text says where this one was pushed, and whether it
+   was a pop out of order, or somebody else who popped ours or pushed theirs in between. Up to 32 pushes of a thread are
+   remembered. cuCtxPushCurrent, cuCtxPopCurrent. */
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context);
 GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_context context);
 
-/* GPUEXEC_CONTEXT_SCOPE(context) { ... } has the context current in the block and pops it at the end, also when the block is left by return, break, goto or
-   (C++) an exception; break and continue leave this block, not a loop around it. If the push fails, the block is skipped and the failure latched, as
-   that of the pop is. It is a `for` around gpuexec_context_scope_begin and _end. A C compiler without __attribute__((cleanup)), which is
-   MSVC's, pops at the end of the block only: do not leave it otherwise there. Scopes nest, in a line each. */
+/* GPUEXEC_CONTEXT_SCOPE(context) { ... } has the context current in the block and pops it at the end, also when the
+   block is left by return, break, goto or (C++) an exception; break and continue leave this block, not a loop around
+   it. If the push fails, the block is skipped and the failure latched, as that of the pop is. It is a `for` around
+   gpuexec_context_scope_begin and _end. A C compiler without __attribute__((cleanup)), which is MSVC's, pops at the end
+   of the block only: do not leave it otherwise there. Scopes nest, in a line each. */
 #define GPUEXEC_CONTEXT_SCOPE(context) \
-    for (GXI_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) GXI_SCOPE_INIT(gpuexec_context_scope_begin_at(GPUEXEC_HERE, context)); \
-         GXI_CAT(gxi_scope_, __LINE__).entered; gpuexec_context_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+    for (GXI_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
+             GXI_SCOPE_INIT(gpuexec_context_scope_begin_at(GPUEXEC_HERE, context)); \
+         GXI_CAT(gxi_scope_, __LINE__).entered; \
+         gpuexec_context_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
 typedef struct gpuexec_context_scope { gpuexec_context context; const char *where; int entered; } gpuexec_context_scope;
 GPUEXEC_API gpuexec_context_scope gpuexec_context_scope_begin_at(const char *where, gpuexec_context context);
 GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /* once it has ended: does nothing */
@@ -611,16 +654,18 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /
 #  define GXI_SCOPE_INIT(scope) = scope
 #endif
 
-/* Writes the calling thread's stack of contexts into text[bytes], as far as it is known, a line each, the current one first: which device, and where it was
-   pushed through gpuexec. Gives the length of the whole text, as snprintf does; 0 if it fails. A question. cuCtxGetCurrent. */
+/* Writes the calling thread's stack of contexts into text[bytes], as far as it is known, a line each, the current one
+   first: which device, and where it was pushed through gpuexec. Gives the length of the whole text, as snprintf does; 0
+   if it fails. A question. cuCtxGetCurrent. */
 GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes);
 
 /* 1 if the context is the calling thread's current one, else 0. A question. cuCtxGetCurrent. */
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
-/* Waits for the work (of an adopted context, that of our streams), destroys everything made through this handle (memory, modules, linkers, streams,
-   events, barriers, prepared launches), then leaves the context, which ends when nobody else holds it; an adopted one stays. With several users of the
-   handle (gpuexec_context_retain), all but the last only leave. Ends everything whatever fails, and returns the first failure, also that of the work.
+/* Waits for the work (of an adopted context, that of our streams), destroys everything made through this handle
+   (memory, modules, linkers, streams, events, barriers, prepared launches), then leaves the context, which ends when
+   nobody else holds it; an adopted one stays. With several users of the handle (gpuexec_context_retain), all but the
+   last only leave. Ends everything whatever fails, and returns the first failure, also that of the work.
    cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy where the driver does not count. */
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
 
@@ -632,45 +677,57 @@ typedef struct gpuexec_module_desc {
     const char *name;                            /* for messages; default: the file's name, or "PTX image" */
     /* How PTX is compiled; cubins are taken as they are. 0 is the driver's own choice. */
     int         max_registers;                   /* at most so many per thread; CU_JIT_MAX_REGISTERS */
-    int         threads_per_block;               /* few enough registers for blocks of so many threads; CU_JIT_THREADS_PER_BLOCK */
-    int         optimization;                    /* 1..4 as -O1..-O4, -1 for -O0; 0: the default, 4. CU_JIT_OPTIMIZATION_LEVEL */
-    int         target;                          /* compute capability, 75 for 7.5 (as CUjit_target); 0: the context's device. CU_JIT_TARGET */
-    int         prefer_binary;                   /* 1: of a fatbin without code for exactly this device, take compatible code rather than PTX;
-                                                    not for linkers. CU_JIT_FALLBACK_STRATEGY */
+    int         threads_per_block;               /* few enough registers for blocks of so many threads;
+                                                    CU_JIT_THREADS_PER_BLOCK */
+    int         optimization;                    /* 1..4 as -O1..-O4, -1 for -O0; 0: the default, 4.
+                                                    CU_JIT_OPTIMIZATION_LEVEL */
+    int         target;                          /* compute capability, 75 for 7.5 (as CUjit_target); 0: the context's
+                                                    device. CU_JIT_TARGET */
+    int         prefer_binary;                   /* 1: of a fatbin without code for exactly this device, take compatible
+                                                    code rather than PTX; not for linkers. CU_JIT_FALLBACK_STRATEGY */
     int         cache_mode;                      /* 1: loads cached in L2 only, 2: in L1, too; CU_JIT_CACHE_MODE */
-    int         debug_info, line_info;           /* 1: generate; CU_JIT_GENERATE_DEBUG_INFO, CU_JIT_GENERATE_LINE_INFO */
-    int         verbose;                         /* 1: the compiler tells registers and the like in gpuexec_module_log(), unless the code
-                                                    comes from the driver's cache. CU_JIT_LOG_VERBOSE */
+    int         debug_info, line_info;           /* 1: generate; CU_JIT_GENERATE_DEBUG_INFO,
+                                                    CU_JIT_GENERATE_LINE_INFO */
+    int         verbose;                         /* 1: the compiler tells registers and the like in
+                                                    gpuexec_module_log(), unless the code comes from the driver's cache.
+                                                    CU_JIT_LOG_VERBOSE */
     /* newer drivers only: */
     int         position_independent;            /* 1: CU_JIT_POSITION_INDEPENDENT_CODE */
-    int         min_blocks, max_block_threads;   /* as .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM, CU_JIT_MAX_THREADS_PER_BLOCK */
-    int         override_directives;             /* 1: what is set here wins against PTX's own; CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
+    int         min_blocks, max_block_threads;   /* as .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM,
+                                                    CU_JIT_MAX_THREADS_PER_BLOCK */
+    int         override_directives;             /* 1: what is set here wins against PTX's own;
+                                                    CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
     int         compile_threads;                 /* host threads for compiling, -1: one per CPU; CU_JIT_SPLIT_COMPILE */
     unsigned    end_canary;
 } gpuexec_module_desc;
 
-/* Loads an image from memory: PTX text, cubin or fatbin. bytes: its length, or 0 if it is PTX that ends in NUL or a binary (which
-   knows its own length). The image may be freed afterwards. Compiling PTX takes milliseconds to seconds the first time.
-   cuModuleLoadDataEx. */
-GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image, size_t bytes, const gpuexec_module_desc *desc);
+/* Loads an image from memory: PTX text, cubin or fatbin. bytes: its length, or 0 if it is PTX that ends in NUL or a
+   binary (which knows its own length). The image may be freed afterwards. Compiling PTX takes milliseconds to seconds
+   the first time. cuModuleLoadDataEx. */
+GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image,
+                                                  size_t bytes, const gpuexec_module_desc *desc);
 
 /* The same from a file. A relative path is relative to the working directory. */
-GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path, const gpuexec_module_desc *desc);
+GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
+                                                       const gpuexec_module_desc *desc);
 
 /* Adopts a CUmodule of that context that someone else unloads, after the handle has ended. */
-GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context, struct CUmod_st *native);
+GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUmod_st *native);
 
 /* The CUmodule, which stays gpuexec's to unload; NULL if the handle is not ok. */
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module);
 
-/* What the compiler said when it succeeded: warnings, and more with desc.verbose. "" if nothing. Lives as long as the module. */
+/* What the compiler said when it succeeded: warnings, and more with desc.verbose. "" if nothing. Lives
+   as long as the module. */
 GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module);
 
-/* Milliseconds that the driver says it spent compiling; 0 if it took the image as it was or from its cache, negative if the handle
-   is not ok. */
+/* Milliseconds that the driver says it spent compiling; 0 if it took the image as it was or from its cache, negative if
+   the handle is not ok. */
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
 
-/* Threads per block that the compiler targeted, when desc.threads_per_block asked for some; 0 if it did not; -1 if the handle is not ok. */
+/* Threads per block that the compiler targeted, when desc.threads_per_block asked for some; 0 if it did not; -1 if the
+   handle is not ok. */
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module);
 
 /* Kernels in the image, and the name of each; -1 and NULL when unknown (a driver before 12.4, and a binary, or one
@@ -678,13 +735,18 @@ GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module);
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module);
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index);
 
-/* Address, and size in bytes if `bytes` is not NULL, of a __device__ or __constant__ variable; 0 if it fails. cuModuleGetGlobal. */
-GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name, size_t *bytes);
+/* Address, and size in bytes if `bytes` is not NULL, of a __device__ or __constant__ variable; 0 if it fails.
+   cuModuleGetGlobal. */
+GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name,
+                                                 size_t *bytes);
 
-/* Copies bytes from the host into that variable's beginning, or from there to the host: the variable's size, or less. Finished when they
-   return, and ordered on the legacy stream. Refused while a failure is latched. cuMemcpyHtoD, cuMemcpyDtoH. */
-GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name, const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name, void *to, size_t bytes);
+/* Copies bytes from the host into that variable's beginning, or from there to the host: the variable's size, or less.
+   Finished when they return, and ordered on the legacy stream. Refused while a failure is latched. cuMemcpyHtoD,
+   cuMemcpyDtoH. */
+GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
+                                                        const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
+                                                        void *to, size_t bytes);
 
 /* Unloads; the handles of its kernels end. Waits for running work as the driver needs it. cuModuleUnload. */
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module);
@@ -692,8 +754,10 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
 /* The kernel of that name. It lives as long as its module; asking twice gives the same handle. cuModuleGetFunction. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name);
 
-/* Adopts a CUfunction of that context, whose module someone else unloads, after the handle has ended. cuFuncGetName, cuFuncGetParamInfo. */
-GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context, struct CUfunc_st *native);
+/* Adopts a CUfunction of that context, whose module someone else unloads, after the handle has ended. cuFuncGetName,
+   cuFuncGetParamInfo. */
+GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUfunc_st *native);
 
 /* The CUfunction, which lives as long as its module; NULL if the handle is not ok. */
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel);
@@ -705,7 +769,8 @@ typedef struct gpuexec_kernel_info {
     int         registers;                       /* per thread */
     int         ptx_version, binary_version;     /* 75 for compute capability 7.5 */
     size_t      static_shared, local_bytes, constant_bytes;
-    size_t      max_dynamic_shared;              /* bytes it may be launched with now; launches raise it by themselves, up to the device's limit */
+    size_t      max_dynamic_shared;              /* bytes it may be launched with now; launches raise it by themselves,
+                                                    up to the device's limit */
     int         cache_mode_ca;                   /* 1: compiled to cache global loads in L1 */
     int         preferred_carveout;              /* of L1 for shared memory, in percent; -1: the driver's choice */
     /* clusters; 0 on drivers and devices without them: */
@@ -714,7 +779,8 @@ typedef struct gpuexec_kernel_info {
 } gpuexec_kernel_info;
 
 /* What the compiler and the driver know of a kernel. A question. cuFuncGetAttribute. */
-GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info);
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel,
+                                                      gpuexec_kernel_info *info);
 
 /* Size in bytes of parameter `index`, 0 if it is not known or there is none. cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index);
@@ -734,16 +800,16 @@ typedef enum gpuexec_parameter_type {
    type is known, too: that of gpuexec_params_add and of values in C++. A question. */
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index);
 
-/* Its offset in bytes from the first parameter's start, in the kernel's packed parameters; -1 if it is not known or there is none. cuFuncGetParamInfo,
-   or the PTX text. */
+/* Its offset in bytes from the first parameter's start, in the kernel's packed parameters; -1 if it is not known or
+   there is none. cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index);
 
-/* How many blocks of that size, with that much dynamic shared memory in bytes, run on one multiprocessor at a time; -1 if it fails.
-   cuOccupancyMaxActiveBlocksPerMultiprocessor. */
+/* How many blocks of that size, with that much dynamic shared memory in bytes, run on one multiprocessor at a time; -1
+   if it fails. cuOccupancyMaxActiveBlocksPerMultiprocessor. */
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
-/* The threads per block with which most threads run at a time, with that much dynamic shared memory per block; -1 if it fails. In *blocks,
-   unless NULL, the smallest grid that then fills the device. cuOccupancyMaxPotentialBlockSize. */
+/* The threads per block with which most threads run at a time, with that much dynamic shared memory per block; -1 if it
+   fails. In *blocks, unless NULL, the smallest grid that then fills the device. cuOccupancyMaxPotentialBlockSize. */
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -756,29 +822,37 @@ typedef enum gpuexec_input_type {
     GPUEXEC_INPUT_LIBRARY = 5                    /* an archive of those: libcudadevrt.a */
 } gpuexec_input_type;
 
-/* A linker without inputs. The desc's options are for its PTX inputs; name is that of the linked module in messages, by default "the linked image". */
-GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context, const gpuexec_module_desc *desc);
+/* A linker without inputs. The desc's options are for its PTX inputs; name is that of the linked module in messages, by
+   default "the linked image". */
+GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_module_desc *desc);
 
-/* Adds an input, which is copied: it may be freed afterwards. bytes: its length; may be 0 for PTX that ends in NUL, cubins and fatbins. name: for logs
-   and messages, NULL: "input 1" and so on. PTX is compiled here. GPUEXEC_LINK_FAILED if it defines a symbol of an input before
-   it or does not match one. After a failure the linker is as it was before the call. After the first gpuexec_linker_load, _image or _save that
-   succeeded it is GPUEXEC_TOO_LATE. cuLinkAddData. */
-GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name);
+/* Adds an input, which is copied: it may be freed afterwards. bytes: its length; may be 0 for PTX that ends in NUL,
+   cubins and fatbins. name: for logs and messages, NULL: "input 1" and so on. PTX is compiled here. GPUEXEC_LINK_FAILED
+   if it defines a symbol of an input before it or does not match one. After a failure the linker is as it was before
+   the call. After the first gpuexec_linker_load, _image or _save that succeeded it is GPUEXEC_TOO_LATE.
+   cuLinkAddData. */
+GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
+                                                 const void *data, size_t bytes, const char *name);
 
 /* The same from a file, whose path is the name. */
-GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const char *path);
+GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
+                                                      const char *path);
 
-/* Links, if that was not done yet, and loads the result; each call makes a module of its own. GPUEXEC_LINK_FAILED if symbols are missing,
-   there twice, or do not match: the text names them; inputs may still be added. As _image and _save, it is refused while a failure is latched, for
-   instance that of an input that is missing now. cuLinkComplete, cuModuleLoadDataEx. */
+/* Links, if that was not done yet, and loads the result; each call makes a module of its own. GPUEXEC_LINK_FAILED if
+   symbols are missing, there twice, or do not match: the text names them; inputs may still be added. As _image and
+   _save, it is refused while a failure is latched, for instance that of an input that is missing now. cuLinkComplete,
+   cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker);
 
-/* Links, if that was not done yet, and gives the image, for gpuexec_module_load in this process or another. It lives as long as the linker.
-   _save writes it to a file, whole or not at all (written aside, then renamed). */
-GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image, size_t *bytes);
+/* Links, if that was not done yet, and gives the image, for gpuexec_module_load in this process or another. It lives as
+   long as the linker. _save writes it to a file, whole or not at all (written aside, then renamed). */
+GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
+                                                   size_t *bytes);
 GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path);
 
-/* What compiler and linker told so far without failing, much with desc.verbose; "" if nothing. Until the next call with this linker. */
+/* What compiler and linker told so far without failing, much with desc.verbose; "" if nothing. Until the next call with
+   this linker. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
 /* Milliseconds that the driver says it spent compiling and linking so far; negative if the handle is not ok. */
@@ -791,9 +865,11 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_
    >>memory   All sizes in bytes unless a name says otherwise. */
 
 typedef enum gpuexec_memory_kind {
-    GPUEXEC_MEMORY_PAGEABLE = 0,                 /* not known to CUDA: ordinary host memory, or no memory at all, which CUDA cannot tell apart */
+    GPUEXEC_MEMORY_PAGEABLE = 0,                 /* not known to CUDA: ordinary host memory, or no memory at all, which
+                                                    CUDA cannot tell apart */
     GPUEXEC_MEMORY_DEVICE = 1,
-    GPUEXEC_MEMORY_PINNED = 2,                   /* host memory that CUDA allocated page-locked, or that another library registered */
+    GPUEXEC_MEMORY_PINNED = 2,                   /* host memory that CUDA allocated page-locked, or that another library
+                                                    registered */
     GPUEXEC_MEMORY_REGISTERED = 3,               /* host memory that gpuexec_register page-locked */
     GPUEXEC_MEMORY_MANAGED = 4                   /* moves between host and devices on demand (cuMemAllocManaged) */
 } gpuexec_memory_kind;
@@ -801,98 +877,121 @@ typedef enum gpuexec_memory_kind {
 /* Device memory, uninitialised, aligned to 256 bytes at least; 0 if it fails. cuMemAlloc. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context context, size_t bytes);
 
-/* Device memory for `height` rows of `width_bytes` each. The rows begin *pitch bytes apart, which the driver chooses so that each begins aligned for
-   accesses of `element_bytes` (4, 8 or 16). gpuexec_free. 0 if it fails. cuMemAllocPitch. */
-GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes, size_t height, unsigned element_bytes, size_t *pitch);
+/* Device memory for `height` rows of `width_bytes` each. The rows begin *pitch bytes apart, which the driver chooses so
+   that each begins aligned for accesses of `element_bytes` (4, 8 or 16). gpuexec_free. 0 if it fails.
+   cuMemAllocPitch. */
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
+                                                 size_t height, unsigned element_bytes, size_t *pitch);
 
 /* Frees what gpuexec_alloc or gpuexec_alloc_pitched gave; 0 is ignored. Waits for work that may use it. cuMemFree. */
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address);
 
-/* Page-locked host memory, uninitialised, which copies use without staging and kernels can access by gpuexec_pinned_address(); NULL
-   if it fails. Dear to make (it locks pages), so make it once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
+/* Page-locked host memory, uninitialised, which copies use without staging and kernels can access by
+   gpuexec_pinned_address(); NULL if it fails. Dear to make (it locks pages), so make it once. cuMemHostAlloc with
+   PORTABLE and DEVICEMAP. */
 GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes);
 
 /* Frees what gpuexec_alloc_pinned gave; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
-/* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, for all devices, until gpuexec_unregister(memory), which must come before
-   it is freed. Any address and size; dear, as it locks pages. Memory that is page-locked already, all or in part, is BAD_ARGUMENT.
-   cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
+/* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, for all devices, until
+   gpuexec_unregister(memory), which must come before it is freed. Any address and size; dear, as it locks pages. Memory
+   that is page-locked already, all or in part, is BAD_ARGUMENT. cuMemHostRegister with PORTABLE and DEVICEMAP,
+   cuMemHostUnregister. */
 GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory);
 
-/* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both). Already allowed is
-   fine, and so is the same context twice. NOT_SUPPORTED if the devices cannot (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess,
-   cuCtxDisablePeerAccess. */
+/* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both).
+   Already allowed is fine, and so is the same context twice. NOT_SUPPORTED if the devices cannot
+   (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
 GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 
-/* The device address of pinned, registered or managed memory, whoever made it (or of a place inside), for kernels; 0 if it is none.
-   cuPointerGetAttributes. */
+/* The device address of pinned, registered or managed memory, whoever made it (or of a place inside), for kernels; 0 if
+   it is none. cuPointerGetAttributes. */
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory);
 
-/* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0 bytes do
-   nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either. Source and
-   destination may be the same, but must not overlap otherwise, nor go past the end of an allocation. cuMemcpyHtoDAsync,
-   cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
-GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
+/* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0
+   bytes do nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either.
+   Source and destination may be the same, but must not overlap otherwise, nor go past the end of an allocation.
+   cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
+GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                              const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from,
+                                               size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from,
+                                           size_t bytes);
 
-/* The same with the contexts named that the memory was made in, as cuMemcpyPeerAsync wants them: needed only for memory that is not in the
-   unified address space. */
-GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
+/* The same with the contexts named that the memory was made in, as cuMemcpyPeerAsync wants them: needed only for memory
+   that is not in the unified address space. */
+GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                                gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes);
 
-/* `height` rows of `width_bytes` each, on a stream. A pitch is the distance of two rows' begins in bytes: at least the width, at most the
-   device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. Width or height 0 does nothing. To begin at column x (bytes) of row y, add y * pitch + x to the
-   address. cuMemcpy2DAsync, cuMemsetD2D8Async. */
-GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
+/* `height` rows of `width_bytes` each, on a stream. A pitch is the distance of two rows' begins in bytes: at least the
+   width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. Width or height 0 does nothing. To begin at column x
+   (bytes) of row y, add y * pitch + x to the address. cuMemcpy2DAsync, cuMemsetD2D8Async. */
+GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                                 size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch,
+                                                  gpuexec_ptr from, size_t from_pitch,
                                                  size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch,
+                                              gpuexec_ptr from, size_t from_pitch,
                                              size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
+GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
+                                              unsigned char value, size_t width_bytes,
                                              size_t height);
 
-/* Fills with a byte, or with `count` 16-bit or 32-bit words (the address must be a multiple of 2 or 4), on a stream. cuMemsetD8Async,
-   cuMemsetD16Async, cuMemsetD32Async. */
-GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count);
-GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count);
+/* Fills with a byte, or with `count` 16-bit or 32-bit words (the address must be a multiple of 2 or 4), on a stream.
+   cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
+GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                           unsigned char value, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                             unsigned short value, size_t count);
+GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
+                                             size_t count);
 
-/* The same without a stream: finished when they return (ordered on the legacy stream). Refused while a failure is latched, which
-   they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
-GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes);
+/* The same without a stream: finished when they return (ordered on the legacy stream). Refused while a failure is
+   latched, which they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
+GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                  const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to,
+                                                   gpuexec_ptr from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                               gpuexec_ptr from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                               unsigned char value, size_t bytes);
 
 typedef struct gpuexec_pointer_info {
     gpuexec_memory_kind kind;
-    int         device;                          /* ordinal: where it is, or for whom host memory was made; -1 if pageable */
-    gpuexec_ptr base;                            /* where its allocation begins, and that one's bytes; 0 if not known */
+    int         device;                     /* ordinal: where it is, or for whom host memory was made; -1 if pageable */
+    gpuexec_ptr base;                       /* where its allocation begins, and that one's bytes; 0 if not known */
     size_t      bytes;
-    gpuexec_ptr device_address;                  /* of the byte asked for, on that device; 0 if it cannot access it */
-    void       *host_address;                    /* likewise, on the host; NULL if that cannot access it, or it is pageable */
-    int         ours;                            /* 1: gpuexec made or registered it ... */
-    const char *where;                           /* ... here: "main.c:12", until gpuexec_shutdown; else NULL */
+    gpuexec_ptr device_address;            /* of the byte asked for, on that device; 0 if it cannot access it */
+    void       *host_address;              /* likewise, on the host; NULL if that cannot access it, or it is pageable */
+    int         ours;                      /* 1: gpuexec made or registered it ... */
+    const char *where;                     /* ... here: "main.c:12", until gpuexec_shutdown; else NULL */
 } gpuexec_pointer_info;
 
-/* What CUDA knows of any address, whoever made it (the CUDA runtime's pointers are the same): a device address, or a host pointer as
-   (uintptr_t)pointer. A question. cuPointerGetAttributes, cuMemGetAddressRange. */
-GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address, gpuexec_pointer_info *info);
+/* What CUDA knows of any address, whoever made it (the CUDA runtime's pointers are the same): a device address, or a
+   host pointer as (uintptr_t)pointer. A question. cuPointerGetAttributes, cuMemGetAddressRange. */
+GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
+                                                       gpuexec_pointer_info *info);
 
 typedef struct gpuexec_copy_info {
-    int  asynchronous;                           /* 1: the call returns at once; 0: it may wait for earlier work of the stream, or for the copy itself */
+    int  asynchronous;                           /* 1: the call returns at once; 0: it may wait for earlier work of the
+                                                    stream, or for the copy itself */
     int  overlaps;                               /* 1: the copy can run beside kernels of other streams */
     char why[400];                               /* in one sentence, with the cure if there is one */
 } gpuexec_copy_info;
 
-/* Whether a copy on `stream` would be asynchronous, and if not, why: what CUDA documents as its synchronisation behaviour, for these two addresses
-   (host pointers as (uintptr_t)pointer) as they are now. Copies nothing. A question. */
-GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info);
+/* Whether a copy on `stream` would be asynchronous, and if not, why: what CUDA documents as its synchronisation
+   behaviour, for these two addresses (host pointers as (uintptr_t)pointer) as they are now. Copies nothing. A
+   question. */
+GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
+                                                gpuexec_copy_info *info);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>stream   Queues of work. */
@@ -900,28 +999,32 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 typedef struct gpuexec_stream_desc {
     unsigned start_canary;
     int      non_blocking;                       /* 1: not ordered against the legacy stream. CU_STREAM_NON_BLOCKING */
-    int      priority;                           /* lower numbers first, as CUDA; one out of gpuexec_context_get_priorities' range becomes
-                                                    the nearest in it (gpuexec_stream_get_info tells) */
+    int      priority;                           /* lower numbers first, as CUDA; one out of
+                                                    gpuexec_context_get_priorities' range becomes the nearest in it
+                                                    (gpuexec_stream_get_info tells) */
     unsigned end_canary;
 } gpuexec_stream_desc;
 
-/* Makes a stream; NULL: a blocking one of default priority. Destroyed by gpuexec_stream_destroy, or with its context. cuStreamCreateWithPriority. */
-GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context, const gpuexec_stream_desc *desc);
+/* Makes a stream; NULL: a blocking one of default priority. Destroyed by gpuexec_stream_destroy, or with its context.
+   cuStreamCreateWithPriority. */
+GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_stream_desc *desc);
 
 /* The context's legacy default stream (the "NULL stream"). The same handle each time; destroying it is an error. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context);
 
-/* The context's per-thread default stream: for each thread that uses the handle, a stream of that thread's own, made by the driver, and ordered against
-   the legacy one. It is what code compiled with --default-stream per-thread uses as stream 0. The same handle each time and on all threads; destroying it
-   is an error. */
+/* The context's per-thread default stream: for each thread that uses the handle, a stream of that thread's own, made by
+   the driver, and ordered against the legacy one. It is what code compiled with --default-stream per-thread uses as
+   stream 0. The same handle each time and on all threads; destroying it is an error. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context);
 
-/* Adopts a CUstream (or cudaStream_t) that someone else destroys; it must belong to `context`. NULL and CU_STREAM_LEGACY are the legacy stream,
-   CU_STREAM_PER_THREAD the per-thread one. */
-GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context, struct CUstream_st *native);
+/* Adopts a CUstream (or cudaStream_t) that someone else destroys; it must belong to `context`. NULL and
+   CU_STREAM_LEGACY are the legacy stream, CU_STREAM_PER_THREAD the per-thread one. */
+GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUstream_st *native);
 
-/* The CUstream; for the legacy stream CU_STREAM_LEGACY ((CUstream)1), for the per-thread one CU_STREAM_PER_THREAD ((CUstream)2), NULL if the handle is
-   not ok. */
+/* The CUstream; for the legacy stream CU_STREAM_LEGACY ((CUstream)1), for the per-thread one CU_STREAM_PER_THREAD
+   ((CUstream)2), NULL if the handle is not ok. */
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream);
 
 /* Waits until all work of the stream is done. Returns and takes the thread's latched failure. cuStreamSynchronize. */
@@ -930,18 +1033,20 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_stream_sync_at(const char *whe
 /* GPUEXEC_OK if all work is done, GPUEXEC_NOT_READY if not. A question. cuStreamQuery. */
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
 
-/* Later work on `stream` waits until the event's last record is reached, on whichever stream of whichever device; an event that was
-   never recorded is not waited for. cuStreamWaitEvent. */
+/* Later work on `stream` waits until the event's last record is reached, on whichever stream of whichever device; an
+   event that was never recorded is not waited for. cuStreamWaitEvent. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event);
 
 /* Later work on `stream` waits for all work queued on `other` so far, of whichever device. cuEventRecord and
    cuStreamWaitEvent, on an event that the context keeps for it. */
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other);
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
+                                                         gpuexec_stream other);
 
-/* Calls function(user) on a thread of the driver's when the stream has come there; later work of the stream waits until it returns. The function
-   must not call CUDA, nor anything that waits for it. It is called even if an earlier kernel has failed, or not: do not free memory only there.
-   cuLaunchHostFunc. */
-GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream, void (*function)(void *user), void *user);
+/* Calls function(user) on a thread of the driver's when the stream has come there; later work of the stream waits until
+   it returns. The function must not call CUDA, nor anything that waits for it. It is called even if an earlier kernel
+   has failed, or not: do not free memory only there. cuLaunchHostFunc. */
+GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
+                                                           void (*function)(void *user), void *user);
 
 typedef struct gpuexec_stream_info {
     int device;                                  /* ordinal */
@@ -951,7 +1056,8 @@ typedef struct gpuexec_stream_info {
 } gpuexec_stream_info;
 
 /* What the stream is. A question. cuStreamGetFlags, cuStreamGetPriority. */
-GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream, gpuexec_stream_info *info);
+GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream,
+                                                      gpuexec_stream_info *info);
 
 /* Ends the handle; work already queued still runs. An adopted stream itself stays. cuStreamDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream);
@@ -961,16 +1067,19 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 
 typedef struct gpuexec_event_desc {
     unsigned start_canary;
-    int      no_timing;                          /* 1: cheaper, for order only. CU_EVENT_DISABLE_TIMING */
-    int      blocking_sync;                      /* 1: gpuexec_event_sync sleeps instead of spinning. CU_EVENT_BLOCKING_SYNC */
+    int      no_timing;                   /* 1: cheaper, for order only. CU_EVENT_DISABLE_TIMING */
+    int      blocking_sync;               /* 1: gpuexec_event_sync sleeps instead of spinning. CU_EVENT_BLOCKING_SYNC */
     unsigned end_canary;
 } gpuexec_event_desc;
 
-/* Makes an event, for gpuexec_event_record; NULL: one that takes the time. Destroyed by gpuexec_event_destroy, or with its context. cuEventCreate. */
-GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context, const gpuexec_event_desc *desc);
+/* Makes an event, for gpuexec_event_record; NULL: one that takes the time. Destroyed by gpuexec_event_destroy, or with
+   its context. cuEventCreate. */
+GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
+                                                  const gpuexec_event_desc *desc);
 
 /* Adopts a CUevent (or cudaEvent_t) of that context that someone else destroys. */
-GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context, struct CUevent_st *native);
+GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context,
+                                                       struct CUevent_st *native);
 
 /* The CUevent; NULL if the handle is not ok. */
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
@@ -980,9 +1089,11 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
    takes its time fails, too, until it is recorded again. cuEventRecord. */
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream);
 
-/* Makes an event in the stream's context and records it there: the point where the stream is now, to wait for or to take the time from. Destroy it when
-   you are done with it, which may be before it is reached. Refused while a failure is latched. cuEventCreate, cuEventRecord. */
-GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream, const gpuexec_event_desc *desc);
+/* Makes an event in the stream's context and records it there: the point where the stream is now, to wait for or to
+   take the time from. Destroy it when you are done with it, which may be before it is reached. Refused while a failure
+   is latched. cuEventCreate, cuEventRecord. */
+GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
+                                                   const gpuexec_event_desc *desc);
 
 /* Waits until the last record is reached (at once if there was none). Returns and takes the thread's latched failure.
    cuEventSynchronize. */
@@ -991,11 +1102,12 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_event_sync_at(const char *wher
 /* GPUEXEC_OK if the last record is reached, GPUEXEC_NOT_READY if not. A question. cuEventQuery. */
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
 
-/* Milliseconds from `start` to `stop`; both must be recorded and reached (gpuexec_event_sync(stop) first). Negative if it cannot be
-   told: gpuexec_error_text() says why. A question. cuEventElapsedTime. */
+/* Milliseconds from `start` to `stop`; both must be recorded and reached (gpuexec_event_sync(stop) first). Negative if
+   it cannot be told: gpuexec_error_text() says why. A question. cuEventElapsedTime. */
 GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop);
 
-/* Ends the handle, without waiting; a stream that waits for the event still does. An adopted event itself stays. cuEventDestroy. */
+/* Ends the handle, without waiting; a stream that waits for the event still does. An adopted event itself stays.
+   cuEventDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1007,8 +1119,8 @@ typedef struct gpuexec_dims {
     unsigned shared_bytes;                       /* dynamic shared memory per block */
 } gpuexec_dims;
 
-/* Enough blocks of block_x (times block_y) threads to cover n (width times height) threads: the kernel checks its index against n.
-   n 0 gives an empty grid, which gpuexec_launch refuses. No dynamic shared memory. Pure functions. */
+/* Enough blocks of block_x (times block_y) threads to cover n (width times height) threads: the kernel checks its index
+   against n. n 0 gives an empty grid, which gpuexec_launch refuses. No dynamic shared memory. Pure functions. */
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x);
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y);
 
@@ -1027,44 +1139,54 @@ typedef struct gpuexec_args {                    /* of GPUEXEC_ARGS or gpuexec_p
     gpuexec_params        block;                 /* typed is 2, from gpuexec_params_args: whose arguments these are */
 } gpuexec_args;
 
-/* Launches the kernel on the stream and returns at once. dims and args are checked against the kernel first; a launch that the
-   driver refuses is explained with the numbers. Argument values are copied during the call. Kernel and stream must be of one
-   CUcontext.
+/* Launches the kernel on the stream and returns at once. dims and args are checked against the kernel first; a launch
+   that the driver refuses is explained with the numbers. Argument values are copied during the call. Kernel and stream
+   must be of one CUcontext.
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
    In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b).
    cuLaunchKernelEx, which takes a little less time than cuLaunchKernel; before CUDA 11.8 that. */
-GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                             gpuexec_dims dims, gpuexec_args args);
 
-/* The same as one cooperative grid: all of its blocks run at the same time and may wait for each other (grid.sync() of cooperative groups). A grid with more
-   blocks than fit is refused (BAD_LAUNCH) with both numbers; gpuexec_kernel_cooperative_blocks tells how many do. cuLaunchCooperativeKernel. */
-GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+/* The same as one cooperative grid: all of its blocks run at the same time and may wait for each other (grid.sync() of
+   cooperative groups). A grid with more blocks than fit is refused (BAD_LAUNCH) with both numbers;
+   gpuexec_kernel_cooperative_blocks tells how many do. cuLaunchCooperativeKernel. */
+GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
+                                                         gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
-/* Launch attributes. Zero everywhere is gpuexec_launch; cooperative alone is gpuexec_launch_cooperative, on any driver; the others need a driver of
-   CUDA 11.8. */
+/* Launch attributes. Zero everywhere is gpuexec_launch; cooperative alone is gpuexec_launch_cooperative, on any driver;
+   the others need a driver of CUDA 11.8. */
 typedef struct gpuexec_launch_desc {
     unsigned start_canary;
-    unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster, which run at the same time and can read each other's shared memory; the grid is a
-                                                    multiple of it. 0 everywhere: no clusters, or the kernel's own (__cluster_dims__). From compute
+    unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster, which run at the same time and can read each
+                                                    other's shared memory; the grid is a multiple of it. 0 everywhere:
+                                                    no clusters, or the kernel's own (__cluster_dims__). From compute
                                                     capability 9.0 on. CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
-    int      non_portable_cluster;               /* 1: more than 8 blocks in a cluster, which not every device of 9.0 or later can run */
+    int      non_portable_cluster;               /* 1: more than 8 blocks in a cluster, which not every device of 9.0 or
+                                                    later can run */
     int      cooperative;                        /* 1: as gpuexec_launch_cooperative */
-    int      has_priority, priority;             /* has_priority 1: this priority (lower numbers first, as CUDA) instead of the stream's */
-    int      programmatic;                       /* 1: may begin before the kernel ahead in the stream has ended; only for kernels that wait for it themselves
-                                                    (cudaGridDependencySynchronize). CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
-    int      memory_sync_domain;                 /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 as the stream's (default), 1 remote */
+    int      has_priority, priority;             /* has_priority 1: this priority (lower numbers first, as CUDA) instead
+                                                    of the stream's */
+    int      programmatic;                       /* 1: may begin before the kernel ahead in the stream has ended; only
+                                                    for kernels that wait for it themselves
+                                                    (cudaGridDependencySynchronize).
+                                                    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
+    int      memory_sync_domain;                /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 as the stream's (default), 1 remote */
     unsigned end_canary;
 } gpuexec_launch_desc;
 
 /* gpuexec_launch with attributes; NULL for none. In C++ the values may follow the desc. cuLaunchKernelEx. */
-GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                  gpuexec_dims dims,
                                                  const gpuexec_launch_desc *desc, gpuexec_args args);
 
-/* The most blocks that a cooperative grid of the kernel can have, with blocks of so many threads and so many bytes of dynamic shared memory; -1 if it
-   fails. A question. cuOccupancyMaxActiveBlocksPerMultiprocessor times the multiprocessors. */
+/* The most blocks that a cooperative grid of the kernel can have, with blocks of so many threads and so many bytes of
+   dynamic shared memory; -1 if it fails. A question. cuOccupancyMaxActiveBlocksPerMultiprocessor times the
+   multiprocessors. */
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
-/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the end of the enclosing block (for a
-   constant or an expression, make a variable first), of at most 32764 bytes each.
+/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the
+   end of the enclosing block (for a constant or an expression, make a variable first), of at most 32764 bytes each.
    In C++: just the values. */
 #ifdef __cplusplus
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
@@ -1072,39 +1194,50 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 #else
 #  define GPUEXEC_ARGS(...) ((gpuexec_args){ \
        (const void *const[]){ GXI_EACH(GXI_ADDRESS, __VA_ARGS__) }, \
-       (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__), 0, { 0 } })
+       (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__), 0, { 0 } \
+       })
 #  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0, 0, { 0 } })
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>params   Arguments packed as the device wants them, and launches made ready once. */
 
-/* The types of kernel parameters: size and alignment in device code (CUDA C++ Programming Guide, table "Alignment Requirements"), whatever the host
-   compiler thinks of its own type of that name. double4 and the like are CUDA 13's of two alignments; the one of CUDA 12 is _16A. */
+/* The types of kernel parameters: size and alignment in device code (CUDA C++ Programming Guide, table "Alignment
+   Requirements"), whatever the host compiler thinks of its own type of that name. double4 and the like are CUDA 13's of
+   two alignments; the one of CUDA 12 is _16A. */
 #define GXI_TYPES(ROW) \
     ROW(GPUEXEC_BOOL, bool, 1, 1) \
     ROW(GPUEXEC_CHAR, char, 1, 1)           /* signed char, too */ \
-    ROW(GPUEXEC_CHAR1, char1, 1, 1) ROW(GPUEXEC_CHAR2, char2, 2, 2) ROW(GPUEXEC_CHAR3, char3, 3, 1) ROW(GPUEXEC_CHAR4, char4, 4, 4) \
+    ROW(GPUEXEC_CHAR1, char1, 1, 1) ROW(GPUEXEC_CHAR2, char2, 2, 2) ROW(GPUEXEC_CHAR3, char3, 3, 1) \
+    ROW(GPUEXEC_CHAR4, char4, 4, 4) \
     ROW(GPUEXEC_UCHAR, unsigned char, 1, 1) \
-    ROW(GPUEXEC_UCHAR1, uchar1, 1, 1) ROW(GPUEXEC_UCHAR2, uchar2, 2, 2) ROW(GPUEXEC_UCHAR3, uchar3, 3, 1) ROW(GPUEXEC_UCHAR4, uchar4, 4, 4) \
+    ROW(GPUEXEC_UCHAR1, uchar1, 1, 1) ROW(GPUEXEC_UCHAR2, uchar2, 2, 2) ROW(GPUEXEC_UCHAR3, uchar3, 3, 1) \
+    ROW(GPUEXEC_UCHAR4, uchar4, 4, 4) \
     ROW(GPUEXEC_SHORT, short, 2, 2) \
-    ROW(GPUEXEC_SHORT1, short1, 2, 2) ROW(GPUEXEC_SHORT2, short2, 4, 4) ROW(GPUEXEC_SHORT3, short3, 6, 2) ROW(GPUEXEC_SHORT4, short4, 8, 8) \
+    ROW(GPUEXEC_SHORT1, short1, 2, 2) ROW(GPUEXEC_SHORT2, short2, 4, 4) ROW(GPUEXEC_SHORT3, short3, 6, 2) \
+    ROW(GPUEXEC_SHORT4, short4, 8, 8) \
     ROW(GPUEXEC_USHORT, unsigned short, 2, 2) \
-    ROW(GPUEXEC_USHORT1, ushort1, 2, 2) ROW(GPUEXEC_USHORT2, ushort2, 4, 4) ROW(GPUEXEC_USHORT3, ushort3, 6, 2) ROW(GPUEXEC_USHORT4, ushort4, 8, 8) \
+    ROW(GPUEXEC_USHORT1, ushort1, 2, 2) ROW(GPUEXEC_USHORT2, ushort2, 4, 4) ROW(GPUEXEC_USHORT3, ushort3, 6, 2) \
+    ROW(GPUEXEC_USHORT4, ushort4, 8, 8) \
     ROW(GPUEXEC_INT, int, 4, 4) \
-    ROW(GPUEXEC_INT1, int1, 4, 4) ROW(GPUEXEC_INT2, int2, 8, 8) ROW(GPUEXEC_INT3, int3, 12, 4) ROW(GPUEXEC_INT4, int4, 16, 16) \
+    ROW(GPUEXEC_INT1, int1, 4, 4) ROW(GPUEXEC_INT2, int2, 8, 8) ROW(GPUEXEC_INT3, int3, 12, 4) \
+    ROW(GPUEXEC_INT4, int4, 16, 16) \
     ROW(GPUEXEC_UINT, unsigned, 4, 4) \
-    ROW(GPUEXEC_UINT1, uint1, 4, 4) ROW(GPUEXEC_UINT2, uint2, 8, 8) ROW(GPUEXEC_UINT3, uint3, 12, 4) ROW(GPUEXEC_UINT4, uint4, 16, 16) \
+    ROW(GPUEXEC_UINT1, uint1, 4, 4) ROW(GPUEXEC_UINT2, uint2, 8, 8) ROW(GPUEXEC_UINT3, uint3, 12, 4) \
+    ROW(GPUEXEC_UINT4, uint4, 16, 16) \
     ROW(GPUEXEC_LONGLONG, long long, 8, 8) \
-    ROW(GPUEXEC_LONGLONG1, longlong1, 8, 8) ROW(GPUEXEC_LONGLONG2, longlong2, 16, 16) ROW(GPUEXEC_LONGLONG3, longlong3, 24, 8) \
+    ROW(GPUEXEC_LONGLONG1, longlong1, 8, 8) ROW(GPUEXEC_LONGLONG2, longlong2, 16, 16) \
+    ROW(GPUEXEC_LONGLONG3, longlong3, 24, 8) \
     ROW(GPUEXEC_LONGLONG4_16A, longlong4_16a, 32, 16) ROW(GPUEXEC_LONGLONG4_32A, longlong4_32a, 32, 32) \
     ROW(GPUEXEC_ULONGLONG, unsigned long long, 8, 8) \
-    ROW(GPUEXEC_ULONGLONG1, ulonglong1, 8, 8) ROW(GPUEXEC_ULONGLONG2, ulonglong2, 16, 16) ROW(GPUEXEC_ULONGLONG3, ulonglong3, 24, 8) \
+    ROW(GPUEXEC_ULONGLONG1, ulonglong1, 8, 8) ROW(GPUEXEC_ULONGLONG2, ulonglong2, 16, 16) \
+    ROW(GPUEXEC_ULONGLONG3, ulonglong3, 24, 8) \
     ROW(GPUEXEC_ULONGLONG4_16A, ulonglong4_16a, 32, 16) ROW(GPUEXEC_ULONGLONG4_32A, ulonglong4_32a, 32, 32) \
     ROW(GPUEXEC_HALF, half, 2, 2) ROW(GPUEXEC_HALF2, half2, 4, 4) \
     ROW(GPUEXEC_BFLOAT16, bfloat16, 2, 2) ROW(GPUEXEC_BFLOAT162, bfloat162, 4, 4) \
     ROW(GPUEXEC_FLOAT, float, 4, 4) \
-    ROW(GPUEXEC_FLOAT1, float1, 4, 4) ROW(GPUEXEC_FLOAT2, float2, 8, 8) ROW(GPUEXEC_FLOAT3, float3, 12, 4) ROW(GPUEXEC_FLOAT4, float4, 16, 16) \
+    ROW(GPUEXEC_FLOAT1, float1, 4, 4) ROW(GPUEXEC_FLOAT2, float2, 8, 8) ROW(GPUEXEC_FLOAT3, float3, 12, 4) \
+    ROW(GPUEXEC_FLOAT4, float4, 16, 16) \
     ROW(GPUEXEC_DOUBLE, double, 8, 8) \
     ROW(GPUEXEC_DOUBLE1, double1, 8, 8) ROW(GPUEXEC_DOUBLE2, double2, 16, 16) ROW(GPUEXEC_DOUBLE3, double3, 24, 8) \
     ROW(GPUEXEC_DOUBLE4_16A, double4_16a, 32, 16) ROW(GPUEXEC_DOUBLE4_32A, double4_32a, 32, 32) \
@@ -1118,43 +1251,55 @@ typedef enum gpuexec_type {
     GXI_TYPES(GXI_ROW)
 #undef GXI_ROW
     GPUEXEC_TYPES,                               /* how many, with NO_TYPE */
-    /* long has 8 bytes on device and host in Linux, 4 in Windows. For a kernel compiled on the other system, name the width: INT or LONGLONG. */
-    GPUEXEC_LONG      = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG, GPUEXEC_INT),        GPUEXEC_ULONG      = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG, GPUEXEC_UINT),
-    GPUEXEC_LONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG1, GPUEXEC_INT1),      GPUEXEC_ULONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG1, GPUEXEC_UINT1),
-    GPUEXEC_LONG2     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG2, GPUEXEC_INT2),      GPUEXEC_ULONG2     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG2, GPUEXEC_UINT2),
-    GPUEXEC_LONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG3, GPUEXEC_INT3),      GPUEXEC_ULONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG3, GPUEXEC_UINT3),
-    GPUEXEC_LONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG4_16A, GPUEXEC_INT4),  GPUEXEC_ULONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG4_16A, GPUEXEC_UINT4),
-    GPUEXEC_LONG4_32A = GPUEXEC_LONGLONG4_32A,   GPUEXEC_ULONG4_32A = GPUEXEC_ULONGLONG4_32A       /* 32 bytes with either long */
+    /* long has 8 bytes on device and host in Linux, 4 in Windows. For a kernel compiled on the other system, name the
+       width: INT or LONGLONG. */
+    GPUEXEC_LONG      = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG, GPUEXEC_INT),
+    GPUEXEC_ULONG      = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG, GPUEXEC_UINT),
+    GPUEXEC_LONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG1, GPUEXEC_INT1),
+    GPUEXEC_ULONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG1, GPUEXEC_UINT1),
+    GPUEXEC_LONG2     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG2, GPUEXEC_INT2),
+    GPUEXEC_ULONG2     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG2, GPUEXEC_UINT2),
+    GPUEXEC_LONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG3, GPUEXEC_INT3),
+    GPUEXEC_ULONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG3, GPUEXEC_UINT3),
+    GPUEXEC_LONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG4_16A, GPUEXEC_INT4),
+    GPUEXEC_ULONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG4_16A, GPUEXEC_UINT4),
+    /* 32 bytes with either long */
+    GPUEXEC_LONG4_32A = GPUEXEC_LONGLONG4_32A,   GPUEXEC_ULONG4_32A = GPUEXEC_ULONGLONG4_32A
 } gpuexec_type;
 
-/* An empty parameter block. It is host memory only, of no context, and neither needs nor starts the driver. One thread at a time may use a block. */
+/* An empty parameter block. It is host memory only, of no context, and neither needs nor starts the driver. One thread
+   at a time may use a block. */
 GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where);
 
 /* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters
    together have at most 32,764 bytes. A block in which one was refused is not whole: it gives no arguments and no data,
    and cannot be launched, until gpuexec_params_clear. */
-GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type, const void *value);
+GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type,
+                                                 const void *value);
 
-/* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and `bytes` a multiple of it. The bytes
-   must lie as in device code: struct { float f; float4 f4; } has 12 bytes of padding behind f there, so a host float4 must be aligned to 16, too. */
-GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value, size_t bytes, size_t alignment);
+/* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and
+   `bytes` a multiple of it. The bytes must lie as in device code: struct { float f; float4 f4; } has 12 bytes of
+   padding behind f there, so a host float4 must be aligned to 16, too. */
+GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value,
+                                                        size_t bytes, size_t alignment);
 
-/* How many arguments it holds, and the offset of one in bytes; -1 if the handle is not ok or there is no such argument. Questions. */
+/* How many arguments it holds, and the offset of one in bytes; -1 if the handle is not ok or there is no such argument.
+   Questions. */
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params);
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
 
-/* The packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the end. Padding inside is 0. It lives until
-   the block changes; writing to it changes the arguments. NULL if it fails. */
+/* The packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the end.
+   Padding inside is 0. It lives until the block changes; writing to it changes the arguments. NULL if it fails. */
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes);
 
 /* The block as the arguments of a launch, of any kind. They live until the block changes or is destroyed: a launch that
    gets them later is refused. Empty if it fails, and then the launch is refused. */
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params);
 
-/* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the offsets by itself (it takes each
-   argument from its address); the packed buffer must pass this. Where an alignment above 16 is involved, devices differ in the offset (measured: 16 on
-   sm_90 for an alignment of 32 behind one char), and the block is laid out as this kernel has it. NOT_SUPPORTED if the kernel's
-   layout is not known. A question. */
+/* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the
+   offsets by itself (it takes each argument from its address); the packed buffer must pass this. Where an alignment
+   above 16 is involved, devices differ in the offset (measured: 16 on sm_90 for an alignment of 32 behind one char),
+   and the block is laid out as this kernel has it. NOT_SUPPORTED if the kernel's layout is not known. A question. */
 GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_params params, gpuexec_kernel kernel);
 
 /* Takes all arguments out, for others to be added. */
@@ -1163,16 +1308,19 @@ GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_pa
 /* Frees the block. Launches that took their arguments from it do not need it any more. */
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params);
 
-/* Makes a launch ready: copies the argument values, and checks everything that gpuexec_launch and the driver would, now. In C++ the values may follow dims.
-   Launching it is as cheap as the driver's call. When its kernel's module has been unloaded or its stream destroyed, launching it is refused (STALE_HANDLE);
-   it ends with the context of its kernel. One thread at a time may use it. */
-GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
+/* Makes a launch ready: copies the argument values, and checks everything that gpuexec_launch and the driver would,
+   now. In C++ the values may follow dims. Launching it is as cheap as the driver's call. When its kernel's module has
+   been unloaded or its stream destroyed, launching it is refused (STALE_HANDLE); it ends with the context of its
+   kernel. One thread at a time may use it. */
+GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                gpuexec_dims dims, gpuexec_args args);
 
 /* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be its size. */
-GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index, const void *value, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
+                                                   const void *value, size_t bytes);
 
-/* Where argument `index` lies, to write to it between launches; `bytes` must be its size. Aligned as its type, up to 16. Lives as long as the prepared
-   launch; NULL if it fails. */
+/* Where argument `index` lies, to write to it between launches; `bytes` must be its size. Aligned as its type, up to
+   16. Lives as long as the prepared launch; NULL if it fails. */
 GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes);
 
 /* Changes grid, block and dynamic shared memory, checked as by gpuexec_prepare; refused ones change nothing. */
@@ -1189,28 +1337,31 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
 
 typedef struct gpuexec_barrier_desc {
     unsigned start_canary;
-    int      host_memory;                        /* 1: through host memory even where the devices reach each other's (slower) */
-    double   timeout_seconds;                    /* how long a device waits for the others; 0: 10 */
+    int      host_memory;                /* 1: through host memory even where the devices reach each other's (slower) */
+    double   timeout_seconds;            /* how long a device waits for the others; 0: 10 */
     unsigned end_canary;
 } gpuexec_barrier_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
-/* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call gpuexec_barrier_sync of
-   kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with what gpuexec_barrier_address gives. Enables peer access between all of the
-   contexts, both ways; where a pair can have none, or with host_memory, it enables none and goes through host memory. It ends with the first of its
-   contexts. One launch uses it at a time. cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
-GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts, unsigned count, const gpuexec_barrier_desc *desc);
+/* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call
+   gpuexec_barrier_sync of kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with what
+   gpuexec_barrier_address gives. Enables peer access between all of the contexts, both ways; where a pair can have
+   none, or with host_memory, it enables none and goes through host memory. It ends with the first of its contexts. One
+   launch uses it at a time. cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
+GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts,
+                                                      unsigned count, const gpuexec_barrier_desc *desc);
 
 /* The kernel argument for the device of contexts[index]: where its part of the barrier lies. 0 if it fails. */
 GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_barrier barrier, unsigned index);
 
-/* 1 if it goes from device to device, 0 if through host memory or the handle is not ok: the answer also for memory of your own that all of its devices shall
-   write to (gpuexec_alloc if 1, gpuexec_alloc_pinned if 0). A question. */
+/* 1 if it goes from device to device, 0 if through host memory or the handle is not ok: the answer also for memory of
+   your own that all of its devices shall write to (gpuexec_alloc if 1, gpuexec_alloc_pinned if 0). A question. */
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier);
 
-/* GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN: kernels have left it by timeout or abort. The text says which device waited how long, in which round, and for
-   whom. The calls that wait (gpuexec_stream_sync ...) say the same of the barriers that their context belongs to, so this is for looking without
-   waiting. A broken barrier stays broken until gpuexec_barrier_reset. A question. */
+/* GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN: kernels have left it by timeout or abort. The text says which device waited
+   how long, in which round, and for whom. The calls that wait (gpuexec_stream_sync ...) say the same of the barriers
+   that their context belongs to, so this is for looking without waiting. A broken barrier stays broken until
+   gpuexec_barrier_reset. A question. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier);
 
 /* Tells all kernels that wait at the barrier, now or later, to leave it. From any thread, while they run. */
@@ -1219,8 +1370,8 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_b
 /* Makes a broken barrier as new. No kernel that uses it may be running. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier);
 
-/* Waits for work on its devices and frees it. GPUEXEC_BARRIER_BROKEN if it is broken and no call has returned that yet, as gpuexec_context_close
-   and gpuexec_shutdown return it, too; it is freed nevertheless. */
+/* Waits for work on its devices and frees it. GPUEXEC_BARRIER_BROKEN if it is broken and no call has returned that yet,
+   as gpuexec_context_close and gpuexec_shutdown return it, too; it is freed nevertheless. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
@@ -1231,35 +1382,41 @@ typedef struct gpuexec_device_launch {           /* what one device does */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;                         /* in a loop or in C++, not GPUEXEC_ARGS, which lives until the end of the block around it:
-                                                    gpuexec_params_args, or arrays of your own */
+    gpuexec_args   args;                         /* in a loop or in C++, not GPUEXEC_ARGS, which lives until the end of
+                                                    the block around it: gpuexec_params_args, or arrays of your own */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
-    GPUEXEC_MULTI_FASTEST = 0,                   /* which is GPUEXEC_MULTI_PER_DEVICE, on all numbers of devices measured */
-    GPUEXEC_MULTI_DRIVER = 1,                    /* the driver's own call, cuLaunchCooperativeKernelMultiDevice (deprecated by CUDA) */
-    GPUEXEC_MULTI_PER_DEVICE = 2                 /* cuLaunchCooperativeKernel for each device, events between the streams */
+    GPUEXEC_MULTI_FASTEST = 0,    /* which is GPUEXEC_MULTI_PER_DEVICE, on all numbers of devices measured */
+    GPUEXEC_MULTI_DRIVER = 1,     /* the driver's own call, cuLaunchCooperativeKernelMultiDevice (deprecated by CUDA) */
+    GPUEXEC_MULTI_PER_DEVICE = 2  /* cuLaunchCooperativeKernel for each device, events between the streams */
 } gpuexec_multi_way;
 
 typedef struct gpuexec_multi_desc {
     unsigned           start_canary;
     gpuexec_multi_way  way;
-    int                no_pre_sync;              /* 1: each kernel waits for earlier work of its own stream only, not of all the streams */
-    int                no_post_sync;             /* 1: later work on a stream waits for that stream's kernel only, not for all kernels */
-    gpuexec_barrier    barrier;                  /* that the kernels use: aborted if only some of them could be started */
+    int                no_pre_sync;              /* 1: each kernel waits for earlier work of its own stream only, not of
+                                                    all the streams */
+    int                no_post_sync;             /* 1: later work on a stream waits for that stream's kernel only, not
+                                                    for all kernels */
+    gpuexec_barrier    barrier;                  /* that the kernels use: aborted if only some of
+                                                    them could be started */
     volatile unsigned *abort_word;               /* of a barrier of your own, in host memory: becomes 1 then; or NULL */
     unsigned           end_canary;
 } gpuexec_multi_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
-/* Launches one kernel on each of several devices as cooperative grids, which run at the same time and may wait for each other. By default none
-   starts before all earlier work of all the streams is done, and nothing later on any of the streams starts before all of them have ended. Before anything
-   starts, all of CUDA's rules are checked, each with an error of its own: devices different and of one model, the same code, grid, block and shared
-   memory on each, every grid small enough to run at once on the device with the fewest multiprocessors, streams that were created (not legacy or
-   per-thread), kernel and stream of one context, no dynamic parallelism, CUDA_LAUNCH_BLOCKING not set. If a launch fails after others have started,
-   these are told to stop through desc.barrier or desc.abort_word. Get all kernels before the first launch, and allocate nothing between
-   launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord, cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
-GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches, unsigned count,
+/* Launches one kernel on each of several devices as cooperative grids, which run at the same time and may wait for each
+   other. By default none starts before all earlier work of all the streams is done, and nothing later on any of the
+   streams starts before all of them have ended. Before anything starts, all of CUDA's rules are checked, each with an
+   error of its own: devices different and of one model, the same code, grid, block and shared memory on each, every
+   grid small enough to run at once on the device with the fewest multiprocessors, streams that were created (not legacy
+   or per-thread), kernel and stream of one context, no dynamic parallelism, CUDA_LAUNCH_BLOCKING not set. If a launch
+   fails after others have started, these are told to stop through desc.barrier or desc.abort_word. Get all kernels
+   before the first launch, and allocate nothing between launches that wait for each other. cuLaunchCooperativeKernel
+   and cuEventRecord, cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
+GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches,
+                                                          unsigned count,
                                                          const gpuexec_multi_desc *desc);
 #endif
 
@@ -1327,7 +1484,8 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
     static_assert(!gxi_is_handle<T>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
     static_assert(!gxi_is_pointer<T>::value,
-                  "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that are device addresses, as cudaMalloc's)");
+                  "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that are device "
+                  "addresses, as cudaMalloc's)");
     static_assert(sizeof(T) <= 32764, "a kernel's parameters have at most 32764 bytes");
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
 }
@@ -1337,7 +1495,8 @@ template <class... T> struct gxi_values {
     const void *addresses[sizeof...(T) + 1];
     unsigned short sizes[2 * sizeof...(T) + 1];
     GXI_INLINE explicit gxi_values(const T &...values)
-        : addresses{ gxi_argument_address(values)..., nullptr }, sizes{ sizeof(T)..., gxi_type_of<T>()..., 0 } {
+        : addresses{ gxi_argument_address(values)..., nullptr }, sizes{ sizeof(T)..., gxi_type_of<T>()..., 0 }
+        {
         static_assert(sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
     }
     GXI_INLINE gpuexec_args args() const {
@@ -1346,26 +1505,31 @@ template <class... T> struct gxi_values {
     }
 };
 template <class... T>
-GXI_INLINE gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+GXI_INLINE gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                            gpuexec_dims dims, const T &...values) {
     return gpuexec_launch_at(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+GXI_INLINE gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                        gpuexec_dims dims, const T &...values) {
     return gpuexec_launch_cooperative_at(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const gpuexec_launch_desc *desc,
+GXI_INLINE gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                 gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                 const T &...values) {
     return gpuexec_launch_with_at(where, kernel, stream, dims, desc, gxi_values<T...>(values...).args());
 }
 template <class... T>
-GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims, const T &...values) {
+GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                               gpuexec_dims dims, const T &...values) {
     return gpuexec_prepare_at(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>names   What programs write: each function whose name ends in _at under its name without, with the caller's place. */
+   >>names   What programs write: each function whose name ends in _at under its name without, with the caller's
+   place. */
 
 #define gpuexec_setup(...)                  gpuexec_setup_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_device_get_info(...)        gpuexec_device_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -1468,9 +1632,10 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 #define gpuexec_barrier_destroy(...)        gpuexec_barrier_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_launch_multi_device(...)    gpuexec_launch_multi_device_at(GPUEXEC_HERE, __VA_ARGS__)
 
-/* >>end-of-api ======================================================================================================= */
+/* >>end-of-api ===================================================================================================== */
 
-#define GXI_ADDRESS(x) (const void *)&(x) /* <- GPUEXEC_ARGS takes variables: put a constant or an expression into one; for none: GPUEXEC_NO_ARGS */
+/* <- GPUEXEC_ARGS takes variables: put a constant or an expression into one; for none: GPUEXEC_NO_ARGS */
+#define GXI_ADDRESS(x) (const void *)&(x)
 /* A larger struct is refused here, where its size would be cut to 16 bits; a kernel's parameters have at most 32764
    bytes. */
 #define GXI_SIZE(x) (unsigned short)(sizeof(x) + 0 * sizeof( \
@@ -1552,15 +1717,15 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
     GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, \
     GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, \
     GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, \
-    GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, \
-    45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, \
-    16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+    GXI_TOO_MANY, GXI_TOO_MANY, GXI_TOO_MANY, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, \
+    46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, \
+    18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define GXI_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22, \
     a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40, a41, a42, a43, a44, a45, \
     a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62, a63, a64, a65, a66, a67, a68, \
     a69, a70, a71, a72, a73, a74, a75, a76, a77, a78, a79, a80, a81, a82, a83, a84, a85, a86, a87, a88, a89, a90, a91, \
-    a92, a93, a94, a95, a96, a97, a98, a99, a100, a101, a102, a103, a104, a105, a106, a107, a108, a109, a110, a111, a112, \
-    a113, a114, a115, a116, a117, a118, a119, a120, a121, a122, a123, a124, a125, a126, a127, a128, n, ...) n
+    a92, a93, a94, a95, a96, a97, a98, a99, a100, a101, a102, a103, a104, a105, a106, a107, a108, a109, a110, a111, \
+    a112, a113, a114, a115, a116, a117, a118, a119, a120, a121, a122, a123, a124, a125, a126, a127, a128, n, ...) n
 /* <<< generated */
 #ifdef GXI_HIDDEN
 #  pragma GCC visibility pop
@@ -1569,14 +1734,14 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 
 #if (defined(GPUEXEC_IMPLEMENTATION) || defined(GPUEXEC_STATIC)) && !defined(GPUEXEC_IMPLEMENTED)
 #define GPUEXEC_IMPLEMENTED
-#if GPUEXEC_VERSION != 100
-#  error "gpuexec.h: the implementation is of version 0.1.0, but another version's header was included before it in this file"
+#if GPUEXEC_VERSION != 200
+#  error "gpuexec.h: this implementation is 0.2.0; another version's header was included before it in this file"
 #endif
 
 /* =====================================================================================================================
-   >>impl   Compiles as C99 and as C++11. Everything below is static but the API. A section calls only sections above it.
+   >>impl   Compiles as C99 and as C++11. Everything below is static but the API. A section calls only sections above.
    ---------------------------------------------------------------------------------------------------------------------
-   >>platform   The only place that knows operating systems: loader, mutex, per-thread record, atomics, process facts. */
+   >>platform   The only place that knows operating systems: loader, mutex, per-thread record, atomics, process. */
 
 #if defined(__cplusplus) && defined(__GNUC__)    /* it is C: in C++ its casts and NULLs are of the old style */
 #  pragma GCC diagnostic push
@@ -1611,12 +1776,24 @@ typedef SRWLOCK gxi_mutex;
 static void gxi_lock(gxi_mutex *m) { AcquireSRWLockExclusive(m); }
 static void gxi_unlock(gxi_mutex *m) { ReleaseSRWLockExclusive(m); }
 typedef DWORD gxi_thread_key;
-static int  gxi_key_new(gxi_thread_key *key, void (__stdcall *end)(void *)) { *key = FlsAlloc(end); return *key == FLS_OUT_OF_INDEXES; }
+
+static int  gxi_key_new(gxi_thread_key *key, void (__stdcall *end)(void *)) {
+    *key = FlsAlloc(end);
+    return *key == FLS_OUT_OF_INDEXES;
+}
+
 static void gxi_key_set(gxi_thread_key key, void *p) { FlsSetValue(key, p); }
 static void gxi_key_free(gxi_thread_key key) { FlsFree(key); }
 #  define GXI_THREAD_ENDS(name) static void __stdcall name(void *p)
 #  define GXI_AT_UNLOAD(name) static void __cdecl name(void)
-#  define GXI_ARM_UNLOAD(name) do { static int armed; if (!armed) { armed = 1; atexit(name); } } while (0)    /* a DLL's own atexit runs at FreeLibrary */
+#  define GXI_ARM_UNLOAD(name) \
+    do { \
+        static int armed; \
+        if (!armed) { \
+            armed = 1; \
+            atexit(name); \
+        } \
+    } while (0)    /* a DLL's own atexit runs at FreeLibrary */
 #  define GXI_SLASHES "/\\"
 static void *gxi_library_open(const char *path) {
     /* a bare name is looked up in the system folder only, so that no nvcuda.dll from elsewhere is picked up */
@@ -1630,7 +1807,8 @@ static void *gxi_library_symbol(void *library, const char *name) {
 static const char *gxi_library_error(void) {     /* the caller holds a mutex */
     static char text[300];
     const DWORD error = GetLastError();
-    DWORD n = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, error, 0, text, 256, NULL);
+    DWORD n = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, error, 0, text, 256,
+                             NULL);
     while (n && strchr(" .\r\n", text[n - 1])) n--;
     snprintf(text + n, sizeof text - n, "%sWindows error %lu", n ? ", " : "", error);
     return text;
@@ -1647,7 +1825,12 @@ static int gxi_read_byte(const int *ends, const char *p, char *out) {
     (void)ends;
     return ReadProcessMemory(GetCurrentProcess(), p, out, 1, NULL) != 0;
 }
-static int gxi_read_begin(int *ends) { ends[0] = ends[1] = 0; return 1; }
+
+static int gxi_read_begin(int *ends) {
+    ends[0] = ends[1] = 0;
+    return 1;
+}
+
 static void gxi_read_end(const int *ends) { (void)ends; }
 static const char *gxi_not_a_file(const char *path) {
     const DWORD attributes = GetFileAttributesA(path);
@@ -1680,7 +1863,12 @@ static void gxi_key_free(gxi_thread_key key) { pthread_key_delete(key); }
 #  define GXI_ARM_UNLOAD(name) ((void)0)
 static void *gxi_library_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
 static void *gxi_library_symbol(void *library, const char *name) { return dlsym(library, name); }
-static const char *gxi_library_error(void) { const char *text = dlerror(); return text ? text : "dlopen failed"; }
+
+static const char *gxi_library_error(void) {
+    const char *text = dlerror();
+    return text ? text : "dlopen failed";
+}
+
 static void gxi_library_close(void *library) { dlclose(library); }
 static int  gxi_privileged(void) {
 #  if defined(__linux__)
@@ -1721,7 +1909,7 @@ static const char *const gxi_driver_places[] = {
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#  define GXI_NOINLINE __attribute__((noinline))                     /* has many callers: inlined, it costs each who compiles this */
+#  define GXI_NOINLINE __attribute__((noinline))        /* has many callers: inlined, it costs each who compiles this */
 #  define GXI_COLD __attribute__((noinline, cold))
 #  define GXI_HOT static inline __attribute__((always_inline))        /* the launch path */
 #  define GXI_PRINTF(n) __attribute__((format(printf, n, n + 1)))
@@ -1736,13 +1924,24 @@ static const char *const gxi_driver_places[] = {
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>driver   One row per entry point: optional or required, name, CUDA version that introduced the ABI declared here, and its
-   parameters. Resolved through cuGetProcAddress with that version, never by symbol name: the plain symbol can be an
-   older ABI. A missing required one fails the start; a missing optional one is NULL, and GXI_HAS tells. */
+   >>driver   One row per entry point: optional or required, name, CUDA version that introduced the ABI declared
+   here, and its parameters. Resolved through cuGetProcAddress with that version, never by symbol name: the plain
+   symbol can be an older ABI. A missing required one fails the start; a missing optional one is NULL, and GXI_HAS
+   tells. */
 
 typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
-    size_t from_x, from_y; unsigned from_type; const void *from_host; gpuexec_ptr from_device; void *from_array; size_t from_pitch;
-    size_t to_x, to_y; unsigned to_type; void *to_host; gpuexec_ptr to_device; void *to_array; size_t to_pitch;
+    size_t from_x, from_y;
+    unsigned from_type;
+    const void *from_host;
+    gpuexec_ptr from_device;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    unsigned to_type;
+    void *to_host;
+    gpuexec_ptr to_device;
+    void *to_array;
+    size_t to_pitch;
     size_t width, height;
 } gxi_memcpy2d;
 typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values that are used here */
@@ -1787,36 +1986,52 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
     ROW(OPTIONAL, cuCtxDetach,                2000, (struct CUctx_st *context)) \
     ROW(REQUIRED, cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active)) \
     ROW(REQUIRED, cuCtxSynchronize,           2000, (void)) \
-    ROW(REQUIRED, cuModuleLoadDataEx,         2010, (struct CUmod_st **module, const void *image, unsigned n, int *options, void **values)) \
+    ROW(REQUIRED, cuModuleLoadDataEx,         2010, \
+        (struct CUmod_st **module, const void *image, unsigned n, int *options, void **values)) \
     ROW(REQUIRED, cuModuleUnload,             2000, (struct CUmod_st *module)) \
-    ROW(REQUIRED, cuModuleGetFunction,        2000, (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
-    ROW(REQUIRED, cuModuleGetGlobal,          3020, (gpuexec_ptr *address, size_t *bytes, struct CUmod_st *module, const char *name)) \
+    ROW(REQUIRED, cuModuleGetFunction,        2000, \
+        (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
+    ROW(REQUIRED, cuModuleGetGlobal,          3020, \
+        (gpuexec_ptr *address, size_t *bytes, struct CUmod_st *module, const char *name)) \
     ROW(REQUIRED, cuLinkCreate,               6050, (unsigned n, int *options, void **values, void **state)) \
-    ROW(REQUIRED, cuLinkAddData,              6050, (void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options, \
+    ROW(REQUIRED, cuLinkAddData,              6050, \
+        (void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options, \
                                                      void **values)) \
     ROW(REQUIRED, cuLinkComplete,             5050, (void *state, void **image, size_t *bytes)) \
     ROW(REQUIRED, cuLinkDestroy,              5050, (void *state)) \
     ROW(OPTIONAL, cuModuleGetFunctionCount,  12040, (unsigned *count, struct CUmod_st *module)) \
-    ROW(OPTIONAL, cuModuleEnumerateFunctions,12040, (struct CUfunc_st **functions, unsigned n, struct CUmod_st *module)) \
+    ROW(OPTIONAL, cuModuleEnumerateFunctions,12040, \
+        (struct CUfunc_st **functions, unsigned n, struct CUmod_st *module)) \
     ROW(OPTIONAL, cuFuncGetName,             12030, (const char **name, struct CUfunc_st *function)) \
-    ROW(OPTIONAL, cuFuncGetParamInfo,        12040, (struct CUfunc_st *function, size_t index, size_t *offset, size_t *size)) \
+    ROW(OPTIONAL, cuFuncGetParamInfo,        12040, \
+        (struct CUfunc_st *function, size_t index, size_t *offset, size_t *size)) \
     ROW(REQUIRED, cuFuncGetAttribute,         2020, (int *value, int attribute, struct CUfunc_st *function)) \
     ROW(REQUIRED, cuFuncSetAttribute,         9000, (struct CUfunc_st *function, int attribute, int value)) \
-    ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, (int *blocks, struct CUfunc_st *function, int threads, size_t shared)) \
-    ROW(REQUIRED, cuOccupancyMaxPotentialBlockSize, 6050, (int *blocks, int *threads, struct CUfunc_st *function, size_t (GXI_CUDA *shared_of)(int), \
+    ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, \
+        (int *blocks, struct CUfunc_st *function, int threads, size_t shared)) \
+    ROW(REQUIRED, cuOccupancyMaxPotentialBlockSize, 6050, \
+        (int *blocks, int *threads, struct CUfunc_st *function, size_t (GXI_CUDA *shared_of)(int), \
                                                      size_t shared, int limit)) \
-    ROW(REQUIRED, cuLaunchKernel,             4000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
-                                                     unsigned bz, unsigned shared, struct CUstream_st *stream, void **params, void **extra)) \
-    ROW(REQUIRED, cuLaunchCooperativeKernel,  9000, (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
-                                                     unsigned bz, unsigned shared, struct CUstream_st *stream, void **params)) \
+    ROW(REQUIRED, cuLaunchKernel,             4000, \
+        (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
+                                                     unsigned bz, unsigned shared, struct CUstream_st *stream, \
+                                                     void **params, void **extra)) \
+    ROW(REQUIRED, cuLaunchCooperativeKernel,  9000, \
+        (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
+                                                     unsigned bz, unsigned shared, struct CUstream_st *stream, \
+                                                     void **params)) \
     ROW(OPTIONAL, cuLaunchCooperativeKernelMultiDevice, 9000, (void *launches, unsigned count, unsigned flags)) \
-    ROW(OPTIONAL, cuLaunchKernelEx,          11060, (const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra)) \
-    ROW(OPTIONAL, cuOccupancyMaxPotentialClusterSize, 11070, (int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config)) \
-    ROW(REQUIRED, cuLaunchHostFunc,          10000, (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
+    ROW(OPTIONAL, cuLaunchKernelEx,          11060, \
+        (const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra)) \
+    ROW(OPTIONAL, cuOccupancyMaxPotentialClusterSize, 11070, \
+        (int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config)) \
+    ROW(REQUIRED, cuLaunchHostFunc,          10000, \
+        (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
     ROW(REQUIRED, cuStreamGetPriority,        5050, (struct CUstream_st *stream, int *priority)) \
     ROW(REQUIRED, cuStreamGetFlags,           5050, (struct CUstream_st *stream, unsigned *flags)) \
     ROW(REQUIRED, cuMemAlloc,                 3020, (gpuexec_ptr *address, size_t bytes)) \
-    ROW(REQUIRED, cuMemAllocPitch,            3020, (gpuexec_ptr *address, size_t *pitch, size_t width, size_t height, unsigned element)) \
+    ROW(REQUIRED, cuMemAllocPitch,            3020, \
+        (gpuexec_ptr *address, size_t *pitch, size_t width, size_t height, unsigned element)) \
     ROW(REQUIRED, cuMemFree,                  3020, (gpuexec_ptr address)) \
     ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
     ROW(REQUIRED, cuMemHostAlloc,             2020, (void **memory, size_t bytes, unsigned flags)) \
@@ -1831,22 +2046,31 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
     ROW(REQUIRED, cuMemcpyHtoD,               3020, (gpuexec_ptr to, const void *from, size_t bytes)) \
     ROW(REQUIRED, cuMemcpyDtoH,               3020, (void *to, gpuexec_ptr from, size_t bytes)) \
     ROW(REQUIRED, cuMemcpyDtoD,               3020, (gpuexec_ptr to, gpuexec_ptr from, size_t bytes)) \
-    ROW(REQUIRED, cuMemcpyHtoDAsync,          3020, (gpuexec_ptr to, const void *from, size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpyDtoHAsync,          3020, (void *to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpyDtoDAsync,          3020, (gpuexec_ptr to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpyHtoDAsync,          3020, \
+        (gpuexec_ptr to, const void *from, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpyDtoHAsync,          3020, \
+        (void *to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpyDtoDAsync,          3020, \
+        (gpuexec_ptr to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemcpy2DAsync,            3020, (const gxi_memcpy2d *copy, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpyPeerAsync,          4000, (gpuexec_ptr to, struct CUctx_st *to_context, gpuexec_ptr from, struct CUctx_st *from_context, \
+    ROW(REQUIRED, cuMemcpyPeerAsync,          4000, \
+        (gpuexec_ptr to, struct CUctx_st *to_context, gpuexec_ptr from, struct CUctx_st *from_context, \
                                                      size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD8Async,            3020, (gpuexec_ptr to, unsigned char value, size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD16Async,           3020, (gpuexec_ptr to, unsigned short value, size_t count, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD32Async,           3020, (gpuexec_ptr to, unsigned value, size_t count, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD2D8Async,          3020, (gpuexec_ptr to, size_t pitch, unsigned char value, size_t width, size_t height, \
+    ROW(REQUIRED, cuMemsetD8Async,            3020, \
+        (gpuexec_ptr to, unsigned char value, size_t bytes, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD16Async,           3020, \
+        (gpuexec_ptr to, unsigned short value, size_t count, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD32Async,           3020, \
+        (gpuexec_ptr to, unsigned value, size_t count, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD2D8Async,          3020, \
+        (gpuexec_ptr to, size_t pitch, unsigned char value, size_t width, size_t height, \
                                                      struct CUstream_st *stream)) \
     ROW(REQUIRED, cuStreamCreateWithPriority, 5050, (struct CUstream_st **stream, unsigned flags, int priority)) \
     ROW(REQUIRED, cuStreamDestroy,            4000, (struct CUstream_st *stream)) \
     ROW(REQUIRED, cuStreamSynchronize,        2000, (struct CUstream_st *stream)) \
     ROW(REQUIRED, cuStreamQuery,              2000, (struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuStreamWaitEvent,          3020, (struct CUstream_st *stream, struct CUevent_st *event, unsigned flags)) \
+    ROW(REQUIRED, cuStreamWaitEvent,          3020, \
+        (struct CUstream_st *stream, struct CUevent_st *event, unsigned flags)) \
     ROW(REQUIRED, cuStreamGetCtx,             9020, (struct CUstream_st *stream, struct CUctx_st **context)) \
     ROW(REQUIRED, cuEventCreate,              2000, (struct CUevent_st **event, unsigned flags)) \
     ROW(REQUIRED, cuEventDestroy,             4000, (struct CUevent_st *event)) \
@@ -1861,7 +2085,8 @@ typedef struct gxi_driver {
 #undef GXI_MEMBER
 } gxi_driver;
 
-typedef struct gxi_driver_row { const char *name; int version, required; } gxi_driver_row;   /* in the order of gxi_driver's members */
+/* in the order of gxi_driver's members */
+typedef struct gxi_driver_row { const char *name; int version, required; } gxi_driver_row;
 static const gxi_driver_row gxi_driver_rows[] = {
 #define GXI_NEED_REQUIRED 1
 #define GXI_NEED_OPTIONAL 0                      /* pasted, as Windows has a macro OPTIONAL */
@@ -1871,52 +2096,63 @@ static const gxi_driver_row gxi_driver_rows[] = {
 };
 #define GXI_DRIVER_COUNT (sizeof gxi_driver_rows / sizeof gxi_driver_rows[0])
 
-/* The CUDA constants that the implementation uses, under CUDA's names without their prefix. tests/abi compares them with cuda.h. */
+/* The CUDA constants that the implementation uses, under CUDA's names without their prefix. tests/abi compares them
+   with cuda.h. */
 enum {
-    GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3, GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34,
-    GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101, GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214,
-    GXI_PEER_ACCESS_UNSUPPORTED = 217, GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705, GXI_TOO_MANY_PEERS = 711,
-    GXI_NO_BINARY_FOR_GPU = 209, GXI_UNSUPPORTED_LIMIT = 215, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221, GXI_INVALID_SOURCE = 300,
-    GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_JIT_COMPILATION_DISABLED = 223,
-    GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600, GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701,
-    GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709, GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714,
-    GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716, GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718,
-    GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720, GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802,
-    GXI_SYSTEM_DRIVER_MISMATCH = 803, GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
+    GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3,
+    GXI_DEINITIALIZED = 4, GXI_STUB_LIBRARY = 34, GXI_NO_DEVICE = 100, GXI_INVALID_DEVICE = 101,
+    GXI_INVALID_IMAGE = 200, GXI_INVALID_CONTEXT = 201, GXI_ECC_UNCORRECTABLE = 214, GXI_PEER_ACCESS_UNSUPPORTED = 217,
+    GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705, GXI_TOO_MANY_PEERS = 711,
+    GXI_NO_BINARY_FOR_GPU = 209, GXI_UNSUPPORTED_LIMIT = 215, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221,
+    GXI_INVALID_SOURCE = 300, GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_JIT_COMPILATION_DISABLED = 223,
+    GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600,
+    GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701, GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709,
+    GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714, GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716,
+    GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718, GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720,
+    GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802, GXI_SYSTEM_DRIVER_MISMATCH = 803,
+    GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
 
-    GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
-    GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6, GXI_JIT_OPTIMIZATION_LEVEL = 7,
-    GXI_JIT_TARGET = 9, GXI_JIT_FALLBACK_STRATEGY = 10, GXI_JIT_GENERATE_DEBUG_INFO = 11, GXI_JIT_LOG_VERBOSE = 12, GXI_JIT_GENERATE_LINE_INFO = 13,
-    GXI_JIT_CACHE_MODE = 14, GXI_JIT_POSITION_INDEPENDENT_CODE = 30, GXI_JIT_MIN_CTA_PER_SM = 31, GXI_JIT_MAX_THREADS_PER_BLOCK = 32,
-    GXI_JIT_OVERRIDE_DIRECTIVE_VALUES = 33, GXI_JIT_SPLIT_COMPILE = 34, GXI_JIT_THREADS_PER_BLOCK = 1,
-    GXI_JIT_INPUT_CUBIN = 0, GXI_JIT_INPUT_PTX = 1, GXI_JIT_INPUT_FATBINARY = 2, GXI_JIT_INPUT_OBJECT = 3, GXI_JIT_INPUT_LIBRARY = 4,
+    GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3,
+    GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+    GXI_JIT_OPTIMIZATION_LEVEL = 7, GXI_JIT_TARGET = 9, GXI_JIT_FALLBACK_STRATEGY = 10,
+    GXI_JIT_GENERATE_DEBUG_INFO = 11, GXI_JIT_LOG_VERBOSE = 12, GXI_JIT_GENERATE_LINE_INFO = 13,
+    GXI_JIT_CACHE_MODE = 14, GXI_JIT_POSITION_INDEPENDENT_CODE = 30, GXI_JIT_MIN_CTA_PER_SM = 31,
+    GXI_JIT_MAX_THREADS_PER_BLOCK = 32, GXI_JIT_OVERRIDE_DIRECTIVE_VALUES = 33, GXI_JIT_SPLIT_COMPILE = 34,
+    GXI_JIT_THREADS_PER_BLOCK = 1, GXI_JIT_INPUT_CUBIN = 0, GXI_JIT_INPUT_PTX = 1, GXI_JIT_INPUT_FATBINARY = 2,
+    GXI_JIT_INPUT_OBJECT = 3, GXI_JIT_INPUT_LIBRARY = 4,
 
-    GXI_FUNC_MAX_THREADS_PER_BLOCK = 0, GXI_FUNC_SHARED_SIZE_BYTES = 1, GXI_FUNC_CONST_SIZE_BYTES = 2, GXI_FUNC_LOCAL_SIZE_BYTES = 3,
-    GXI_FUNC_NUM_REGS = 4, GXI_FUNC_PTX_VERSION = 5, GXI_FUNC_BINARY_VERSION = 6, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
-    GXI_FUNC_CACHE_MODE_CA = 7, GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT = 9, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET = 10,
-    GXI_FUNC_REQUIRED_CLUSTER_WIDTH = 11, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14, GXI_FUNC_CLUSTER_SCHEDULING_POLICY = 15,
+    GXI_FUNC_MAX_THREADS_PER_BLOCK = 0, GXI_FUNC_SHARED_SIZE_BYTES = 1, GXI_FUNC_CONST_SIZE_BYTES = 2,
+    GXI_FUNC_LOCAL_SIZE_BYTES = 3, GXI_FUNC_NUM_REGS = 4, GXI_FUNC_PTX_VERSION = 5,
+    GXI_FUNC_BINARY_VERSION = 6, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8, GXI_FUNC_CACHE_MODE_CA = 7,
+    GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT = 9, GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET = 10,
+    GXI_FUNC_REQUIRED_CLUSTER_WIDTH = 11, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
+    GXI_FUNC_CLUSTER_SCHEDULING_POLICY = 15,
 
-    GXI_LAUNCH_COOPERATIVE = 2, GXI_LAUNCH_CLUSTER_DIMENSION = 4, GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6, GXI_LAUNCH_PRIORITY = 8,
-    GXI_LAUNCH_MEM_SYNC_DOMAIN = 10, GXI_LAUNCH_PARAM_BUFFER_POINTER = 1, GXI_LAUNCH_PARAM_BUFFER_SIZE = 2,
+    GXI_LAUNCH_COOPERATIVE = 2, GXI_LAUNCH_CLUSTER_DIMENSION = 4, GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+    GXI_LAUNCH_PRIORITY = 8, GXI_LAUNCH_MEM_SYNC_DOMAIN = 10, GXI_LAUNCH_PARAM_BUFFER_POINTER = 1,
+    GXI_LAUNCH_PARAM_BUFFER_SIZE = 2,
 
-    GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2, GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8,
-    GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_PITCH = 11, GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
-    GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39, GXI_DEV_ASYNC_ENGINE_COUNT = 40,
-    GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76, GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
+    GXI_DEV_MAX_THREADS_PER_BLOCK = 1, GXI_DEV_MAX_BLOCK_DIM_X = 2,
+    GXI_DEV_MAX_GRID_DIM_X = 5, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK = 8, GXI_DEV_WARP_SIZE = 10, GXI_DEV_MAX_PITCH = 11,
+    GXI_DEV_MAX_REGISTERS_PER_BLOCK = 12, GXI_DEV_CLOCK_RATE = 13, GXI_DEV_MULTIPROCESSOR_COUNT = 16,
+    GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39,
+    GXI_DEV_ASYNC_ENGINE_COUNT = 40, GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76,
+    GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_CLUSTER_LAUNCH = 120,
 
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
-    GXI_POINTER_CONTEXT = 1, GXI_POINTER_MEMORY_TYPE = 2, GXI_POINTER_DEVICE_POINTER = 3, GXI_POINTER_HOST_POINTER = 4, GXI_POINTER_IS_MANAGED = 8,
-    GXI_POINTER_DEVICE_ORDINAL = 9,
+    GXI_POINTER_CONTEXT = 1, GXI_POINTER_MEMORY_TYPE = 2, GXI_POINTER_DEVICE_POINTER = 3, GXI_POINTER_HOST_POINTER = 4,
+    GXI_POINTER_IS_MANAGED = 8, GXI_POINTER_DEVICE_ORDINAL = 9,
     GXI_HOST_MEMORY_ALREADY_REGISTERED = 712
 };
 #define GXI_STREAM_LEGACY ((struct CUstream_st *)1)      /* CU_STREAM_LEGACY */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>core   State, allocator, texts, the one failure function, the latch.
-   A gxi_call describes the API call under way: its name, the user's place, how it treats the latch, and what the driver said last. */
+   >>core   State, allocator, texts, log and trace.
+   A gxi_call describes the API call under way: its name, the user's place, how it treats the latch, and what the driver
+   said last. */
 
 typedef enum gxi_kind_of_call { GXI_MAKES, GXI_WORKS, GXI_WAITS, GXI_ASKS, GXI_CLEANS } gxi_kind_of_call;
 
@@ -1926,10 +2162,11 @@ typedef struct gxi_call {
     const char      *driver_call;
     int              cu;                         /* its CUresult */
     const char      *log;
-    const char      *subject;                    /* "launches[1]: ", which the messages of one part of the call begin with, or NULL */
-    uint64_t         stream;                     /* handle id of that which a call that works enqueues on; 0 for none */
+    const char      *subject;      /* "launches[1]: ", which the messages of one part of the call begin with, or NULL */
+    uint64_t         stream;       /* handle id of that which a call that works enqueues on; 0 for none */
 } gxi_call;
-static GXI_NOINLINE gxi_call *gxi_call_of(gxi_call *call, const char *function, const char *where, gxi_kind_of_call kind) {
+static GXI_NOINLINE gxi_call *gxi_call_of(gxi_call *call, const char *function, const char *where,
+                                          gxi_kind_of_call kind) {
     memset(call, 0, sizeof *call);
     call->function = function;
     call->where = where;
@@ -1946,14 +2183,16 @@ static GXI_NOINLINE gxi_call *gxi_call_on(gxi_call *call, const char *function, 
 #define GXI_CALL_ON(stream, name) gxi_call this_call, *const call = gxi_call_on(&this_call, #name, where, (stream).id)
 
 typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
-typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;     /* e's strings lie in text, or are literals */
+/* e's strings lie in text, or are literals */
+typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;
 
 typedef struct gxi_thread_record {
-    gxi_detail last, before, first;              /* the last failure, the one before, whose text may still be in use; the latched one */
+    gxi_detail last, before, first;              /* the last failure, the one before, whose text may still be in use;
+                                                    the latched one */
     struct gxi_thread_record *next, **link;
-    uint32_t latched;                            /* number of the latched failure, 0 for none; streams are marked with it */
-    int      reported;                           /* a wait on another thread has returned it */
-    int      ended;                              /* the thread has: kept for streams and gpuexec_shutdown, which report it */
+    uint32_t latched;                       /* number of the latched failure, 0 for none; streams are marked with it */
+    int      reported;                      /* a wait on another thread has returned it */
+    int      ended;                         /* the thread has: kept for streams and gpuexec_shutdown, which report it */
 } gxi_thread_record;
 enum { GXI_ENDED_KEPT = 64 };                    /* so many at most */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* in place of its number, when there was no memory for a record */
@@ -1974,7 +2213,8 @@ typedef struct gxi_range {                       /* an allocation of ours */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
 enum { GXI_FREED_KEPT = 4 };
-typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;     /* clean-up needs no memory to succeed */
+/* clean-up needs no memory to succeed */
+typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* of the table of allocations: see >>object */
     unsigned count;
     struct { uint64_t lo; gxi_range *range; } at[256];
@@ -1985,12 +2225,14 @@ struct gxi_slot;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; see >>object for how ids address them */
 
 typedef struct gxi_state {
-    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed by gpuexec_shutdown only. First: no offset at each look-up */
+    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed by gpuexec_shutdown
+                                                    only. First: no offset at each look-up */
     int                 started;                 /* atomic */
-    unsigned            epoch;                   /* atomic; counts shutdowns: thread records of earlier epochs are gone */
+    unsigned            epoch;                   /* atomic; counts shutdowns: thread records of earlier ones are gone */
     gxi_driver          cu;
-    int      (GXI_CUDA *error_name)(int error, const char **text);   /* atomic; these two stay when a start fails: other threads */
-    int      (GXI_CUDA *error_string)(int error, const char **text); /* may be writing an earlier failure's text */
+    /* atomic; these two stay when a start fails: other threads may be writing an earlier failure's text */
+    int      (GXI_CUDA *error_name)(int error, const char **text);
+    int      (GXI_CUDA *error_string)(int error, const char **text);
     const struct gxi_settings *settings;         /* atomic; NULL for the defaults */
     int                 trace, version, forked;
     int                 begun;                   /* cuInit runs, or has succeeded in this process once */
@@ -2016,7 +2258,8 @@ typedef struct gxi_state {
     unsigned            tags;                    /* used up, each with all its generations */
     unsigned            slots;                   /* ever used */
     unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
-    uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at theirs again when it has changed */
+    uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at
+                                                    theirs again when it has changed */
     /* copies of `where`s, each once: a hash table with places_cap entries, a power of 2 */
     char              **places;
     size_t              nplaces, places_cap;
@@ -2029,12 +2272,13 @@ typedef struct gxi_state {
     /* What sections below add to calls above them, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
     void              (*mark)(uint64_t stream);  /* that work was kept off it, for whoever waits for it */
-    void              (*add_launches)(gxi_text *t);                  /* to the text of an asynchronous error: who may have failed */
-    void              (*add_allocations)(gxi_text *t);               /* ... what it may have missed, if an address was illegal */
-    void              (*add_barriers)(gxi_text *t);                  /* ... and who waits for that */
-    /* after a wait in that context: fails if a barrier of it is broken, or, with `news`, if no call has returned that yet */
+    void              (*add_launches)(gxi_text *t);      /* to the text of an asynchronous error: who may have failed */
+    void              (*add_allocations)(gxi_text *t);   /* ... what it may have missed, if an address was illegal */
+    void              (*add_barriers)(gxi_text *t);      /* ... and who waits for that */
+    /* after a wait in that context: fails if a barrier of it is broken, or, with `news`, if no call
+       has returned that yet */
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
-    gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);                      /* before its objects end */
+    gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);                 /* before its objects end */
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -2060,7 +2304,8 @@ static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes: n
     const gpuexec_setup_desc *by = block ? block->by : gxi_desc();
     const size_t all = bytes + sizeof *block;
     if (all < bytes) return NULL;
-    block = (gxi_header *)(by->realloc_function ? by->realloc_function(by->realloc_user, block, all) : realloc(block, all));
+    block = (gxi_header *)(by->realloc_function ? by->realloc_function(by->realloc_user, block, all)
+                           : realloc(block, all));
     if (!block) return NULL;
     block->by = by;
     return block + 1;
@@ -2082,7 +2327,10 @@ static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
     if (t->n + (size_t)n + 1 > t->cap) {
         size_t cap = (t->n + (size_t)n + 1) * 2;
         char *p = (char *)gxi_realloc(t->p, cap);
-        if (!p) { t->failed = 1; return; }
+        if (!p) {
+            t->failed = 1;
+            return;
+        }
         t->p = p;
         t->cap = cap;
     }
@@ -2096,7 +2344,11 @@ static void gxi_add(gxi_text *t, const char *format, ...) {
     gxi_add_v(t, format, list);
     va_end(list);
 }
-static GXI_NOINLINE void gxi_text_free(gxi_text *t) { gxi_free(t->p); memset(t, 0, sizeof *t); }
+
+static GXI_NOINLINE void gxi_text_free(gxi_text *t) {
+    gxi_free(t->p);
+    memset(t, 0, sizeof *t);
+}
 
 static char *gxi_copy_string(const char *s) {
     char *p = (char *)gxi_realloc(NULL, strlen(s) + 1);
@@ -2140,7 +2392,7 @@ static const char *gxi_keep_held(const char *where) {
     return gxi.places[i];
 }
 /* The end of a place, which has the line, where there is room for so much only. */
-static const char *gxi_copy_place(char *out, size_t size, const char *where) {
+static GXI_NOINLINE const char *gxi_copy_place(char *out, size_t size, const char *where) {
     const size_t n = where ? strlen(where) : 0;
     if (where) memcpy(out, n < size ? where : where + (n - size + 1), n < size ? n + 1 : size);
     return where ? out : NULL;
@@ -2165,7 +2417,7 @@ static void gxi_log(gpuexec_log_level level, const char *text) {
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
 }
 
-enum { GXI_MADE_NOTHING = -1 };                  /* in a CUresult's place: success that gave nothing; see GXI_TRY_MAKE */
+enum { GXI_MADE_NOTHING = -1 };                 /* in a CUresult's place: success that gave nothing; see GXI_TRY_MAKE */
 static const char *gxi_cu_name(int cu) {
     int (GXI_CUDA *const name)(int, const char **) = GXI_LOAD(&gxi.error_name);
     const char *text = NULL;
@@ -2224,7 +2476,8 @@ static GXI_NOINLINE int gxi_answered(gxi_call *call, const char *name, int cu, i
     return cu;
 }
 
-/* --- per-thread record ------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>failure   What failed on each thread, the latch, and the one function where every failure ends. */
 
 static void gxi_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->last.text);
@@ -2251,8 +2504,9 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
     }
     gxi_unlock(&gxi_tables);
 }
-/* When this code is unloaded (dlclose or FreeLibrary of a plugin that forgot gpuexec_shutdown), threads that end later must not call into it.
-   Windows frees the key by calling gxi_thread_ends for every thread, here and now: so not under the mutex, and all records are past. */
+/* When this code is unloaded (dlclose or FreeLibrary of a plugin that forgot gpuexec_shutdown), threads that end later
+   must not call into it. Windows frees the key by calling gxi_thread_ends for every thread, here and now: so not under
+   the mutex, and all records are past. */
 GXI_AT_UNLOAD(gxi_unload) {
     /* what gpuexec_shutdown left: its text. Other threads, when the process exits, may still use theirs */
     gxi_thread_record *own = NULL;
@@ -2262,7 +2516,8 @@ GXI_AT_UNLOAD(gxi_unload) {
     gxi.have_key = 0;
     gxi.unloading = 1;
 #ifndef _WIN32
-    if (had_key && !gxi.started && !gxi_desc()->realloc_function && gxi_thread.epoch == gxi.epoch) own = gxi_thread.record;
+    if (had_key && !gxi.started && !gxi_desc()->realloc_function && gxi_thread.epoch == gxi.epoch)
+        own = gxi_thread.record;
     if (own) {
         gxi_record_unlink(own);
         gxi_thread.record = NULL;
@@ -2316,7 +2571,7 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     gxi_unlock(&gxi_tables);
     return record;
 }
-static gpuexec_result gxi_latched(void) {
+static GXI_NOINLINE gpuexec_result gxi_latched(void) {
     return gxi_thread.latched && gxi_thread.epoch == GXI_LOAD(&gxi.epoch) ? gxi_thread.latched : GPUEXEC_OK;
 }
 
@@ -2324,20 +2579,25 @@ static gpuexec_result gxi_latched(void) {
 
 static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so this text cannot be made\n";
 
-/* A detail's strings lie in its text buffer, one after the other: message, cure, log, the driver's name of its answer (which the
-   driver's library owns, and that may be closed), the place (the same with the caller's), and the whole text last.
-   other: the call that returns this failure of an earlier one, or NULL. */
+/* A detail's strings lie in its text buffer, one after the other: message, cure, log, the driver's name of its answer
+   (which the driver's library owns, and that may be closed), the place (the same with the caller's), and the whole text
+   last. other: the call that returns this failure of an earlier one, or NULL. */
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *other) {
     gxi_text *t = &d->text;
     size_t message, cure, log, name, place, text;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
-    message = t->n; gxi_add(t, "%s%c", e->message ? e->message : gxi_no_memory_text, 0);
-    cure = t->n;    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
-    log = t->n;     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
-    name = t->n;    gxi_add(t, "%s%c", e->driver_result_name ? e->driver_result_name : "", 0);
-    place = t->n;   gxi_add(t, "%s%c", e->where ? e->where : "", 0);
+    message = t->n;
+    gxi_add(t, "%s%c", e->message ? e->message : gxi_no_memory_text, 0);
+    cure = t->n;
+    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
+    log = t->n;
+    gxi_add(t, "%s%c", e->log ? e->log : "", 0);
+    name = t->n;
+    gxi_add(t, "%s%c", e->driver_result_name ? e->driver_result_name : "", 0);
+    place = t->n;
+    gxi_add(t, "%s%c", e->where ? e->where : "", 0);
     text = t->n;
     gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message,
             gpuexec_result_name(e->result));
@@ -2352,7 +2612,8 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
     if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
     if (other)
-        gxi_add(t, other->kind == GXI_WORKS ? "  because of it, this call was refused: %s%s%s; gpuexec_take_error() clears it\n"
+        gxi_add(t, other->kind == GXI_WORKS ? "  because of it, this call was refused: %s%s%s; "
+                "gpuexec_take_error() clears it\n"
                                             : "  another thread met it; this call reports it: %s%s%s\n",
                 other->function, other->where ? " at " : "", other->where ? other->where : "");
     if (t->failed) {
@@ -2378,7 +2639,8 @@ static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e, co
 /* Where every failure ends: writes the detail, latches it, logs it. e->text is made here. */
 static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec_error *e) {
     /* a call that waits takes what it latched at its end */
-    const int latches = call->kind == GXI_WAITS || ((call->kind == GXI_MAKES || call->kind == GXI_WORKS) && !gxi_desc()->no_latch);
+    const int latches = call->kind == GXI_WAITS ||
+        ((call->kind == GXI_MAKES || call->kind == GXI_WORKS) && !gxi_desc()->no_latch);
     gxi_thread_record *record = gxi_record();
     if (record) {
         gxi_write_last(record, e, NULL);
@@ -2408,8 +2670,10 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
     return e->result;
 }
 
-static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...) GXI_PRINTF(4);
-static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...) {
+static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...)
+GXI_PRINTF(4);
+static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format,
+                                        ...) {
     gxi_text message = { 0, 0, 0, 0 };
     gpuexec_error e;
     va_list list;
@@ -2507,8 +2771,8 @@ static gpuexec_result gxi_result_of(int cu) {
     }
 }
 
-/* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's message: a kernel that failed
-   earlier, a forked child. Otherwise message and cure are the caller's. */
+/* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's
+   message: a kernel that failed earlier, a forked child. Otherwise message and cure are the caller's. */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
 static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
     gxi_text message = { 0, 0, 0, 0 };
@@ -2522,14 +2786,15 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                            : call->cu == GXI_ASSERT               ? "failed an assert; its text is on stderr"
                            : call->cu == GXI_LAUNCH_TIMEOUT       ? "ran into the time limit or a deadlock"
                            : call->cu == GXI_HARDWARE_STACK_ERROR ? "overflowed its stack"
-                           : call->cu == GXI_ILLEGAL_INSTRUCTION  ? "executed an illegal instruction or left its shared memory"
+                           : call->cu == GXI_ILLEGAL_INSTRUCTION
+                           ? "executed an illegal instruction or left its shared memory"
                            : call->cu == GXI_ECC_UNCORRECTABLE    ? "met an uncorrectable memory (ECC) error"
                                                                   : "was stopped by a trap or an exception";
         if (GXI_LOAD(&gxi.sticky)) {
             return gxi_fail(call, result, "start a new process: CUDA refuses all work of this one from now on",
-                            "a kernel failed earlier; the first call that met it, %s%s%s, said: %s", gxi.sticky_detail.e.function,
-                            gxi.sticky_detail.e.where ? " at " : "", gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "",
-                            gxi.sticky_detail.e.message);
+                            "a kernel failed earlier; the first call that met it, %s%s%s, said: %s",
+                            gxi.sticky_detail.e.function, gxi.sticky_detail.e.where ? " at " : "",
+                            gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "", gxi.sticky_detail.e.message);
         }
         if (GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&message);
         if (call->cu == GXI_ILLEGAL_ADDRESS && GXI_LOAD(&gxi.add_allocations)) GXI_LOAD(&gxi.add_allocations)(&message);
@@ -2539,15 +2804,18 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
         gxi_add_v(&message, format, list);
         va_end(list);
         result = gxi_fail(call, result,
-                          "look at what that kernel is given: its index checked against the element count, allocations as large as "
+                          "look at what that kernel is given: its index checked against the element count, "
+                          "allocations as large as "
                           "it thinks and still alive, dims.shared_bytes for extern __shared__; "
                           "compute-sanitizer finds the instruction; only a new process can use CUDA again",
                           "a kernel that was launched earlier %s%s", what, message.p ? message.p : "");
         gxi_text_free(&message);
         return result;
     }
-    if (!cure && (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED || call->cu == GXI_INVALID_HANDLE))
-        cure = "its owner may have destroyed it: close gpuexec's handles of a context or stream before the owner ends that, and "
+    if (!cure &&
+        (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED || call->cu == GXI_INVALID_HANDLE))
+        cure = "its owner may have destroyed it: close gpuexec's handles of a context or stream before the "
+               "owner ends that, and "
                "make sure that it comes from the driver library that gpuexec_driver_path() names";
     va_start(list, format);
     gxi_add_v(&message, format, list);
@@ -2598,9 +2866,11 @@ static void gxi_forget(void) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>begin   Finding and loading the driver, on first use or by gpuexec_setup; what its failures mean; forked children. */
+   >>begin   Finding and loading the driver, on first use or by gpuexec_setup; what its failures mean; forked
+   children. */
 
-#define GXI_CPU_DEVICE "run on the CPU device" GXI_CPU_DEVICE_IS_FOR ": `make simgpu` in gpuexec's repository, then set " \
+#define GXI_CPU_DEVICE \
+    "run on the CPU device" GXI_CPU_DEVICE_IS_FOR ": `make simgpu` in gpuexec's repository, then set " \
                        "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so"
 
 static void *gxi_resolve(const char *name, int version) {
@@ -2610,7 +2880,8 @@ static void *gxi_resolve(const char *name, int version) {
     union { void *p; without f; } v1;
     void *symbol = NULL;
     int status = 0;
-    v2.p = gxi_library_symbol(gxi.library, "cuGetProcAddress_v2");         /* since 12.0; the plain symbol keeps the older ABI */
+    /* since 12.0; the plain symbol keeps the older ABI */
+    v2.p = gxi_library_symbol(gxi.library, "cuGetProcAddress_v2");
     if (v2.p && v2.f(name, &symbol, version, 0, &status) == 0) return symbol;
     v1.p = gxi_library_symbol(gxi.library, "cuGetProcAddress");
     return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
@@ -2635,9 +2906,12 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
         gxi.library = gxi_library_open(asked);
         if (!gxi.library)
             return gxi_fail(call, GPUEXEC_NO_DRIVER,
-                            strpbrk(asked, GXI_SLASHES) ? "correct the path, or leave it out to take the system's driver"
-                                               : "a name without a slash is looked up where the system's libraries are: write "
-                                                 "./NAME or an absolute path; or leave it out to take the system's driver",
+                            strpbrk(asked, GXI_SLASHES)
+                            ? "correct the path, or leave it out to take the system's driver"
+                                               : "a name without a slash is looked up where the system's "
+                                                 "libraries are: write "
+                                                 "./NAME or an absolute path; "
+                                                 "or leave it out to take the system's driver",
                             "cannot load the driver library \"%s\" that %s names: %s", asked, by, gxi_library_error());
         snprintf(gxi.library_path, sizeof gxi.library_path, "%s", asked);
         return GPUEXEC_OK;
@@ -2652,8 +2926,9 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
         gxi_add(&tried, "%s%s", i ? ", " : "", gxi_driver_places[i]);
     }
     gxi_fail(call, GPUEXEC_NO_DRIVER,
-             "install NVIDIA's driver (CUDA 11.4 or later), or " GXI_CPU_DEVICE "; a driver library elsewhere: gpuexec_setup_desc.driver_path",
-             "no CUDA driver on this machine; tried %s", tried.p ? tried.p : "");
+             "install NVIDIA's driver (CUDA 11.4 or later), or " GXI_CPU_DEVICE
+             "; a driver library elsewhere: gpuexec_setup_desc.driver_path", "no CUDA driver on this machine; tried %s",
+             tried.p ? tried.p : "");
     gxi_text_free(&tried);
     return GPUEXEC_NO_DRIVER;
 }
@@ -2661,26 +2936,34 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
 /* cuInit has failed: on machines without a GPU, in containers, after updates. */
 static GXI_COLD gpuexec_result gxi_fail_init(gxi_call *call) {
     static const struct { int cu; const char *cure; } cures[] = {
-        { GXI_NOT_INITIALIZED, "load the driver's kernel modules (`nvidia-smi` does); in a container, start it with GPUs "
+        { GXI_NOT_INITIALIZED,
+          "load the driver's kernel modules (`nvidia-smi` does); in a container, start it with GPUs "
                                "(docker run --gpus all); without a GPU, " GXI_CPU_DEVICE },
-        { 35, "update NVIDIA's driver, or take the cuda-compat folder out of LD_LIBRARY_PATH: this library is newer than the kernel module" },
-        { GXI_NO_DEVICE, "look at `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with GPUs (docker run --gpus all); "
+        { 35, "update NVIDIA's driver, "
+          "or take the cuda-compat folder out of LD_LIBRARY_PATH: this library is newer than the kernel module" },
+        { GXI_NO_DEVICE,
+          "look at `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with GPUs (docker run --gpus all); "
                          "without a GPU, " GXI_CPU_DEVICE },
         { GXI_INVALID_DEVICE, "correct or unset CUDA_VISIBLE_DEVICES: `nvidia-smi -L` lists the GPUs and MIG devices" },
-        { GXI_SYSTEM_NOT_READY, "start the services that the GPUs need (with NVSwitch: `systemctl start nvidia-fabricmanager`, of the driver's "
+        { GXI_SYSTEM_NOT_READY, "start the services that the GPUs need (with NVSwitch: `systemctl start "
+          "nvidia-fabricmanager`, of the driver's "
                                 "own version), then try again" },
-        { GXI_SYSTEM_DRIVER_MISMATCH, "the driver's library and kernel module are of different versions: reboot after the update" },
-        { GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE, "take the cuda-compat folder out of LD_LIBRARY_PATH: this GPU does not support forward compatibility; "
+        { GXI_SYSTEM_DRIVER_MISMATCH,
+          "the driver's library and kernel module are of different versions: reboot after the update" },
+        { GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE,
+          "take the cuda-compat folder out of LD_LIBRARY_PATH: this GPU does not support forward compatibility; "
                                     "or update NVIDIA's driver" },
-        { GXI_UNKNOWN, "look at `nvidia-smi` and `dmesg`; reload the kernel module nvidia_uvm, which stops working after a suspend "
+        { GXI_UNKNOWN,
+          "look at `nvidia-smi` and `dmesg`; reload the kernel module nvidia_uvm, which stops working after a suspend "
                        "(`rmmod nvidia_uvm; modprobe nvidia_uvm`); in a container, pass /dev/nvidia-uvm on" } };
-    const char *cure = "look at `nvidia-smi`: it shows whether the driver works at all", *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *cure = "look at `nvidia-smi`: it shows whether the driver works at all",
+               *visible = getenv("CUDA_VISIBLE_DEVICES");
     size_t i;
     for (i = 0; i < sizeof cures / sizeof *cures; i++)
         if (cures[i].cu == call->cu) cure = cures[i].cure;
     return gxi_fail(call, gxi_result_of(call->cu) == GPUEXEC_NO_DEVICE ? GPUEXEC_NO_DEVICE : GPUEXEC_DRIVER_ERROR, cure,
-                    "the driver \"%s\" of CUDA %d.%d %s%s%s%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000 / 10,
-                    call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
+                    "the driver \"%s\" of CUDA %d.%d %s%s%s%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000
+                    / 10, call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
                     visible ? " (CUDA_VISIBLE_DEVICES is \"" : "", visible ? visible : "", visible ? "\")" : "");
 }
 
@@ -2696,8 +2979,10 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     gxi.version = 0;
     if (!u.p)
         return gxi_fail(call, GPUEXEC_NO_DRIVER,
-                        "correct the path in GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or leave it out to take the system's driver",
-                        "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion", gxi.library_path);
+                        "correct the path in GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, "
+                        "or leave it out to take the system's driver",
+                        "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion",
+                        gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
     call->cu = u.f(&gxi.version);
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
@@ -2721,9 +3006,11 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         memset(&gxi.cu, 0, sizeof gxi.cu);       /* the stub has no error names either */
         call->cu = 0;
         result = gxi_fail(call, GPUEXEC_NO_DRIVER,
-                          "take the toolkit's stubs folder out of LD_LIBRARY_PATH; the driver itself comes with NVIDIA's driver "
+                          "take the toolkit's stubs folder out of LD_LIBRARY_PATH; "
+                          "the driver itself comes with NVIDIA's driver "
                           "package, as libcuda.so.1",
-                          "\"%s\" is the CUDA toolkit's stub library, made for linking only, not a driver: it answers every call "
+                          "\"%s\" is the CUDA toolkit's stub library, made for linking only, "
+                          "not a driver: it answers every call "
                           "with CUDA_ERROR_STUB_LIBRARY (34)",
                           gxi.library_path);
     } else if (gxi.version > 0 && (lacks || too_old)) {
@@ -2743,8 +3030,9 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
 }
 
 #ifndef _WIN32
-/* A forked child of a process that has started CUDA gets errors from the driver, or crashes in it. So it never gets that far: all handles
-   go (without being freed: the parent's memory is its own), and the library can not be started again. */
+/* A forked child of a process that has started CUDA gets errors from the driver, or crashes in it. So it
+   never gets that far: all handles go (without being freed: the parent's memory is its own), and the
+   library can not be started again. */
 static void gxi_in_forked_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     gxi_tables = unlocked;
@@ -2760,7 +3048,8 @@ static void gxi_in_forked_child(void) {
 static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
     return gxi_fail(call, GPUEXEC_FORKED,
                     "fork before the first use of CUDA, or exec in the child (multiprocessing: the spawn method)",
-                    "this process (%ld) was forked from process %ld after that had started CUDA; a forked child cannot use its "
+                    "this process (%ld) was forked from process %ld after that had started CUDA; "
+                    "a forked child cannot use its "
                     "parent's",
                     gxi_pid(), gxi.pid);
 }
@@ -2835,7 +3124,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
 }
 
 /* Every API call that may reach the driver begins here. */
-static gpuexec_result gxi_begin(gxi_call *call) {
+static GXI_NOINLINE gpuexec_result gxi_begin(gxi_call *call) {
     if (GXI_UNLIKELY(!GXI_LOAD(&gxi.started))) {
         gpuexec_result result = gxi_start_slow(call, NULL);
         if (result) return result;
@@ -2852,12 +3141,14 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>object   Handles and their slots, failed handles, the table of allocations.
-   An id is, from bit 0: kind (4 bits), 1 if a failed one (bit 5), slot index (20 bits, so that id & 0x3FC0 is the slot's byte offset in its
-   chunk of 256), generation of the slot (22 bits), tag of this copy of the library (16 bits). A slot holds its object's id
-   while that lives: one comparison says that a handle is alive, of that kind, and ours. No lock is taken to look. */
+   An id is, from bit 0: kind (4 bits), 1 if a failed one (bit 5), slot index (20 bits, so that id & 0x3FC0 is the
+   slot's byte offset in its chunk of 256), generation of the slot (22 bits), tag of this copy of the library (16 bits).
+   A slot holds its object's id while that lives: one comparison says that a handle is alive, of that kind, and ours. No
+   lock is taken to look. */
 
-/* One row for each kind of object: its name in texts, and in which turn a closing context ends those that it owns (0: not it). How one ends, which is
-   called when nobody finds its handle any more, is gxi_MEMBER_end in the kind's section: it gives the driver's answer. */
+/* One row for each kind of object: its name in texts, and in which turn a closing context ends those that it owns (0:
+   not it). How one ends, which is called when nobody finds its handle any more, is gxi_MEMBER_end in the kind's
+   section: it gives the driver's answer. */
 #define GXI_KIND_ROWS(ROW) \
     ROW(CONTEXT,  context,  "a context",         0) \
     ROW(MODULE,   module,   "a module",          3) \
@@ -2891,22 +3182,27 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { gxi_context *info; } context;
         struct { struct CUmod_st *native; gxi_module *info; } module;
         struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
-        struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;     /* last: atomic */
-        struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded; } event;          /* atomic; recorded: 1, or why not */
-        struct { void *native; gxi_linker *info; } linker;             /* native: NULL when there is no link state now */
+        /* last: atomic */
+        struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;
+        /* atomic; recorded: 1, or why not */
+        struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded; } event;
+        struct { void *native; gxi_linker *info; } linker;            /* native: NULL when there is no link state now */
         struct { gxi_block *info; } params;
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
         struct { gxi_barrier *info; } barrier;
     } is;
     union {
-        uint32_t     shared_limit;               /* of a kernel: dynamic shared bytes accepted so far (high-water mark of the opt-in) */
-        uint32_t     refused;                    /* of a stream: number of the latched failure that kept work off it, 0 for none; atomic */
+        uint32_t     shared_limit;               /* of a kernel: dynamic shared bytes accepted so far (high-water mark
+                                                    of the opt-in) */
+        uint32_t     refused;                    /* of a stream: number of the latched failure that kept work off it, 0
+                                                    for none; atomic */
     } of;
     uint32_t         generation : 22, adopted : 1 /* someone else destroys it */,
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
                      borrowed : 1;               /* its context is somebody else's, who may have destroyed it: ask */
 } gxi_slot;
-typedef struct gxi_links { uint32_t *from, next; } gxi_links;         /* a slot's place in its owner's list: index + 1 of the next one, 0 none */
+/* a slot's place in its owner's list: index + 1 of the next one, 0 none */
+typedef struct gxi_links { uint32_t *from, next; } gxi_links;
 
 #define GXI_ROW(KIND, member, name, turn) static int gxi_##member##_end(gxi_call *call, gxi_slot *old);
 GXI_KIND_ROWS(GXI_ROW)
@@ -2925,7 +3221,8 @@ struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
     int users;                                   /* guarded by gxi_tables, as the lists are */
-    uint64_t defaults[2];                        /* handles of its legacy and its per-thread stream, 0 until asked for */
+    uint64_t defaults[2];                        /* handles of its legacy and its per-thread
+                                                    stream, 0 until asked for */
     unsigned long long id;                       /* the driver's; 0 not known */
     uint32_t first[16];                          /* by kind: lists of what it owns */
     gxi_range *ranges;                           /* and of the allocations in it */
@@ -2947,7 +3244,11 @@ static int gxi_had_tag(uint64_t id) {            /* that one now, or before all 
     while (tags && gxi_tag_of(tags - 1) >> 48 != id >> 48) tags--;
     return tags != 0;
 }
-static gxi_slot *gxi_slot_at(unsigned index) { return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS; }
+
+static gxi_slot *gxi_slot_at(unsigned index) {
+    return GXI_LOAD(&gxi.chunks[index / GXI_CHUNK_SLOTS]) + index % GXI_CHUNK_SLOTS;
+}
+
 static unsigned gxi_index_of(uint64_t id) { return (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
 static gxi_links *gxi_links_at(unsigned index) {   /* a chunk's lie behind its slots */
     return (gxi_links *)(void *)(gxi.chunks[index / GXI_CHUNK_SLOTS] + GXI_CHUNK_SLOTS) + index % GXI_CHUNK_SLOTS;
@@ -2967,7 +3268,10 @@ static void gxi_mark(uint64_t stream) {
     gxi_slot *slot = gxi_peek(stream, GXI_STREAM);
     if (slot) GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
 }
-static gxi_slot *gxi_peek_any(uint64_t id) { return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL; }
+
+static GXI_NOINLINE gxi_slot *gxi_peek_any(uint64_t id) {
+    return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL;
+}
 
 /* What all objects that live in a context have: for gxi_new, which makes the object. */
 static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, int adopted) {
@@ -2978,7 +3282,8 @@ static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, i
     made.adopted = adopted != 0;
     return made;
 }
-/* Makes an object in a list of its owner; the caller has filled everything else of *made. Returns its id, 0 after a failure. */
+/* Makes an object in a list of its owner; the caller has filled everything else of *made. Returns its
+   id, 0 after a failure. */
 static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uint32_t *list) {
     gxi_slot *slot = NULL;
     const gxi_slot *context;
@@ -3018,7 +3323,8 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
         *list = index + 1;
         slot->generation = generation & 0x3FFFFF;
         slot->where = place;
-        slot->borrowed = kind == GXI_CONTEXT ? made->adopted : (context = gxi_peek(made->context, GXI_CONTEXT)) != NULL && context->adopted;
+        slot->borrowed = kind == GXI_CONTEXT ? made->adopted
+            : (context = gxi_peek(made->context, GXI_CONTEXT)) != NULL && context->adopted;
         id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | kind;
         GXI_STORE(&slot->id, id);
     }
@@ -3033,7 +3339,8 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
 static void gxi_forget_slots(void) {
     unsigned index, most = gxi.generation;
     memset(gxi.first, 0, sizeof gxi.first);
-    for (index = 0; index < gxi.slots; index++) if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
+    for (index = 0; index < gxi.slots; index++)
+        if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
     gxi.generation = most + 1;
     if (gxi.generation >= GXI_LAST_GENERATION) { /* used up: ids go on with another tag */
         gxi.generation = 0;
@@ -3065,8 +3372,8 @@ static int gxi_end(uint64_t id) {
     gxi_unlock(&gxi_tables);
     return slot != NULL;
 }
-/* Ends a handle, and then what it stood for: the driver's object, unless that was adopted, and our memory. Gives the driver's answer; one that is
-   shutting down, because the process exits, has done it already. */
+/* Ends a handle, and then what it stood for: the driver's object, unless that was adopted, and our memory. Gives the
+   driver's answer; one that is shutting down, because the process exits, has done it already. */
 static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     gxi_slot old = *slot;
     int cu;
@@ -3076,13 +3383,18 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     return cu;
 }
 
-struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; };   /* one block of memory: this, sizes, name */
+struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; };  /* one block of memory: this, sizes, name */
 static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return slot->is.kernel.info; }
 
-/* The first of a list, and the next one; NULL when there is none. While gxi_tables is held, what other threads' objects hold lives as long as it is. */
+/* The first of a list, and the next one; NULL when there is none. While gxi_tables is held, what other threads' objects
+   hold lives as long as it is. */
 static gxi_slot *gxi_first_held(const uint32_t *list) { return *list ? gxi_slot_at(*list - 1) : NULL; }
-static gxi_slot *gxi_next_held(const gxi_slot *slot) { return gxi_first_held(&gxi_links_at(gxi_index_of(slot->id))->next); }
-static gxi_slot *gxi_first(const uint32_t *list) {
+
+static GXI_NOINLINE gxi_slot *gxi_next_held(const gxi_slot *slot) {
+    return gxi_first_held(&gxi_links_at(gxi_index_of(slot->id))->next);
+}
+
+static GXI_NOINLINE gxi_slot *gxi_first(const uint32_t *list) {
     gxi_slot *slot;
     gxi_lock(&gxi_tables);
     slot = gxi_first_held(list);
@@ -3098,7 +3410,7 @@ static gxi_slot *gxi_after(const gxi_slot *slot) {
     return next;
 }
 
-/* --- failed handles: the last GXI_FAILED_KEPT keep their reasons --------------------------------------------------- */
+/* --- failed handles: the last GXI_FAILED_KEPT keep their reasons -------------------------------------------------- */
 
 static uint64_t gxi_failed_id(unsigned kind) {                       /* of this thread's last failure */
     gxi_thread_record *record = gxi_record();
@@ -3119,7 +3431,8 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     return id;
 }
 
-/* Says what is wrong with a handle that is not alive, and fails. `is` names the argument ("the stream"), `kind` what it had to be. */
+/* Says what is wrong with a handle that is not alive, and fails. `is` names the argument ("the stream"), `kind` what it
+   had to be. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     unsigned found = (unsigned)id & 0x0F;
     const char *name = found > 0 && found < GXI_KINDS ? gxi_kinds[found].name : gxi_kinds[0].name;
@@ -3132,15 +3445,17 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                             : "make it before it is used",
                         "%s was never made: the handle is {0}", is);
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
-        return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL, "%s is no handle of this library: 0x%016llx (uninitialised memory?)", is,
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
+                        "%s is no handle of this library: 0x%016llx (uninitialised memory?)", is,
                         (unsigned long long)id);
     if (!gxi_had_tag(id))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
                         "hand native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
-                        "%s is not of this copy of gpuexec: 0x%016llx was made by another library in this process, or is "
+                        "%s is not of this copy of gpuexec: 0x%016llx was made by another library in "
+                        "this process, or is "
                         "uninitialised memory",
                         is, (unsigned long long)id);
-    if (id & GXI_FAILED_BIT) {                   /* the first failure's parts, copied: another thread may overwrite them */
+    if (id & GXI_FAILED_BIT) {                /* the first failure's parts, copied: another thread may overwrite them */
         gxi_text reason = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
         const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
         const gpuexec_error *e = &failed->detail.e;
@@ -3156,7 +3471,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
         }
         gxi_unlock(&gxi_tables);
         call->log = log.p;
-        result = gxi_fail(call, result, cure.p, "%s could not be made: %s", is, reason.p ? reason.p : "the reason is no longer kept");
+        result = gxi_fail(call, result, cure.p, "%s could not be made: %s", is,
+                          reason.p ? reason.p : "the reason is no longer kept");
         call->log = NULL;
         gxi_text_free(&reason);
         gxi_text_free(&cure);
@@ -3164,19 +3480,21 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
         return result;
     }
     if (found != kind)
-        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is wanted", is, slot ? "" : "(a former) ", name,
-                        gxi_kinds[kind].name);
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "gpuexec_prepare it again" : NULL, "%s is a stale handle: %s", is,
+        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is wanted", is, slot ? "" : "(a former) ",
+                        name, gxi_kinds[kind].name);
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "gpuexec_prepare it again" : NULL,
+                    "%s is a stale handle: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
                     : kind == GXI_PARAMS  ? "it was destroyed"
                                           : "it was destroyed, or its context was closed");
 }
 
-/* A context that somebody else destroyed: the driver crashes over what lived in it (measured: streams, events and launches; made current, it corrupts the
-   heap), but these two questions are safe, and an id is never given again, also not to a primary context that is retained anew. Older drivers
-   have only the second one. */
-static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned long long *id) {      /* *id: what it was, and is now; 0 for unknown */
+/* A context that somebody else destroyed: the driver crashes over what lived in it (measured: streams, events and
+   launches; made current, it corrupts the heap), but these two questions are safe, and an id is never given again, also
+   not to a primary context that is retained anew. Older drivers have only the second one. */
+/* *id: what it was, and is now; 0 for unknown */
+static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned long long *id) {
     unsigned long long now = 0;
     unsigned version = 0;
     if (GXI_HAS(cuCtxGetId)) GXI_TRY(cuCtxGetId, (native, &now));
@@ -3187,8 +3505,8 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
     return 0;
 }
 
-/* The living object of a handle. Whether its context still lives is asked for adopted contexts and before clean-up; elsewhere somebody would have to
-   destroy what gpuexec holds. */
+/* The living object of a handle. Whether its context still lives is asked for adopted contexts and before clean-up;
+   elsewhere somebody would have to destroy what gpuexec holds. */
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_slot *slot = gxi_peek_inline(id, kind), *context;
     if (GXI_UNLIKELY(!slot)) {
@@ -3200,9 +3518,9 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
         context = kind == GXI_CONTEXT ? slot : gxi_peek(slot->context, GXI_CONTEXT);
         if (context && gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id)) {
             *call = own;
-            gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or hold the context with gpuexec_context_attach",
-                     "%s is stale: context %p was destroyed by somebody else, and with it ended all handles of what lived in it", is,
-                     (void *)context->cu_context);
+            gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or hold the "
+                     "context with gpuexec_context_attach", "%s is stale: context %p was destroyed by somebody else, "
+                     "and with it ended all handles of what lived in it", is, (void *)context->cu_context);
             GXI_LOAD(&gxi.close_context)(call, context);
             return NULL;
         }
@@ -3210,11 +3528,14 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
     return slot;
 }
 /* For clean-up: 1 if there is nothing to clean up because the object was never made. */
-static int gxi_was_never_made(uint64_t id, unsigned kind) { return id == 0 || ((id & 0x3F) == (GXI_FAILED_BIT | kind) && id >> 48 == gxi_tag() >> 48); }
+static GXI_NOINLINE int gxi_was_never_made(uint64_t id, unsigned kind) {
+    return id == 0 || ((id & 0x3F) == (GXI_FAILED_BIT | kind) && id >> 48 == gxi_tag() >> 48);
+}
 
-/* --- what was launched last, for the text of a kernel's failure ------------------------------------------------------- */
+/* --- what was launched last, for the text of a kernel's failure --------------------------------------------------- */
 
-/* A stream keeps the caller's own pointer, since a launch has no time to copy: before it is read, the library that it was in may have been closed. */
+/* A stream keeps the caller's own pointer, since a launch has no time to copy: before it is read, the library that it
+   was in may have been closed. */
 GXI_HOT void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
     GXI_STORE(&stream->is.stream.last_where, where);
     GXI_STORE(&stream->is.stream.last_kernel, kernel);
@@ -3239,15 +3560,17 @@ static void gxi_add_last_launches(gxi_text *t) {
     const gxi_slot *stream, *kernel, *context;
     gxi_lock(&gxi_tables);                       /* other threads may unload their modules and close their contexts */
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
-        for (stream = gxi_first_held(&gxi_context_of(context)->first[GXI_STREAM]); stream && shown < 4; stream = gxi_next_held(stream)) {
+        for (stream = gxi_first_held(&gxi_context_of(context)->first[GXI_STREAM]); stream && shown < 4;
+             stream = gxi_next_held(stream)) {
             const char *where = GXI_LOAD(&stream->is.stream.last_where);
             const uint64_t last = GXI_LOAD(&stream->is.stream.last_kernel);
             if (!last) continue;
             kernel = gxi_peek(last, GXI_KERNEL);
             gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
-            gxi_add(t, "kernel \"%s\"%s%s on device %d", kernel ? gxi_kernel_of(kernel)->name : "(of a module unloaded since)", where ? " at " : "",
-                    !where ? "" : gxi_noted_place(where, place, sizeof place) ? place : "(a library that was closed since)",
-                    gxi_context_of(context)->ordinal);
+            gxi_add(t, "kernel \"%s\"%s%s on device %d",
+                    kernel ? gxi_kernel_of(kernel)->name : "(of a module unloaded since)", where ? " at " : "",
+                    !where ? "" : gxi_noted_place(where, place, sizeof place) ? place
+                    : "(a library that was closed since)", gxi_context_of(context)->ordinal);
         }
     }
     gxi_unlock(&gxi_tables);
@@ -3310,10 +3633,11 @@ static gxi_leaf *gxi_leaf_new(size_t place) {
     return leaf;
 }
 static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before) {
-    gxi_add(t, "%s%llu bytes of %s memory at 0x%llx, made at %s", before, (unsigned long long)r->bytes, gxi_memory_kinds[r->kind],
-            (unsigned long long)r->lo, r->where ? r->where : "?");
+    gxi_add(t, "%s%llu bytes of %s memory at 0x%llx, made at %s", before, (unsigned long long)r->bytes,
+            gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?");
 }
-/* For the text of an illegal address, which no driver reports: it often lies in what was freed too early, or just past what was made too small. */
+/* For the text of an illegal address, which no driver reports: it often lies in what was freed too early, or just past
+   what was made too small. */
 static void gxi_add_last_allocations(gxi_text *t) {
     const gxi_slot *context;
     unsigned i, shown = 0;
@@ -3325,12 +3649,13 @@ static void gxi_add_last_allocations(gxi_text *t) {
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         const gxi_range *r = gxi_context_of(context)->ranges;        /* the newest first */
-        for (; r && shown < GXI_FREED_KEPT; r = r->next) gxi_add_range(t, r, shown++ ? ", " : "; of those that live, made last: ");
+        for (; r && shown < GXI_FREED_KEPT; r = r->next)
+            gxi_add_range(t, r, shown++ ? ", " : "; of those that live, made last: ");
     }
     gxi_unlock(&gxi_tables);
 }
-/* Takes the one that begins there out of table and list, and notes that it was freed: a kernel may still have its address. NULL if there is
-   none. gxi_tables is held. */
+/* Takes the one that begins there out of table and list, and notes that it was freed: a kernel may still have its
+   address. NULL if there is none. gxi_tables is held. */
 static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
     const size_t place = gxi_leaves_below(lo) - 1;
     gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
@@ -3355,7 +3680,8 @@ static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
     if (r->next) r->next->from = r->from;
     return r;
 }
-static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {    /* 0: no memory */
+/* 0: no memory */
+static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {
     gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
     const gxi_slot *owner;
     size_t place;
@@ -3364,7 +3690,8 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
     ok = r && (kept || !where);
-    gxi_free(gxi_range_out(lo, NULL));           /* the driver gives it out again: what was there ended with a destroyed context */
+    /* the driver gives it out again: what was there ended with a destroyed context */
+    gxi_free(gxi_range_out(lo, NULL));
     place = gxi_leaves_below(lo);
     place -= place > 0;
     if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0) != NULL;
@@ -3519,7 +3846,10 @@ GPUEXEC_API const char *gpuexec_driver_path(void) {
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     void *symbol;
     GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_ASKS);
-    if (!name) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name is NULL"); return NULL; }
+    if (!name) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name is NULL");
+        return NULL;
+    }
     if (gxi_begin(call)) return NULL;
     if (version < 2000) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
@@ -3581,7 +3911,8 @@ static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "device %d cannot be opened", ordinal);
     GXI_BESIDE(cuDeviceGetCount, (&count));
     return gxi_fail(call, GPUEXEC_NO_DEVICE, "the environment's CUDA_VISIBLE_DEVICES may hide some",
-                    "there is no device %d: %d device%s visible, counted from 0", ordinal, count, count == 1 ? " is" : "s are");
+                    "there is no device %d: %d device%s visible, counted from 0", ordinal, count,
+                    count == 1 ? " is" : "s are");
 }
 
 GPUEXEC_API int gpuexec_device_count(void) {
@@ -3693,11 +4024,11 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-context   A context handle owns what was made through it: closing it ends all of that, in the order kernels, modules, linkers,
-   events, streams, memory. It owns one retain of the primary context, or one count of a context that somebody made with cuCtxCreate, or
-   nothing of an adopted one. */
+   >>impl-context   A context handle owns what was made through it: closing it ends all of that, in the order
+   kernels, modules, linkers, events, streams, memory. It owns one retain of the primary context, or one count of a
+   context that somebody made with cuCtxCreate, or nothing of an adopted one. */
 
-static int gxi_ordinal_of(const gxi_slot *slot) {                    /* of the object's device; -1 if its context was closed meanwhile */
+static int gxi_ordinal_of(const gxi_slot *slot) {   /* of the object's device; -1 if its context was closed meanwhile */
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     return context ? gxi_context_of(context)->ordinal : -1;
 }
@@ -3714,7 +4045,8 @@ static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsign
 static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) {
     return gxi_begin_with(call, context.id, GXI_CONTEXT, "the context");
 }
-/* An API call that makes or asks something in a context begins: its slot, with the context current until gxi_leave; NULL after a failure. */
+/* An API call that makes or asks something in a context begins: its slot, with the context current until gxi_leave;
+   NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
     gxi_slot *slot = gxi_begin_with_context(call, context);
     return slot && gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK ? slot : NULL;
@@ -3739,8 +4071,9 @@ static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned k
         : GPUEXEC_OK;
 }
 
-/* Leaves to the others what a handle owns: a retain of the primary context, or one count of a made one. The driver wants to see the latter current,
-   and when it was the last count, it takes the context off the thread's stack itself. */
+/* Leaves to the others what a handle owns: a retain of the primary context, or one count of a made one. The
+   driver wants to see the latter current, and when it was the last count, it takes the context off the
+   thread's stack itself. */
 static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_st *native, int device) {
     struct CUctx_st *current = NULL;
     gxi_scope scope;
@@ -3809,7 +4142,8 @@ static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpue
     if (cu) {
         gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`"
                     : NULL,
-                    origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened" : "a context cannot be made on device %d", ordinal);
+                    origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened"
+                    : "a context cannot be made on device %d", ordinal);
         return NULL;
     }
     /* the driver has made a new one current */
@@ -3828,7 +4162,8 @@ GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int ordin
     GXI_CALL(gpuexec_context_open, GXI_MAKES);
     return gxi_context_make(call, ordinal, desc, GXI_PRIMARY);
 }
-GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int ordinal, const gpuexec_context_desc *desc) {
+GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int ordinal,
+                                                      const gpuexec_context_desc *desc) {
     GXI_CALL(gpuexec_context_create, GXI_MAKES);
     return gxi_context_make(call, ordinal, desc, GXI_COUNTED);
 }
@@ -3838,15 +4173,17 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     struct CUctx_st *other = NULL;
     unsigned flags = 0;
     int active = 0;
-    if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) || (active && GXI_TRY(cuDevicePrimaryCtxRetain, (&other, device)))) {
+    if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) ||
+        (active && GXI_TRY(cuDevicePrimaryCtxRetain, (&other, device)))) {
         gxi_fail_cu(call, NULL, "whether %p is the device's primary context cannot be asked", (void *)native);
         return GXI_ADOPTED;
     }
     if (active && other == native) return GXI_PRIMARY;
     if (active) GXI_BESIDE(cuDevicePrimaryCtxRelease, (device));
     if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
-        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "adopt it with gpuexec_context_from_native, and close that handle before the context's owner destroys it",
-                 "the driver of CUDA %d.%d does not count the users of a context: it has no cuCtxAttach", gxi.version / 1000, gxi.version % 1000 / 10);
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "adopt it with gpuexec_context_from_native, "
+                 "and close that handle before the context's owner destroys it", "the driver of CUDA %d.%d does not "
+                 "count the users of a context: it has no cuCtxAttach", gxi.version / 1000, gxi.version % 1000 / 10);
         return GXI_ADOPTED;
     }
     if (GXI_TRY(cuCtxAttach, (&other, 0)) == 0) return GXI_COUNTED;
@@ -3862,7 +4199,8 @@ static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *n
     int ok;
     if (gxi_begin(call)) return NULL;
     if (!native && (GXI_TRY(cuCtxGetCurrent, (&native)) || !native)) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                 "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
                  "no context is current on this thread that could be adopted");
         return NULL;
     }
@@ -3918,13 +4256,17 @@ GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
     return slot ? gxi_context_count(slot, 0) : 0;
 }
 
-/* The audit: what this thread pushed through us, where, and what was current below it. Deeper pushes than it holds are counted, not described. */
+/* The audit: what this thread pushed through us, where, and what was current below it. Deeper pushes than it holds are
+   counted, not described. */
 #define GXI_AUDIT_DEPTH 32u
 typedef struct gxi_pushed { uint64_t context; struct CUctx_st *native, *below; const char *where; } gxi_pushed;
 static GXI_THREAD struct { unsigned depth, epoch; gxi_pushed pushes[GXI_AUDIT_DEPTH]; } gxi_audit;
 
 static unsigned gxi_audit_depth(void) {
-    if (gxi_audit.epoch != gxi.epoch) { gxi_audit.epoch = gxi.epoch; gxi_audit.depth = 0; }
+    if (gxi_audit.epoch != gxi.epoch) {
+        gxi_audit.epoch = gxi.epoch;
+        gxi_audit.depth = 0;
+    }
     return gxi_audit.depth;
 }
 
@@ -3946,14 +4288,18 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     depth = gxi_audit_depth();
     if (depth < GXI_AUDIT_DEPTH) {
         gxi_pushed *p = &gxi_audit.pushes[depth];
-        p->context = context.id; p->native = slot->cu_context; p->below = below; p->where = place;
+        p->context = context.id;
+        p->native = slot->cu_context;
+        p->below = below;
+        p->where = place;
     }
     gxi_audit.depth = depth + 1;
     return GPUEXEC_OK;
 }
 
 /* Who took or put what, when the current context is not the one that is to be popped. */
-static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_st *native, const struct CUctx_st *current) {
+static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_st *native,
+                                            const struct CUctx_st *current) {
     const unsigned depth = gxi_audit_depth();
     const gxi_pushed *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_audit.pushes[depth - 1] : NULL;
     const char *at = gxi_place(last ? last->where : NULL);
@@ -3961,22 +4307,28 @@ static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_s
     if (current) snprintf(now, sizeof now, "the current one is %p", (const void *)current);
     if (depth == 0)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop on the thread that pushed, once for each push",
-                        "context %p is not current: %s, and this thread has pushed none through gpuexec that was not popped", (const void *)native, now);
+                        "context %p is not current: %s, and this thread has pushed none through gpuexec "
+                        "that was not popped", (const void *)native, now);
     if (!last)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes; somebody may have pushed or popped without undoing it",
-                        "context %p is not current: %s; this thread has pushed %u through gpuexec, of which only %u are remembered",
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
+                        "pop in the reverse order of the pushes; somebody may have pushed or popped without undoing it",
+                        "context %p is not current: %s; "
+                        "this thread has pushed %u through gpuexec, of which only %u are remembered",
                         (const void *)native, now, depth, GXI_AUDIT_DEPTH);
     if (last->native != native)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes",
-                        "context %p is not current: %s, and the last push through gpuexec was of %p, at %s", (const void *)native, now,
-                        (void *)last->native, at);
+                        "context %p is not current: %s, and the last push through gpuexec was of %p, at %s",
+                        (const void *)native, now, (void *)last->native, at);
     if (current == last->below) {
         gxi_audit.depth--;                       /* told once */
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "between the two places, look for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)",
-                        "context %p, pushed at %s, is not there any more: somebody else popped it since, and %s", (const void *)native, at, now);
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
+                        "between the two places, look for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)",
+                        "context %p, pushed at %s, is not there any more: somebody else popped it since, and %s",
+                        (const void *)native, at, now);
     }
-    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "between the two places, look for a cuCtxPushCurrent, cuCtxSetCurrent, cuCtxCreate or cudaSetDevice",
-                    "context %p, pushed at %s, is not current any more: somebody else pushed or set another one since, and %s", (const void *)native, at, now);
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "between the two places, look for a cuCtxPushCurrent, "
+                    "cuCtxSetCurrent, cuCtxCreate or cudaSetDevice", "context %p, pushed at %s, is not current any "
+                    "more: somebody else pushed or set another one since, and %s", (const void *)native, at, now);
 }
 static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current, *native;
@@ -3984,9 +4336,11 @@ static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     unsigned depth, at;
     if (gxi_begin(call)) return gxi_failed_with();
     depth = gxi_audit_depth();
-    for (at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; at > 0 && gxi_audit.pushes[at - 1].context != context.id; at--) {}
+    for (at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH;
+         at > 0 && gxi_audit.pushes[at - 1].context != context.id; at--) {}
     if (!slot && !at) return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
-    native = slot ? slot->cu_context : gxi_audit.pushes[at - 1].native;            /* one that was closed since can still be taken off */
+    /* one that was closed since can still be taken off */
+    native = slot ? slot->cu_context : gxi_audit.pushes[at - 1].native;
     if (gxi_current(call, &current)) return gxi_failed_with();
     if (current != native) {
         if (slot) return gxi_fail_pop(call, native, current);
@@ -3995,7 +4349,7 @@ static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     }
     if (GXI_TRY(cuCtxPopCurrent, (&current))) return gxi_fail_cu(call, NULL, "the context cannot be popped");
     if (depth > GXI_AUDIT_DEPTH) gxi_audit.depth = depth - 1;
-    else if (at) gxi_audit.depth = at - 1;                           /* pushes above it that were popped by others are forgotten */
+    else if (at) gxi_audit.depth = at - 1;                /* pushes above it that were popped by others are forgotten */
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context) {
@@ -4029,9 +4383,11 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
     if (text && bytes) *text = 0;
     if (gxi_begin(call) || gxi_current(call, &current)) return 0;
     depth = gxi_audit_depth();
-    if (depth > GXI_AUDIT_DEPTH) gxi_add(&t, "the last %u pushes through gpuexec are not remembered\n", depth - GXI_AUDIT_DEPTH);
+    if (depth > GXI_AUDIT_DEPTH)
+        gxi_add(&t, "the last %u pushes through gpuexec are not remembered\n", depth - GXI_AUDIT_DEPTH);
     else if (!depth || current != gxi_audit.pushes[depth - 1].native)
-        gxi_add(&t, current ? "context %p, current, not pushed through gpuexec\n" : "no context is current\n", (void *)current);
+        gxi_add(&t, current ? "context %p, current, not pushed through gpuexec\n" : "no context is current\n",
+                (void *)current);
     for (i = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; i-- > 0; ) {
         const gxi_pushed *p = &gxi_audit.pushes[i];
         const gxi_slot *slot = gxi_peek(p->context, GXI_CONTEXT);
@@ -4040,7 +4396,8 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
         else gxi_add(&t, ", closed since");
         gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "",
                 gxi_place(p->where));
-        if (p->below && (!i || p->below != p[-1].native)) gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
+        if (p->below && (!i || p->below != p[-1].native))
+            gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
     if (t.failed) {
         gxi_text_free(&t);
@@ -4068,7 +4425,8 @@ GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
     const gxi_slot *slot = gxi_asked("gpuexec_context_device", context.id, GXI_CONTEXT, "the context");
     return slot ? gxi_context_of(slot)->ordinal : -1;
 }
-GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *available, size_t *total) {
+GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *available,
+                                                         size_t *total) {
     gxi_scope scope;
     size_t a = 0, t = 0;
     int cu;
@@ -4081,13 +4439,16 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpue
     return cu ? gxi_fail_cu(call, NULL, "the device's memory cannot be asked for") : GPUEXEC_OK;
 }
 
-static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_HEAP", "SYNC_DEPTH", "PENDING_LAUNCHES", "L2_FETCH", "PERSISTING_L2" };
+static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_HEAP", "SYNC_DEPTH", "PENDING_LAUNCHES",
+                                               "L2_FETCH", "PERSISTING_L2" };
 static gpuexec_result gxi_check_limit(gxi_call *call, gpuexec_limit limit) {
     if ((unsigned)limit < sizeof gxi_limit_names / sizeof gxi_limit_names[0]) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no limit %d: the last one is GPUEXEC_LIMIT_PERSISTING_L2, %d", (int)limit,
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                    "there is no limit %d: the last one is GPUEXEC_LIMIT_PERSISTING_L2, %d", (int)limit,
                     (int)GPUEXEC_LIMIT_PERSISTING_L2);
 }
-GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t value) {
+GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
+                                                        size_t value) {
     gxi_slot *slot;
     gxi_scope scope;
     size_t is = 0;
@@ -4098,19 +4459,23 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuex
     if (cu) GXI_BESIDE(cuCtxGetLimit, (&is, (int)limit));                   /* for the text */
     else untold = GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
     gxi_leave(&scope);
-    if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
-    if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu", gxi_limit_names[limit],
-                               gxi_context_of(slot)->ordinal, (unsigned long long)value, (unsigned long long)is);
+    if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s",
+                                                        gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
+    if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu",
+                               gxi_limit_names[limit], gxi_context_of(slot)->ordinal, (unsigned long long)value,
+                               (unsigned long long)is);
     if (untold)
         return gxi_fail_cu(call, NULL, "what the limit %s of device %d's context is now cannot be told",
                            gxi_limit_names[limit],
                                      gxi_context_of(slot)->ordinal);
     if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less",
-                                    "the limit %s was asked to be %llu, but device %d gives %llu at most: it is that now", gxi_limit_names[limit],
+                                    "the limit %s was asked to be %llu, "
+                                    "but device %d gives %llu at most: it is that now", gxi_limit_names[limit],
                                     (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit, size_t *value) {
+GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
+                                                        size_t *value) {
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
@@ -4123,7 +4488,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuex
         ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit])
         : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least, int *greatest) {
+GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least,
+                                                             int *greatest) {
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_get_priorities, GXI_ASKS);
@@ -4140,7 +4506,8 @@ static gpuexec_result gxi_take_of_stream(gxi_call *call, gxi_slot *stream) {
     if (!refused) return result;
     GXI_STORE(&stream->of.refused, 0);
     if (refused != GXI_LATCH_WITHOUT_TEXT) return gxi_take_of_others(call, refused);
-    gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "a call enqueued nothing on the stream, and there was no memory to keep its reason");
+    gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+             "a call enqueued nothing on the stream, and there was no memory to keep its reason");
     return gxi_take();
 }
 static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *context) {
@@ -4222,8 +4589,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             const char *made_at = child->where;
             if (gone) child->adopted = 1;
             if (gxi_destroy(call, child) && !result)
-                result = gxi_fail_cu(call, NULL, "%s made at %s, of the context that was closed, cannot be destroyed", gxi_kinds[kind].name,
-                                     gxi_place(made_at));
+                result = gxi_fail_cu(call, NULL, "%s made at %s, of the context that was closed, cannot be destroyed",
+                                     gxi_kinds[kind].name, gxi_place(made_at));
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
@@ -4255,14 +4622,16 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
-        if (kind == GXI_KERNEL || slot->legacy) continue;            /* kernels and default streams end with their module and context */
+        /* kernels and default streams end with their module and context */
+        if (kind == GXI_KERNEL || slot->legacy) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->at[i].range;
-        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n", (unsigned long long)r->bytes,
-                 gxi_memory_kinds[r->kind], (unsigned long long)r->lo, gxi_place(r->where));
+        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n",
+                 (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
+                 gxi_place(r->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
 }
@@ -4306,16 +4675,23 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-image   What loading and linking share: device code in memory, what it is and what it says of itself; the JIT options and logs;
-   the failures. Knows no handles but the context's. */
+   >>impl-image   What loading and linking share: device code in memory, what it is and what it says of itself; the
+   JIT options and logs; the failures. Knows no handles but the context's. */
 
-/* --- reading PTX text: just enough for names and parameter lists ---------------------------------------------------- */
+/* --- reading PTX text: just enough for names and parameter lists -------------------------------------------------- */
 
-static int gxi_is_name(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%'; }
+static int gxi_is_name(int c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+        c == '%';
+}
+
 static const char *gxi_ptx_space(const char *p) {                    /* skips white space and comments */
     for (;;) {
         while (*p == ' ' || (*p >= '\t' && *p <= '\r')) p++;
-        if (p[0] == '/' && p[1] == '/') { p += strcspn(p, "\n"); continue; }
+        if (p[0] == '/' && p[1] == '/') {
+            p += strcspn(p, "\n");
+            continue;
+        }
         if (p[0] == '/' && p[1] == '*') {
             const char *end = strstr(p + 2, "*/");
             if (!end) return p + strlen(p);
@@ -4325,14 +4701,25 @@ static const char *gxi_ptx_space(const char *p) {                    /* skips wh
         return p;
     }
 }
-static const char *gxi_ptx_next(const char *p) {                     /* behind the token at p: a name, a .directive, or one character */
-    if (*p == '"') { p += 1 + strcspn(p + 1, "\""); return *p ? p + 1 : p; }
-    if (*p == '.' || gxi_is_name((unsigned char)*p)) { p++; while (gxi_is_name((unsigned char)*p)) p++; return p; }
+static const char *gxi_ptx_next(const char *p) {     /* behind the token at p: a name, a .directive, or one character */
+    if (*p == '"') {
+        p += 1 + strcspn(p + 1, "\"");
+        return *p ? p + 1 : p;
+    }
+    if (*p == '.' || gxi_is_name((unsigned char)*p)) {
+        p++;
+        while (gxi_is_name((unsigned char)*p)) p++;
+        return p;
+    }
     return *p ? p + 1 : p;
 }
-static int gxi_ptx_is(const char *p, const char *end, const char *word) { return (size_t)(end - p) == strlen(word) && memcmp(p, word, (size_t)(end - p)) == 0; }
 
-/* Finds the next .entry from p on: its name in [*name, *name_end), and the place behind it; NULL at the end of the text. */
+static int gxi_ptx_is(const char *p, const char *end, const char *word) {
+    return (size_t)(end - p) == strlen(word) && memcmp(p, word, (size_t)(end - p)) == 0;
+}
+
+/* Finds the next .entry from p on: its name in [*name, *name_end), and the place behind it;
+   NULL at the end of the text. */
 static const char *gxi_ptx_entry(const char *p, const char **name, const char **name_end) {
     for (p = gxi_ptx_space(p); *p; ) {
         const char *end = gxi_ptx_next(p);
@@ -4370,7 +4757,8 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
             if (*p == ')') return n;
             size = alignment = 0;
             count = 1;
-        } else if (size == 0 && gxi_ptx_is(p, end, ".align")) {       /* behind the type stands .ptr .align, which is the pointee's */
+        /* behind the type stands .ptr .align, which is the pointee's */
+        } else if (size == 0 && gxi_ptx_is(p, end, ".align")) {
             end = gxi_ptx_space(end);
             alignment = strtoul(end, NULL, 0);
             end = gxi_ptx_next(end);
@@ -4420,15 +4808,17 @@ static void gxi_ptx_directive(const char *text, const char *directive, char *out
 }
 /* The highest PTX version that a driver takes, times 10. Table "PTX ISA Release History" of NVIDIA's PTX ISA. */
 static int gxi_ptx_of_driver(int version) {
-    static const int table[][2] = { { 13010, 91 }, { 13000, 90 }, { 12090, 88 }, { 12080, 87 }, { 12070, 86 }, { 12050, 85 },
-                                    { 12040, 84 }, { 12030, 83 }, { 12020, 82 }, { 12010, 81 }, { 12000, 80 }, { 11080, 78 },
-                                    { 11070, 77 }, { 11060, 76 }, { 11050, 75 } };
+    static const int table[][2] = { { 13010, 91 }, { 13000, 90 }, { 12090, 88 }, { 12080, 87 }, { 12070, 86 },
+                                    { 12050, 85 },
+                                    { 12040, 84 }, { 12030, 83 }, { 12020, 82 }, { 12010, 81 }, { 12000, 80 },
+                                    { 11080, 78 }, { 11070, 77 }, { 11060, 76 }, { 11050, 75 }
+                                    };
     size_t i;
     for (i = 0; i < sizeof table / sizeof table[0]; i++) if (version >= table[i][0]) return table[i][1];
     return 74;                                                       /* of 11.4, the oldest */
 }
 
-/* --- images in memory ---------------------------------------------------------------------------------------------- */
+/* --- images in memory --------------------------------------------------------------------------------------------- */
 
 static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little-endian number */
     uint64_t x = 0;
@@ -4439,8 +4829,10 @@ static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little
 static uint64_t gxi_sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
 /* The first values are gpuexec_input_type's. */
-typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_LIBRARY, GXI_LTO, GXI_HOST_ELF } gxi_image_kind;
-static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin", "a fatbin", "a host object", "a library of host objects", "LTO-IR",
+typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_LIBRARY, GXI_LTO,
+                              GXI_HOST_ELF } gxi_image_kind;
+static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin",
+                                               "a fatbin", "a host object", "a library of host objects", "LTO-IR",
                                                "an ELF file without device code" };
 
 /* byte by byte: a text may end earlier; n 0: its length is not known */
@@ -4458,7 +4850,8 @@ static const unsigned char *gxi_search(const unsigned char *p, const unsigned ch
 #define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
 #define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
 
-/* What the fatbins in these bytes hold: 1 code, 2 LTO-IR (their parts' kind 8; 1 is PTX, 2 a cubin), 3 both, 0 if there is none. */
+/* What the fatbins in these bytes hold: 1 code, 2 LTO-IR (their parts' kind 8; 1 is PTX, 2 a cubin), 3
+   both, 0 if there is none. */
 static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
     int found = 0;
     while ((p = gxi_search(p, end, GXI_FATBIN_MAGIC)) != NULL && end - p >= 16) {
@@ -4515,26 +4908,29 @@ static gxi_image_kind gxi_image_is(const void *image, size_t n) {
         return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_FATBIN;
     }
     if (gxi_starts(p, n, GXI_FATBIN_WRAPPER_MAGIC)) return GXI_FATBIN;
-    if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;      /* NVVM container, LLVM bitcode */
+    /* NVVM container, LLVM bitcode */
+    if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;
     return GXI_TEXT;
 }
-static int gxi_is_text(const char *p, size_t n) {                        /* nothing but NULs may stand behind the first one */
+static int gxi_is_text(const char *p, size_t n) {                  /* nothing but NULs may stand behind the first one */
     size_t i = 0;
     while (i < n && p[i]) i++;
     while (i < n && !p[i]) i++;
     return i == n;
 }
 
-/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, or in what was read from one, that is no pointer of this process: of
-   bytes with a length, only those of exactly a wrapper are believed. */
+/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, or in what was read from one,
+   that is no pointer of this process: of bytes with a length, only those of exactly a wrapper are believed. */
 static const void *gxi_unwrap(const void *image, size_t *n) {
     if (!gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n != 8 + 2 * sizeof image)) return image;
     memcpy(&image, (const char *)image + 8, sizeof image);
     *n = 0;
     return image;
 }
-/* Refuses what is no image for the driver to look at. `n` gets the length that a binary of unknown length says it has. */
-static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const void *image, size_t *n, gxi_image_kind kind) {
+/* Refuses what is no image for the driver to look at. `n` gets the length that a binary of
+   unknown length says it has. */
+static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const void *image, size_t *n,
+                                      gxi_image_kind kind) {
     size_t says;
     if (gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) && *n >= 8 + sizeof image)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "take the fatbin itself: nvcc -fatbin",
@@ -4544,9 +4940,11 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
                         "%s is an ELF file, but no cubin: a host program or object?", name);
     if (kind == GXI_LTO)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                        "compile without -dlto and lto_ architectures; or link it with nvJitLink, which makes a cubin to load",
+                        "compile without -dlto and lto_ architectures; "
+                        "or link it with nvJitLink, which makes a cubin to load",
                         "%s is LTO-IR, which the driver's linker no longer takes since CUDA 12", name);
-    if (kind == GXI_TEXT) return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
+    if (kind == GXI_TEXT)
+        return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
     if (kind != GXI_CUBIN && kind != GXI_FATBIN) return GPUEXEC_OK;
     says = *n && *n < (kind == GXI_CUBIN ? 64 : 16) ? 64 : gxi_image_bytes(image);
     if (!*n && says == GXI_NO_LENGTH)
@@ -4557,10 +4955,11 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     if (!*n) *n = says;
     if (*n >= says) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was the file copied whole, and is the length right?",
-                    "%s is %s that is cut off: it has %lu bytes, but says that it has at least %lu", name, gxi_image_kinds[kind], (unsigned long)*n,
-                    (unsigned long)says);
+                    "%s is %s that is cut off: it has %lu bytes, but says that it has at least %lu", name,
+                    gxi_image_kinds[kind], (unsigned long)*n, (unsigned long)says);
 }
-/* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (nvcc --no-compress does not). */
+/* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (nvcc
+   --no-compress does not). */
 static int gxi_has_device_launches(const void *data, size_t bytes) {
     static const char *const calls[] = { "cudaCDP2LaunchDevice", "cudaLaunchDevice", "cnpLaunch" };
     const unsigned char *p = (const unsigned char *)data;
@@ -4569,9 +4968,10 @@ static int gxi_has_device_launches(const void *data, size_t bytes) {
     return 0;
 }
 
-/* --- JIT options and logs ------------------------------------------------------------------------------------------- */
+/* --- JIT options and logs ----------------------------------------------------------------------------------------- */
 
-/* Every member of the desc that is a JIT option. 0 is "not set" and passes nothing; -1, where it is allowed, passes 0. */
+/* Every member of the desc that is a JIT option. 0 is "not set" and passes nothing; -1, where
+   it is allowed, passes 0. */
 typedef struct gxi_jit_row { const char *name; size_t at; int option, low, high; } gxi_jit_row;
 static const gxi_jit_row gxi_jit_rows[] = {
 #define GXI_ROW(member, option, low, high) { #member, offsetof(gpuexec_module_desc, member), option, low, high }
@@ -4591,7 +4991,8 @@ static const gxi_jit_row gxi_jit_rows[] = {
     GXI_ROW(compile_threads,     GXI_JIT_SPLIT_COMPILE,             -1, 65535)
 #undef GXI_ROW
 };
-enum { GXI_JIT_ROWS = sizeof gxi_jit_rows / sizeof gxi_jit_rows[0], GXI_JIT_NEW = GXI_JIT_POSITION_INDEPENDENT_CODE /* not in every driver from here on */ };
+enum { GXI_JIT_ROWS = sizeof gxi_jit_rows / sizeof gxi_jit_rows[0],
+       GXI_JIT_NEW = GXI_JIT_POSITION_INDEPENDENT_CODE /* not in every driver from here on */ };
 static int gxi_jit_value(const gpuexec_module_desc *desc, const gxi_jit_row *row) {
     int value;
     memcpy(&value, (const char *)desc + row->at, sizeof value);
@@ -4604,19 +5005,22 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
         const gxi_jit_row *row = &gxi_jit_rows[i];
         int value = gxi_jit_value(desc, row);
         if (value < row->low || value > row->high)
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_module_desc.%s is %d; it goes from %d to %d, and 0 is the default", row->name,
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                            "gpuexec_module_desc.%s is %d; it goes from %d to %d, and 0 is the default", row->name,
                             value, row->low, row->high);
     }
     if (desc->target && desc->threads_per_block)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set one of them; for another target, limit max_registers",
-                        "gpuexec_module_desc has both target (%d) and threads_per_block (%d), which CUDA cannot combine", desc->target,
-                        desc->threads_per_block);
+                        "gpuexec_module_desc has both target (%d) and threads_per_block (%d), "
+                        "which CUDA cannot combine", desc->target, desc->threads_per_block);
     if (linking && desc->prefer_binary)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_module_desc.prefer_binary is set, but a linker takes exact matches only");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0",
+                        "gpuexec_module_desc.prefer_binary is set, but a linker takes exact matches only");
     return GPUEXEC_OK;
 }
 
-/* One compilation's or link's options. The driver cuts a log silently at the size given: who finds a full one does it again with more. */
+/* One compilation's or link's options. The driver cuts a log silently at the size given: who finds a full one does it
+   again with more. */
 enum { GXI_LOG_MOST = 64 << 20 };
 typedef struct gxi_jit {
     size_t size;                                 /* of each log; 0 before the first use */
@@ -4630,15 +5034,16 @@ static void gxi_jit_option(gxi_jit *jit, int option, void *value) {
     jit->options[jit->n] = option;
     jit->values[jit->n++] = value;
 }
-/* Makes it, or makes it anew with larger logs. Told much on demand, the first guess is larger: a second compilation may come from the driver's cache, which
-   tells nothing. */
+/* Makes it, or makes it anew with larger logs. Told much on demand, the first guess is larger: a second compilation may
+   come from the driver's cache, which tells nothing. */
 static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_module_desc *desc) {
     size_t i, size = jit->size ? jit->size * 4 : desc->verbose ? (size_t)1 << 20 : (size_t)16 << 10;
     gxi_free(jit->logs);
     memset(jit, 0, sizeof *jit);
     jit->logs = (char *)gxi_realloc(NULL, 2 * size);
     if (!jit->logs)
-        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)", (unsigned long)(2 * size));
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)",
+                        (unsigned long)(2 * size));
     jit->size = size;
     jit->logs[0] = jit->logs[size] = 0;
     gxi_jit_option(jit, GXI_JIT_WALL_TIME, NULL);                    /* first: the driver writes it into values[0] */
@@ -4677,20 +5082,22 @@ static char *gxi_jit_log(const gxi_jit *jit) {
     return t.p;
 }
 
-/* --- failures -------------------------------------------------------------------------------------------------------- */
+/* --- failures ----------------------------------------------------------------------------------------------------- */
 
 /* What may help against an answer that is about the compiler, not about its input; NULL for others. */
 static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
     gxi_text cure = { 0, 0, 0, 0 };
     size_t i;
     if (cu == GXI_JIT_COMPILER_NOT_FOUND)
-        gxi_add(&cure, "the driver's compiler, libnvidia-ptxjitcompiler.so, is missing: install the driver whole (in a container, "
+        gxi_add(&cure, "the driver's compiler, libnvidia-ptxjitcompiler.so, "
+                "is missing: install the driver whole (in a container, "
                        "NVIDIA_DRIVER_CAPABILITIES needs compute), or load a cubin");
     if (cu == GXI_JIT_COMPILATION_DISABLED)
         gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
     for (i = 0; i < GXI_JIT_ROWS && cu == GXI_INVALID_VALUE; i++)
         if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
-            gxi_add(&cure, "%s%s", cure.n ? ", " : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
+            gxi_add(&cure, "%s%s", cure.n ? ", "
+                    : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
     return cure.p;
 }
 /* Does this text name a function of the device runtime? */
@@ -4730,28 +5137,32 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
     if (gxi_fail_cpu_device(call, cu, name, kind)) return;
-    if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {         /* ptxas' words, nvlink's */
-        gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch kernels need libcudadevrt.a",
-                    "%s uses symbols that are defined elsewhere", name);
+    /* ptxas' words, nvlink's */
+    if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {
+        gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch "
+                    "kernels need libcudadevrt.a", "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
-                    "compile it with a toolkit not newer than the driver, or lower its .version line if the code needs nothing "
+                    "compile it with a toolkit not newer than the driver, "
+                    "or lower its .version line if the code needs nothing "
                     "newer, or update the driver",
                     "%s is PTX of .version %s, but the driver (CUDA %d.%d) takes at most .version %d.%d", name, version,
                     gxi.version / 1000, gxi.version % 1000 / 10, supported / 10, supported % 10);
     } else if (cu == GXI_INVALID_PTX && target_sm > sm) {
         gxi_add(&cure, "compile it for this device or an older one: nvcc -ptx -arch=compute_%d", sm);
-        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "%s is PTX for .target %s, but device %d is of compute capability %d.%d",
+        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p,
+                 "%s is PTX for .target %s, but device %d is of compute capability %d.%d",
                  name, target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_SOURCE && desc->target && desc->target != sm) {
         gxi_fail_cu(call, "leave it 0 to compile for the device",
-                    "%s was compiled for gpuexec_module_desc.target %d, but device %d is of compute capability %d.%d", name, desc->target,
-                    gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+                    "%s was compiled for gpuexec_module_desc.target %d, but device %d is of compute capability %d.%d",
+                    name, desc->target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_PTX) {
-        gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same", "%s is PTX that does not compile",
-                    name);
+        gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same",
+                    "%s is PTX that does not compile", name);
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
-        gxi_add(&cure, "add code for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm, sm);
+        gxi_add(&cure, "add code for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm,
+                sm);
         gxi_fail_cu(call, cure.p, "%s has no code for device %d of compute capability %d.%d", name,
                     gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_IMAGE) {
@@ -4788,15 +5199,18 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
         if (relative && !gxi_getcwd(directory, (int)sizeof directory)) directory[0] = 0;
         gxi_fail(call, GPUEXEC_FILE_ERROR,
                  relative ? "give an absolute path, or run the program from the folder that the path starts in" : NULL,
-                 "cannot open \"%s\": %s%s%s%s", path, strerror(error), directory[0] ? " (the working directory is \"" : "",
-                 directory, directory[0] ? "\")" : "");
+                 "cannot open \"%s\": %s%s%s%s", path, strerror(error),
+                 directory[0] ? " (the working directory is \"" : "", directory, directory[0] ? "\")" : "");
         return NULL;
     }
     for (;;) {
         size_t got;
         if (cap - n < 2) {
             char *more = (char *)gxi_realloc(data, cap = cap ? cap * 2 : 65536);
-            if (!more) { gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to read \"%s\"", path); break; }
+            if (!more) {
+                gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to read \"%s\"", path);
+                break;
+            }
             data = more;
         }
         got = fread(data + n, 1, cap - n - 1, file);
@@ -4897,7 +5311,8 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
         if (cu == 0 && cut) GXI_BESIDE(cuModuleUnload, (native));
     } while (cut);
     m->jit_ms = gxi_jit_ms(&jit);
-    for (i = 0; i < jit.n; i++) if (jit.options[i] == GXI_JIT_THREADS_PER_BLOCK) m->threads_per_block = (int)(uintptr_t)jit.values[i];
+    for (i = 0; i < jit.n; i++)
+        if (jit.options[i] == GXI_JIT_THREADS_PER_BLOCK) m->threads_per_block = (int)(uintptr_t)jit.values[i];
     if (cu) {
         char *const log = gxi_jit_log(&jit);
         call->log = log;
@@ -5001,8 +5416,8 @@ static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, 
     image.kind = gxi_image_is(data, bytes);
     if (gxi_check_image(call, name, data, &image.bytes, image.kind)) return 0;
     if (image.kind == GXI_OBJECT || image.kind == GXI_LIBRARY) {
-        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file takes it as it is", "%s is %s, which cannot be loaded as it is", name,
-                 gxi_image_kinds[image.kind]);
+        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file takes it as it is",
+                 "%s is %s, which cannot be loaded as it is", name, gxi_image_kinds[image.kind]);
         return 0;
     }
     is_text = image.kind == GXI_TEXT && gxi_is_text((const char *)data, bytes);
@@ -5023,7 +5438,8 @@ static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, 
     return id;
 }
 
-GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image, size_t bytes,
+GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image,
+                                                  size_t bytes,
                                                 const gpuexec_module_desc *desc) {
     GXI_CALL(gpuexec_module_load, GXI_MAKES);
     gpuexec_module handle;
@@ -5113,13 +5529,15 @@ static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name
     *bytes = 0;
     if (gxi_is_null(call, name, "the variable's name")) return 0;
     if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
-    gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); declare it extern \"C\" so that its name is not mangled, "
+    gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); "
+                "declare it extern \"C\" so that its name is not mangled, "
                       "and make sure that a kernel uses it",
                 "%s has no variable \"%s\"", slot->is.module.info->name, name);
     *bytes = 0;
     return 0;
 }
-GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name, size_t *bytes) {
+GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name,
+                                                 size_t *bytes) {
     size_t unused;
     gxi_slot *slot;
     GXI_CALL(gpuexec_module_global, GXI_MAKES);
@@ -5133,7 +5551,8 @@ static int gxi_copy_in_whole(gxi_call *call, gpuexec_ptr to, const void *from, s
     const int cu = GXI_TRY(cuMemcpyHtoD, (to, from, bytes));
     return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
 }
-static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, const char *name, const void *from, void *to, size_t bytes) {
+static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, const char *name, const void *from,
+                                        void *to, size_t bytes) {
     size_t has;
     gxi_slot *slot;
     gxi_scope scope;
@@ -5141,11 +5560,13 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     int cu = 0;
     if (!(slot = gxi_begin_with_module(call, module)) || !(address = gxi_variable(call, slot, name, &has)))
         return gxi_failed_with();
-    if (!from && !to) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
+    if (!from && !to)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
     if (bytes > has)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the size of what the variable is declared as in the device code, not a pointer's",
-                        "variable \"%s\" of %s has %lu bytes, but %lu were to be copied", name, slot->is.module.info->name, (unsigned long)has,
-                        (unsigned long)bytes);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                        "pass the size of what the variable is declared as in the device code, not a pointer's",
+                        "variable \"%s\" of %s has %lu bytes, but %lu were to be copied", name,
+                        slot->is.module.info->name, (unsigned long)has, (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     if (bytes && from) cu = gxi_copy_in_whole(call, address, from, bytes);
     else if (bytes) cu = GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
@@ -5153,11 +5574,13 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     return cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, slot->is.module.info->name)
         : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name, const void *from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
+                                                        const void *from, size_t bytes) {
     GXI_CALL(gpuexec_module_set_global, GXI_WORKS);
     return gxi_copy_variable(call, module, name, from, NULL, bytes);
 }
-GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name, void *to, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
+                                                        void *to, size_t bytes) {
     GXI_CALL(gpuexec_module_get_global, GXI_WORKS);
     return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
@@ -5166,9 +5589,10 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
     return gxi_destroy_handle(call, module.id, GXI_MODULE, "the module");
 }
 
-/* --- kernels ------------------------------------------------------------------------------------------------------- */
+/* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-enum { GXI_MAX_PARAMETERS = 4096 };              /* one-byte parameters up to the driver's limit of 4 KiB; beyond that a launch is not checked */
+/* one-byte parameters up to the driver's limit of 4 KiB; beyond that a launch is not checked */
+enum { GXI_MAX_PARAMETERS = 4096 };
 
 /* Number of parameters into sizes[0], their sizes behind it, their offsets behind those, and then their types, as far
    as the text tells them. Returns 0 if they are not known. */
@@ -5266,17 +5690,22 @@ static int gxi_edits(const char *a, const char *b) {
 }
 static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, const char *name) {
     gxi_text names = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
-    int i, shown = 0, length = (int)strlen(name), least = length / 3 < 2 ? length / 3 + 2 : 4;        /* more is no typing error */
+    /* more is no typing error */
+    int i, shown = 0, length = (int)strlen(name), least = length / 3 < 2 ? length / 3 + 2 : 4;
     const char *nearest = NULL;
     for (i = 0; i < m->nkernels; i++) {
         int edits = gxi_edits(name, m->kernels[i]);
-        if (edits < least && edits < length) { least = edits; nearest = m->kernels[i]; }
+        if (edits < least && edits < length) {
+            least = edits;
+            nearest = m->kernels[i];
+        }
     }
     if (nearest) gxi_add(&cure, "did you mean \"%s\"?", nearest);
     for (i = 0; i < m->nkernels; i++) {
         const char *at = strstr(m->kernels[i], name);
         if (at && *name && m->kernels[i][0] == '_' && m->kernels[i][1] == 'Z' && !cure.p)
-            gxi_add(&cure, "\"%s\" is a C++ name: declare the kernel extern \"C\", or ask for the mangled name", m->kernels[i]);
+            gxi_add(&cure, "\"%s\" is a C++ name: declare the kernel extern \"C\", or ask for the mangled name",
+                    m->kernels[i]);
         if (shown < 20) gxi_add(&names, "%s\"%s\"", shown++ ? ", " : "", m->kernels[i]);
     }
     if (m->nkernels > shown) gxi_add(&names, " and %d more", m->nkernels - shown);
@@ -5324,7 +5753,8 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_modu
     return handle;
 }
 
-GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context, struct CUfunc_st *native) {
+GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUfunc_st *native) {
     gpuexec_kernel handle = { 0 };
     gxi_slot *slot;
     const char *name = NULL;
@@ -5338,14 +5768,17 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
     return handle;
 }
 
-static gxi_slot *gxi_ask_kernel(gxi_call *call, gpuexec_kernel kernel) { return gxi_get(call, kernel.id, GXI_KERNEL, "the kernel"); }
+static gxi_slot *gxi_ask_kernel(gxi_call *call, gpuexec_kernel kernel) {
+    return gxi_get(call, kernel.id, GXI_KERNEL, "the kernel");
+}
 
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
     const gxi_slot *slot = gxi_asked("gpuexec_kernel_native", kernel.id, GXI_KERNEL, "the kernel");
     return slot ? slot->is.kernel.native : NULL;
 }
 
-GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel, gpuexec_kernel_info *info) {
+GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel,
+                                                      gpuexec_kernel_info *info) {
     int values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY + 1] = { 0 }, i;
     gxi_slot *slot;
     int cu;
@@ -5379,16 +5812,19 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
 }
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
     const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
-    return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[index + 1] : 0;
+    return slot && slot->is.kernel.sizes && index >= 0 &&
+        index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[index + 1] : 0;
 }
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index) {
     const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_type", kernel.id, GXI_KERNEL, "the kernel");
-    if (!slot || !slot->is.kernel.sizes || index < 0 || index >= slot->is.kernel.sizes[0]) return GPUEXEC_PARAMETER_UNKNOWN;
+    if (!slot || !slot->is.kernel.sizes || index < 0 || index >= slot->is.kernel.sizes[0])
+        return GPUEXEC_PARAMETER_UNKNOWN;
     return (gpuexec_parameter_type)slot->is.kernel.sizes[2 * slot->is.kernel.sizes[0] + index + 1];
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
     const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
-    return slot && slot->is.kernel.sizes && index >= 0 && index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
+    return slot && slot->is.kernel.sizes && index >= 0 &&
+        index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
 }
 /* The opt-in to so much dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever
    of several handles of the CUfunction. Returns the CUresult. */
@@ -5408,8 +5844,8 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     gxi_unlock(&raising);
     return cu;
 }
-/* For questions: as a launch would do it, so that the driver does not count by a limit that a launch raises. Returns what to ask the driver about, which
-   looks at the low 32 bits only. */
+/* For questions: as a launch would do it, so that the driver does not count by a limit that a launch raises. Returns
+   what to ask the driver about, which looks at the low 32 bits only. */
 static size_t gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     if (bytes > 0x7FFFFFFF) return 0x7FFFFFFF;
     gxi_raise_shared(call, k, bytes);
@@ -5427,7 +5863,8 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
                  (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
     gxi_leave(&scope);
     if (cu == 0) return blocks;
-    gxi_fail_cu(call, NULL, "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
+    gxi_fail_cu(call, NULL,
+                "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
                 slot->is.kernel.info->name, block_threads, (unsigned long)shared_bytes);
     return -1;
 }
@@ -5447,19 +5884,22 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
         return threads;
     }
     if (cu == 0) gxi_note(call, GXI_INVALID_VALUE);                  /* no block size at all fits */
-    gxi_fail_cu(call, NULL, "no block size is known for kernel \"%s\" with %lu bytes of shared memory", slot->is.kernel.info->name,
-                (unsigned long)shared_bytes);
+    gxi_fail_cu(call, NULL, "no block size is known for kernel \"%s\" with %lu bytes of shared memory",
+                slot->is.kernel.info->name, (unsigned long)shared_bytes);
     return -1;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-link   A linker keeps copies of its inputs, so that the driver's link state (the slot's native; NULL: none now) can be thrown away and made
-   anew: when a log was cut, and after each failure. Measured (driver 580, sm_90): after a text that does not compile (218, 222) a state works on, but its
-   errors stay in the log; after inputs that contradict each other, 300 for the second, cuLinkComplete is 300 as well. Where symbols
-   are missing it answers 300, or 999 if the last text of the process that did not compile had an error (218), or, if that one was too new (222), even 0
-   and an image that loads: only the error log names them, so an error there is one, whatever the answer. */
+   >>impl-link   A linker keeps copies of its inputs, so that the driver's link state (the slot's native; NULL: none
+   now) can be thrown away and made anew: when a log was cut, and after each failure. Measured (driver 580, sm_90):
+   after a text that does not compile (218, 222) a state works on, but its errors stay in the log; after inputs that
+   contradict each other, 300 for the second, cuLinkComplete is 300 as well. Where symbols are missing it answers
+   300, or 999 if the last text of the process that did not compile had an error (218), or, if that one was too new
+   (222), even 0 and an image that loads: only the error log names them, so an error there is one, whatever the
+   answer. */
 
-typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;    /* data ends in a NUL that bytes does not count */
+/* data ends in a NUL that bytes does not count */
+typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;
 struct gxi_linker {
     gpuexec_module_desc desc;
     gxi_jit    jit;                              /* the state's, which writes into it as long as it lives */
@@ -5471,7 +5911,11 @@ struct gxi_linker {
     size_t     bytes;
 };
 
-static void gxi_input_free(gxi_input *input) { gxi_free(input->name); gxi_free(input->data); }
+static void gxi_input_free(gxi_input *input) {
+    gxi_free(input->name);
+    gxi_free(input->data);
+}
+
 static void gxi_linker_free(gxi_linker *l) {
     while (l->count) gxi_input_free(&l->inputs[--l->count]);
     gxi_free(l->inputs);
@@ -5487,7 +5931,7 @@ static int gxi_linker_end(gxi_call *call, gxi_slot *old) {
     return cu;
 }
 
-/* --- why it does not link -------------------------------------------------------------------------------------------- */
+/* --- why it does not link ----------------------------------------------------------------------------------------- */
 
 /* The driver's log says it in nvlink's words. */
 enum { GXI_LINK_ERRORS = 20 };                   /* at most so many are in the message */
@@ -5531,8 +5975,10 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
                        "cannot take: run them on a GPU"
                  : gxi_wants_device_runtime(what.p)
                      ? "kernels that launch kernels need the device runtime: add the toolkit's libcudadevrt.a"
-                 : strstr(what.p, "Undefined") ? "add the input that defines it, .visible; C++ names must be the same on both sides (extern \"C\")"
-                 : strstr(what.p, "Multiple")  ? "leave one definition and declare it .extern elsewhere (CUDA C: extern), or make it static, or .weak"
+                 : strstr(what.p, "Undefined")
+                 ? "add the input that defines it, .visible; C++ names must be the same on both sides (extern \"C\")"
+                 : strstr(what.p, "Multiple")
+                 ? "leave one definition and declare it .extern elsewhere (CUDA C: extern), or make it static, or .weak"
                                                : "declare it alike in all inputs",
                  "%s cannot be linked: %s", l->name, what.p ? what.p : "");
     else if (failed && context)
@@ -5540,13 +5986,14 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
                       failed->kind);
     else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "%s cannot be linked", l->name);
-    else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "%s cannot be linked, from %lu inputs", l->name, (unsigned long)l->count);
+    else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "%s cannot be linked, from %lu inputs", l->name,
+                  (unsigned long)l->count);
     call->log = NULL;
     gxi_free(log);
     gxi_text_free(&what);
 }
 
-/* --- linking --------------------------------------------------------------------------------------------------------- */
+/* --- linking ------------------------------------------------------------------------------------------------------ */
 
 static void gxi_link_drop(const gxi_call *call, gxi_slot *slot) {
     gxi_linker *l = slot->is.linker.info;
@@ -5555,7 +6002,8 @@ static void gxi_link_drop(const gxi_call *call, gxi_slot *slot) {
     l->given = 0;
 }
 static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInputType */
-    return kind == GXI_PTX ? GXI_JIT_INPUT_PTX : kind == GXI_CUBIN ? GXI_JIT_INPUT_CUBIN : kind == GXI_FATBIN ? GXI_JIT_INPUT_FATBINARY
+    return kind == GXI_PTX ? GXI_JIT_INPUT_PTX : kind == GXI_CUBIN ? GXI_JIT_INPUT_CUBIN : kind == GXI_FATBIN
+        ? GXI_JIT_INPUT_FATBINARY
          : kind == GXI_OBJECT ? GXI_JIT_INPUT_OBJECT : GXI_JIT_INPUT_LIBRARY;
 }
 /* A new state. */
@@ -5602,7 +6050,8 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     gpuexec_result result;
     int cut = 0, cu = 0;
     if (complete && !l->count)                   /* the driver makes an image of nothing */
-        return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first: gpuexec_linker_add", "%s cannot be linked, from 0 inputs", l->name);
+        return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first: gpuexec_linker_add",
+                        "%s cannot be linked, from 0 inputs", l->name);
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
         if (cut) gxi_link_drop(call, slot);
@@ -5697,7 +6146,8 @@ static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_
     return result;
 }
 /* Takes over `data`, which ends in a NUL that n does not count. */
-static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n, const char *name) {
+static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n,
+                                      const char *name) {
     gxi_input input = { GXI_TEXT, 0, 0, 0 };
     gxi_text numbered = { 0, 0, 0, 0 };
     gpuexec_result result;
@@ -5715,13 +6165,17 @@ static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_in
 static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_input_type type) {
     gxi_slot *slot;
     if (!(slot = gxi_begin_with(call, linker.id, GXI_LINKER, "the linker"))) return NULL;
-    if ((int)type < 0 || type > GPUEXEC_INPUT_LIBRARY) { gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is no gpuexec_input_type", (int)type); return NULL; }
+    if ((int)type < 0 || type > GPUEXEC_INPUT_LIBRARY) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is no gpuexec_input_type", (int)type);
+        return NULL;
+    }
     if (!slot->is.linker.info->image) return slot;
-    gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or make another linker", "%s has been linked: it takes no more inputs",
-             slot->is.linker.info->name);
+    gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or make another linker",
+             "%s has been linked: it takes no more inputs", slot->is.linker.info->name);
     return NULL;
 }
-GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const void *data, size_t bytes, const char *name) {
+GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
+                                                 const void *data, size_t bytes, const char *name) {
     gxi_slot *slot;
     gxi_image_kind kind;
     char *copy;
@@ -5732,18 +6186,20 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_link
     data = gxi_unwrap(data, &bytes);
     kind = gxi_image_is(data, bytes);
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length", "%s is %s, which does not say its length itself", name ? name : "the input",
-                        kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length", "%s is %s, which does not say its length itself",
+                        name ? name : "the input", kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
     if (!bytes && kind != GXI_TEXT && gxi_check_image(call, name ? name : "the input", data, &bytes,
                                                       kind)) return gxi_failed_with();
     if (!bytes) bytes = strlen((const char *)data);
     copy = (char *)gxi_realloc(NULL, bytes + 1);
-    if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %lu bytes of input", (unsigned long)bytes);
+    if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %lu bytes of input",
+                               (unsigned long)bytes);
     memcpy(copy, data, bytes);
     copy[bytes] = 0;
     return gxi_linker_give(call, slot, type, copy, bytes, name);
 }
-GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type, const char *path) {
+GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
+                                                      const char *path) {
     gxi_slot *slot;
     size_t bytes = 0;
     char *data;
@@ -5795,7 +6251,8 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
     if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before 12.4 */
     return handle;
 }
-GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image, size_t *bytes) {
+GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
+                                                   size_t *bytes) {
     gxi_linker *l;
     GXI_CALL(gpuexec_linker_image, GXI_WORKS);
     if (!image || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", image ? "bytes" : "image");
@@ -5814,7 +6271,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
     if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
-    gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);       /* other threads may write the same file, with linkers of their own */
+    /* other threads may write the same file, with linkers of their own */
+    gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);
     if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to write \"%s\"", path);
     file = fopen(aside.p, "wb");
     if (file) {
@@ -5855,7 +6313,10 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
     static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
     double x = (double)bytes;
     int u = -1;
-    while (x >= 1024 && u < 4) { x /= 1024; u++; }
+    while (x >= 1024 && u < 4) {
+        x /= 1024;
+        u++;
+    }
     if (u < 0) gxi_add(t, "%llu bytes", (unsigned long long)bytes);
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
@@ -5869,7 +6330,8 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
     if (cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     else if (pinned)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
-                 "ask for less: pinned memory is taken from the host's RAM and cannot be swapped; ordinary memory works for copies "
+                 "ask for less: pinned memory is taken from the host's RAM and cannot be swapped; "
+                 "ordinary memory works for copies "
                  "too",
                  "%s", t.p ? t.p : "");
     else {
@@ -5880,8 +6342,8 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
             gxi_add_bytes(&t, available);
         }
         gxi_fail_cu(call,
-                    "ask for less, free what is not needed, or work in parts; other processes hold memory too: see `nvidia-smi`",
-                    "%s", t.p ? t.p : "");
+                    "ask for less, free what is not needed, or work in parts; "
+                    "other processes hold memory too: see `nvidia-smi`", "%s", t.p ? t.p : "");
     }
     gxi_text_free(&t);
 }
@@ -5912,7 +6374,8 @@ static int gxi_alloc_cu(gxi_call *call, size_t width, size_t rows, unsigned elem
     GXI_BESIDE(cuMemFree, (*address));
     return gxi_note(call, GXI_MADE_NOTHING);
 }
-static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t width, size_t rows, unsigned element, size_t *pitch) {
+static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t width, size_t rows, unsigned element,
+                             size_t *pitch) {
     gpuexec_ptr address = 0;
     gxi_slot *slot;
     gxi_scope scope;
@@ -5926,7 +6389,8 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
         GXI_BESIDE(cuMemFree, (address));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)(width * rows));
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes",
+                 (unsigned long)(width * rows));
         address = 0;
     }
     gxi_leave(&scope);
@@ -5936,10 +6400,12 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context cont
     GXI_CALL(gpuexec_alloc, GXI_MAKES);
     return gxi_alloc(call, context, bytes, 1, 0, NULL);
 }
-GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes, size_t height, unsigned element_bytes, size_t *pitch) {
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
+                                                 size_t height, unsigned element_bytes, size_t *pitch) {
     GXI_CALL(gpuexec_alloc_pitched, GXI_MAKES);
     if (!pitch) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give the address of a size_t", "pitch is NULL: without the pitch, the rows cannot be found");
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give the address of a size_t",
+                 "pitch is NULL: without the pitch, the rows cannot be found");
         return 0;
     }
     *pitch = 0;
@@ -5964,7 +6430,8 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes", (unsigned long)bytes);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes",
+                 (unsigned long)bytes);
         memory = NULL;
     }
     gxi_leave(&scope);
@@ -5973,7 +6440,8 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
 
 static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
     static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
-    static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned", "end it with gpuexec_unregister" };
+    static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned",
+                                         "end it with gpuexec_unregister" };
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
@@ -5982,18 +6450,21 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     if (gxi_begin(call)) return gxi_failed_with();
     if (!gxi_range_find(address, &range))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "free it once, with the function of the pair that allocated it; other libraries' memory is theirs to free",
-                        "0x%llx is not from %s, or was freed before", (unsigned long long)address, makers[kind]);
+                        "free it once, with the function of the pair that allocated it; "
+                        "other libraries' memory is theirs to free", "0x%llx is not from %s, or was freed before",
+                        (unsigned long long)address, makers[kind]);
     if (range.kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory, made at %s", (unsigned long long)address,
-                        gxi_memory_kinds[range.kind], gxi_place(range.where));
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory, made at %s",
+                        (unsigned long long)address, gxi_memory_kinds[range.kind], gxi_place(range.where));
     if (range.lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with",
-                        "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s", (unsigned long long)address,
-                        (unsigned long long)(address - range.lo), (unsigned long long)range.bytes, (unsigned long long)range.lo,
-                        gxi_place(range.where));
-    if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) || gxi_enter(call, slot->cu_context, &scope))
-        return gxi_failed_with();   /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
+                        "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s",
+                        (unsigned long long)address, (unsigned long long)(address - range.lo),
+                        (unsigned long long)range.bytes, (unsigned long long)range.lo, gxi_place(range.where));
+    if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
+        gxi_enter(call, slot->cu_context, &scope))
+        /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
+        return gxi_failed_with();
     if (!gxi_range_remove(address, call->where)) {
         gxi_leave(&scope);
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
@@ -6034,14 +6505,18 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
     GXI_CALL(gpuexec_register, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
     if (!memory || !bytes || (uintptr_t)memory + bytes < bytes)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes, memory);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes,
+                        memory);
     if (gxi_range_touching((uintptr_t)memory, bytes, &range)) {
         if ((uintptr_t)memory >= range.lo && bytes <= range.bytes - ((uintptr_t)memory - range.lo))
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering", "%p is %s memory already, made at %s", memory, gxi_memory_kinds[range.kind],
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering",
+                            "%p is %s memory already, made at %s", memory, gxi_memory_kinds[range.kind],
                             gxi_place(range.where));
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "register the whole buffer once, and unregister memory before it is freed",
-                        "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx, made at %s", (unsigned long)bytes, memory, (unsigned long long)range.bytes,
-                        gxi_memory_kinds[range.kind], (unsigned long long)range.lo, gxi_place(range.where));
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                        "register the whole buffer once, and unregister memory before it is freed",
+                        "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx, made at %s",
+                        (unsigned long)bytes, memory, (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
+                        (unsigned long long)range.lo, gxi_place(range.where));
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
@@ -6054,7 +6529,8 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
         result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         GXI_BESIDE(cuMemHostUnregister, (memory));
-        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes", (unsigned long)bytes);
+        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes",
+                          (unsigned long)bytes);
     }
     gxi_leave(&scope);
     return result;
@@ -6074,9 +6550,10 @@ static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_
     if (cu == 0 || cu == (enable ? GXI_PEER_ACCESS_ALREADY_ENABLED : GXI_PEER_ACCESS_NOT_ENABLED)) return GPUEXEC_OK;
     if (cu == GXI_PEER_ACCESS_UNSUPPORTED)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "copy instead: gpuexec_copy works between any two devices",
-                        "device %d cannot access the memory of device %d", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal);
-    return gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be %s", gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal,
-                       enable ? "enabled" : "disabled");
+                        "device %d cannot access the memory of device %d", gxi_context_of(slot)->ordinal,
+                        gxi_context_of(other)->ordinal);
+    return gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be %s",
+                       gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal, enable ? "enabled" : "disabled");
 }
 GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer) {
     GXI_CALL(gpuexec_peer_enable, GXI_MAKES);
@@ -6087,7 +6564,7 @@ GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_co
     return gxi_peer(call, context, peer, 0);
 }
 
-/* --- what an address is: our table first, then the driver ------------------------------------------------------------ */
+/* --- what an address is: our table first, then the driver --------------------------------------------------------- */
 
 /* A context of ours on that device that lives (an adopted one may have been destroyed), or NULL. */
 static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
@@ -6095,13 +6572,14 @@ static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
     gxi_slot *slot;
     for (slot = gxi_first(&gxi.first[GXI_CONTEXT]); slot; slot = gxi_after(slot)) {
         unsigned long long id = gxi_context_of(slot)->id;
-        if (gxi_context_of(slot)->ordinal == ordinal && !gxi_is_destroyed(&own, slot->cu_context, &id)) return slot->cu_context;
+        if (gxi_context_of(slot)->ordinal == ordinal && !gxi_is_destroyed(&own, slot->cu_context, &id))
+            return slot->cu_context;
     }
     return NULL;
 }
 
-/* Nonzero if the driver cannot tell. What the memory is, the driver knows without a current context; where it can be accessed, only in one that may:
-   its own, or (memory of a pool has none) any of ours on its device. */
+/* Nonzero if the driver cannot tell. What the memory is, the driver knows without a current context; where it can be
+   accessed, only in one that may: its own, or (memory of a pool has none) any of ours on its device. */
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info) {
     int what[] = { GXI_POINTER_MEMORY_TYPE, GXI_POINTER_IS_MANAGED, GXI_POINTER_DEVICE_ORDINAL, GXI_POINTER_CONTEXT };
     int where[] = { GXI_POINTER_DEVICE_POINTER, GXI_POINTER_HOST_POINTER }, type = 0, managed = 0, device = -1;
@@ -6112,14 +6590,19 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     int cu;
     memset(info, 0, sizeof *info);
     info->device = -1;
-    values[0] = &type; values[1] = &managed; values[2] = &device; values[3] = &native;
+    values[0] = &type;
+    values[1] = &managed;
+    values[2] = &device;
+    values[3] = &native;
     cu = GXI_TRY(cuPointerGetAttributes, (4, what, values, address));
     if (cu || !type) return cu;
-    info->kind = managed ? GPUEXEC_MEMORY_MANAGED : type == GXI_MEMORYTYPE_HOST ? GPUEXEC_MEMORY_PINNED : GPUEXEC_MEMORY_DEVICE;
+    info->kind = managed ? GPUEXEC_MEMORY_MANAGED : type == GXI_MEMORYTYPE_HOST ? GPUEXEC_MEMORY_PINNED
+        : GPUEXEC_MEMORY_DEVICE;
     info->device = device;
     if (!native) native = gxi_any_context(call, device);
     if (native && (cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
-    values[0] = &info->device_address; values[1] = &info->host_address;
+    values[0] = &info->device_address;
+    values[1] = &info->host_address;
     cu = GXI_TRY(cuPointerGetAttributes, (2, where, values, address));
     if (cu == 0 &&
         GXI_BESIDE(cuMemGetAddressRange,
@@ -6136,29 +6619,35 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     }
     return cu;
 }
-GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address, gpuexec_pointer_info *info) {
+GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
+                                                       gpuexec_pointer_info *info) {
     GXI_CALL(gpuexec_pointer_get_info, GXI_ASKS);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call)) return gxi_failed_with();
-    return gxi_pointer(call, address, info) ? gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address) : GPUEXEC_OK;
+    return gxi_pointer(call, address, info)
+        ? gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address) : GPUEXEC_OK;
 }
 
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory) {
     gpuexec_pointer_info info;
     GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
     if (gxi_begin(call)) return 0;
-    if (gxi_pointer(call, (uintptr_t)memory, &info)) gxi_fail_cu(call, NULL, "pinned memory %p has no device address", memory);
+    if (gxi_pointer(call, (uintptr_t)memory, &info))
+        gxi_fail_cu(call, NULL, "pinned memory %p has no device address", memory);
     else if (info.kind >= GPUEXEC_MEMORY_PINNED && info.device_address) return info.device_address;
     else
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_pinned, or make it page-locked with gpuexec_register",
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                 "allocate it with gpuexec_alloc_pinned, or make it page-locked with gpuexec_register",
                  "%p is %s memory, not pinned", memory, gxi_memory_kinds[info.kind]);
     return 0;
 }
 
-/* --- copies and fills: one function for all, with or without a stream, of one row or several ------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-transfer   Copies and fills: one function for all, with or without a stream, of one row or several. */
 
-typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16, GXI_FILL32 } gxi_transfer_kind;
+typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16,
+                                 GXI_FILL32 } gxi_transfer_kind;
 enum { GXI_NOW = 16 };                           /* added to it: without a stream */
 typedef struct gxi_side {
     const char *is;
@@ -6203,16 +6692,21 @@ static void gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer
     left = info.bytes - (side->address - info.base);
     if (info.kind == GPUEXEC_MEMORY_PAGEABLE) {
         if (!side->host)
-            gxi_add(t, "; %s 0x%llx is in no device memory: it was freed, or is a host pointer", side->is, (unsigned long long)side->address);
+            gxi_add(t, "; %s 0x%llx is in no device memory: it was freed, or is a host pointer", side->is,
+                    (unsigned long long)side->address);
     } else if (side->host && info.kind == GPUEXEC_MEMORY_DEVICE)
-        gxi_add(t, "; %s 0x%llx is memory of device %d, where a host pointer is wanted", side->is, (unsigned long long)side->address, info.device);
+        gxi_add(t, "; %s 0x%llx is memory of device %d, where a host pointer is wanted", side->is,
+                (unsigned long long)side->address, info.device);
     else if (info.bytes && gxi_span(x, side) > left)
-        gxi_add(t, "; %s 0x%llx has %llu bytes left in %llu bytes of %s memory that %s made", side->is, (unsigned long long)side->address,
-                (unsigned long long)left, (unsigned long long)info.bytes, gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library");
+        gxi_add(t, "; %s 0x%llx has %llu bytes left in %llu bytes of %s memory that %s made",
+                side->is, (unsigned long long)side->address, (unsigned long long)left, (unsigned long long)info.bytes,
+                gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library");
 }
 /* With `format`: we refuse it, and say why. Without: the driver did. */
-static gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure, const char *format, ...) GXI_PRINTF(4);
-static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure, const char *format, ...) {
+static gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure, const char *format,
+                                        ...) GXI_PRINTF(4);
+static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure,
+                                                 const char *format, ...) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
@@ -6234,45 +6728,53 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     return result;
 }
 
-/* Everything that can be known before the driver is asked. Our own table tells what a driver may let pass: it rounds allocations up. */
+/* Everything that can be known before the driver is asked. Our own table tells what a driver may let pass: it rounds
+   allocations up. */
 static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, const gxi_side *side, int max_pitch) {
     const unsigned element = x->kind == GXI_FILL32 ? 4 : x->kind == GXI_FILL16 ? 2 : 1;
     const unsigned long long address = side->address;
     const gxi_slot *made, *named;
     gxi_range range;
     if (!address && side->host) return gxi_fail_transfer(call, x, NULL, "%s is NULL", side->is);
-    if (!address) return gxi_fail_transfer(call, x, "look at what gpuexec_alloc returned", "%s is the device address 0", side->is);
-    if (address % element) return gxi_fail_transfer(call, x, NULL, "%s 0x%llx is not a multiple of %u", side->is, address, element);
+    if (!address) return gxi_fail_transfer(call, x, "look at what gpuexec_alloc returned", "%s is the device address 0",
+                                           side->is);
+    if (address % element)
+        return gxi_fail_transfer(call, x, NULL, "%s 0x%llx is not a multiple of %u", side->is, address, element);
     if (side->pitch < x->bytes)
-        return gxi_fail_transfer(call, x, "the pitch counts bytes from one row's begin to the next; without gaps it is the width in bytes",
-                                 "the pitch of %s is %llu, less than the %llu bytes of a row", side->is, (unsigned long long)side->pitch,
-                                 (unsigned long long)x->bytes);
+        return gxi_fail_transfer(call, x, "the pitch counts bytes from one row's begin to the next; without gaps it "
+                                 "is the width in bytes", "the pitch of %s is %llu, less than the %llu bytes of a row",
+                                 side->is, (unsigned long long)side->pitch, (unsigned long long)x->bytes);
     if (max_pitch && side->pitch > (unsigned)max_pitch)
-        return gxi_fail_transfer(call, x, "copy row by row", "the pitch of %s is %llu, and the device allows %d at most (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
+        return gxi_fail_transfer(call, x, "copy row by row", "the pitch of %s is %llu, "
+                                 "and the device allows %d at most (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
                                  side->is, (unsigned long long)side->pitch, max_pitch);
     if (x->rows > GXI_MOST_MEMORY / side->pitch)
         return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
     if (!gxi_range_find(address, &range)) {
         if (!side->host || !gxi_range_touching(address, gxi_span(x, side), &range)) return GPUEXEC_OK;
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts one by one",
-                                 "%s 0x%llx is page-locked only from byte %llu on: %s memory made at %s begins there", side->is, address,
-                                 (unsigned long long)(range.lo - address), gxi_memory_kinds[range.kind],
-                                 gxi_place(range.where));
+                                 "%s 0x%llx is page-locked only from byte %llu on: %s memory made at %s begins there",
+                                 side->is, address, (unsigned long long)(range.lo - address),
+                                 gxi_memory_kinds[range.kind], gxi_place(range.where));
     }
     if (side->host && range.kind == GPUEXEC_MEMORY_DEVICE)
-        return gxi_fail_transfer(call, x, "copy_in reads host memory, copy_out writes it; from device to device it is gpuexec_copy",
+        return gxi_fail_transfer(call, x, "copy_in reads host memory, copy_out writes it; "
+                                 "from device to device it is gpuexec_copy",
                                  "%s 0x%llx is device memory made at %s, where a host pointer is wanted", side->is,
                                  address, gxi_place(range.where));
     made = gxi_peek(range.context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
         return gxi_fail_transfer(call, x, "name the context that each allocation was made in",
-                                 "%s 0x%llx is memory of device %d, made at %s, but its context is of device %d", side->is, address,
-                                 gxi_context_of(made)->ordinal, gxi_place(range.where), gxi_context_of(named)->ordinal);
+                                 "%s 0x%llx is memory of device %d, made at %s, but its context is of device %d",
+                                 side->is, address, gxi_context_of(made)->ordinal, gxi_place(range.where),
+                                 gxi_context_of(named)->ordinal);
     if (gxi_span(x, side) > range.bytes - (address - range.lo))
         return gxi_fail_transfer(call, x, "check the byte counts: copy less, or allocate more",
-                                 "%s 0x%llx must have %llu bytes, but has %llu left in its %s allocation of %llu bytes made at %s", side->is, address,
-                                 (unsigned long long)gxi_span(x, side), (unsigned long long)(range.bytes - (address - range.lo)), gxi_memory_kinds[range.kind],
+                                 "%s 0x%llx must have %llu bytes, "
+                                 "but has %llu left in its %s allocation of %llu bytes made at %s", side->is, address,
+                                 (unsigned long long)gxi_span(x, side),
+                                 (unsigned long long)(range.bytes - (address - range.lo)), gxi_memory_kinds[range.kind],
                                  (unsigned long long)range.bytes, gxi_place(range.where));
     return GPUEXEC_OK;
 }
@@ -6283,7 +6785,8 @@ static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     /* rows of another pitch may meet or miss each other: that is the caller's to know; onto itself, nothing changes */
     if (to->pitch != from->pitch || apart == 0 || apart >= span) return GPUEXEC_OK;
     if (column >= x->bytes && to->pitch - column >= x->bytes) return GPUEXEC_OK;
-    return gxi_fail_transfer(call, x, "copy through a third buffer", "the source 0x%llx and the destination 0x%llx overlap", (unsigned long long)from->address,
+    return gxi_fail_transfer(call, x, "copy through a third buffer",
+                             "the source 0x%llx and the destination 0x%llx overlap", (unsigned long long)from->address,
                              (unsigned long long)to->address);
 }
 
@@ -6291,7 +6794,8 @@ static int gxi_transfer_rows(gxi_call *call, const gxi_transfer *x, struct CUstr
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
     gxi_memcpy2d c;
     if (x->kind == GXI_FILL)
-        return GXI_TRY(cuMemsetD2D8Async, (to->address, (size_t)to->pitch, (unsigned char)x->value, (size_t)x->bytes, (size_t)x->rows, s));
+        return GXI_TRY(cuMemsetD2D8Async,
+                       (to->address, (size_t)to->pitch, (unsigned char)x->value, (size_t)x->bytes, (size_t)x->rows, s));
     memset(&c, 0, sizeof c);
     c.to_type = to->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
     c.from_type = from->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
@@ -6354,7 +6858,8 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
     int cu;
     if (!slot) return gxi_failed_with();
     for (i = 0; i < 2 && x->kind == GXI_COPY_PEER; i++)
-        if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context" : "the source's context")))
+        if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context"
+                                 : "the source's context")))
             return gxi_failed_with();
     if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
@@ -6379,39 +6884,50 @@ static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t
     return gxi_transfer_on(gxi_call_on(&call, function, where, kind & GXI_NOW ? 0 : on), on, kind & GXI_NOW, &x);
 }
 static uint64_t gxi_times(uint64_t count, unsigned size) { return count > GXI_MOST_MEMORY ? UINT64_MAX : count * size; }
-GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, const void *from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                              const void *from, size_t bytes) {
     return gxi_transfer_call(where, stream.id, to, (uintptr_t)from, bytes, GXI_COPY_IN, "gpuexec_copy_in");
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from,
+                                               size_t bytes) {
     return gxi_transfer_call(where, stream.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT, "gpuexec_copy_out");
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from,
+                                           size_t bytes) {
     return gxi_transfer_call(where, stream.id, to, from, bytes, GXI_COPY, "gpuexec_copy");
 }
-GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned char value, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                           unsigned char value, size_t bytes) {
     return gxi_transfer_call(where, stream.id, to, value, bytes, GXI_FILL, "gpuexec_fill");
 }
-GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned short value, size_t count) {
+GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                             unsigned short value, size_t count) {
     return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 2), GXI_FILL16, "gpuexec_fill16");
 }
-GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value, size_t count) {
+GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
+                                             size_t count) {
     return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 4), GXI_FILL32, "gpuexec_fill32");
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, const void *from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                  const void *from, size_t bytes) {
     return gxi_transfer_call(where, context.id, to, (uintptr_t)from, bytes, GXI_COPY_IN | GXI_NOW,
                              "gpuexec_copy_in_now");
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to, gpuexec_ptr from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to,
+                                                   gpuexec_ptr from, size_t bytes) {
     return gxi_transfer_call(where, context.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT | GXI_NOW,
                              "gpuexec_copy_out_now");
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, gpuexec_ptr from, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                               gpuexec_ptr from, size_t bytes) {
     return gxi_transfer_call(where, context.id, to, from, bytes, GXI_COPY | GXI_NOW, "gpuexec_copy_now");
 }
-GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to, unsigned char value, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                               unsigned char value, size_t bytes) {
     return gxi_transfer_call(where, context.id, to, value, bytes, GXI_FILL | GXI_NOW, "gpuexec_fill_now");
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_context to_context, gpuexec_ptr from,
+GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                                gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes) {
     GXI_CALL_ON(stream, gpuexec_copy_peer);
     gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, bytes);
@@ -6427,24 +6943,28 @@ GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_strea
     x.sides[GXI_FROM].pitch = from_pitch; \
     x.rows = height; \
     return gxi_transfer_on(call, stream.id, 0, &x)
-GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, const void *from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
+                                                 size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height) {
     GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch);
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch,
+                                                  gpuexec_ptr from, size_t from_pitch,
                                                  size_t width_bytes, size_t height) {
     GXI_TRANSFER_2D(gpuexec_copy_out_2d, GXI_COPY_OUT, (uintptr_t)to, to_pitch, from, from_pitch);
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch,
+                                              gpuexec_ptr from, size_t from_pitch,
                                              size_t width_bytes, size_t height) {
     GXI_TRANSFER_2D(gpuexec_copy_2d, GXI_COPY, to, to_pitch, from, from_pitch);
 }
-GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch, unsigned char value, size_t width_bytes,
+GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
+                                              unsigned char value, size_t width_bytes,
                                              size_t height) {
     GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, value, 0);
 }
 
-/* --- will a copy be asynchronous ------------------------------------------------------------------------------------- */
+/* --- will a copy be asynchronous ---------------------------------------------------------------------------------- */
 
 /* 1 if a device has peer access to memory of another: then its context knows an address for it. -1 after a failure. */
 static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address) {
@@ -6457,10 +6977,12 @@ static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address
     cu = GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address));
     gxi_leave(&scope);
     if (cu == 0 || cu == GXI_INVALID_VALUE) return cu == 0 && seen != 0;
-    gxi_fail_cu(call, NULL, "whether device %d has peer access to 0x%llx cannot be asked", gxi_context_of(context)->ordinal, (unsigned long long)address);
+    gxi_fail_cu(call, NULL, "whether device %d has peer access to 0x%llx cannot be asked",
+                gxi_context_of(context)->ordinal, (unsigned long long)address);
     return -1;
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gpuexec_copy_info *info) {
+GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
+                                                gpuexec_copy_info *info) {
     static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
     const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
     gpuexec_pointer_info what[2];
@@ -6479,7 +7001,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         return gxi_fail_device(call, device);
     for (i = 0; i < 2; i++) {
         const uint64_t address = x.sides[i].address;
-        if (gxi_pointer(call, address, &what[i])) return gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address);
+        if (gxi_pointer(call, address, &what[i]))
+            return gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address);
         if (what[i].kind == GPUEXEC_MEMORY_MANAGED) managed = 1;
         else if (what[i].kind != GPUEXEC_MEMORY_DEVICE) host++;
         else if (what[i].device != device) other = what[i].device;
@@ -6491,45 +7014,53 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     if (bytes == 0) gxi_add(&t, "0 bytes: nothing is copied");
     else if (odd >= 0) {
         info->asynchronous = 0;
-        gxi_add(&t, "%s 0x%llx and the %lu bytes from there are not within one allocation or registration: such a copy is refused", x.sides[odd].is,
-                (unsigned long long)x.sides[odd].address, (unsigned long)bytes);
+        gxi_add(&t, "%s 0x%llx and the %lu bytes from there are not within one allocation or registration: such a copy "
+                "is refused", x.sides[odd].is, (unsigned long long)x.sides[odd].address, (unsigned long)bytes);
     } else if (host == 2) {
         info->asynchronous = 0;
-        gxi_add(&t, "source and destination are host memory: the driver waits for the stream and copies on the host; cure: memcpy");
+        gxi_add(&t, "source and destination are host memory: the driver waits for the stream and copies on the host; "
+                "cure: memcpy");
     } else if (what[GXI_FROM].kind == GPUEXEC_MEMORY_PAGEABLE) {
         info->asynchronous = 0;
-        gxi_add(&t, "the source 0x%llx is pageable host memory: the driver stages it, may wait for the stream, and returns when it has read all bytes; %s",
-                (unsigned long long)from, cure);
+        gxi_add(&t, "the source 0x%llx is pageable host memory: the driver stages it, may wait for the stream, "
+                "and returns when it has read all bytes; %s", (unsigned long long)from, cure);
     } else if (what[GXI_TO].kind == GPUEXEC_MEMORY_PAGEABLE) {
         info->asynchronous = 0;
-        gxi_add(&t, "the destination 0x%llx is pageable host memory: the call returns when the copy is done, after all earlier work of the stream; %s",
-                (unsigned long long)to, cure);
-    } else if (managed) gxi_add(&t, "managed memory is copied asynchronously, but its pages may have to move between host and device first");
+        gxi_add(&t, "the destination 0x%llx is pageable host memory: the call returns when the copy is done, "
+                "after all earlier work of the stream; %s", (unsigned long long)to, cure);
+    } else if (managed) gxi_add(&t, "managed memory is copied asynchronously, "
+                                "but its pages may have to move between host and device first");
     else if (host) {
         info->overlaps = engines > 0;
-        gxi_add(&t, "between page-locked host memory and device %d, %s", what[what[GXI_TO].kind == GPUEXEC_MEMORY_DEVICE ? GXI_TO : GXI_FROM].device,
-                engines ? "by a copy engine beside the kernels" : "but this device has no copy engine that works beside kernels");
+        gxi_add(&t, "between page-locked host memory and device %d, %s",
+                what[what[GXI_TO].kind == GPUEXEC_MEMORY_DEVICE ? GXI_TO : GXI_FROM].device,
+                engines ? "by a copy engine beside the kernels"
+                : "but this device has no copy engine that works beside kernels");
     } else {
         info->overlaps = 1;
         const int same = what[GXI_TO].device == what[GXI_FROM].device;
-        const int reaches = same ? 0 : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
+        const int reaches = same ? 0
+            : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
         if (reaches < 0) return gxi_failed_with();
         if (same) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
         else if (reaches)
-            gxi_add(&t, "from device %d straight to device %d, by peer access", what[GXI_FROM].device, what[GXI_TO].device);
+            gxi_add(&t, "from device %d straight to device %d, by peer access", what[GXI_FROM].device,
+                    what[GXI_TO].device);
         else {
             int peer = 0;
             if (gxi_device(call, other, &peer)) return gxi_failed_with();
             if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0)
                 return gxi_failed_with();
-            gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device, what[GXI_TO].device);
+            gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device,
+                    what[GXI_TO].device);
             if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
             else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
         }
     }
     if (slot->legacy && info->asynchronous) {
         info->overlaps = 0;
-        gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; cure: a stream of gpuexec_stream_create");
+        gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; "
+                "cure: a stream of gpuexec_stream_create");
     }
     if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
     else gxi_fail_memory(call, "the reason");
@@ -6549,7 +7080,10 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
     GXI_STORE(&gxi.mark, &gxi_mark);
     return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
 }
-static int gxi_stream_end(gxi_call *call, gxi_slot *old) { return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native)); }
+
+static int gxi_stream_end(gxi_call *call, gxi_slot *old) {
+    return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native));
+}
 
 static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const gpuexec_stream_desc *desc) {
     const unsigned flags = desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0;
@@ -6578,7 +7112,8 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
     return handle;
 }
 
-/* The context's legacy (which 1) or per-thread (2) default stream: CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are these numbers. */
+/* The context's legacy (which 1) or per-thread (2) default stream: CU_STREAM_LEGACY and
+   CU_STREAM_PER_THREAD are these numbers. */
 static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
     gxi_slot *slot = gxi_begin_with_context(call, context);
     uint64_t *kept, id, mine;
@@ -6629,7 +7164,10 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpue
     return handle;
 }
 
-static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) { return gxi_get(call, stream.id, GXI_STREAM, "the stream"); }
+static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) {
+    return gxi_get(call, stream.id, GXI_STREAM, "the stream");
+}
+
 static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
     return gxi_begin_with(call, stream.id, GXI_STREAM, "the stream");
 }
@@ -6651,7 +7189,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_take();
+    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+        return gxi_take();
     cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
     gxi_leave(&scope);
     gxi_waited(call, cu, slot, "the stream");
@@ -6733,7 +7272,8 @@ static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct 
     gxi_unlock(&gxi_tables);
     if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream, gpuexec_stream other) {
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
+                                                         gpuexec_stream other) {
     static const char cannot[] = "the stream cannot wait for the other";
     struct CUevent_st *event;
     gpuexec_result result;
@@ -6748,11 +7288,13 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
     gxi_spare_give(call, before, event, result == GPUEXEC_OK);
     return result;
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream, void (*function)(void *user), void *user) {
+GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
+                                                           void (*function)(void *user), void *user) {
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
-    union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;   /* two calling conventions only on 32-bit Windows, which CUDA left */
+    /* two calling conventions only on 32-bit Windows, which CUDA left */
+    union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;
     GXI_CALL_ON(stream, gpuexec_stream_host_function);
     u.given = function;
     if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_with();
@@ -6762,7 +7304,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gp
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream, gpuexec_stream_info *info) {
+GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream,
+                                                      gpuexec_stream_info *info) {
     gxi_slot *slot;
     gxi_scope scope;
     unsigned flags = 0;
@@ -6801,11 +7344,15 @@ static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CU
     made.is.event.recorded = adopted != 0;
     return gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
 }
-static int gxi_event_end(gxi_call *call, gxi_slot *old) { return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native)); }
+
+static int gxi_event_end(gxi_call *call, gxi_slot *old) {
+    return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native));
+}
 
 /* Makes an event in the current context. 0 after a failure. */
 static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc) {
-    const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0, blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
+    const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0,
+                   blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
     struct CUevent_st *native = NULL;
     uint64_t id;
     if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking))) {
@@ -6816,12 +7363,14 @@ static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gp
     if (!id) GXI_BESIDE(cuEventDestroy, (native));
     return id;
 }
-GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context, const gpuexec_event_desc *desc) {
+GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
+                                                  const gpuexec_event_desc *desc) {
     gpuexec_event handle = { 0 };
     gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_event_create, GXI_MAKES);
-    if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) && (slot = gxi_begin_in(call, context, &scope)) != NULL) {
+    if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) &&
+        (slot = gxi_begin_in(call, context, &scope)) != NULL) {
         handle.id = gxi_event_make(call, slot, desc);
         gxi_leave(&scope);
     }
@@ -6829,7 +7378,8 @@ GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_con
     return handle;
 }
 
-GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context, struct CUevent_st *native) {
+GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context,
+                                                       struct CUevent_st *native) {
     gpuexec_event handle = { 0 };
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_from_native, GXI_MAKES);
@@ -6839,7 +7389,10 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexe
     return handle;
 }
 
-static gxi_slot *gxi_ask_event(gxi_call *call, gpuexec_event event, const char *is) { return gxi_get(call, event.id, GXI_EVENT, is); }
+static gxi_slot *gxi_ask_event(gxi_call *call, gpuexec_event event, const char *is) {
+    return gxi_get(call, event.id, GXI_EVENT, is);
+}
+
 static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *is) {
     return gxi_begin_with(call, event.id, GXI_EVENT, is);
 }
@@ -6856,8 +7409,8 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
     if (e->cu_context != slot->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "record it on a stream of its own context, then let the other stream wait for it",
-                        "the event is of device %d (context %p), the stream of device %d (context %p)", gxi_ordinal_of(e),
-                        (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
+                        "the event is of device %d (context %p), the stream of device %d (context %p)",
+                        gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     result = gxi_stream_records(call, slot, e->is.event.native, "the event cannot be recorded");
     if (!result) GXI_STORE(&e->is.event.recorded, 1);
     return result;
@@ -6902,7 +7455,8 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
+    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event")) ||
+        gxi_event_refused(call, slot, "the event"))
         return gxi_take();
     gxi_waited(call, GXI_TRY(cuEventSynchronize, (slot->is.event.native)), slot, "the event");
     return gxi_take();
@@ -6945,7 +7499,8 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
     cu = GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native));
     if (cu == 0 && ms >= 0) return (double)ms;
     if (cu == 0)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first", "the stop event was reached %g ms before the start event", -(double)ms);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first",
+                 "the stop event was reached %g ms before the start event", -(double)ms);
     else if (cu == GXI_CU_NOT_READY)
         gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event is not reached yet",
                     GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
@@ -6962,8 +7517,9 @@ GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_e
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-launch   The straight path is two slot look-ups, the latch, the sizes, and the driver. Whatever is not straight, or is refused by the driver, goes
-   to gxi_launch_else: it finds out what is wrong, or does the rare right things (legacy stream, more shared memory, trace). */
+   >>impl-launch   The straight path is two slot look-ups, the latch, the sizes, and the driver. Whatever is not
+   straight, or is refused by the driver, goes to gxi_launch_else: it finds out what is wrong, or does the rare right
+   things (legacy stream, more shared memory, trace). */
 
 static unsigned gxi_blocks(size_t n, unsigned block) {
     size_t blocks = block ? n / block + (n % block != 0) : 0;
@@ -6995,7 +7551,8 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
 
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes), multiprocessors;
-    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL), *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
+    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL),
+                   *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
     GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
     if (per_multiprocessor < 0 || !context) return -1;
     if (gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors) == 0)
@@ -7104,16 +7661,19 @@ GXI_HOT void gxi_config(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
     c->count = 0;
 }
 
-/* The straight launch. It has no attributes, but cuLaunchKernelEx takes 1 % less time than cuLaunchKernel for the same (driver 580, see BENCHMARKS.md). */
-static int GXI_CUDA gxi_launch_before_11_8(const gxi_launch_config *c, struct CUfunc_st *function, void **params, void **extra) {
-    return gxi.cu.cuLaunchKernel(function, c->dims.grid_x, c->dims.grid_y, c->dims.grid_z, c->dims.block_x, c->dims.block_y, c->dims.block_z,
-                                 c->dims.shared_bytes, c->stream, params, extra);
+/* The straight launch. It has no attributes, but cuLaunchKernelEx takes 1 % less time than cuLaunchKernel for the same
+   (driver 580, see BENCHMARKS.md). */
+static int GXI_CUDA gxi_launch_before_11_8(const gxi_launch_config *c, struct CUfunc_st *function, void **params,
+                                           void **extra) {
+    return gxi.cu.cuLaunchKernel(function, c->dims.grid_x, c->dims.grid_y, c->dims.grid_z, c->dims.block_x,
+                                 c->dims.block_y, c->dims.block_z, c->dims.shared_bytes, c->stream, params, extra);
 }
 GXI_HOT int gxi_launch_straight(const gxi_launch_config *c, void *function, void **params, void **extra) {
-    return (GXI_HAS(cuLaunchKernelEx) ? gxi.cu.cuLaunchKernelEx : gxi_launch_before_11_8)(c, (struct CUfunc_st *)function, params, extra);
+    return (GXI_HAS(cuLaunchKernelEx) ? gxi.cu.cuLaunchKernelEx
+            : gxi_launch_before_11_8)(c, (struct CUfunc_st *)function, params, extra);
 }
 
-/* --- launch attributes: a desc decides which driver call launches --------------------------------------------------------- */
+/* --- launch attributes: a desc decides which driver call launches ------------------------------------------------- */
 
 enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
 static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
@@ -7122,18 +7682,21 @@ static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCoope
 /* blocks of a cluster along that axis; 0: the desc asks for no cluster */
 static GXI_NOINLINE unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {
     if (!desc || !(desc->cluster_x || desc->cluster_y || desc->cluster_z)) return 0;
-    return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y : desc->cluster_z + !desc->cluster_z;
+    return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y
+        : desc->cluster_z + !desc->cluster_z;
 }
 static uint64_t gxi_cluster_blocks(const gpuexec_launch_desc *desc) {
     return (uint64_t)gxi_cluster(desc, 0) * gxi_cluster(desc, 1) * gxi_cluster(desc, 2);
 }
 static int gxi_launch_way(const gpuexec_launch_desc *desc) {
     if (!desc) return GXI_PLAIN;
-    if (gxi_cluster(desc, 0) || desc->has_priority || desc->programmatic || desc->memory_sync_domain) return GXI_EXTENDED;
+    if (gxi_cluster(desc, 0) || desc->has_priority || desc->programmatic || desc->memory_sync_domain)
+        return GXI_EXTENDED;
     return desc->cooperative ? GXI_COOPERATIVE : GXI_PLAIN;
 }
 typedef struct gxi_extended { gxi_launch_config config; gxi_launch_attribute attributes[5]; } gxi_extended;
-static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
+static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gpuexec_dims *d,
+                                           const gpuexec_launch_desc *desc) {
     gxi_launch_attribute *a = e->attributes;
     gxi_launch_config *c = &e->config;
     int i;
@@ -7144,10 +7707,22 @@ static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stre
         for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster(desc, i);
         a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
     }
-    if (desc->cooperative)        { a->value.number = 1; a++->id = GXI_LAUNCH_COOPERATIVE; }
-    if (desc->has_priority)       { a->value.number = desc->priority; a++->id = GXI_LAUNCH_PRIORITY; }
-    if (desc->programmatic)       { a->value.number = 1; a++->id = GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION; }
-    if (desc->memory_sync_domain) { a->value.number = desc->memory_sync_domain; a++->id = GXI_LAUNCH_MEM_SYNC_DOMAIN; }
+    if (desc->cooperative) {
+        a->value.number = 1;
+        a++->id = GXI_LAUNCH_COOPERATIVE;
+    }
+    if (desc->has_priority) {
+        a->value.number = desc->priority;
+        a++->id = GXI_LAUNCH_PRIORITY;
+    }
+    if (desc->programmatic) {
+        a->value.number = 1;
+        a++->id = GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION;
+    }
+    if (desc->memory_sync_domain) {
+        a->value.number = desc->memory_sync_domain;
+        a++->id = GXI_LAUNCH_MEM_SYNC_DOMAIN;
+    }
     c->attributes = e->attributes;
     c->count = (unsigned)(a - e->attributes);
     return c;
@@ -7172,7 +7747,7 @@ static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot 
                                     d->shared_bytes, s, args->addresses));
 }
 
-/* --- what is wrong with a launch ------------------------------------------------------------------------------------------- */
+/* --- what is wrong with a launch ---------------------------------------------------------------------------------- */
 
 static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known,
                                              const gpuexec_args *args) {
@@ -7201,8 +7776,8 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         if (i < known[0]) gxi_add(&sizes, ", ...");
         result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass one argument for each parameter, in order",
                           "kernel \"%s\" takes %u parameter%s%s%s%s, but %u argument%s given", kernel, known[0],
-                          known[0] == 1 ? "" : "s", known[0] ? " (of " : "", sizes.p ? sizes.p : "", known[0] ? " bytes)" : "",
-                          args->count, args->count == 1 ? " is" : "s are");
+                          known[0] == 1 ? "" : "s", known[0] ? " (of " : "", sizes.p ? sizes.p : "",
+                          known[0] ? " bytes)" : "", args->count, args->count == 1 ? " is" : "s are");
         gxi_text_free(&sizes);
         return result;
     }
@@ -7224,7 +7799,8 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
                         ? "pointers are gpuexec_ptr (8 bytes), double and long long have 8 bytes, int and float 4"
                     : args->sizes[i] == 8 && known[i + 1] > 8
                         ? "a struct is passed by value: pass the variable itself, not its address"
-                    : args->sizes[i] > 8 || known[i + 1] > 8 ? "a struct must have the same layout on host and device: share one "
+                    : args->sizes[i] > 8 ||
+                    known[i + 1] > 8 ? "a struct must have the same layout on host and device: share one "
                                                                "header, look at padding and vector types"
                     : args->sizes[i] == 8 && known[i + 1] == 4
                         ? "int, unsigned and float have 4 bytes: copy a size_t, long or double into one of them first"
@@ -7284,16 +7860,21 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     }
     for (i = 0; i < 3; i++) {
         if (own[i] && cluster[i] != own[i])
-            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "leave desc.cluster_x, _y and _z 0: the kernel's own clusters are used",
-                            "kernel \"%s\" was compiled for clusters of %u x %u x %u blocks, but %u x %u x %u are asked for", name, own[0], own[1], own[2],
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
+                            "leave desc.cluster_x, _y and _z 0: the kernel's own clusters are used",
+                            "kernel \"%s\" was compiled for clusters of %u x %u x %u blocks, "
+                            "but %u x %u x %u are asked for", name, own[0], own[1], own[2],
                             cluster[0], cluster[1], cluster[2]);
         if (grid[i] % cluster[i])
-            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "round the grid up to whole clusters: the kernel checks its index anyway",
-                            "grid_%c is %u, which is no multiple of the cluster's %u blocks (kernel \"%s\")", axis[i], grid[i], cluster[i], name);
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
+                            "round the grid up to whole clusters: the kernel checks its index anyway",
+                            "grid_%c is %u, which is no multiple of the cluster's %u blocks (kernel \"%s\")", axis[i],
+                            grid[i], cluster[i], name);
     }
     if (blocks > 8 && !desc->non_portable_cluster)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, or set desc.non_portable_cluster to 1",
-                        "a cluster of %u x %u x %u has %llu blocks, but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
+                        "a cluster of %u x %u x %u has %llu blocks, "
+                        "but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
     if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&ask, kernel->cu_context, &scope))
         return GPUEXEC_OK;
@@ -7301,13 +7882,14 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     gxi_leave(&scope);
     if (most > 0 && blocks > (unsigned)most)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
-                        "a cluster of %u x %u x %u has %llu blocks, but at most %d of kernel \"%s\" with such blocks run at once on device %d", cluster[0],
+                        "a cluster of %u x %u x %u has %llu blocks, "
+                        "but at most %d of kernel \"%s\" with such blocks run at once on device %d", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, most, name, ordinal);
     return GPUEXEC_OK;
 }
 
-/* Grid, block, shared memory and clusters against the limits of device and kernel. The driver checks them at each launch, but it does not say what is wrong:
-   so this is asked when it has refused, and when a launch is prepared. */
+/* Grid, block, shared memory and clusters against the limits of device and kernel. The driver checks them at each
+   launch, but it does not say what is wrong: so this is asked when it has refused, and when a launch is prepared. */
 static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, const gxi_slot *kernel,
                                                 const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
@@ -7329,44 +7911,50 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
     if (cu == 0) cu = gxi_attributes(&ask, device, NULL, of_device, 9, limits);
     if (cu || limits[0] <= 0 || own[0] <= 0) {
         gxi_note_unless(call, refused, &ask, cu ? cu : GXI_INVALID_HANDLE);
-        return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver does not tell its limits or the device's", name);
+        return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver does not tell its "
+                           "limits or the device's", name);
     }
     if (block[0] == 0)
-        return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0", name);
+        return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0",
+                        name);
     if (grid[0] == 0)
         return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)",
                         "kernel \"%s\" was given an empty grid: grid_x is 0", name);
     for (i = 0; i < 3; i++) {
         if (block[i] > (unsigned)block_most[i])
             return gxi_fail(call, r, "make the block smaller and the grid larger",
-                            "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i], ordinal, block_most[i],
-                            name);
+                            "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i],
+                            ordinal, block_most[i], name);
     }
     if (threads > (unsigned)limits[0])
         return gxi_fail(call, r, grid[0] <= (unsigned)limits[0] && grid[1] == 1 && grid[2] == 1
-                        ? "make the block smaller and the grid larger (or are blocks and threads swapped? gpuexec_grid takes blocks first)"
+                        ? "make the block smaller and the grid larger (or are blocks and threads swapped? gpuexec_grid "
+                          "takes blocks first)"
                         : "make the block smaller and the grid larger",
-                        "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")", block[0],
-                        block[1], block[2], (unsigned long long)threads, ordinal, limits[0], name);
+                        "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")",
+                        block[0], block[1], block[2], (unsigned long long)threads, ordinal, limits[0], name);
     for (i = 0; i < 3; i++) {
         if (grid[i] > (unsigned)grid_most[i])
             return gxi_fail(call, r,
                             i ? "put the longest dimension on x, which takes the most"
                               : "let each thread do several elements in a loop; was a count negative?",
-                            "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal, grid_most[i],
-                            name);
+                            "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal,
+                            grid_most[i], name);
     }
     if ((uint64_t)d->shared_bytes + (uint64_t)own[1] > (uint64_t)limits[1])
         return gxi_fail(call, r, "use less shared memory per block",
-                        "kernel \"%s\" needs %llu bytes of shared memory per block (%d static and %u dynamic), but device %d has "
+                        "kernel \"%s\" needs %llu bytes of shared memory per block (%d static and %u "
+                        "dynamic), but device %d has "
                         "at most %d",
                         name, (unsigned long long)d->shared_bytes + (unsigned)own[1], own[1], d->shared_bytes, ordinal,
                         limits[1]);
     if (threads > (unsigned)own[0])
         return gxi_fail(call, r,
-                        "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller blocks, or compile it "
+                        "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller "
+                        "blocks, or compile it "
                         "for larger ones",
-                        "a block of %u x %u x %u has %llu threads, but kernel \"%s\" can run with at most %d (%d registers per "
+                        "a block of %u x %u x %u has %llu threads, "
+                        "but kernel \"%s\" can run with at most %d (%d registers per "
                         "thread, %d per block on device %d)",
                         block[0], block[1], block[2], (unsigned long long)threads, name, own[0], own[2], limits[2],
                         ordinal);
@@ -7386,11 +7974,13 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
         gpuexec_kernel handle;
         handle.id = kernel->id;
         return gxi_fail(call, r, "use fewer blocks, and let each thread do several elements in a loop",
-                        "a cooperative grid of %llu blocks cannot run at once: with %llu threads and %u bytes of dynamic shared memory, at most "
+                        "a cooperative grid of %llu blocks cannot run at once: with %llu threads and %u bytes of "
+                        "dynamic shared memory, at most "
                         "%d blocks of kernel \"%s\" do on device %d",
                         (unsigned long long)d->grid_x * d->grid_y * d->grid_z, (unsigned long long)threads,
                         d->shared_bytes,
-                        gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name, gxi_ordinal_of(kernel));
+                        gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name,
+                        gxi_ordinal_of(kernel));
     }
     if (gxi_result_of(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(cu);
     return gxi_fail(call, r,
@@ -7398,7 +7988,8 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                     ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; "
                                                     "check the arguments' addresses"
                                                   : NULL,
-                    "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, %u bytes of dynamic shared "
+                    "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, "
+                    "%u bytes of dynamic shared "
                     "memory and %u arguments",
                     name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
                     args->count);
@@ -7412,21 +8003,23 @@ static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cur
                     (void *)s->cu_context);
 }
 /* What every launch checks before the driver: handles, one context, the arguments. 0 after a failure. */
-static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
+static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream,
+                                   const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
     if (!(*k = gxi_ask_kernel(call, kernel))) return 0;
-    *s = gxi_peek(stream.id, GXI_STREAM);        /* of the kernel's context: whether that lives was asked a moment ago */
+    *s = gxi_peek(stream.id, GXI_STREAM);       /* of the kernel's context: whether that lives was asked a moment ago */
     if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_ask_stream(call, stream))) return 0;
     if ((*k)->cu_context != (*s)->cu_context)
         gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module in the stream's", *k, *s);
-    else if (!gxi_args_fit((*k)->is.kernel.sizes, args)) gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->is.kernel.sizes, args);
+    else if (!gxi_args_fit((*k)->is.kernel.sizes, args))
+        gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->is.kernel.sizes, args);
     else return 1;
     return 0;
 }
 
 /* cu: what the driver answered to the straight launch, -1 if it was not asked. */
-static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
-                                               const gpuexec_dims *given, const gpuexec_args *args, int cu,
-                                               const gpuexec_launch_desc *desc) {
+static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where,
+                                               gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *given,
+                                               const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
     const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN,
         straight = cu >= 0;
     gpuexec_dims dims = *given;
@@ -7435,14 +8028,17 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     GXI_CALL_ON(stream, gpuexec_launch);
     call->function = function;
     gxi_fill_dims(&dims);
-    if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
+    if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
     if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
-        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, priority, programmatic and memory_sync_domain 0",
-                        "launch attributes (cuLaunchKernelEx, kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, "
+                        "priority, programmatic and memory_sync_domain 0", "launch attributes (cuLaunchKernelEx, "
+                        "kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
                         k->is.kernel.info->name, gxi.version / 1000, gxi.version % 1000 / 10);
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
     gxi_said(call, gxi_launch_calls[way], straight ? cu : 0);
     if (!straight) {
         cu = gxi_raise_shared(call, k, dims.shared_bytes);
@@ -7470,45 +8066,54 @@ static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_k
     plain.typed = 0;
     return gpuexec_launch_at(where, kernel, stream, *d, plain);
 }
-GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                             gpuexec_dims dims,
                                            gpuexec_args args) {
     const gxi_slot *k;
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
-    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) || !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
-        !(s = gxi_peek_inline(stream.id, GXI_STREAM)) || k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
+    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) ||
+        !gxi_plain_args_fit(k->is.kernel.sizes, &args) || !(s = gxi_peek_inline(stream.id, GXI_STREAM)) ||
+        k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
     gxi_config(&config, &dims, s->is.stream.native);
     cu = gxi_launch_straight(&config, k->is.kernel.native, (void **)(uintptr_t)args.addresses, NULL);
     if (cu == 0) return GPUEXEC_OK;
-    kernel.id = k->id;                           /* read back rather than kept, which would cost the straight path registers to save; likewise where */
+    /* read back rather than kept, which would cost the straight path registers to save; likewise where */
+    kernel.id = k->id;
     stream.id = s->id;
     return gxi_launch_else("gpuexec_launch", s->is.stream.last_where, kernel, stream, &dims, &args, cu, NULL);
 }
 
-GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
+                                                         gpuexec_stream stream, gpuexec_dims dims,
                                                         gpuexec_args args) {
     return gxi_launch_else("gpuexec_launch_cooperative", where, kernel, stream, &dims, &args, -1, &gxi_cooperative);
 }
 
-GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims dims,
+GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                  gpuexec_dims dims,
                                                  const gpuexec_launch_desc *desc, gpuexec_args args) {
     return gxi_launch_else("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-params   Parameter blocks and prepared launches hold their arguments in a gxi_block each. A prepared launch goes the straight path as long as no
-   kernel or stream was ended since it last looked at its own (gxi.ends): one comparison instead of two look-ups. */
+   >>impl-params   Parameter blocks and prepared launches hold their arguments in a gxi_block each. A prepared launch
+   goes the straight path as long as no kernel or stream was ended since it last looked at its own (gxi.ends): one
+   comparison instead of two look-ups. */
 
-enum { GXI_MOST_BYTES = 32764, GXI_STRUCT = 256 /* a kind from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
+enum { GXI_MOST_BYTES = 32764,
+       GXI_STRUCT = 256 /* a kind from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
 
 static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
-/* A block with what `old` holds, or empty, behind `head` bytes of which the block is the first part. NULL: no memory. */
+/* A block with what `old` holds, or empty, behind `head` bytes of which the block is the first
+   part. NULL: no memory. */
 static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_block *old) {
-    const size_t addresses = gxi_up(head, 16), sizes = addresses + room * sizeof(void *), data = gxi_up(sizes + room * 2 * sizeof(short), 16);
+    const size_t addresses = gxi_up(head, 16), sizes = addresses + room * sizeof(void *),
+                 data = gxi_up(sizes + room * 2 * sizeof(short), 16);
     char *p = (char *)gxi_realloc(NULL, data + space);
     gxi_block *b = (gxi_block *)(void *)p;
     unsigned i;
@@ -7533,8 +8138,13 @@ static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_b
     b->refused_count = old->refused_count;
     return p;
 }
-static size_t gxi_block_place(const gxi_block *b, size_t bytes, size_t alignment) { return gxi_up(b->base + bytes, alignment) - b->base; }
-static void gxi_block_add(gxi_block *b, const void *value, size_t bytes, size_t alignment, unsigned kind) {      /* there is room */
+
+static size_t gxi_block_place(const gxi_block *b, size_t bytes, size_t alignment) {
+    return gxi_up(b->base + bytes, alignment) - b->base;
+}
+
+/* there is room */
+static void gxi_block_add(gxi_block *b, const void *value, size_t bytes, size_t alignment, unsigned kind) {
     size_t at = gxi_block_place(b, b->bytes, alignment);
     memcpy(b->data + at, value, bytes);
     b->addresses[b->count] = b->data + at;
@@ -7549,9 +8159,12 @@ static gpuexec_args gxi_block_args(const gxi_block *b) {
     args.count = b->count;
     return args;
 }
-static int gxi_block_offset(const gxi_block *b, unsigned index) { return (int)((const unsigned char *)b->addresses[index] - b->data); }
 
-/* --- parameter blocks ---------------------------------------------------------------------------------------------- */
+static int gxi_block_offset(const gxi_block *b, unsigned index) {
+    return (int)((const unsigned char *)b->addresses[index] - b->data);
+}
+
+/* --- parameter blocks --------------------------------------------------------------------------------------------- */
 
 GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     gpuexec_params handle = { 0 };
@@ -7569,7 +8182,10 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     return handle;
 }
 
-static gxi_slot *gxi_ask_params(gxi_call *call, gpuexec_params params) { return gxi_get(call, params.id, GXI_PARAMS, "the parameter block"); }
+static gxi_slot *gxi_ask_params(gxi_call *call, gpuexec_params params) {
+    return gxi_get(call, params.id, GXI_PARAMS, "the parameter block");
+}
+
 static gxi_block *gxi_block_of(const gxi_slot *slot) { return slot->is.params.info; }
 static int gxi_params_end(gxi_call *call, gxi_slot *old) {
     (void)call;
@@ -7588,27 +8204,33 @@ static gpuexec_result gxi_params_added(const gxi_call *call, gpuexec_params para
     }
     return result;
 }
-static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value, size_t bytes, size_t alignment, unsigned kind) {
+static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value, size_t bytes,
+                                        size_t alignment, unsigned kind) {
     gxi_slot *slot = gxi_ask_params(call, params);
     gxi_block *b;
     size_t end = 0;
     if (!slot) return gxi_failed_with();
     b = gxi_block_of(slot);
-    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %u's value is NULL (counted from 0)", b->count);
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                                "the address of argument %u's value is NULL (counted from 0)", b->count);
     if (bytes > GXI_MOST_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
-                        "argument %u of %llu bytes does not fit behind the %llu bytes before it: a kernel's parameters have at most %d bytes", b->count,
-                        (unsigned long long)bytes, (unsigned long long)b->bytes, GXI_MOST_BYTES);
+                        "argument %u of %llu bytes does not fit behind the %llu bytes before it: a kernel's parameters "
+                        "have at most %d bytes", b->count, (unsigned long long)bytes, (unsigned long long)b->bytes,
+                        GXI_MOST_BYTES);
     if (b->count == b->room || end > b->space) {
-        gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room, end > b->space ? end * 2 : b->space, b);
-        if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for argument %u of a parameter block", b->count);
+        gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room,
+                                                       end > b->space ? end * 2 : b->space, b);
+        if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+                                     "no memory for argument %u of a parameter block", b->count);
         gxi_block_add(larger, value, bytes, alignment, kind);        /* value may lie in the old one */
         slot->is.params.info = larger;
         gxi_free(b);
     } else gxi_block_add(b, value, bytes, alignment, kind);
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type, const void *value) {
+GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type,
+                                                 const void *value) {
     GXI_CALL(gpuexec_params_add, GXI_MAKES);
     if ((int)type <= 0 || (int)type >= GPUEXEC_TYPES)
         return gxi_params_added(call, params, gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
@@ -7621,12 +8243,14 @@ static gpuexec_result gxi_params_append_struct(gxi_call *call, gpuexec_params pa
                                                size_t alignment) {
     unsigned kind = GXI_STRUCT;
     if (!alignment || (alignment & (alignment - 1)))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "state the alignment of the struct's most aligned member in device code",
-                        "the alignment %llu of a struct of %llu bytes is no power of two", (unsigned long long)alignment, (unsigned long long)bytes);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                        "state the alignment of the struct's most aligned member in device code",
+                        "the alignment %llu of a struct of %llu bytes is no power of two",
+                        (unsigned long long)alignment, (unsigned long long)bytes);
     if (!bytes || bytes % alignment)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "the padding behind a struct's last member counts: pass sizeof of a type that has the device's layout",
-                        "a struct of %llu bytes cannot be aligned to %llu: its size is no multiple of that", (unsigned long long)bytes,
-                        (unsigned long long)alignment);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "the padding behind a struct's last member counts: pass sizeof of "
+                        "a type that has the device's layout", "a struct of %llu bytes cannot be aligned to %llu: its "
+                        "size is no multiple of that", (unsigned long long)bytes, (unsigned long long)alignment);
     while ((size_t)1 << (kind - GXI_STRUCT) < alignment) kind++;
     return gxi_params_append(call, params, value, bytes, alignment, kind);
 }
@@ -7641,7 +8265,8 @@ GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
 }
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
     const gxi_slot *slot = gxi_asked("gpuexec_params_offset", params.id, GXI_PARAMS, "the parameter block");
-    return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
+    return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count
+        ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
 }
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes) {
     GXI_CALL(gpuexec_params_data, GXI_MAKES);
@@ -7666,7 +8291,8 @@ GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_param
     return args;
 }
 
-/* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1, whose driver is 12.1. */
+/* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1,
+   whose driver is 12.1. */
 static int gxi_most_bytes(const gxi_call *call, const gxi_slot *kernel) {
     int binary = 0;
     if (gxi.version < 12010 ||
@@ -7675,22 +8301,29 @@ static int gxi_most_bytes(const gxi_call *call, const gxi_slot *kernel) {
 }
 static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
     const char *name = kernel->is.kernel.info->name;
-    const unsigned bytes = kernel->is.kernel.sizes[i + 1], offset = kernel->is.kernel.sizes[kernel->is.kernel.sizes[0] + i + 1], kind = b->kinds[i];
+    const unsigned bytes = kernel->is.kernel.sizes[i + 1],
+                   offset = kernel->is.kernel.sizes[kernel->is.kernel.sizes[0] + i + 1], kind = b->kinds[i];
     char type[32];
     if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_types[kind].name);
     else snprintf(type, sizeof type, "struct, aligned to %u", 1u << (kind - GXI_STRUCT));
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                     b->sizes[i] != bytes   ? "the type has another size: add the one that the kernel declares"
-                    : kind >= GXI_STRUCT   ? "the alignment stated is wrong: state that of the struct's most aligned member in device code"
-                                           : "the type has another alignment: add the one that the kernel declares (a struct by gpuexec_params_add_struct)",
-                    "parameter %u of kernel \"%s\" has %u bytes at offset %u, but argument %u (%s) has %u bytes at offset %d (counted from 0)", i, name,
+                    : kind >= GXI_STRUCT
+                    ? "the alignment stated is wrong: state that of the struct's most aligned member in device code"
+                                           : "the type has another alignment: add the one that the kernel declares (a "
+                                             "struct by gpuexec_params_add_struct)",
+                    "parameter %u of kernel \"%s\" has %u bytes at offset %u, "
+                    "but argument %u (%s) has %u bytes at offset %d (counted from 0)", i, name,
                     bytes, offset, i, type, b->sizes[i], gxi_block_offset(b, i));
 }
-static size_t gxi_kind_alignment(unsigned kind) { return kind < GXI_STRUCT ? gxi_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT); }
 
-/* Parameters begin at the constant bank's 0x160 (sm_70 to sm_89), 0x210 (sm_90), 0x380 (sm_100), and the compiler aligns them from the bank's beginning:
-   with an alignment above 16, their offsets depend on the device. Lays the block out so that it has these offsets. Returns 0 if
-   it cannot be, -1 without memory. */
+static size_t gxi_kind_alignment(unsigned kind) {
+    return kind < GXI_STRUCT ? gxi_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT);
+}
+
+/* Parameters begin at the constant bank's 0x160 (sm_70 to sm_89), 0x210 (sm_90), 0x380 (sm_100), and the compiler
+   aligns them from the bank's beginning: with an alignment above 16, their offsets depend on the device. Lays the block
+   out so that it has these offsets. Returns 0 if it cannot be, -1 without memory. */
 static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
     gxi_block like, *b = gxi_block_of(slot), *fitted;
     size_t most = 16;
@@ -7709,7 +8342,8 @@ static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
     fitted = (gxi_block *)gxi_block_new(sizeof *fitted, b->room, like.bytes > b->space ? like.bytes : b->space, NULL);
     if (!fitted) return -1;
     fitted->base = like.base;
-    for (i = 0; i < b->count; i++) gxi_block_add(fitted, b->addresses[i], b->sizes[i], gxi_kind_alignment(b->kinds[i]), b->kinds[i]);
+    for (i = 0; i < b->count; i++)
+        gxi_block_add(fitted, b->addresses[i], b->sizes[i], gxi_kind_alignment(b->kinds[i]), b->kinds[i]);
     slot->is.params.info = fitted;
     gxi_free(b);
     return 1;
@@ -7722,7 +8356,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     unsigned i;
     int most, fits;
     GXI_CALL(gpuexec_params_check, GXI_ASKS);
-    if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
+    if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)))
+        return gxi_failed_with();
     b = gxi_block_of(slot);
     if (b->refused) return gxi_fail_refused(call, b);
     args = gxi_block_args(b);
@@ -7732,9 +8367,11 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     if (!k->is.kernel.sizes || k->is.kernel.sizes[0] != b->count) {
         most = gxi_most_bytes(call, k);
         if (b->bytes > (size_t)most)
-            return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; more bytes take a driver of CUDA 12.1, "
-                            "PTX 8.1 and sm_70", "the block has %llu bytes, but the parameters of kernel \"%s\" have at most %d", (unsigned long long)b->bytes,
-                            name, most);
+            return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; "
+                            "more bytes take a driver of CUDA 12.1, "
+                            "PTX 8.1 and sm_70",
+                            "the block has %llu bytes, but the parameters of kernel \"%s\" have at most %d",
+                            (unsigned long long)b->bytes, name, most);
         if (k->is.kernel.sizes) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver of CUDA 12.4",
                         "the parameters of kernel \"%s\" are not known, so nothing can be compared with them", name);
@@ -7742,14 +8379,18 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     for (i = 0; i < b->count; i++) {
         if (b->sizes[i] != k->is.kernel.sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
         if (!GXI_HAS(cuFuncGetParamInfo) && gxi_kind_alignment(b->kinds[i]) > 16)
-            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "install a driver of CUDA 12.4; launches that take gpuexec_params_args do not depend on it",
-                            "argument %u for kernel \"%s\" is aligned to %u: where the device puts it, this driver of CUDA %d.%d does not tell", i, name,
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                            "install a driver of CUDA 12.4; launches that take gpuexec_params_args do not depend on it",
+                            "argument %u for kernel \"%s\" is aligned to %u: where the device puts it, "
+                            "this driver of CUDA %d.%d does not tell", i, name,
                             (unsigned)gxi_kind_alignment(b->kinds[i]), gxi.version / 1000, gxi.version % 1000 / 10);
     }
     if (!gxi_typed_args_fit(k->is.kernel.sizes, &args)) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
     fits = gxi_block_fit(slot, k->is.kernel.sizes + b->count + 1);
-    if (fits < 0) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay a parameter block out anew");
-    for (i = 0; !fits && i < b->count; i++) if (gxi_block_offset(b, i) != k->is.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
+    if (fits < 0)
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay a parameter block out anew");
+    for (i = 0; !fits && i < b->count; i++)
+        if (gxi_block_offset(b, i) != k->is.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
     return GPUEXEC_OK;
 }
 
@@ -7769,22 +8410,28 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
     return gxi_destroy_handle(call, params.id, GXI_PARAMS, "the parameter block");
 }
 
-/* --- prepared launches --------------------------------------------------------------------------------------------- */
+/* --- prepared launches -------------------------------------------------------------------------------------------- */
 
 struct gxi_prepared {
     gxi_block       block;                       /* the arguments; stays first */
     gpuexec_kernel  kernel;
     gpuexec_stream  stream;
-    const char     *name, *module;               /* of the kernel, kept for the time when it is gone; module: "" for an adopted kernel */
+    const char     *name, *module;               /* of the kernel, kept for the time when it is gone; module: "" for an
+                                                    adopted kernel */
     gxi_slot       *on;                          /* the stream's slot */
     gxi_launch_config config;
-    void          **params, **extra;             /* one of them, the other NULL: the driver takes a packed buffer faster than addresses */
+    void          **params, **extra;             /* one of them, the other NULL: the driver takes a packed buffer faster
+                                                    than addresses */
     void           *packed[5];                   /* what extra points to */
-    uint64_t        ends;                        /* gxi.ends when kernel and stream were last seen alive, GXI_LOOK if each launch has to look */
+    uint64_t        ends;                        /* gxi.ends when kernel and stream were last seen alive, GXI_LOOK if
+                                                    each launch has to look */
 };
 #define GXI_LOOK UINT64_MAX
 
-static gxi_slot *gxi_ask_prepared(gxi_call *call, gpuexec_prepared prepared) { return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch"); }
+static gxi_slot *gxi_ask_prepared(gxi_call *call, gpuexec_prepared prepared) {
+    return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch");
+}
+
 static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return slot->is.prepared.info; }
 static int gxi_prepared_end(gxi_call *call, gxi_slot *old) {
     (void)call;
@@ -7799,9 +8446,10 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
     return gxi_fail(call, GPUEXEC_STALE_HANDLE,
                     kernel ? "gpuexec_prepare it again, on a stream that lives"
                            : "gpuexec_prepare it again, with gpuexec_kernel_get from the module as it is loaded now",
-                    "the launch of kernel \"%s\"%s%s that was prepared at %s is stale: %s", p->name, *p->module ? " of " : "", p->module,
-                    gxi_place(slot->where),
-                    kernel ? "its stream was destroyed, or the stream's context closed" : "the kernel's module was unloaded, or its context closed");
+                    "the launch of kernel \"%s\"%s%s that was prepared at %s is stale: %s", p->name,
+                    *p->module ? " of " : "", p->module, gxi_place(slot->where),
+                    kernel ? "its stream was destroyed, or the stream's context closed"
+                    : "the kernel's module was unloaded, or its context closed");
 }
 
 /* Makes a kernel ready for launches with these dims: they are checked, and it gets its shared memory. */
@@ -7810,7 +8458,8 @@ static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuex
     gxi_fill_dims(dims);
     result = gxi_check_launch(call, 0, kernel, dims, NULL);
     if (!result && gxi_raise_shared(call, kernel, dims->shared_bytes))
-        result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory", kernel->is.kernel.info->name, dims->shared_bytes);
+        result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory",
+                             kernel->is.kernel.info->name, dims->shared_bytes);
     return result;
 }
 
@@ -7885,10 +8534,12 @@ static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int i
     b = &gxi_prepared_of(slot)->block;
     name = gxi_prepared_of(slot)->name;
     if (index < 0 || (unsigned)index >= b->count)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the launch of kernel \"%s\" has %u (counted from 0)", index, name, b->count);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                 "there is no argument %d: the launch of kernel \"%s\" has %u (counted from 0)", index, name, b->count);
     else if (bytes != b->sizes[index])
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
-                 "argument %d of kernel \"%s\" has %u bytes, but %llu are given (counted from 0)", index, name, b->sizes[index], (unsigned long long)bytes);
+                 "argument %d of kernel \"%s\" has %u bytes, but %llu are given (counted from 0)", index, name,
+                 b->sizes[index], (unsigned long long)bytes);
     else return b->data + gxi_block_offset(b, (unsigned)index);
     return NULL;
 }
@@ -7896,12 +8547,14 @@ GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepar
     GXI_CALL(gpuexec_prepared_argument, GXI_MAKES);
     return gxi_prepared_place(call, prepared, index, bytes);
 }
-GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index, const void *value, size_t bytes) {
+GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
+                                                   const void *value, size_t bytes) {
     void *place;
     GXI_CALL(gpuexec_prepared_set, GXI_MAKES);
     place = gxi_prepared_place(call, prepared, index, bytes);
     if (!place) return gxi_failed_with();
-    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of argument %d's value is NULL (counted from 0)", index);
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                                "the address of argument %d's value is NULL (counted from 0)", index);
     memcpy(place, value, bytes);
     return GPUEXEC_OK;
 }
@@ -7909,8 +8562,8 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_p
     gxi_slot *slot, *k;
     gxi_prepared *p;
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
-    if (!(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot) || !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) ||
-        gxi_prepare_kernel(call, k, &dims))
+    if (!(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot) ||
+        !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) || gxi_prepare_kernel(call, k, &dims))
         return gxi_failed_with();
     p = gxi_prepared_of(slot);
     gxi_config(&p->config, &dims, p->config.stream);
@@ -7926,18 +8579,21 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
     slot = gxi_peek(prepared.id, GXI_PREPARED);
     if (slot) call->stream = gxi_prepared_of(slot)->stream.id;
-    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gxi_failed_with();
+    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot))
+        return gxi_failed_with();
     p = gxi_prepared_of(slot);
     args = gxi_block_args(&p->block);
     result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->config.dims, &args, cu, NULL);
-    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace) p->ends = ends;     /* those two have more to do at each launch */
+    /* those two have more to do at each launch */
+    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace) p->ends = ends;
     return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared) {
     gxi_slot *slot = gxi_peek_inline(prepared.id, GXI_PREPARED);
     const gxi_prepared *p;
     int cu;
-    if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends)) return gxi_launch_prepared_else(where, prepared, -1);
+    if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends))
+        return gxi_launch_prepared_else(where, prepared, -1);
     gxi_note_launch(p->on, p->kernel.id, where);
     cu = gxi_launch_straight(&p->config, slot->is.prepared.native, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
@@ -7958,11 +8614,12 @@ static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {          /* for the 
 }
 #else
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-barrier   A barrier owns a piece of memory on each of its devices and one of host memory. Waits and failures of kernels look at all barriers;
-   gxi_barriers_mutex keeps them alive meanwhile. */
+   >>impl-barrier   A barrier owns a piece of memory on each of its devices and one of host memory. Waits and
+   failures of kernels look at all barriers; gxi_barriers_mutex keeps them alive meanwhile. */
 
 enum { GXI_MULTI_MOST = 32, GXI_BARRIER_REPLICAS = 4,
-       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024,          /* in host memory, after the abort word: a report and words for each device */
+       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024,          /* in host memory, after the abort word: a report
+                                                                        and words for each device */
        GXI_BARRIER_HOST_BYTES = GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * GXI_MULTI_MOST };
 
 typedef struct gxi_barrier_word { uint64_t value, alone[31]; } gxi_barrier_word;
@@ -7984,7 +8641,8 @@ struct gxi_barrier {
     const char      *where;                      /* it was made */
     int              told;                       /* atomic; 1 once a call has returned that it is broken */
     unsigned         count;
-    int              direct, given;              /* given: atomic; 1 once its address was asked for, without which no kernel waits at it */
+    int              direct, given;              /* given: atomic; 1 once its address was asked for, without which no
+                                                    kernel waits at it */
     double           timeout_seconds;
     uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
     const char      *aborted, *aborted_where;    /* atomic: by whom, in words, and where; or NULL. The first who does */
@@ -8013,7 +8671,8 @@ static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where
 
 /* Where device k waits for the other devices' words; `host`: the barrier's host memory, as a device addresses it. */
 static gpuexec_ptr gxi_barrier_words(const gxi_barrier *b, unsigned k, gpuexec_ptr host) {
-    return b->direct ? b->memory[k] + offsetof(gxi_barrier_device, words) : host + GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * k;
+    return b->direct ? b->memory[k] + offsetof(gxi_barrier_device, words)
+        : host + GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * k;
 }
 
 /* Everything of it to zero: the words count from the beginning again, nobody has reported, nobody shall leave. */
@@ -8084,17 +8743,24 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
     for (i = 0; i < b->count; i++) {
         const uint64_t report = gxi_barrier_report(b, i);
         unsigned missing = (unsigned)report, named = 0;
-        if (!report) { silent |= 1u << i; continue; }
+        if (!report) {
+            silent |= 1u << i;
+            continue;
+        }
         gxi_add(t, told++ ? "; device %d " : "device %d ", b->ordinals[i]);
-        if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
+        if ((report >> 32 & 0xFF) == 1)
+            gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
         else gxi_add(t, "was told to leave in round %u, where it waited for", (unsigned)(report >> 40));
         missed |= missing;
-        if (!b->direct && missing >> i & 1) missing = 1u << i;       /* without its own last block, nobody has looked at the relay */
+        /* without its own last block, nobody has looked at the relay */
+        if (!b->direct && missing >> i & 1) missing = 1u << i;
         for (k = 0; k < b->count; k++)
-            if (missing >> k & 1) gxi_add(t, k == i ? "%s blocks of its own" : "%s device %d", named++ ? " and" : "", b->ordinals[k]);
+            if (missing >> k & 1)
+            gxi_add(t, k == i ? "%s blocks of its own" : "%s device %d", named++ ? " and" : "", b->ordinals[k]);
     }
     for (i = 0; i < b->count; i++)
-        if (missed & silent & 1u << i) gxi_add(t, "; device %d has reported nothing: its kernel failed, ended early, or has not started", b->ordinals[i]);
+        if (missed & silent & 1u << i) gxi_add(t, "; device %d has reported nothing: its kernel failed, "
+                                               "ended early, or has not started", b->ordinals[i]);
     return told != 0;
 }
 
@@ -8108,9 +8774,11 @@ static gxi_slot *gxi_barrier_gone(const gxi_call *call, const gxi_barrier *b) {
     return NULL;
 }
 static gxi_slot *gxi_ask_barrier(gxi_call *call, gpuexec_barrier barrier) {
-    gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"), *gone = slot ? gxi_barrier_gone(call, slot->is.barrier.info) : NULL;
+    gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"),
+             *gone = slot ? gxi_barrier_gone(call, slot->is.barrier.info) : NULL;
     if (!gone) return slot;
-    gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context %p was destroyed by somebody else", (void *)gone->cu_context);
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context %p was destroyed by somebody else",
+             (void *)gone->cu_context);
     gxi_context_close(call, gone);
     return NULL;
 }
@@ -8122,8 +8790,10 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
         GXI_STORE(&b->told, 1);
         result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
                           GXI_LOAD(&b->aborted) ? "gpuexec_barrier_reset makes it usable again when no kernel runs"
-                          : "all blocks of all devices must come to the barrier equally often (rounds count from its making or reset), within "
-                            "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; gpuexec_barrier_reset makes "
+                          : "all blocks of all devices must come to the barrier equally often (rounds count from its "
+                            "making or reset), within "
+                            "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; "
+                            "gpuexec_barrier_reset makes "
                             "it usable again when no kernel runs",
                           "the barrier over %u devices%s%s is broken: %s", b->count, GXI_PART(" made at ", b->where),
                           t.p ? t.p : "");
@@ -8141,12 +8811,14 @@ static GXI_COLD gpuexec_result gxi_look_at_barriers(gxi_call *call, const struct
     gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi_barriers; b && !result; b = b->next)
-        if (gxi_barrier_has(b, context) && !(news && GXI_LOAD(&b->told)) && !gxi_barrier_gone(call, b)) result = gxi_barrier_broken(call, b);
+        if (gxi_barrier_has(b, context) && !(news && GXI_LOAD(&b->told)) && !gxi_barrier_gone(call, b))
+        result = gxi_barrier_broken(call, b);
     gxi_unlock(&gxi_barriers_mutex);
     return result;
 }
-/* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. They do so at once, if they still can: all
-   but one of them are waited for once the first has spoken, and the first for a tenth of a second. */
+/* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. They do
+   so at once, if they still can: all but one of them are waited for once the first has spoken, and the first for a
+   tenth of a second. */
 static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     enum { GXI_FIRST_MS = 100, GXI_ALL_MS = 500 };
     unsigned i, ms, silent;
@@ -8213,7 +8885,8 @@ static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
     }
 }
 
-/* Everybody reaches everybody: enables it. 0 if a pair cannot, or a device has as many peers as it can have; -1 after a failure. */
+/* Everybody reaches everybody: enables it. 0 if a pair cannot, or a device has as many peers as it can
+   have; -1 after a failure. */
 static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
     unsigned i, k;
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
@@ -8231,7 +8904,8 @@ static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *
         gxi_leave(&scope);
         if (cu == GXI_PEER_ACCESS_UNSUPPORTED || cu == GXI_TOO_MANY_PEERS) return 0;
         if (cu && cu != GXI_PEER_ACCESS_ALREADY_ENABLED) {
-            gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be enabled", b->ordinals[i], b->ordinals[k]);
+            gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be enabled", b->ordinals[i],
+                        b->ordinals[k]);
             return -1;
         }
     }
@@ -8377,8 +9051,12 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
     GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
     if (!(slot = gxi_ask_barrier(call, barrier))) return 0;
     b = slot->is.barrier.info;
-    if (index < b->count) { GXI_STORE(&b->given, 1); return b->memory[index]; }
-    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "index %u of a barrier over %u devices, counted from 0", index, b->count);
+    if (index < b->count) {
+        GXI_STORE(&b->given, 1);
+        return b->memory[index];
+    }
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "index %u of a barrier over %u devices, counted from 0", index,
+             b->count);
     return 0;
 }
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier) {
@@ -8402,7 +9080,8 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
     GXI_CALL(gpuexec_barrier_reset, GXI_MAKES);
     gxi_slot *slot = gxi_ask_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
-    return gxi_barrier_clear(call, slot->is.barrier.info) ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
+    return gxi_barrier_clear(call, slot->is.barrier.info)
+        ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
@@ -8413,8 +9092,8 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-multi   A launch that passed all checks is kept in gxi_multi_launches, with the events that order its streams, so that the same launch again
-   costs only the driver's calls. */
+   >>impl-multi   A launch that passed all checks is kept in gxi_multi_launches, with the events that order its
+   streams, so that the same launch again costs only the driver's calls. */
 
 typedef struct gxi_multi_part { uint64_t kernel, stream; gpuexec_dims dims; } gxi_multi_part;
 typedef struct gxi_multi_launch {                /* one that passed all checks */
@@ -8427,7 +9106,8 @@ typedef struct gxi_multi_launch {                /* one that passed all checks *
 enum { GXI_MULTI_KEPT = 8 };
 static gxi_multi_launch gxi_multi_launches[GXI_MULTI_KEPT];
 static unsigned gxi_multi_next;
-static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;       /* one multi-device launch at a time: two that are mixed up would wait for each other */
+/* one multi-device launch at a time: two that are mixed up would wait for each other */
+static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;
 
 static void gxi_multi_drop(const gxi_call *call, gxi_multi_launch *m) {
     unsigned i;
@@ -8441,7 +9121,10 @@ static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
     gxi_lock(&gxi_multi_mutex);
     for (k = 0; k < GXI_MULTI_KEPT; k++)
         for (i = 0; i < gxi_multi_launches[k].count; i++)
-            if (gxi_multi_launches[k].contexts[i] == context) { gxi_multi_drop(call, &gxi_multi_launches[k]); break; }
+            if (gxi_multi_launches[k].contexts[i] == context) {
+                gxi_multi_drop(call, &gxi_multi_launches[k]);
+                break;
+            }
     gxi_unlock(&gxi_multi_mutex);
     return GPUEXEC_OK;
 }
@@ -8460,13 +9143,16 @@ static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const
 
 /* The rules between devices `0` and i, once each part is right by itself. */
 static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi_device *d, unsigned i) {
-    static const int same[] = { GXI_FUNC_NUM_REGS, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_CONST_SIZE_BYTES, GXI_FUNC_LOCAL_SIZE_BYTES,
-                                GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_PTX_VERSION, GXI_FUNC_BINARY_VERSION };
+    static const int same[] = { GXI_FUNC_NUM_REGS, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_CONST_SIZE_BYTES,
+                                GXI_FUNC_LOCAL_SIZE_BYTES, GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_PTX_VERSION,
+                                GXI_FUNC_BINARY_VERSION };
     enum { GXI_COMPARED = sizeof same / sizeof same[0], GXI_DIMS = sizeof(gpuexec_dims) / sizeof(unsigned) };
     static const char *const dims_names[GXI_DIMS] = { "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
                                                       "shared_bytes" };
-    static const char *const same_names[] = { "registers per thread", "bytes of static shared memory", "bytes of constants", "bytes of local memory",
-                                              "threads per block at most", "as its PTX version", "as its binary version" };
+    static const char *const same_names[] = { "registers per thread", "bytes of static shared memory",
+                                              "bytes of constants", "bytes of local memory",
+                                              "threads per block at most", "as its PTX version",
+                                              "as its binary version" };
     const gxi_kernel *a = d[0].kernel->is.kernel.info, *b = d[i].kernel->is.kernel.info;
     const gxi_slot *ma = gxi_peek(a->module, GXI_MODULE), *mb = gxi_peek(b->module, GXI_MODULE);
     char names[2][256] = { "", "" };
@@ -8477,7 +9163,8 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
             return gxi_fail_cu(call, NULL, "device %d cannot be asked for its name", d[k ? i : 0].ordinal);
     if (strcmp(names[0], names[1]) != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on devices of one model only",
-                        "device %d is \"%s\", but device %d is \"%s\"; a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal,
+                        "device %d is \"%s\", but device %d is \"%s\"; "
+                        "a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal,
                         names[1]);
     for (k = 0; k < 2; k++) {
         const int device = d[k ? i : 0].device;
@@ -8492,12 +9179,14 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
                         d[0].ordinal, n[0], c[0] / 10, c[0] % 10, d[i].ordinal, n[1], c[1] / 10, c[1] % 10);
     if (strcmp(a->name, b->name) != 0)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "get the kernel of the same name from the same image on each device",
-                        "the kernels are not the same code: device %d has \"%s\", device %d has \"%s\"", d[0].ordinal, a->name, d[i].ordinal, b->name);
+                        "the kernels are not the same code: device %d has \"%s\", device %d has \"%s\"", d[0].ordinal,
+                        a->name, d[i].ordinal, b->name);
     if (ma && mb && ma->is.module.info->image_hash && mb->is.module.info->image_hash &&
         ma->is.module.info->image_hash != mb->is.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
-                        "the kernels are not the same code: \"%s\" of device %d is from %s, that of device %d from %s, and these images differ", a->name,
-                        d[0].ordinal, ma->is.module.info->name, d[i].ordinal, mb->is.module.info->name);
+                        "the kernels are not the same code: \"%s\" of device %d is from %s, that of device %d from %s, "
+                        "and these images differ", a->name, d[0].ordinal, ma->is.module.info->name, d[i].ordinal,
+                        mb->is.module.info->name);
     for (k = 0; k < 2; k++)
         if (gxi_attributes(call, 0, d[k ? i : 0].kernel->is.kernel.native, same, GXI_COMPARED, v[k]))
             return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name,
@@ -8528,21 +9217,23 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
     unsigned k;
     if (d[i].stream->legacy)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make one with gpuexec_stream_create",
-                        "the stream is a default stream (legacy or per-thread) of device %d; a multi-device launch takes streams that were created",
-                        gxi_ordinal_of(d[i].stream));
+                        "the stream is a default stream (legacy or per-thread) of device %d; "
+                        "a multi-device launch takes streams that were created", gxi_ordinal_of(d[i].stream));
     if (d[i].kernel->cu_context != d[i].stream->cu_context)
         return gxi_fail_contexts(call, "use a stream of the kernel's context", d[i].kernel, d[i].stream);
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch",
-                        "it is on device %d, as launches[%u]; a multi-device launch takes one for each device", d[i].ordinal, k);
+                        "it is on device %d, as launches[%u]; a multi-device launch takes one for each device",
+                        d[i].ordinal, k);
     if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH, &cooperative))
         return gxi_fail_device(call, d[i].ordinal);
     if (!cooperative)
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches (CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches "
+                        "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
     if (module && module->is.module.info->device_launches)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
-                        "kernel \"%s\" of device %d is from an image with dynamic parallelism, which a multi-device launch does not allow", kernel->name,
-                        d[i].ordinal);
+                        "kernel \"%s\" of device %d is from an image with dynamic parallelism, "
+                        "which a multi-device launch does not allow", kernel->name, d[i].ordinal);
     return GPUEXEC_OK;
 }
 /* Whether its blocks run at once, with the shared memory that it has by now. */
@@ -8586,7 +9277,8 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     unsigned i;
     if (blocking && *blocking && strcmp(blocking, "0") != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "unset it",
-                        "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait until its kernel has ended, "
+                        "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait until "
+                        "its kernel has ended, "
                         "which may wait for the others",
                         blocking);
     for (i = 0; i < count && !result; i++) {
@@ -8636,8 +9328,9 @@ static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m
                                        unsigned other) {
     return GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[other], 0));
 }
-/* Makes every stream wait for all that the others have so far: a star around the first stream, which costs two waits across devices for each other stream.
-   With two devices both record first, which leaves out one of the two hops. Measured, H200s: see the README. */
+/* Makes every stream wait for all that the others have so far: a star around the first stream, which costs two waits
+   across devices for each other stream. With two devices both record first, which leaves out one of the two hops.
+   Measured, H200s: see the README. */
 static int gxi_multi_meet(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d) {
     unsigned i;
     int cu = m->count == 2 ? gxi_multi_record(call, m, d, 0) : 0;
@@ -8657,21 +9350,24 @@ typedef struct gxi_launch_params {               /* CUDA_LAUNCH_PARAMS */
     void              **params;
 } gxi_launch_params;
 
-static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d,
-                                                   unsigned flags) {
+static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                                   const gxi_multi_device *d, unsigned flags) {
     gxi_launch_params params[GXI_MULTI_MOST];
     unsigned i;
     int can = 1;
     if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0", "this driver of CUDA %d.%d has no cuLaunchCooperativeKernelMultiDevice",
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0",
+                        "this driver of CUDA %d.%d has no cuLaunchCooperativeKernelMultiDevice",
                         gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < count; i++) {
         const gpuexec_dims *dims = &d[i].dims;
         if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
             return gxi_fail_device(call, d[i].ordinal);
         if (!can)
-            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
-                            "device %d does not take the driver's multi-device launch (CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                            "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
+                            "device %d does not take the driver's multi-device launch "
+                            "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);
         params[i].function = d[i].kernel->is.kernel.native;
         params[i].grid[0] = dims->grid_x;
@@ -8685,8 +9381,8 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
         params[i].params = (void **)(uintptr_t)list[i].args.addresses;
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0) return GPUEXEC_OK;
-    return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "the driver refuses to launch kernel \"%s\" on %u devices",
-                       d[0].kernel->is.kernel.info->name, count);
+    return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "the driver refuses to launch kernel "
+                       "\"%s\" on %u devices", d[0].kernel->is.kernel.info->name, count);
 }
 
 /* What was started is told to stop, since the rest will never come. */
@@ -8695,22 +9391,25 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
-    if (started && barrier) gxi_barrier_leave(barrier->is.barrier.info, "a launch could start only some of its kernels", call->where);
+    if (started && barrier)
+        gxi_barrier_leave(barrier->is.barrier.info, "a launch could start only some of its kernels", call->where);
     if (started && desc->abort_word) GXI_STORE(desc->abort_word, 1);
-    gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", d[started].kernel->is.kernel.info->name, d[started].ordinal);
+    gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", d[started].kernel->is.kernel.info->name,
+            d[started].ordinal);
     if (started) gxi_add(&t, "; on device");
     for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);
     if (started)
         gxi_add(&t, " it was started before, %s",
                 barrier || desc->abort_word ? "and told to stop through the barrier"
-                                            : "and waits for the rest if it has a barrier: give that in gpuexec_multi_desc.barrier or .abort_word");
+                                            : "and waits for the rest if it has a barrier: give that in "
+                                              "gpuexec_multi_desc.barrier or .abort_word");
     result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
 
-/* Which device's part of the barrier these bytes hold, as its place in the barrier, and at which offset. -1 if they have
-   none, or among others that of `context` itself: a struct may have the parts of all devices. */
+/* Which device's part of the barrier these bytes hold, as its place in the barrier, and at which offset. -1 if they
+   have none, or among others that of `context` itself: a struct may have the parts of all devices. */
 static int gxi_part_in(const gxi_barrier *b, const struct CUctx_st *context, const unsigned char *bytes, unsigned size,
                        unsigned *offset) {
     unsigned at, k;
@@ -8729,8 +9428,8 @@ static int gxi_part_in(const gxi_barrier *b, const struct CUctx_st *context, con
 }
 /* Another device's part of the barrier as an argument, or in a struct that lacks this device's own: what happens when
    GPUEXEC_ARGS is used in a loop. */
-static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one, const gxi_slot *kernel,
-                          const struct CUctx_st *context, unsigned i) {
+static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one,
+                          const gxi_slot *kernel, const struct CUctx_st *context, unsigned i) {
     const unsigned short *sizes = kernel->is.kernel.sizes ? kernel->is.kernel.sizes + 1 : one->args.sizes;
     unsigned argument, offset = 0;
     for (argument = 0; sizes && argument < one->args.count; argument++) {
@@ -8751,12 +9450,15 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
 
 static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
                                            const gpuexec_multi_desc *desc) {
-    if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call)) return gxi_failed_with();
+    if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
+        return gxi_failed_with();
     if (!list || count < 1 || count > GXI_MULTI_MOST)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count,
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count,
                         list ? "" : " at NULL", GXI_MULTI_MOST);
     if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0", "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0",
+                        "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
     return GPUEXEC_OK;
 }
 /* What each launch looks at, also one that is kept: handles, arguments, the barrier's part. */
@@ -8836,10 +9538,12 @@ static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_laun
     if (!desc) desc = &defaults;
     if (gxi_multi_check_desc(call, list, count, desc)) return gxi_failed_with();
     if (desc->barrier.id) {
-        if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier->is.barrier.info)) return gxi_failed_with();
+        if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier->is.barrier.info))
+            return gxi_failed_with();
         if (barrier->is.barrier.info->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make a barrier for exactly the devices of the launch",
-                            "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u", barrier->is.barrier.info->count, count);
+                            "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u",
+                            barrier->is.barrier.info->count, count);
     }
     for (i = 0; i < count; i++) if (gxi_multi_begin_part(call, &list[i], i, barrier, &d[i])) return gxi_failed_with();
     gxi_lock(&gxi_multi_mutex);
@@ -8847,7 +9551,8 @@ static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_laun
     gxi_unlock(&gxi_multi_mutex);
     return result;
 }
-GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list, unsigned count, const gpuexec_multi_desc *desc) {
+GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *list,
+                                                          unsigned count, const gpuexec_multi_desc *desc) {
     gpuexec_result result;
     unsigned i;
     GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);

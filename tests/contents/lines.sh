@@ -13,8 +13,6 @@ files() {
 # What may have longer lines or bodies, and why.
 exempt_from_columns() {
     case $1 in
-        gpuexec.h) ;;                                           # FOR NOW: delete when the header has short lines
-        tests/nvcc/run.sh) ;;                                   # FOR NOW: likewise
         LICENSE) ;;                                             # not our text
         tests/random/FORMS|tests/random/HASHES|tests/random/APPROX) ;;        # rows that build/random writes and reads
         tests/probe/*.txt) ;;                                   # rows that tests/probe prints and reads
@@ -26,8 +24,6 @@ exempt_from_columns() {
 }
 exempt_from_bodies() {
     case $1 in
-        gpuexec.h) ;;                                           # FOR NOW: delete when its bodies are split
-        tests/simgpu/*|tests/nvcc/*) ;;                         # FOR NOW: likewise
         tests/corpus/debug.cu|tests/corpus/lineinfo.cu) ;;      # their PTX has the numbers of their lines
         *.c|*.h|*.cpp|*.cu|*.cuh) return 1 ;;
         *) ;;
@@ -70,9 +66,11 @@ check_lines() {
             }
             return out
         }
-        # Does a block that opens and closes in this line have several statements? Those of a struct are members.
+        # Does a block that opens and closes in this line have several statements? Those of a struct are members, and a
+        # loop of the CPU device over lanes or elements is one operation.
         function several(line,    i, c, n, depth, parens, before, rest, count, at, type) {
             n = length(line)
+            if (line ~ /(SIM_LANES|ELEMENTS|HALF_LANES)[ {]/) return 0
             depth = parens = 0
             for (i = 1; i <= n; i++) {
                 c = substr(line, i, 1)

@@ -6,7 +6,8 @@
 #   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  NVCC_ONLY=interop: this alone.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
-nvcc=$(command -v "${NVCC:-nvcc}") || { echo "  skipped: no nvcc on this machine"; echo "suite nvcc: 0 passed, 0 failed, 1 skipped"; exit 0; }
+nvcc=$(command -v "${NVCC:-nvcc}") ||
+{ echo "  skipped: no nvcc on this machine"; echo "suite nvcc: 0 passed, 0 failed, 1 skipped"; exit 0; }
 case ${BUILD:-build} in /*) build=$BUILD ;; *) build=$root/${BUILD:-build} ;; esac
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-nvcc-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -58,8 +59,13 @@ done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 || { echo "failed: nvcc
 for sm in 75 80 90; do
     (cd "$out/$sm" && "$build/unit/kernels") >"$out/log" 2>&1
     line=$(tail -n 1 "$out/log")
-    set -- $(printf '%s\n' "$line" | sed -n 's/^suite kernels: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
-    if grep -q "is higher\|for .target" "$out/log"; then echo "  skipped: sm_$sm: this device is older"; skipped=$((skipped + 1)); continue; fi
+    set -- $(printf '%s\n' "$line" |
+             sed -n 's/^suite kernels: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+    if grep -q "is higher\|for .target" "$out/log"; then
+        echo "  skipped: sm_$sm: this device is older"
+        skipped=$((skipped + 1))
+        continue
+    fi
     [ "${2:-1}" -eq 0 ] || { echo "sm_$sm:"; sed 's/^/    /' "$out/log"; }
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) skipped=$((skipped + ${3:-0}))
 done

@@ -13,7 +13,10 @@ bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_r
     for (unsigned k = 0; k < 8; k++) {
         const struct sim_range *r = &recent[k].range;
         const bool good = r->generation == generation && recent[k].viewer == viewer;
-        if (good && a >= r->lo && a < r->hi && r->hi - a >= size) { *out = *r; return true; }
+        if (good && a >= r->lo && a < r->hi && r->hi - a >= size) {
+            *out = *r;
+            return true;
+        }
     }
     if (!sim_mem_find(viewer, a, size, out)) return false;
     recent[recent_next].viewer = viewer;

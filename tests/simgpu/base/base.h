@@ -68,7 +68,8 @@ struct sim_device {
     unsigned primary_count, primary_flags;
     unsigned peers;               /* __atomic */  /* bit i: kernels here may access device i's memory */
     uint64_t pool_handle;                         /* of the default memory pool */
-    uint64_t pool_threshold; int pool_reuse[3];
+    uint64_t pool_threshold;
+    int pool_reuse[3];
     char name[64];
     struct { int number, value; } answers[8];     /* attributes that SIMGPU_DEVICE_n sets; number 0 ends them */
 };
@@ -93,7 +94,8 @@ struct sim_range {                                /* a copy of an entry of the t
     struct sim_device *device;                    /* owner; NULL for host memory */
     struct sim_context *context;                  /* that allocated it */
     uint64_t generation;                          /* of the table when the copy was made */
-    unsigned flags; uint64_t id;                  /* as the host memory was made; unique number of the allocation */
+    unsigned flags;
+    uint64_t id;                  /* as the host memory was made; unique number of the allocation */
 };
 
 extern uint64_t sim_mem_generation; /* __atomic */      /* changes whenever a range goes or peer access changes: a

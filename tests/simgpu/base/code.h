@@ -97,17 +97,23 @@ struct sim_callsite {                             /* what a call instruction's i
 
 struct sim_code {
     struct sim_code_info info;
-    struct sim_insn *insns; uint32_t ninsns;
-    unsigned char *consts; uint32_t nconsts;      /* bytes; 64-byte aligned */
+    struct sim_insn *insns;
+    uint32_t ninsns;
+    unsigned char *consts;
+    uint32_t nconsts;      /* bytes; 64-byte aligned */
     uint32_t regs_bytes, vars_at, vars_end;       /* of a warp's register file; in it, the
                                                      functions' registers, which begin as zeros */
     uint32_t fp;                                  /* offset of the hidden 32-bit register
                                                      that holds each lane's frame */
     uint32_t sreg[SIM_S_COUNT];                   /* offset of each special register, 0: unused */
-    struct sim_code_func *funcs; unsigned nfuncs;
-    unsigned nimage_funcs; int *func_of_id;       /* image function id to index in funcs, -1 */
-    struct sim_callsite *calls; unsigned ncalls;
-    uint32_t *labels; unsigned nlabels;           /* of brx.idx: count, then instruction indices */
+    struct sim_code_func *funcs;
+    unsigned nfuncs;
+    unsigned nimage_funcs;
+    int *func_of_id;       /* image function id to index in funcs, -1 */
+    struct sim_callsite *calls;
+    unsigned ncalls;
+    uint32_t *labels;
+    unsigned nlabels;           /* of brx.idx: count, then instruction indices */
     unsigned nslots;                              /* memory instructions, to spread them over the remembered ranges */
 };
 
@@ -135,9 +141,11 @@ struct sim_warp {
     uint32_t pc[32];                              /* of lanes outside the group */
     uint32_t bar_wait[SIM_BARS], bar_arrived[SIM_BARS];
     struct sim_block *block;
-    unsigned char *local; uint32_t local_stride;  /* lane l's local address a is local[l * stride + a] */
+    unsigned char *local;
+    uint32_t local_stride;  /* lane l's local address a is local[l * stride + a] */
     uint32_t depth[32];                           /* calls in progress */
-    struct sim_return { uint32_t pc, fp; } (*returns)[32]; uint32_t max_depth;
+    struct sim_return { uint32_t pc, fp; } (*returns)[32];
+    uint32_t max_depth;
     struct sim_saved { unsigned char *bytes; size_t n, cap; } *saved; /* registers of recursive callers, 32 stacks */
 };
 
@@ -152,12 +160,15 @@ struct sim_block {
     unsigned threads, nwarps, turn;
     unsigned live;                                /* threads that have not exited */
     bool faulted, worked;                         /* worked: in this quantum a loop did something else than spin */
-    unsigned char *shared; uint32_t shared_bytes;
+    unsigned char *shared;
+    uint32_t shared_bytes;
     struct sim_range ranges[SIM_SLOTS];           /* of global memory, one for each few memory instructions */
     struct sim_bar bars[SIM_BARS];
     uint64_t random;                              /* schedule.c: state of its generator ... */
-    struct sim_delayed *delayed; unsigned ndelayed; /* ... stores that only their threads see yet ... */
-    uint32_t nap; uint64_t round;                 /* ... and quanta to sleep through, unless
+    struct sim_delayed *delayed;
+    unsigned ndelayed; /* ... stores that only their threads see yet ... */
+    uint32_t nap;
+    uint64_t round;                 /* ... and quanta to sleep through, unless
                                                      meanwhile nothing else gets on */
     unsigned char *memory;                        /* register files, shared memory */
     struct sim_warp warps[];
@@ -191,6 +202,9 @@ static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t p
     else for (int l = 0; l < 32; l++) w->pc[l] = lanes & sim_lane_bit[l] ? pc : w->pc[l];
 }
 /* all of the group have their pc in w->pc */
-static inline void sim_warp_moved(struct sim_warp *w) { w->group = 0; w->stop = NULL; }
+static inline void sim_warp_moved(struct sim_warp *w) {
+    w->group = 0;
+    w->stop = NULL;
+}
 
 #endif

@@ -195,13 +195,15 @@ enum { CU_LAUNCH_ATTRIBUTE_IGNORE, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_
        CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16 };
 
 typedef struct {
-    unsigned id; char pad[4];
+    unsigned id;
+    char pad[4];
     union { char size[64]; int cooperative; unsigned number, cluster[3]; int priority; void *pointer; } value;
 } CUlaunchAttribute;
 typedef struct {
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
     void *hStream;
-    CUlaunchAttribute *attrs; unsigned numAttrs;
+    CUlaunchAttribute *attrs;
+    unsigned numAttrs;
 } CUlaunchConfig;
 
 typedef struct {

@@ -6,10 +6,29 @@
 #include <fenv.h>
 #include <math.h>
 
-static inline u32 bits32(f32 x) { u32 r; memcpy(&r, &x, 4); return r; }
-static inline u64 bits64(f64 x) { u64 r; memcpy(&r, &x, 8); return r; }
-static inline f32 float_of(u32 x) { f32 r; memcpy(&r, &x, 4); return r; }
-static inline f64 double_of(u64 x) { f64 r; memcpy(&r, &x, 8); return r; }
+static inline u32 bits32(f32 x) {
+    u32 r;
+    memcpy(&r, &x, 4);
+    return r;
+}
+
+static inline u64 bits64(f64 x) {
+    u64 r;
+    memcpy(&r, &x, 8);
+    return r;
+}
+
+static inline f32 float_of(u32 x) {
+    f32 r;
+    memcpy(&r, &x, 4);
+    return r;
+}
+
+static inline f64 double_of(u64 x) {
+    f64 r;
+    memcpy(&r, &x, 8);
+    return r;
+}
 
 /* .ftz: subnormals become zeros of their sign */
 static inline u32 flush_bits(u32 x) { return (x & 0x7f800000u) == 0 ? x & 0x80000000u : x; }
@@ -71,8 +90,16 @@ static inline u32 narrow(f64 v, int mode, int mbits, int emin, int emax)
                                                                             everything: m = sticky */
     int drop = 52 - mbits + (e < emin ? emin - e : 0);
     u64 kept, rest, half;
-    if (drop > 62 || m == 0) { kept = 0; rest = 1; half = 2; }
-    else { kept = m >> drop; rest = m & ((1ull << drop) - 1); half = 1ull << (drop - 1); }
+    if (drop > 62 || m == 0) {
+        kept = 0;
+        rest = 1;
+        half = 2;
+    }
+    else {
+        kept = m >> drop;
+        rest = m & ((1ull << drop) - 1);
+        half = 1ull << (drop - 1);
+    }
     bool up = mode == 0 ? rest > half || (rest == half && (kept & 1)) :
               mode == 1 ? false :
                           rest && (mode == 3) != (sign != 0);

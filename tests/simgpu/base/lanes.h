@@ -34,27 +34,57 @@ __extension__ typedef unsigned __int128 u128;
 
 /* d = E(x), E(x, y), E(x, y, z): vector form */
 #define SIM_H1(NAME, D, A, E) SIM_HANDLER(NAME) { \
-    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); \
+    D *d = SIM_AT(D, i->d); \
+    const A *a = SIM_AT(A, i->a); \
     if (m == ~0u) SIM_LANES { const A x = a[l]; d[l] = (D)(E); } \
-    else SIM_LANES { const A x = a[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } }
+    else SIM_LANES { const A x = a[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } \
+    }
 #define SIM_H2(NAME, D, A, B, E) SIM_HANDLER(NAME) { \
-    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); const B *b = SIM_AT(B, i->b); \
+    D *d = SIM_AT(D, i->d); \
+    const A *a = SIM_AT(A, i->a); \
+    const B *b = SIM_AT(B, i->b); \
     if (m == ~0u) SIM_LANES { const A x = a[l]; const B y = b[l]; d[l] = (D)(E); } \
-    else SIM_LANES { const A x = a[l]; const B y = b[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } }
+    else SIM_LANES { const A x = a[l]; const B y = b[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } \
+    }
 #define SIM_H3(NAME, D, A, B, C, E) SIM_HANDLER(NAME) { \
-    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); const B *b = SIM_AT(B, i->b); const C *c = SIM_AT(C, i->c); \
+    D *d = SIM_AT(D, i->d); \
+    const A *a = SIM_AT(A, i->a); \
+    const B *b = SIM_AT(B, i->b); \
+    const C *c = SIM_AT(C, i->c); \
     if (m == ~0u) SIM_LANES { const A x = a[l]; const B y = b[l]; const C z = c[l]; d[l] = (D)(E); } \
-    else SIM_LANES { const A x = a[l]; const B y = b[l]; const C z = c[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } }
+    else SIM_LANES { const A x = a[l]; const B y = b[l]; const C z = c[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } \
+    }
 
 /* the same for expressions that do not vectorise, cost much, or may trap: only the lanes of m */
 #define SIM_S1(NAME, D, A, E) SIM_HANDLER(NAME) { \
-    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); \
-    SIM_EACH_LANE(m) { const A x = a[l]; d[l] = (D)(E); } }
+    D *d = SIM_AT(D, i->d); \
+    const A *a = SIM_AT(A, i->a); \
+    SIM_EACH_LANE(m) { \
+        const A x = a[l]; \
+        d[l] = (D)(E); \
+    } \
+    }
 #define SIM_S2(NAME, D, A, B, E) SIM_HANDLER(NAME) { \
-    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); const B *b = SIM_AT(B, i->b); \
-    SIM_EACH_LANE(m) { const A x = a[l]; const B y = b[l]; d[l] = (D)(E); } }
+    D *d = SIM_AT(D, i->d); \
+    const A *a = SIM_AT(A, i->a); \
+    const B *b = SIM_AT(B, i->b); \
+    SIM_EACH_LANE(m) { \
+        const A x = a[l]; \
+        const B y = b[l]; \
+        d[l] = (D)(E); \
+    } \
+    }
 #define SIM_S3(NAME, D, A, B, C, E) SIM_HANDLER(NAME) { \
-    D *d = SIM_AT(D, i->d); const A *a = SIM_AT(A, i->a); const B *b = SIM_AT(B, i->b); const C *c = SIM_AT(C, i->c); \
-    SIM_EACH_LANE(m) { const A x = a[l]; const B y = b[l]; const C z = c[l]; d[l] = (D)(E); } }
+    D *d = SIM_AT(D, i->d); \
+    const A *a = SIM_AT(A, i->a); \
+    const B *b = SIM_AT(B, i->b); \
+    const C *c = SIM_AT(C, i->c); \
+    SIM_EACH_LANE(m) { \
+        const A x = a[l]; \
+        const B y = b[l]; \
+        const C z = c[l]; \
+        d[l] = (D)(E); \
+    } \
+    }
 
 #endif

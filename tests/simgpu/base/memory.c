@@ -80,7 +80,8 @@ static struct range *range_at(const struct sim_heap *heap, struct spot spot) {  
 }
 
 static struct spot after(const struct sim_heap *heap, struct spot spot) {
-    return spot.i + 1 < heap->leaves[spot.leaf].leaf->count ? (struct spot) { spot.leaf, spot.i + 1 } :
+    return spot.i + 1 < heap->leaves[spot.leaf].leaf->count ? (struct spot) { spot.leaf, spot.i + 1 }
+    :
                                                               (struct spot) { spot.leaf + 1, 0 };
 }
 
@@ -95,7 +96,8 @@ static bool add_leaf(struct sim_heap *heap, size_t index) {
         size_t cap = heap->cap ? heap->cap * 2 : 16;
         void *more = realloc(heap->leaves, cap * sizeof *heap->leaves);
         if (!more) return false;
-        heap->leaves = more; heap->cap = cap;
+        heap->leaves = more;
+        heap->cap = cap;
     }
     struct leaf *leaf = malloc(sizeof *leaf);
     if (!leaf) return false;
@@ -134,7 +136,10 @@ static struct range *insert(struct sim_heap *heap, const struct sim_range *r, bo
     if (room && spot.leaf == heap->count)                          /* behind all others */
         spot = (struct spot) { heap->count - 1, heap->leaves[heap->count - 1].leaf->count };
     if (room && heap->leaves[spot.leaf].leaf->count == LEAF) room = split(heap, &spot);
-    if (!room) { free(range); return NULL; }
+    if (!room) {
+        free(range);
+        return NULL;
+    }
     struct leaf *leaf = heap->leaves[spot.leaf].leaf;
     unsigned behind = leaf->count++ - spot.i;
     memmove(leaf->hi + spot.i + 1, leaf->hi + spot.i, behind * sizeof *leaf->hi);
@@ -204,7 +209,10 @@ bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out) {
 
 static void *reserve(uint64_t hint, uint64_t size) {
     void *p = mmap((void *)(uintptr_t)hint, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p != MAP_FAILED && (uint64_t)(uintptr_t)p + size > SIM_WINDOW_SHARED) { munmap(p, size); return MAP_FAILED; }
+    if (p != MAP_FAILED && (uint64_t)(uintptr_t)p + size > SIM_WINDOW_SHARED) {
+        munmap(p, size);
+        return MAP_FAILED;
+    }
     return p;
 }
 
@@ -263,7 +271,10 @@ static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
         for (struct spot spot = position(heap, at); ; spot = after(heap, spot)) {
             const struct range *range = range_at(heap, spot);
             uint64_t end = range ? range->r.lo : heap->base + heap->size;
-            if (end >= at && end - at >= room) { heap->cursor = at + room; return at; }
+            if (end >= at && end - at >= room) {
+                heap->cursor = at + room;
+                return at;
+            }
             if (!range) break;
             at = (range->r.hi + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             if (bytes >= GRANULE) at = (at + GRANULE - 1) / GRANULE * GRANULE;
@@ -348,9 +359,15 @@ bool sim_mem_remove(uint64_t address) {
     struct spot spot = position(heap, address);
     const struct range *range = range_at(heap, spot);
     bool found = range && range->r.lo == address && !range->fresh;
-    if (found) { gone = range->r; take_out(heap, spot); }
+    if (found) {
+        gone = range->r;
+        take_out(heap, spot);
+    }
     pthread_rwlock_unlock(&table_lock);
-    if (found) { settle(); give_back(&gone); }
+    if (found) {
+        settle();
+        give_back(&gone);
+    }
     return found;
 }
 
@@ -385,7 +402,9 @@ void sim_mem_remove_context(struct sim_context *context) {
 
 void sim_mem_usage(struct sim_device *device, uint64_t *used, uint64_t *pool, uint64_t *pool_high) {
     pthread_rwlock_rdlock(&table_lock);
-    *used = device->heap->used; *pool = device->heap->pool; *pool_high = device->heap->pool_high;
+    *used = device->heap->used;
+    *pool = device->heap->pool;
+    *pool_high = device->heap->pool_high;
     pthread_rwlock_unlock(&table_lock);
 }
 

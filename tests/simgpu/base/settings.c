@@ -5,7 +5,10 @@
 
 struct sim_settings sim_settings = { .driver_version = 13000, .threads = 1 };
 
-static bool env_on(const char *name) { const char *v = getenv(name); return v && *v && strcmp(v, "0"); }
+static bool env_on(const char *name) {
+    const char *v = getenv(name);
+    return v && *v && strcmp(v, "0");
+}
 
 void sim_settings_read(void) {
     const char *v = getenv("SIMGPU_DRIVER_VERSION"), *t = getenv("SIMGPU_THREADS"), *limit = getenv("SIMGPU_TIMEOUT");

@@ -14,7 +14,10 @@ static int device_alloc(CUdeviceptr *out, uint64_t bytes) {
     int result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
     pthread_mutex_lock(&sim_lock);
     if (result) return result;
-    if (sim_context_at(handle) != c) { sim_mem_remove(address); return CUDA_ERROR_CONTEXT_IS_DESTROYED; }
+    if (sim_context_at(handle) != c) {
+        sim_mem_remove(address);
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    }
     *out = address;
     return CUDA_SUCCESS;
 }
@@ -32,7 +35,8 @@ SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size
 }
 
 SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (out, bytes, flags), SIM_CTX) {
-    (void)bytes; (void)flags;
+    (void)bytes;
+    (void)flags;
     return out ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -77,11 +81,17 @@ enum { PORTABLE = 1, MAPPED = 2 };
 
 static int host_alloc(void **out, size_t bytes, unsigned flags) {
     if (!out || flags & ~(unsigned)CU_MEMHOSTALLOC_ALL) return CUDA_ERROR_INVALID_VALUE;
-    if (!bytes) { *out = NULL; return CUDA_SUCCESS; }
+    if (!bytes) {
+        *out = NULL;
+        return CUDA_SUCCESS;
+    }
     void *p = sim_mem_pages(bytes);
     if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
     int result = sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_PINNED, (flags & ~(unsigned)PORTABLE) | MAPPED);
-    if (result) { sim_mem_drop_pages(p, bytes); return CUDA_ERROR_OUT_OF_MEMORY; }
+    if (result) {
+        sim_mem_drop_pages(p, bytes);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     *out = p;
     return CUDA_SUCCESS;
 }
@@ -201,8 +211,12 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
     if (result) return result;
     struct sim_op *op = sim_op_new(SIM_OP_CALL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!address || !sim_mem_mark_freeing(address, &r)) { sim_op_unref(op); return CUDA_ERROR_INVALID_VALUE; }
-    op->function = free_now; op->data = SIM_HANDLE(address);
+    if (!address || !sim_mem_mark_freeing(address, &r)) {
+        sim_op_unref(op);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    op->function = free_now;
+    op->data = SIM_HANDLE(address);
     sim_stream_submit(s, op);
     return CUDA_SUCCESS;
 }

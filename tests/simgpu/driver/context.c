@@ -57,15 +57,21 @@ static void activate(struct sim_context *c, unsigned flags) {
     c->has_printed = false;
     c->cache_config = c->shared_config = 0;
     sim_link_add(&sim_contexts, &c->link);
-    sim_link_init(&c->streams); sim_link_init(&c->events); sim_link_init(&c->modules);
+    sim_link_init(&c->streams);
+    sim_link_init(&c->events);
+    sim_link_init(&c->modules);
     c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
 }
 
 /* A primary context is made inactive. */
 struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags) {
     struct sim_context *c = calloc(1, sizeof *c);
-    if (!c || !(c->handle = sim_handle_new(SIM_H_CONTEXT, c))) { free(c); return NULL; }
-    c->device = device; c->is_primary = primary;
+    if (!c || !(c->handle = sim_handle_new(SIM_H_CONTEXT, c))) {
+        free(c);
+        return NULL;
+    }
+    c->device = device;
+    c->is_primary = primary;
     if (!primary) activate(c, flags);
     return c;
 }
@@ -103,7 +109,10 @@ void sim_context_kill(struct sim_context *c) {
     while (c->streams.next != &c->streams) sim_stream_free(SIM_OWNER(sim_stream, c->streams.next));
     while (c->events.next != &c->events) sim_event_free(SIM_OWNER(sim_event, c->events.next));
     while (c->modules.next != &c->modules) sim_module_free(SIM_OWNER(sim_module, c->modules.next));
-    for (int i = 0; i < 2; i++) { sim_op_unref(c->orphans[i]); c->orphans[i] = NULL; }
+    for (int i = 0; i < 2; i++) {
+        sim_op_unref(c->orphans[i]);
+        c->orphans[i] = NULL;
+    }
     sim_op_unref(c->legacy.last);
     c->legacy.last = NULL;
     sim_workspaces_free(c);
@@ -126,7 +135,8 @@ static int push(uint64_t handle) {
         unsigned cap = sim_self.cap ? sim_self.cap * 2 : 8;
         uint64_t *more = realloc(sim_self.stack, cap * sizeof *more);
         if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
-        sim_self.stack = more; sim_self.cap = cap;
+        sim_self.stack = more;
+        sim_self.cap = cap;
         pthread_once(&stack_once, make_stack_key);
         pthread_setspecific(stack_key, more);
     }
@@ -205,7 +215,10 @@ SIM_API(cuCtxPopCurrent_v2, (void **out), (out), SIM_INIT) {
 }
 
 SIM_API(cuCtxSetCurrent, (void *handle), (handle), SIM_INIT) {
-    if (!handle) { sim_self.depth -= sim_self.depth > 0; return CUDA_SUCCESS; }
+    if (!handle) {
+        sim_self.depth -= sim_self.depth > 0;
+        return CUDA_SUCCESS;
+    }
     if (!sim_context_at(handle)) return CUDA_ERROR_INVALID_CONTEXT;
     if (!sim_self.depth) return push((uint64_t)(uintptr_t)handle);
     sim_self.stack[sim_self.depth - 1] = (uint64_t)(uintptr_t)handle;

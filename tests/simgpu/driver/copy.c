@@ -39,11 +39,16 @@ static bool look(struct side *side, struct block b, bool must_be_known) {
 static int copy(struct sim_stream *s, struct side to, struct side from, struct block b, bool async) {
     struct sim_op *op = sim_op_new(SIM_OP_COPY);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    op->dst = to.end; op->src = from.end;
-    op->width = b.width; op->height = b.height;
+    op->dst = to.end;
+    op->src = from.end;
+    op->width = b.width;
+    op->height = b.height;
     if (sim_settings.lazy_ns && !async && to.device == s->context->device) {
         int result = from.pageable ? sim_stream_wait(s) : CUDA_SUCCESS;
-        if (result) { sim_op_unref(op); return result; }
+        if (result) {
+            sim_op_unref(op);
+            return result;
+        }
         async = from.pageable || from.device == to.device;
     }
     if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s))
@@ -163,8 +168,11 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_FILL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    op->dst = side.end; op->width = b.width; op->height = b.height;
-    op->pattern = pattern; op->pattern_bytes = size;
+    op->dst = side.end;
+    op->width = b.width;
+    op->height = b.height;
+    op->pattern = pattern;
+    op->pattern_bytes = size;
     if (!async && !(sim_settings.lazy_ns && side.device == s->context->device)) return sim_stream_run(s, op);
     sim_stream_submit(s, op);
     return CUDA_SUCCESS;
@@ -223,7 +231,9 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     struct sim_op *op = sim_op_new(SIM_OP_TRY);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     op->dst = side.end;
-    op->pattern = v; op->pattern_bytes = bytes; op->how = how;
+    op->pattern = v;
+    op->pattern_bytes = bytes;
+    op->how = how;
     op->attempt = wait ? wait_value : write_value;
     sim_stream_submit(s, op);
     return CUDA_SUCCESS;
@@ -244,7 +254,10 @@ VALUES(cuStreamWriteValue64_v2, 64, false)
 #define OLD_VALUES(symbol, type) \
     SIM_API_STREAM(symbol, _ptsz, (void *stream, CUdeviceptr address, type v, unsigned flags), \
                    (stream, address, v, flags), SIM_HEALTHY) { \
-        (void)stream; (void)address; (void)v; (void)flags; \
+        (void)stream; \
+        (void)address; \
+        (void)v; \
+        (void)flags; \
         return CUDA_ERROR_NOT_SUPPORTED; \
     }
 OLD_VALUES(cuStreamWaitValue32, uint32_t)

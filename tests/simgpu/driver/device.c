@@ -150,7 +150,8 @@ SIM_API(cuDeviceGetAttribute, (int *value, int attribute, CUdevice device), (val
 SIM_API(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device), (major, minor, device), SIM_INIT) {
     if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    *major = SIM_CC_MAJOR; *minor = SIM_CC_MINOR;
+    *major = SIM_CC_MAJOR;
+    *minor = SIM_CC_MINOR;
     return CUDA_SUCCESS;
 }
 

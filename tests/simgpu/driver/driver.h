@@ -48,7 +48,8 @@ struct sim_stream {
     uint64_t handle, id, thread;                  /* thread: of a per-thread default stream, else 0 */
     struct sim_context *context;
     bool blocking;                                /* ordered with the legacy stream */
-    unsigned flags; int priority;                 /* as given: 0 .. -5 */
+    unsigned flags;
+    int priority;                 /* as given: 0 .. -5 */
     struct sim_op *last;
 };
 struct sim_event {
@@ -82,7 +83,9 @@ extern struct sim_link sim_contexts;
 
 struct sim_function {
     uint64_t handle;
-    struct sim_module *module; struct sim_func *func; struct sim_code *code;
+    struct sim_module *module;
+    struct sim_func *func;
+    struct sim_code *code;
     int max_dynamic, carveout, cache_config;
     int cluster[5];                               /* width, height, depth, whether more than 8, policy: as set */
     bool no_effect;                               /* the body is only `ret`: whether its blocks run cannot be told */
@@ -95,13 +98,15 @@ struct sim_module {
                                                      unloaded module's code lives until then */
     struct sim_image *image;
     bool prints;                                  /* knows vprintf */
-    struct sim_function *functions; unsigned nfunctions;                 /* entries, in the text's order */
+    struct sim_function *functions;
+    unsigned nfunctions;                 /* entries, in the text's order */
 };
 void sim_module_unref(struct sim_module *module);
 
 /* The calling thread. */
 struct sim_thread {
-    uint64_t *stack; unsigned depth, cap;         /* context handles, dead ones among them */
+    uint64_t *stack;
+    unsigned depth, cap;         /* context handles, dead ones among them */
     struct sim_context *context;                  /* the current one, set by sim_enter when the call needs one */
     uint64_t id;
     bool per_thread_default;

@@ -121,7 +121,8 @@ uint64_t sim_handle_new(enum sim_handle_kind kind, void *object) {
     struct slot *slot = &slots[free_slot - 1];
     uint64_t index = free_slot - 1;
     free_slot = slot->next_free;
-    slot->object = object; slot->kind = kind;
+    slot->object = object;
+    slot->kind = kind;
     return (uint64_t)++slot->generation << 32 | index << 4 | kind;
 }
 
@@ -159,10 +160,16 @@ void *sim_get(enum sim_handle_kind kind, const void *handle) {
 
 void sim_link_init(struct sim_link *head) { head->prev = head->next = head; }
 void sim_link_add(struct sim_link *head, struct sim_link *link) {
-    link->prev = head->prev; link->next = head;
-    head->prev->next = link; head->prev = link;
+    link->prev = head->prev;
+    link->next = head;
+    head->prev->next = link;
+    head->prev = link;
 }
-void sim_link_remove(struct sim_link *link) { link->prev->next = link->next; link->next->prev = link->prev; }
+
+void sim_link_remove(struct sim_link *link) {
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+}
 
 /* Resolved in this library and no other, which it also keeps from being unloaded while its threads run. */
 static void *own_symbol(const char *name) {
@@ -200,7 +207,11 @@ static int error_index(int code) {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) if (errors[i].value == code) return (int)i;
     return -1;
 }
-static const char *error_name(int code) { int i = error_index(code); return i < 0 ? NULL : errors[i].name; }
+
+static const char *error_name(int code) {
+    int i = error_index(code);
+    return i < 0 ? NULL : errors[i].name;
+}
 
 SIM_API(cuGetErrorName, (int error, const char **text), (error, text), SIM_PURE) {
     if (!text) return CUDA_ERROR_INVALID_VALUE;

@@ -15,8 +15,12 @@ SIM_API(cuEventCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) {
     if (!out || flags & ~7u) return CUDA_ERROR_INVALID_VALUE;
     if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
     struct sim_event *e = calloc(1, sizeof *e);
-    if (!e || !(e->handle = sim_handle_new(SIM_H_EVENT, e))) { free(e); return CUDA_ERROR_OUT_OF_MEMORY; }
-    e->context = sim_self.context; e->flags = flags;
+    if (!e || !(e->handle = sim_handle_new(SIM_H_EVENT, e))) {
+        free(e);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    e->context = sim_self.context;
+    e->flags = flags;
     sim_link_add(&e->context->events, &e->link);
     *out = SIM_HANDLE(e->handle);
     return CUDA_SUCCESS;

@@ -62,7 +62,11 @@ static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of
             pthread_mutex_lock(&sim_lock);
         }
         int blocks = blocks_with(f, threads, shared);
-        if (blocks * threads > top) { top = blocks * threads; *best = threads; *min_grid = blocks * SIM_SMS; }
+        if (blocks * threads > top) {
+            top = blocks * threads;
+            *best = threads;
+            *min_grid = blocks * SIM_SMS;
+        }
     }
     sim_module_unref(m);
     return CUDA_SUCCESS;
@@ -103,7 +107,10 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
     while (w && w->busy) w = w->next;
     if (!w) {
         if (!(w = calloc(1, sizeof *w))) return NULL;
-        if (sim_mem_alloc(c->device, c, WORKSPACE_BYTES, SIM_MEM_MODULE, &w->address)) { free(w); return NULL; }
+        if (sim_mem_alloc(c->device, c, WORKSPACE_BYTES, SIM_MEM_MODULE, &w->address)) {
+            free(w);
+            return NULL;
+        }
         w->context = c;
         w->next = c->workspaces;
         c->workspaces = w;
@@ -218,14 +225,22 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
     int result = pack(l, f->func, g->params);
     if (result || (result = check_room(l, f))) return result;
-    g->code = f->code; g->device = c->device; g->kernel_name = f->func->name; g->op = op;
+    g->code = f->code;
+    g->device = c->device;
+    g->kernel_name = f->func->name;
+    g->op = op;
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
-    g->dynamic_shared = l->shared; g->cooperative = l->cooperative; g->id = next_grid++;
+    g->dynamic_shared = l->shared;
+    g->cooperative = l->cooperative;
+    g->id = next_grid++;
     g->nblocks = product(l->grid);
     g->max_resident = (uint64_t)sim_occupancy(f, (unsigned)product(l->block), l->shared).blocks * SIM_SMS;
     if (sim_code_info(f->code)->uses_heap && (result = find_heap(c, &g->heap))) return result;
-    if (f->no_effect) { op->kind = SIM_OP_MARKER; return CUDA_SUCCESS; }
+    if (f->no_effect) {
+        op->kind = SIM_OP_MARKER;
+        return CUDA_SUCCESS;
+    }
     op->live_tasks = (unsigned)(g->nblocks < g->max_resident ? g->nblocks : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!l->cooperative) return CUDA_SUCCESS;
@@ -250,7 +265,10 @@ static int prepare(const struct launch *l, struct sim_stream **stream, struct si
     if (result || (result = check_shape(l, f))) return result;
     struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    if ((result = make_grid(l, f, s->context, op))) { sim_op_unref(op); return result; }
+    if ((result = make_grid(l, f, s->context, op))) {
+        sim_op_unref(op);
+        return result;
+    }
     if (l->has_priority && l->priority < 0)
         op->priority = l->priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->priority;
     if (f->module->prints) s->context->has_printed = true;
@@ -315,11 +333,17 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
         if (s) used |= 1u << s->context->device->ordinal;
     }
     if (result) {
-        for (unsigned i = 0; i < n; i++) { undo(grids[i]); sim_op_unref(after[i]); }
+        for (unsigned i = 0; i < n; i++) {
+            undo(grids[i]);
+            sim_op_unref(after[i]);
+        }
         return result;
     }
     for (unsigned i = 0; i < n && pre; i++) for (unsigned k = 0; k < n; k++) sim_stream_after(streams[k], grids[i]);
-    for (unsigned i = 0; i < n; i++) { sim_op_ref(grids[i]); sim_stream_submit(streams[i], grids[i]); }
+    for (unsigned i = 0; i < n; i++) {
+        sim_op_ref(grids[i]);
+        sim_stream_submit(streams[i], grids[i]);
+    }
     for (unsigned i = 0; i < n && post; i++) {
         for (unsigned k = 0; k < n; k++) sim_op_after(after[i], grids[k]);
         sim_stream_submit(streams[i], after[i]);

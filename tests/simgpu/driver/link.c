@@ -14,7 +14,9 @@ struct state {
     struct sim_jit_options options;               /* point into the caller's arrays, which live as long as this */
     struct sim_log errors, infos;                 /* of all calls */
     int failed;                                   /* what cuLinkComplete will answer: inputs contradict each other */
-    char *texts; size_t len; uint64_t inputs;     /* the container's third part */
+    char *texts;
+    size_t len;
+    uint64_t inputs;     /* the container's third part */
     char *image;
 };
 
@@ -148,7 +150,10 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
             || options[i] == CU_JIT_FALLBACK_STRATEGY
             || (options[i] >= CU_JIT_GLOBAL_SYMBOL_NAMES && options[i] <= CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES))
             result = CUDA_ERROR_INVALID_VALUE;
-    if (result) { free(text); return result; }
+    if (result) {
+        free(text);
+        return result;
+    }
     if (given) snprintf(name, sizeof name, "%s", given);
     else snprintf(name, sizeof name, "input %llu", (unsigned long long)inputs + 1);
     const size_t named = strlen(name) + 1, len = s->len + named + strlen(text) + 1;
@@ -185,7 +190,9 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
         if (!result) {
             tell(s, image, (unsigned)inputs, "ptxas ");
             free(s->texts);
-            s->texts = texts; s->len = len; s->inputs++;
+            s->texts = texts;
+            s->len = len;
+            s->inputs++;
             texts = NULL;
         }
         sim_image_free(image);
@@ -224,7 +231,10 @@ SIM_API(cuLinkAddFile_v2, (void *handle, int type, const char *path, unsigned n,
     } while (got);
     bool failed = ferror(file) != 0;
     fclose(file);
-    if (!ok || failed) { free(text); return ok ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_OUT_OF_MEMORY; }
+    if (!ok || failed) {
+        free(text);
+        return ok ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_OUT_OF_MEMORY;
+    }
     memset(text + len, 0, TAIL);
     return add(handle, type, text, path, n, options, values);
 }

@@ -135,7 +135,8 @@ static bool only_returns(const struct sim_func *f) {
 bool sim_is_binary(const void *image) {
     static const unsigned char magic[3][4] = { { 0x7f, 'E', 'L', 'F' },
                                                { 0x50, 0xed, 0x55, 0xba },
-                                               { 0xb1, 0x43, 0x62, 0x46 } };
+                                               { 0xb1, 0x43, 0x62, 0x46 }
+                                               };
     const unsigned char *p = image;
     for (int k = 0; k < 3; k++) {                 /* cubin, fatbin, fatbin wrapper; byte
                                                      by byte, as a text may end earlier */
@@ -156,7 +157,10 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
     int result = sim_is_linked(text) ? sim_linked_parse(text, limit, errors, &m->image) :
                                        sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR,
                                                        errors, &m->image);
-    if (result) { m->image = NULL; return result; }
+    if (result) {
+        m->image = NULL;
+        return result;
+    }
     struct sim_image *image = m->image;
     m->prints = sim_image_func(image, "vprintf") != NULL;
     if ((result = place_variables(m->context, image->vars, image->nvars))) return result;
@@ -167,12 +171,20 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
     fill_variables(image->vars, image->nvars);
     for (unsigned i = 0; i < image->nfuncs; i++) fill_variables(image->funcs[i]->vars, image->funcs[i]->nvars);
     m->functions = calloc(m->nfunctions ? m->nfunctions : 1, sizeof *m->functions);
-    if (!m->functions) { m->nfunctions = 0; return CUDA_ERROR_OUT_OF_MEMORY; }
+    if (!m->functions) {
+        m->nfunctions = 0;
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     for (unsigned i = 0, k = 0; i < image->nfuncs; i++) {
         if (!image->funcs[i]->is_entry) continue;
         struct sim_function *f = &m->functions[k++];
-        f->module = m; f->func = image->funcs[i]; f->carveout = -1;
-        if ((result = sim_code_decode(f->func, errors, &f->code))) { f->code = NULL; return result; }
+        f->module = m;
+        f->func = image->funcs[i];
+        f->carveout = -1;
+        if ((result = sim_code_decode(f->func, errors, &f->code))) {
+            f->code = NULL;
+            return result;
+        }
         uint32_t fixed = sim_code_info(f->code)->static_shared;
         f->max_dynamic = (fixed <= SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED : SIM_BLOCK_SHARED_OPTIN) - (int)fixed;
         f->no_effect = only_returns(f->func);
@@ -212,7 +224,8 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     uint64_t start = sim_now_ns();
     struct sim_module *m = calloc(1, sizeof *m);
     if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
-    m->refs = 1; m->context = c;
+    m->refs = 1;
+    m->context = c;
     c->loading++;
     pthread_mutex_unlock(&sim_lock);
     pthread_mutex_lock(&sim_load_lock);
@@ -278,7 +291,8 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
                                                                             sim_is_host_elf may look at them */
         if (!(ok = more != NULL)) break;
         memcpy(more + text.len, piece, n);
-        text.text = more; text.len += n;
+        text.text = more;
+        text.len += n;
         memset(more + text.len, 0, 20);
     }
     ok = ok && !ferror(file);

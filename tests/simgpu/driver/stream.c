@@ -10,8 +10,13 @@ static uint64_t next_id = 1, next_thread = 1;
 
 static struct sim_stream *stream_new(struct sim_context *context, unsigned flags, int priority) {
     struct sim_stream *s = calloc(1, sizeof *s);
-    if (!s || !(s->handle = sim_handle_new(SIM_H_STREAM, s))) { free(s); return NULL; }
-    s->context = context; s->flags = flags; s->id = 1000 + next_id++;
+    if (!s || !(s->handle = sim_handle_new(SIM_H_STREAM, s))) {
+        free(s);
+        return NULL;
+    }
+    s->context = context;
+    s->flags = flags;
+    s->id = 1000 + next_id++;
     s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
     s->priority = priority > 0 ? 0 : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST : priority;
     sim_link_add(&context->streams, &s->link);
@@ -30,7 +35,10 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
     *out = &c->legacy;
     if (h == 1 || (h == 0 && !sim_self.per_thread_default)) return CUDA_SUCCESS;
     if (!sim_self.id) sim_self.id = next_thread++;
-    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == sim_self.id) { *out = s; return CUDA_SUCCESS; }
+    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == sim_self.id) {
+        *out = s;
+        return CUDA_SUCCESS;
+    }
     if (!(*out = stream_new(c, 0, 0))) return CUDA_ERROR_OUT_OF_MEMORY;
     (*out)->thread = sim_self.id;
     return CUDA_SUCCESS;
@@ -70,7 +78,10 @@ void sim_stream_submit(struct sim_stream *stream, struct sim_op *op) {
     sim_op_submit(op);
     sim_op_unref(stream->last);
     stream->last = op;
-    if (op->done) { sim_op_unref(op); stream->last = NULL; }
+    if (op->done) {
+        sim_op_unref(op);
+        stream->last = NULL;
+    }
 }
 
 int sim_stream_run(struct sim_stream *stream, struct sim_op *op) {
@@ -221,10 +232,14 @@ static int enqueue_call(void *handle, struct call call) {
     int result = sim_stream_find(handle, &s);
     if (result) return result;
     struct sim_op *op = sim_op_new(SIM_OP_HOST);
-    if (op && !(op->staged = malloc(sizeof call))) { sim_op_unref(op); op = NULL; }
+    if (op && !(op->staged = malloc(sizeof call))) {
+        sim_op_unref(op);
+        op = NULL;
+    }
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(op->staged, &call, sizeof call);
-    op->function = make_call; op->data = op->staged;
+    op->function = make_call;
+    op->data = op->staged;
     op->always = call.callback != NULL;
     sim_stream_submit(s, op);
     return CUDA_SUCCESS;

@@ -38,7 +38,9 @@ static inline bool covers(const struct span *s, const u64 *addr, unsigned size)
 
 static inline void span_shared(struct sim_warp *w, struct span *s)
 {
-    s->lo = SIM_SHARED_BASE; s->hi = SIM_SHARED_BASE + w->block->shared_bytes; s->stride = 0;
+    s->lo = SIM_SHARED_BASE;
+    s->hi = SIM_SHARED_BASE + w->block->shared_bytes;
+    s->stride = 0;
     s->host = (uintptr_t)w->block->shared - SIM_SHARED_BASE;
 }
 
@@ -55,8 +57,14 @@ static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, con
 {
     struct sim_range *r = &w->block->ranges[i->slot];
     if (r->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) || addr[0] - r->lo >= r->hi - r->lo)
-        if (!sim_find_range(w->block, addr[0], size, r)) { r->generation = 0; r->lo = r->hi = 0; return false; }
-    s->lo = r->lo; s->hi = r->hi; s->stride = 0;
+        if (!sim_find_range(w->block, addr[0], size, r)) {
+            r->generation = 0;
+            r->lo = r->hi = 0;
+            return false;
+        }
+    s->lo = r->lo;
+    s->hi = r->hi;
+    s->stride = 0;
     s->host = (uintptr_t)r->delta;
     return true;
 }
@@ -121,10 +129,12 @@ enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
     static inline __attribute__((always_inline)) T NAME##_odd(const T *a, T size) { \
         T odd = 0; \
         SIM_ROLLED for (int l = 0; l < 16; l++) odd |= a[l] ^ (a[0] + (T)l * size); \
-        return odd; } \
+        return odd; \
+        } \
     static inline __attribute__((always_inline)) enum pattern NAME(const T *a, T size) { \
         return !(NAME##_odd(a, size) | NAME##_odd(a + 16, size)) ? SIDE_BY_SIDE : \
-            !(NAME##_odd(a, 0) | NAME##_odd(a + 16, 0)) ? SAME : SCATTERED; }
+            !(NAME##_odd(a, 0) | NAME##_odd(a + 16, 0)) ? SAME : SCATTERED; \
+            }
 PATTERN(pattern32, u32)
 PATTERN(pattern64, u64)
 
@@ -161,11 +171,13 @@ static inline __attribute__((always_inline)) enum pattern halves(const struct si
     if (i->flags & SIM_I_BASE64) {
         const u64 *a = SIM_AT(u64, i->a);
         p = SIM_IS_CONST(i->a) ? SAME : pattern64(a, size);
-        at[0] = a[0] + (uint64_t)i->imm; at[1] = a[16] + (uint64_t)i->imm;
+        at[0] = a[0] + (uint64_t)i->imm;
+        at[1] = a[16] + (uint64_t)i->imm;
     } else {
         const u32 *a = SIM_AT(u32, i->a);
         p = SIM_IS_CONST(i->a) ? SAME : pattern32(a, size);
-        at[0] = a[0] + (uint64_t)i->imm; at[1] = a[16] + (uint64_t)i->imm;
+        at[0] = a[0] + (uint64_t)i->imm;
+        at[1] = a[16] + (uint64_t)i->imm;
     }
     if (p == SCATTERED || (space == SIM_LOCAL && p != SAME) || (at[0] | at[1]) & (size - 1)) return SCATTERED;
     for (int h = 0; h < 2; h++)

@@ -167,14 +167,20 @@ VABSDIFF(4)
       addc. */
 
 #define CARRY(NAME, T, WIDE, E) SIM_HANDLER(NAME) { \
-    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b), *c = SIM_AT(T, i->c); \
+    T *d = SIM_AT(T, i->d); \
+    const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b), *c = SIM_AT(T, i->c); \
     uint32_t in = w->cc, out = 0; \
     for (int l = 0; l < 32; l++) { \
-        const T x = a[l], y = b[l], z = c[l]; const WIDE k = in >> l & 1; const WIDE r = (E); (void)z; (void)k; \
+        const T x = a[l], y = b[l], z = c[l]; \
+        const WIDE k = in >> l & 1; \
+        const WIDE r = (E); \
+        (void)z; \
+        (void)k; \
         out |= (uint32_t)(r >> (8 * sizeof(T)) & 1) << l; \
         d[l] = SIM_ON(m) ? (T)r : d[l]; \
     } \
-    if (i->flags & SIM_I_SECOND) w->cc = (w->cc & ~m) | (out & m); }
+    if (i->flags & SIM_I_SECOND) w->cc = (w->cc & ~m) | (out & m); \
+    }
 CARRY(add_cc_32, u32, u64, (u64)x + y)
 CARRY(add_cc_64, u64, u128, (u128)x + y)
 CARRY(addc_32, u32, u64, (u64)x + y + k)
@@ -228,7 +234,8 @@ SIM_H3(shf_r_clamp, u32, u32, u32, u32, z > 31 ? y : FUNNEL(x, y) >> (z & 31))
 
 SIM_HANDLER(lop3_32)
 {
-    u32 *d = SIM_AT(u32, i->d); const u32 *a = SIM_AT(u32, i->a), *b = SIM_AT(u32, i->b), *c = SIM_AT(u32, i->c);
+    u32 *d = SIM_AT(u32, i->d);
+    const u32 *a = SIM_AT(u32, i->a), *b = SIM_AT(u32, i->b), *c = SIM_AT(u32, i->c);
     u32 lut[8];
     for (int k = 0; k < 8; k++) lut[k] = i->imm >> k & 1 ? ~0u : 0;
 #define MUX(s, on, off) (((s) & (on)) | (~(s) & (off)))
@@ -282,13 +289,15 @@ SIM_S3(fns_b32, u32, u32, u32, s32, find_nth_set(x, y, z))
    low 8 bits count; with 64-bit operands, where a GPU has shifts instead of an instruction, all of them */
 static inline u32 bfe_u(u32 x, u32 p, u32 n)
 {
-    p &= 255; n &= 255;
+    p &= 255;
+    n &= 255;
     u32 v = p > 31 ? 0 : x >> p;
     return n > 31 ? v : v & ((1u << n) - 1);
 }
 static inline u32 bfe_s(u32 x, u32 p, u32 n)
 {
-    p &= 255; n &= 255;
+    p &= 255;
+    n &= 255;
     if (n == 0) return 0;
     u32 top = p + n - 1 < 31 ? p + n - 1 : 31, sign = x >> top & 1 ? ~0u : 0;
     u32 v = p > 31 ? sign : (u32)((s64)(s32)x >> p);
@@ -302,7 +311,8 @@ static inline u64 bfe_ul(u64 x, u32 p, u32 n)
 static inline u64 bfe_sl(u64 x, u32 p, u32 n)
 {
     if (n == 0) return 0;
-    u32 top = p < 64 && n <= 64 - p ? p + n - 1 : 63; u64 sign = x >> top & 1 ? ~0ull : 0;
+    u32 top = p < 64 && n <= 64 - p ? p + n - 1 : 63;
+    u64 sign = x >> top & 1 ? ~0ull : 0;
     u64 v = p > 63 ? sign : (u64)((s64)x >> p);
     return n > 63 ? (p > 63 ? sign : v) : (v & ((1ull << n) - 1)) | (sign & ~((1ull << n) - 1));
 }
@@ -313,7 +323,8 @@ SIM_H3(bfe_s64, u64, u64, u32, u32, bfe_sl(x, y, z))
 
 /* bfi d, a, b, position, length: four sources, the last in e */
 #define BFI(NAME, T, BITS, MASK) SIM_HANDLER(NAME) { \
-    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
+    T *d = SIM_AT(T, i->d); \
+    const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
         const u32 *c = SIM_AT(u32, i->c), *e = SIM_AT(u32, i->e); \
     SIM_LANES { \
         const u32 p = c[l] & MASK, n = e[l] & MASK; \
@@ -327,7 +338,10 @@ BFI(bfi_64, u64, 64, ~0u)
 
 static inline u32 bmsk(u32 p, u32 n, bool wrap)
 {
-    if (wrap) { p &= 31; n &= 31; }
+    if (wrap) {
+        p &= 31;
+        n &= 31;
+    }
     u32 ones = n > 31 ? ~0u : (1u << n) - 1;
     return p > 31 ? 0 : ones << p;
 }
@@ -360,7 +374,8 @@ static inline u32 permute(u32 x, u32 y, u32 selector)
 /* the modes as selectors of the plain form, by the two low bits of c */
 static const u32 prmt_modes[6][4] = {
     { 0x3210, 0x4321, 0x5432, 0x6543 }, { 0x5670, 0x6701, 0x7012, 0x0123 }, { 0x0000, 0x1111, 0x2222, 0x3333 },
-    { 0x3210, 0x3211, 0x3222, 0x3333 }, { 0x0000, 0x1110, 0x2210, 0x3210 }, { 0x1010, 0x3232, 0x1010, 0x3232 } };
+    { 0x3210, 0x3211, 0x3222, 0x3333 }, { 0x0000, 0x1110, 0x2210, 0x3210 }, { 0x1010, 0x3232, 0x1010, 0x3232 }
+    };
 SIM_H3(prmt, u32, u32, u32, u32, permute(x, y, z))
 SIM_H3(prmt_f4e, u32, u32, u32, u32, permute(x, y, prmt_modes[0][z & 3]))
 SIM_H3(prmt_b4e, u32, u32, u32, u32, permute(x, y, prmt_modes[1][z & 3]))
@@ -396,8 +411,10 @@ SIM_H1(high_16, u32, u32, x >> 8 & 0xff)
 #define PRED(NAME, E) SIM_HANDLER(NAME) { \
     const uint32_t x = *SIM_AT(u32, i->a), y = *SIM_AT(u32, i->b); \
     uint32_t *d = SIM_AT(uint32_t, i->d); \
-    (void)x; (void)y; \
-    *d = (*d & ~m) | ((E) & m); }
+    (void)x; \
+    (void)y; \
+    *d = (*d & ~m) | ((E) & m); \
+    }
 PRED(and_pred, x & y)
 PRED(or_pred, x | y)
 PRED(xor_pred, x ^ y)
@@ -405,10 +422,12 @@ PRED(not_pred, ~x)
 PRED(mov_pred, x)
 
 #define SELP(NAME, T) SIM_HANDLER(NAME) { \
-    T *d = SIM_AT(T, i->d); const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
+    T *d = SIM_AT(T, i->d); \
+    const T *a = SIM_AT(T, i->a), *b = SIM_AT(T, i->b); \
     const uint32_t p = *SIM_AT(uint32_t, i->c); \
     if (m == ~0u) SIM_LANES d[l] = SIM_ON(p) ? a[l] : b[l]; \
-    else SIM_LANES { const T r = SIM_ON(p) ? a[l] : b[l]; d[l] = SIM_ON(m) ? r : d[l]; } }
+    else SIM_LANES { const T r = SIM_ON(p) ? a[l] : b[l]; d[l] = SIM_ON(m) ? r : d[l]; } \
+    }
 SELP(selp_32, u32)
 SELP(selp_64, u64)
 SIM_H3(slct_32_s32, u32, u32, u32, s32, z >= 0 ? x : y)

@@ -13,23 +13,31 @@
    value from old, y, z; ADDS: that is old + y, which the host can */
 #define ATOM(NAME, D, T, V) ATOM_(NAME, D, T, V, 0)
 #define ATOM_(NAME, D, T, V, ADDS) SIM_HANDLER(NAME) { \
-    u64 addr[32]; struct span s = { 0 }; \
+    u64 addr[32]; \
+    struct span s = { 0 }; \
     addresses(w, i, m, addr); \
     const bool fast = locate(w, i, SPACE_OF(i), addr, sizeof(T), &s); \
-    D *d = SIM_AT(D, i->d); const D *b = SIM_AT(D, i->b), *c = SIM_AT(D, i->c); \
+    D *d = SIM_AT(D, i->d); \
+    const D *b = SIM_AT(D, i->b), *c = SIM_AT(D, i->c); \
     const bool sink = i->flags & SIM_I_SINK; \
-    const unsigned char *shared = w->block->shared; const uint32_t shared_bytes = w->block->shared_bytes; \
+    const unsigned char *shared = w->block->shared; \
+    const uint32_t shared_bytes = w->block->shared_bytes; \
     bool changed = false; \
     if (fast && !s.stride && pattern64(addr, sizeof(T)) == SAME && addr[0] == addr[16]) { \
         T *p = (T *)(void *)(s.host + addr[0]), before = __atomic_load_n(p, __ATOMIC_RELAXED), old, next, found[32]; \
-        const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; (void)near; \
+        const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; \
+        (void)near; \
         do { \
             old = before; \
             changed = false; \
             SIM_EACH_LANE(m) { \
-                const T y = (T)b[l], z = (T)c[l]; (void)y; (void)z; \
-                next = (T)(V); changed |= next != old; \
-                found[l] = old; old = next; \
+                const T y = (T)b[l], z = (T)c[l]; \
+                (void)y; \
+                (void)z; \
+                next = (T)(V); \
+                changed |= next != old; \
+                found[l] = old; \
+                old = next; \
             } \
         } while (changed && !__atomic_compare_exchange_n(p, &before, old, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
         if (!sink) SIM_EACH_LANE(m) d[l] = (D)found[l]; \
@@ -37,10 +45,20 @@
         T *p = fast ? (T *)(void *)(s.host + addr[l] + l * s.stride) : \
             (T *)sim_at(w, i, (int)l, SPACE_OF(i), addr[l], sizeof(T), "atomic"); \
         if (!p) return; \
-        const T y = (T)b[l], z = (T)c[l]; T old, next; (void)y; (void)z; \
+        const T y = (T)b[l], z = (T)c[l]; \
+        T old, next; \
+        (void)y; \
+        (void)z; \
         const bool near = (uintptr_t)p - (uintptr_t)shared < shared_bytes; \
-        if (near) { old = *p; next = (T)(V); *p = next; } \
-        else if (ADDS) { old = __atomic_fetch_add(p, y, __ATOMIC_SEQ_CST); next = (T)(V); } \
+        if (near) { \
+            old = *p; \
+            next = (T)(V); \
+            *p = next; \
+        } \
+        else if (ADDS) { \
+            old = __atomic_fetch_add(p, y, __ATOMIC_SEQ_CST); \
+            next = (T)(V); \
+        } \
         else { \
             old = __atomic_load_n(p, __ATOMIC_RELAXED); \
             do next = (T)(V); \
@@ -49,7 +67,8 @@
         changed |= next != old; \
         if (!sink) d[l] = (D)old; \
     } \
-    if (changed) w->progress = true; else w->spin = true; }
+    if (changed) w->progress = true; else w->spin = true; \
+    }
 
 #define INT_ATOMS(N, U, S) \
     ATOM_(atom_add_##N, U, U, old + y, 1) ATOM(atom_and_##N, U, U, old & y) ATOM(atom_or_##N, U, U, old | y) \

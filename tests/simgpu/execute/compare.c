@@ -26,9 +26,14 @@ static inline void store_result(struct sim_warp *w, const struct sim_insn *i, ui
 }
 
 #define SETP(NAME, S, T, E) SIM_HANDLER(NAME) { \
-    const S *a = SIM_AT(S, i->a), *b = SIM_AT(S, i->b); uint32_t r = 0; \
-    for (int l = 0; l < 32; l++) { const T x = (T)(a[l]), y = (T)(b[l]); r |= (E) ? sim_lane_bit[l] : 0; } \
-    store_result(w, i, m, r); }
+    const S *a = SIM_AT(S, i->a), *b = SIM_AT(S, i->b); \
+    uint32_t r = 0; \
+    for (int l = 0; l < 32; l++) { \
+        const T x = (T)(a[l]), y = (T)(b[l]); \
+        r |= (E) ? sim_lane_bit[l] : 0; \
+    } \
+    store_result(w, i, m, r); \
+    }
 #define SETP_INT(TN, S, T) \
     SETP(setp_eq_##TN, S, T, x == y) SETP(setp_ne_##TN, S, T, x != y) SETP(setp_lt_##TN, S, T, x < y) \
     SETP(setp_le_##TN, S, T, x <= y) SETP(setp_gt_##TN, S, T, x > y) SETP(setp_ge_##TN, S, T, x >= y)
@@ -58,9 +63,14 @@ SETP_FLOAT(ftz_f16, u32, FLUSHED_HALF)
 SETP_FLOAT(bf16, u32, bhalf_value)
 
 #define TESTP(NAME, S, E) SIM_HANDLER(NAME) { \
-    const S *a = SIM_AT(S, i->a); uint32_t r = 0; \
-    for (int l = 0; l < 32; l++) { const S x = a[l]; r |= (E) ? sim_lane_bit[l] : 0; } \
-    store_result(w, i, m, r); }
+    const S *a = SIM_AT(S, i->a); \
+    uint32_t r = 0; \
+    for (int l = 0; l < 32; l++) { \
+        const S x = a[l]; \
+        r |= (E) ? sim_lane_bit[l] : 0; \
+    } \
+    store_result(w, i, m, r); \
+    }
 #define TESTP_ALL(TN, S, MINIMUM) \
     TESTP(testp_finite_##TN, S, x - x == 0) TESTP(testp_infinite_##TN, S, x == x && x - x != 0) \
     TESTP(testp_number_##TN, S, x == x) TESTP(testp_notanumber_##TN, S, x != x) \

@@ -41,7 +41,8 @@ static inline f64 to_integral(f64 v, uint32_t mode)
     static inline TL int_##TN(f64 v, uint32_t mode, bool wide) { \
         if (v != v) return wide || sizeof(T) == 8 ? (TL)(T)((u64)1 << (8 * sizeof(T) - 1)) : 0; \
         v = to_integral(v, mode); \
-        return (TL)(T)(v <= LO(T) ? MINOF(T) : v >= HI(T) ? MAXOF(T) : (T)v); } \
+        return (TL)(T)(v <= LO(T) ? MINOF(T) : v >= HI(T) ? MAXOF(T) : (T)v); \
+        } \
     LANES(cvt_##TN##_f32, TL, f32, int_##TN(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND, false)) \
     LANES(cvt_##TN##_f64, TL, f64, int_##TN(x, i->flags & SIM_I_ROUND, true)) \
     LANES(cvt_##TN##_f16, TL, u32, int_##TN(half_value(x), i->flags & SIM_I_ROUND, false)) \
@@ -59,17 +60,32 @@ SIM_H1(cvt_rzi_s32_f32, u32, f32, x != x ? 0 : x >= 0x1p31f ? 0x7fffffffu : x < 
 /* -- integer to float, and between floats. To nearest as handlers of their own; any rounding from the flags. */
 
 #define ROUNDED(NAME, D, S, R, E, STORE) SIM_HANDLER(NAME) { \
-    D *d = SIM_AT(D, i->d); const S *a = SIM_AT(S, i->a); R out[32]; const uint32_t flags = i->flags; \
+    D *d = SIM_AT(D, i->d); \
+    const S *a = SIM_AT(S, i->a); \
+    R out[32]; \
+    const uint32_t flags = i->flags; \
     fesetround(sim_fe_round[flags & SIM_I_ROUND]); \
-    SIM_EACH_LANE(m) { const S x = a[l]; out[l] = (E); } \
+    SIM_EACH_LANE(m) { \
+        const S x = a[l]; \
+        out[l] = (E); \
+    } \
     __asm__ volatile("" : : "r"(out) : "memory"); \
     fesetround(FE_TONEAREST); \
-    SIM_EACH_LANE(m) { const S x = a[l]; const R r = out[l]; (void)x; d[l] = (STORE); } }
+    SIM_EACH_LANE(m) { \
+        const S x = a[l]; \
+        const R r = out[l]; \
+        (void)x; \
+        d[l] = (STORE); \
+    } \
+    }
 static inline u32 finish32(f32 v, uint32_t flags)
 {
     u32 r = canon32(v);
     if (flags & SIM_I_FTZ) r = flush_bits(r);
-    if (flags & SIM_I_SAT) { v = float_of(r); r = v > 0 ? v < 1 ? r : 0x3f800000u : 0; }
+    if (flags & SIM_I_SAT) {
+        v = float_of(r);
+        r = v > 0 ? v < 1 ? r : 0x3f800000u : 0;
+    }
     return r;
 }
 /* of a double: a NaN keeps the upper bits of its payload, as the host's own conversion does it */

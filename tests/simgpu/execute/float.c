@@ -11,25 +11,36 @@
 #define FLOAT(NAME, E) SIM_HANDLER(NAME) { \
     u32 *d = SIM_AT(u32, i->d); \
     const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); \
-    (void)b; (void)c; \
+    (void)b; \
+    (void)c; \
     if (m == ~0u) SIM_LANES { A3; (void)y; (void)z; d[l] = (E); } \
-    else SIM_LANES { A3; (void)y; (void)z; const u32 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
+    else SIM_LANES { A3; (void)y; (void)z; const u32 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } \
+    }
 #define FLOAT_X(NAME, E, BIG) SIM_HANDLER(NAME) { \
     u32 *d = SIM_AT(u32, i->d); \
     const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); \
-    (void)b; (void)c; \
-    const uint32_t flags = i->flags, ftz = flags & SIM_I_FTZ ? ~0u : 0; u32 out[32]; \
+    (void)b; \
+    (void)c; \
+    const uint32_t flags = i->flags, ftz = flags & SIM_I_FTZ ? ~0u : 0; \
+    u32 out[32]; \
     if (flags & SIM_I_ROUND) fesetround(sim_fe_round[flags & SIM_I_ROUND]); \
     SIM_EACH_LANE(m) { \
         const f32 x = ftz ? flush(a[l]) : a[l], y = ftz ? flush(b[l]) : b[l], z = ftz ? flush(c[l]) : c[l]; \
-        (void)y; (void)z; \
+        (void)y; \
+        (void)z; \
         const f32 r = (E), big = (BIG); \
         out[l] = ftz && __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : bits32(r); \
     } \
-    if (flags & SIM_I_ROUND) { __asm__ volatile("" : : "r"(out) : "memory"); fesetround(FE_TONEAREST); } \
+    if (flags & SIM_I_ROUND) { \
+        __asm__ volatile("" : : "r"(out) : "memory"); \
+        fesetround(FE_TONEAREST); \
+    } \
     SIM_EACH_LANE(m) { \
         u32 r = canon32(float_of(out[l])); \
-        if (flags & SIM_I_SAT) { const f32 v = float_of(r); r = v > 0 ? v < 1 ? r : 0x3f800000u : 0; } \
+        if (flags & SIM_I_SAT) { \
+            const f32 v = float_of(r); \
+            r = v > 0 ? v < 1 ? r : 0x3f800000u : 0; \
+        } \
         d[l] = r; \
     } }
 #define FTZ(E, ...) flush_bits(canon32(E(__VA_ARGS__)))
@@ -98,9 +109,15 @@ FLOAT(max_ftz_f32, max32(flush(x), flush(y)))
 
 static inline u32 extreme_x(f32 x, f32 y, uint32_t flags, bool is_max)
 {
-    if (flags & SIM_I_FTZ) { x = flush(x); y = flush(y); }
+    if (flags & SIM_I_FTZ) {
+        x = flush(x);
+        y = flush(y);
+    }
     u32 sign = flags & SIM_I_XORSIGN ? (bits32(x) ^ bits32(y)) & 0x80000000u : 0;
-    if (flags & SIM_I_XORSIGN) { x = __builtin_fabsf(x); y = __builtin_fabsf(y); }
+    if (flags & SIM_I_XORSIGN) {
+        x = __builtin_fabsf(x);
+        y = __builtin_fabsf(y);
+    }
     if (x != x && y != y) return NAN32;
     if ((flags & SIM_I_NAN) && (x != x || y != y)) return NAN32;
     return (is_max ? max32(x, y) : min32(x, y)) | sign;
@@ -124,25 +141,37 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
 #define DOUBLE_BITS(NAME, E) SIM_HANDLER(NAME) { \
     DOUBLE_OPERANDS; \
     if (m == ~0u) SIM_LANES { D3; d[l] = (E); } \
-    else SIM_LANES { D3; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } }
+    else SIM_LANES { D3; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } \
+    }
 /* NaNs are rare: the sources that one may come from, Y and Z beside x, are read again only then, which the asm
    statement says to compilers */
 #define DOUBLE(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
-    DOUBLE_OPERANDS; f64 out[32]; u64 nan = 0; \
+    DOUBLE_OPERANDS; \
+    f64 out[32]; \
+    u64 nan = 0; \
     SIM_LANES { D3; const f64 r = (E); out[l] = r; nan |= r == r ? 0 : ~0ull; } \
     if (nan) { \
         __asm__ volatile("" : : : "memory"); \
         SIM_LANES { D3; out[l] = double_of(canon64(out[l], x, Y, Z)); } \
     } \
     if (m == ~0u) memcpy(d, out, sizeof out); \
-    else SIM_LANES d[l] = SIM_ON(m) ? bits64(out[l]) : d[l]; }
+    else SIM_LANES d[l] = SIM_ON(m) ? bits64(out[l]) : d[l]; \
+    }
 #define DOUBLE_X(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
-    DOUBLE_OPERANDS; f64 out[32]; \
+    DOUBLE_OPERANDS; \
+    f64 out[32]; \
     fesetround(sim_fe_round[i->flags & SIM_I_ROUND]); \
-    SIM_EACH_LANE(m) { D3; out[l] = (E); } \
+    SIM_EACH_LANE(m) { \
+        D3; \
+        out[l] = (E); \
+    } \
     __asm__ volatile("" : : "r"(out) : "memory"); \
     fesetround(FE_TONEAREST); \
-    SIM_EACH_LANE(m) { D3; d[l] = canon64(out[l], x, Y, Z); } }
+    SIM_EACH_LANE(m) { \
+        D3; \
+        d[l] = canon64(out[l], x, Y, Z); \
+    } \
+    }
 DOUBLE(add_f64, x + y, y, 0)
 DOUBLE(sub_f64, x - y, y, 0)
 DOUBLE(mul_f64, x * y, y, 0)

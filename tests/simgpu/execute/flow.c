@@ -11,13 +11,22 @@ static inline void jump(struct sim_warp *w, const struct sim_insn *from, uint32_
     w->ip = to;
     if (to <= from) {
         sim_warp_backward(w);
-        if (w->group && w->yielded) { sim_warp_place(w, w->group, target); sim_warp_moved(w); }
-    } else if (to >= w->stop) { sim_warp_place(w, w->group, target); sim_warp_moved(w); }
+        if (w->group && w->yielded) {
+            sim_warp_place(w, w->group, target);
+            sim_warp_moved(w);
+        }
+    } else if (to >= w->stop) {
+        sim_warp_place(w, w->group, target);
+        sim_warp_moved(w);
+    }
 }
 
 SIM_HANDLER(bra)
 {
-    if (m == w->group) { jump(w, i, (uint32_t)i->imm); return; }
+    if (m == w->group) {
+        jump(w, i, (uint32_t)i->imm);
+        return;
+    }
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
     sim_warp_place(w, m, (uint32_t)i->imm);
     if (w->block->code->insns + i->imm <= i) {                 /* lanes that left the loop wait for
@@ -161,7 +170,10 @@ SIM_HANDLER(ret)
     uint32_t gone = 0;
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
     SIM_EACH_LANE(m) {
-        if (!w->depth[l]) { gone |= 1u << l; continue; }
+        if (!w->depth[l]) {
+            gone |= 1u << l;
+            continue;
+        }
         const struct sim_return r = w->returns[--w->depth[l]][l];
         const struct sim_insn *call = &code->insns[r.pc - 1];
         const struct sim_callsite *site = &code->calls[call->imm];
@@ -170,7 +182,10 @@ SIM_HANDLER(ret)
         for (unsigned k = 0; k < site->nrets; k++) {
             const struct sim_pass *b = &site->rets[k];
             const unsigned char *from = stack + fp[l] + code->funcs[i->func].rets_at + b->from;
-            if (!b->reg) { memcpy(stack + r.fp + b->to, from, b->size); continue; }
+            if (!b->reg) {
+                memcpy(stack + r.fp + b->to, from, b->size);
+                continue;
+            }
             unsigned char *to = sim_operand_at(w, b->to) + (size_t)l * b->reg;
             memset(to, 0, b->reg);
             memcpy(to, from, b->size);
@@ -250,8 +265,19 @@ SIM_HANDLER(call_assertfail)
 
 SIM_HANDLER(trap) { sim_fault_at(w, i, __builtin_ctz(m), SIM_F_LAUNCH_FAILED, "trap"); }
 SIM_HANDLER(run_off) { sim_fault_at(w, i, __builtin_ctz(m), SIM_F_INVALID_PC, "the end of the function was reached"); }
-SIM_HANDLER(fence) { (void)w; (void)i; (void)m; __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-SIM_HANDLER(nothing) { (void)w; (void)i; (void)m; }
+
+SIM_HANDLER(fence) {
+    (void)w;
+    (void)i;
+    (void)m;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+SIM_HANDLER(nothing) {
+    (void)w;
+    (void)i;
+    (void)m;
+}
 
 SIM_HANDLER(sleep_lanes)
 {
@@ -276,7 +302,8 @@ static uint64_t now(clockid_t clock)
 #define CLOCK(NAME, D, V) SIM_HANDLER(NAME) { \
     const D v = (D)(V); \
     D *d = SIM_AT(D, i->d); \
-    SIM_LANES d[l] = SIM_ON(m) ? v : d[l]; }
+    SIM_LANES d[l] = SIM_ON(m) ? v : d[l]; \
+    }
 CLOCK(clock_32, u32, now(CLOCK_MONOTONIC))
 CLOCK(clock_hi, u32, now(CLOCK_MONOTONIC) >> 32)
 CLOCK(clock_64, u64, now(CLOCK_MONOTONIC))

@@ -15,9 +15,15 @@ void sim_print(const char *text, size_t n)
     if (queue_n + n > queue_cap) {
         size_t cap = 2 * (queue_n + n) + 4096;
         char *p = realloc(queue, cap);
-        if (p) { queue = p; queue_cap = cap; }
+        if (p) {
+            queue = p;
+            queue_cap = cap;
+        }
     }
-    if (queue_n + n <= queue_cap) { memcpy(queue + queue_n, text, n); queue_n += n; }
+    if (queue_n + n <= queue_cap) {
+        memcpy(queue + queue_n, text, n);
+        queue_n += n;
+    }
     pthread_mutex_unlock(&queue_lock);
 }
 
@@ -119,7 +125,10 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
         uint64_t v = 0;
         if (letter == 'c') wide = false;
         if (!argument(w, i, lane, args, wide ? 8 : 4, &v)) return false;
-        if (wide) { spec[n++] = 'l'; spec[n++] = 'l'; }
+        if (wide) {
+            spec[n++] = 'l';
+            spec[n++] = 'l';
+        }
         spec[n++] = letter;
         spec[n] = 0;
         len = wide ? FORMAT((unsigned long long)v) : FORMAT((unsigned)v);
@@ -139,10 +148,16 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
         uint64_t v = 0;
         if (!argument(w, i, lane, args, 8, &v)) return false;
         if (!v) put(&string, "(null)", 7);
-        else if (!fetch(w, i, lane, v, &string)) { free(string.s); return false; }
+        else if (!fetch(w, i, lane, v, &string)) {
+            free(string.s);
+            return false;
+        }
         spec[n++] = 's';
         spec[n] = 0;
-        if (n == 2) { result = string.s; len = (int)string.n - 1; }
+        if (n == 2) {
+            result = string.s;
+            len = (int)string.n - 1;
+        }
         else len = FORMAT(string.s);
     } else {                                                   /* %% and what is no conversion: as it stands */
         if (letter != '%') put(out, spec, n);

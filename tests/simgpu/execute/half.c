@@ -40,7 +40,10 @@ static inline s32 order(u32 h) { return h & 0x8000 ? -(s32)(h & 0x7fff) - 1 : (s
 static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
 {
     u32 sign = flags & SIM_I_XORSIGN ? (x ^ y) & 0x8000 : 0;
-    if (flags & SIM_I_XORSIGN) { x &= 0x7fff; y &= 0x7fff; }
+    if (flags & SIM_I_XORSIGN) {
+        x &= 0x7fff;
+        y &= 0x7fff;
+    }
     bool nx = (x & 0x7fff) > inf, ny = (y & 0x7fff) > inf;
     if ((nx && ny) || ((flags & SIM_I_NAN) && (nx || ny))) return 0x7fff;
     if (nx || ny) return (nx ? y : x) | sign;

@@ -24,12 +24,15 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
 #define LOAD_ANY(NAME, SPACE, D, T) \
     static __attribute__((noinline)) void NAME##_any(struct sim_warp *w, const struct sim_insn *i, uint32_t m) { \
         typedef T from; \
-        u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
+        u64 addr[32]; \
+        struct span s; \
+        const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
         const bool strong = i->flags & SIM_I_STRONG; \
         D *d[4], changed = 0; \
         ELEMENTS d[k] = SIM_AT(D, element(i, k)); \
         if (SPACE == SIM_SHARED) { \
-            u32 offset[32]; const unsigned char *shared = w->block->shared; \
+            u32 offset[32]; \
+            const unsigned char *shared = w->block->shared; \
             if (locate_shared(w, i, m, size, offset)) { \
                 if (m == ~0u) BY_ELEMENTS(LOAD_OFFSETS); \
                 else SIM_EACH_LANE(m) ELEMENTS d[k][l] = ((const T *)(const void *)(shared + offset[l]))[k]; \
@@ -38,7 +41,10 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
         } \
         addresses(w, i, m, addr); \
         const bool one = locate(w, i, SPACE, addr, size, &s); \
-        if (one && !strong && m == ~0u) { BY_ELEMENTS(LOAD_SPAN); return; } \
+        if (one && !strong && m == ~0u) { \
+            BY_ELEMENTS(LOAD_SPAN); \
+            return; \
+        } \
         if (one && !strong && n == 1 && side_by_side(addr, m, &s, sizeof(T))) { \
             const T *p = AT(const T, s, __builtin_ctz(m)) - __builtin_ctz(m); \
             SIM_LANES d[0][l] = SIM_ON(m) ? (D)p[l] : d[0][l]; \
@@ -55,11 +61,16 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
     }
 #define LOAD_QUICK(NAME, ANY, N, SPACE, D, T) SIM_HANDLER(NAME) { \
     enum { n = N }; \
-    const unsigned stride = SPACE == SIM_LOCAL ? w->local_stride : 0; unsigned char *half[2]; \
+    const unsigned stride = SPACE == SIM_LOCAL ? w->local_stride : 0; \
+    unsigned char *half[2]; \
     const enum pattern lie = halves(w, i, m, SPACE, (unsigned)sizeof(T) * n, half); \
-    if (lie == SCATTERED) { ANY##_any(w, i, m); return; } \
+    if (lie == SCATTERED) { \
+        ANY##_any(w, i, m); \
+        return; \
+    } \
     for (unsigned h = 0; h < 2; h++) { \
-        const T *p = (const T *)(const void *)half[h]; D *d[n]; \
+        const T *p = (const T *)(const void *)half[h]; \
+        D *d[n]; \
         ELEMENTS d[k] = SIM_AT(D, element(i, k)) + 16 * h; \
         if (lie == SIDE_BY_SIDE) HALF_LANES ELEMENTS d[k][l] = p[n * l + k]; \
         else if (SPACE != SIM_LOCAL) ELEMENTS { const D v = (D)p[k]; HALF_LANES d[k][l] = v; } \
@@ -73,11 +84,14 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
 #define STORE_ANY(NAME, SPACE, S, T) \
     static __attribute__((noinline)) void NAME##_any(struct sim_warp *w, const struct sim_insn *i, uint32_t m) { \
         typedef T to; \
-        u64 addr[32]; struct span s; const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
+        u64 addr[32]; \
+        struct span s; \
+        const unsigned n = i->width, size = (unsigned)sizeof(T) * n; \
         const S *v[4]; \
         ELEMENTS v[k] = SIM_AT(S, element(i, k)); \
         if (SPACE == SIM_SHARED) { \
-            u32 offset[32]; unsigned char *shared = w->block->shared; \
+            u32 offset[32]; \
+            unsigned char *shared = w->block->shared; \
             if (locate_shared(w, i, m, size, offset)) { \
                 if (m == ~0u) BY_ELEMENTS(STORE_OFFSETS); \
                 else SIM_EACH_LANE(m) ELEMENTS ((T *)(void *)(shared + offset[l]))[k] = (T)v[k][l]; \
@@ -100,11 +114,16 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
     }
 #define STORE_QUICK(NAME, ANY, N, SPACE, S, T) SIM_HANDLER(NAME) { \
     enum { n = N }; \
-    const unsigned stride = SPACE == SIM_LOCAL ? w->local_stride : 0; unsigned char *half[2]; \
+    const unsigned stride = SPACE == SIM_LOCAL ? w->local_stride : 0; \
+    unsigned char *half[2]; \
     const enum pattern lie = halves(w, i, m, SPACE, (unsigned)sizeof(T) * n, half); \
-    if (lie == SCATTERED) { ANY##_any(w, i, m); return; } \
+    if (lie == SCATTERED) { \
+        ANY##_any(w, i, m); \
+        return; \
+    } \
     for (unsigned h = 0; h < 2; h++) { \
-        T *p = (T *)(void *)half[h]; const S *v[n]; \
+        T *p = (T *)(void *)half[h]; \
+        const S *v[n]; \
         ELEMENTS v[k] = SIM_AT(S, element(i, k)) + 16 * h; \
         if (lie == SIDE_BY_SIDE) HALF_LANES ELEMENTS p[n * l + k] = (T)v[k][l]; \
         else for (unsigned l = 0; l < 16; l++) \
@@ -130,8 +149,10 @@ SPACES(STORES, 64, u64, u64)
 /* a kernel's parameter at a fixed place: the same for all lanes; decode.c checked the bounds */
 #define PARAM(NAME, D, T) SIM_HANDLER(NAME) { \
     for (unsigned k = 0; k < i->width; k++) { \
-        T t; memcpy(&t, w->block->grid->params + i->imm + k * sizeof(T), sizeof t); \
-        const D v = (D)t; D *d = SIM_AT(D, element(i, k)); \
+        T t; \
+        memcpy(&t, w->block->grid->params + i->imm + k * sizeof(T), sizeof t); \
+        const D v = (D)t; \
+        D *d = SIM_AT(D, element(i, k)); \
         SIM_LANES d[l] = SIM_ON(m) ? v : d[l]; \
     } }
 PARAM(ld_param_u8, u32, u8)

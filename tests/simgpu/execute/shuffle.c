@@ -35,7 +35,10 @@ static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, b
         for (int l = 0; l < 32; l++) same &= mask[l] == members ? ~0u : ~sim_lane_bit[l];
         uint32_t have = same;
         if (need & ~have) have |= parked_alike(w, i, members, anywhere);
-        if (need & ~have) { early |= same; continue; }
+        if (need & ~have) {
+            early |= same;
+            continue;
+        }
         if (run) run(w, i, have, members);
         joined |= have & ~same;
         w->parked &= ~have;
@@ -51,8 +54,10 @@ static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, b
 /* shfl: a value, b lane or distance, c clamp and segment mask; second destination, a predicate, in imm */
 #define SHFL(NAME, J, IN) \
     static void do_shfl_##NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
-        const u32 *a = SIM_AT(u32, i->a); const s32 *b = SIM_AT(s32, i->b), *c = SIM_AT(s32, i->c); \
-        u32 *d = SIM_AT(u32, i->d), from[32], valid = 0; s32 lane[32]; \
+        const u32 *a = SIM_AT(u32, i->a); \
+        const s32 *b = SIM_AT(s32, i->b), *c = SIM_AT(s32, i->c); \
+        u32 *d = SIM_AT(u32, i->d), from[32], valid = 0; \
+        s32 lane[32]; \
         (void)members; \
         memcpy(from, a, sizeof from); \
         SIM_LANES { \
@@ -61,7 +66,8 @@ static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, b
             valid |= (IN) ? sim_lane_bit[l] : 0; \
         } \
         for (int l = 0; l < 32; l++) d[l] = SIM_ON(lanes) ? from[lane[l]] : d[l]; \
-        if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, valid); } \
+        if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, valid); \
+        } \
     SIM_HANDLER(shfl_##NAME) { together(w, i, m, false, do_shfl_##NAME); }
 SHFL(up, l - by, j >= top)
 SHFL(down, l + by, j <= top)
@@ -82,15 +88,21 @@ SIM_HANDLER(vote_sync) { together(w, i, m, false, do_vote); }
 
 #define MATCH(BITS) \
     static void do_match_any_##BITS(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
-        const u##BITS *a = SIM_AT(u##BITS, i->a); u32 out[32] = { 0 }; \
+        const u##BITS *a = SIM_AT(u##BITS, i->a); \
+        u32 out[32] = { 0 }; \
         SIM_EACH_LANE(lanes) { const u##BITS v = a[l]; \
             for (int k = 0; k < 32; k++) if ((lanes & members) >> k & 1 && a[k] == v) out[l] |= 1u << k; } \
-        u32 *d = SIM_AT(u32, i->d); SIM_EACH_LANE(lanes) d[l] = out[l]; } \
+        u32 *d = SIM_AT(u32, i->d); \
+        SIM_EACH_LANE(lanes) d[l] = out[l]; \
+        } \
     static void do_match_all_##BITS(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
-        const u##BITS *a = SIM_AT(u##BITS, i->a), v = a[__builtin_ctz(lanes)]; bool all = true; \
+        const u##BITS *a = SIM_AT(u##BITS, i->a), v = a[__builtin_ctz(lanes)]; \
+        bool all = true; \
         SIM_EACH_LANE(lanes & members) all &= a[l] == v; \
-        u32 *d = SIM_AT(u32, i->d); SIM_EACH_LANE(lanes) d[l] = all ? lanes & members : 0; \
-        if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, all ? ~0u : 0); } \
+        u32 *d = SIM_AT(u32, i->d); \
+        SIM_EACH_LANE(lanes) d[l] = all ? lanes & members : 0; \
+        if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, all ? ~0u : 0); \
+        } \
     SIM_HANDLER(match_any_##BITS) { together(w, i, m, false, do_match_any_##BITS); } \
     SIM_HANDLER(match_all_##BITS) { together(w, i, m, false, do_match_all_##BITS); }
 MATCH(32)
@@ -98,10 +110,16 @@ MATCH(64)
 
 #define REDUX(NAME, T, E) \
     static void do_redux_##NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
-        const u32 *a = SIM_AT(u32, i->a); const uint32_t voters = lanes & members ? lanes & members : lanes; \
+        const u32 *a = SIM_AT(u32, i->a); \
+        const uint32_t voters = lanes & members ? lanes & members : lanes; \
         T x = (T)a[__builtin_ctz(voters)]; \
-        SIM_EACH_LANE(voters & (voters - 1)) { const T y = (T)a[l]; x = (T)(E); } \
-        u32 *d = SIM_AT(u32, i->d); SIM_LANES d[l] = SIM_ON(lanes) ? (u32)x : d[l]; } \
+        SIM_EACH_LANE(voters & (voters - 1)) { \
+            const T y = (T)a[l]; \
+            x = (T)(E); \
+        } \
+        u32 *d = SIM_AT(u32, i->d); \
+        SIM_LANES d[l] = SIM_ON(lanes) ? (u32)x : d[l]; \
+        } \
     SIM_HANDLER(redux_##NAME) { together(w, i, m, false, do_redux_##NAME); }
 REDUX(add, u32, x + y)
 REDUX(and, u32, x & y)
@@ -116,7 +134,10 @@ REDUX(max_s32, s32, x > y ? x : y)
 static void do_elect(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members)
 {
     const uint32_t voters = lanes & members ? lanes & members : lanes, leader = (uint32_t)__builtin_ctz(voters);
-    if (!(i->flags & SIM_I_SINK)) { u32 *d = SIM_AT(u32, i->d); SIM_LANES d[l] = SIM_ON(lanes) ? leader : d[l]; }
+    if (!(i->flags & SIM_I_SINK)) {
+        u32 *d = SIM_AT(u32, i->d);
+        SIM_LANES d[l] = SIM_ON(lanes) ? leader : d[l];
+    }
     sim_write_pred(w, i->b, lanes, 1u << leader);
 }
 SIM_HANDLER(elect_sync) { together(w, i, m, false, do_elect); }

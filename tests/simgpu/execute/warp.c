@@ -55,7 +55,10 @@ static bool choose(struct sim_warp *w)
     const uint32_t candidates = sim_warp_candidates(w);
     if (!candidates) return false;
     const uint32_t first = w->pc[__builtin_ctz(candidates)], group = standing_at(w, first);
-    if (group == runnable(w)) { begin(w, group, first, w->block->code->ninsns); return true; }
+    if (group == runnable(w)) {
+        begin(w, group, first, w->block->code->ninsns);
+        return true;
+    }
     int32_t low = (int32_t)first;
     SIM_LANES { const int32_t at = SIM_ON(candidates) ? (int32_t)w->pc[l] : (int32_t)first; low = at < low ? at : low; }
     sim_warp_take(w, (uint32_t)low);
@@ -74,7 +77,10 @@ void sim_warp_yield(struct sim_warp *w, bool spun)
 void sim_warp_backward(struct sim_warp *w)
 {
     if (w->spin && !w->progress) w->spins++;
-    else { w->spins = 0; w->block->worked = true; }
+    else {
+        w->spins = 0;
+        w->block->worked = true;
+    }
     w->spin = w->progress = false;
     if (w->spins >= SPIN_LIMIT) sim_warp_yield(w, true);
     else if (w->diverged && ++w->loops >= LOOP_LIMIT) sim_warp_yield(w, false);

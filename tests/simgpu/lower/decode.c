@@ -114,7 +114,10 @@ uint32_t dec_const(struct dec *d, uint64_t value, unsigned size)
     unsigned char lanes[256];
     for (unsigned l = 0; l < 32; l++) {
         if (size == 8) memcpy(lanes + 8 * l, &value, 8);
-        else { uint32_t v = size ? (uint32_t)value : value ? ~0u : 0; memcpy(lanes + 4 * l, &v, 4); }
+        else {
+            uint32_t v = size ? (uint32_t)value : value ? ~0u : 0;
+            memcpy(lanes + 4 * l, &v, 4);
+        }
     }
     for (uint32_t at = 0, seen = 0; at + bytes <= c->nconsts && seen < 256; at += 128, seen++)
         if (!memcmp(c->consts + at, lanes, bytes)) return at * 2 + 1;
@@ -161,7 +164,10 @@ bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset)
     const struct sim_func *f = d->funcs[d->now].func;
     const struct sim_code_func *c = &d->code->funcs[d->now];
     const bool is_param = f->nparams && v >= f->params && v < f->params + f->nparams;
-    if (!f->is_entry && is_param) { *offset = c->params_at + d->funcs[d->now].param_at[v - f->params]; return true; }
+    if (!f->is_entry && is_param) {
+        *offset = c->params_at + d->funcs[d->now].param_at[v - f->params];
+        return true;
+    }
     if (f->nrets && v >= f->rets && v < f->rets + f->nrets) {
         *offset = c->rets_at + d->funcs[d->now].ret_at[v - f->rets];
         return true;
@@ -194,11 +200,13 @@ static const struct { const char *name; enum sim_const_sreg first; bool vector; 
     { "%envreg1", SIM_S_ENVREG1, false },
     { "%envreg2", SIM_S_ENVREG2, false }, { "%clusterid", SIM_S_CTAID_X, true },
     { "%nclusterid", SIM_S_NCTAID_X, true }, { "%cluster_nctaid", SIM_S_ONE, false },
-    { "%cluster_nctarank", SIM_S_ONE, false } };
+    { "%cluster_nctarank", SIM_S_ONE, false }
+    };
 static const struct { const char *name, *handler; unsigned size; } moving_sregs[] = {
     { "%clock", "clock_32", 4 }, { "%clock_hi", "clock_hi", 4 }, { "%clock64", "clock_64", 8 },
     { "%globaltimer", "globaltimer_64", 8 },
-    { "%globaltimer_lo", "globaltimer_lo", 4 }, { "%globaltimer_hi", "globaltimer_hi", 4 } };
+    { "%globaltimer_lo", "globaltimer_lo", 4 }, { "%globaltimer_hi", "globaltimer_hi", 4 }
+    };
 static const char *const zero_sregs[] =
     { "%envreg", "%pm", "%cluster_ctaid", "%cluster_ctarank", "%is_explicit_cluster", "%current_graph_exec" };
 
@@ -234,14 +242,18 @@ static uint64_t literal(const struct sim_operand *o, enum sim_type t)
     uint64_t v = o->imm;
     const unsigned size = sim_type_size(t);
     if (o->fbits == 64 && size == 4) {
-        double x; float y; uint32_t b;
+        double x;
+        float y;
+        uint32_t b;
         memcpy(&x, &v, 8);
         y = (float)x;
         memcpy(&b, &y, 4);
         return b;
     }
     if (o->fbits == 32 && size == 8) {
-        float x; double y; uint32_t b = (uint32_t)v;
+        float x;
+        double y;
+        uint32_t b = (uint32_t)v;
         memcpy(&x, &b, 4);
         y = x;
         memcpy(&v, &y, 8);
@@ -344,11 +356,13 @@ static const struct { const char *name; uint32_t flags; bool to_int; } flag_mods
     { "xorsign", SIM_I_XORSIGN, false }, { "volatile", SIM_I_STRONG, false }, { "relaxed", SIM_I_STRONG, false },
     { "acquire", SIM_I_STRONG, false }, { "release", SIM_I_STRONG | SIM_I_ORDERS, false },
     { "acq_rel", SIM_I_STRONG | SIM_I_ORDERS, false },
-    { "mmio", SIM_I_STRONG, false } };
+    { "mmio", SIM_I_STRONG, false }
+    };
 static const struct { const char *name; enum sim_space space; } space_mods[] = {
     { "global", SIM_GLOBAL }, { "const", SIM_GLOBAL }, { "shared", SIM_SHARED }, { "shared::cta", SIM_SHARED },
     { "shared::cluster", SIM_SHARED },
-    { "local", SIM_LOCAL }, { "param", SIM_PARAM }, { "param::entry", SIM_PARAM }, { "param::func", SIM_PARAM } };
+    { "local", SIM_LOCAL }, { "param", SIM_PARAM }, { "param::entry", SIM_PARAM }, { "param::func", SIM_PARAM }
+    };
 static const char *const ignored_mods[] =
     { "weak", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "cta", "gpu", "sys", "cluster",
     "aligned", "abs" };
@@ -363,16 +377,25 @@ static void sort_modifiers(struct dec *d)
         const char *m = d->in->mods[k];
         const enum sim_type t = sim_type_named(m);
         bool known = false;
-        if (t != SIM_NOTYPE) { if (d->ntypes < MAX_TYPES) d->type[d->ntypes++] = t; continue; }
+        if (t != SIM_NOTYPE) {
+            if (d->ntypes < MAX_TYPES) d->type[d->ntypes++] = t;
+            continue;
+        }
         if (!strncmp(m, "L1::", 4) || !strncmp(m, "L2::", 4)) continue;
-        if (m[0] == 'v' && m[1] >= '2' && m[1] <= '8' && !m[2]) { d->vec = (unsigned)(m[1] - '0'); continue; }
+        if (m[0] == 'v' && m[1] >= '2' && m[1] <= '8' && !m[2]) {
+            d->vec = (unsigned)(m[1] - '0');
+            continue;
+        }
         for (size_t j = 0; j < sizeof flag_mods / sizeof *flag_mods; j++) if (!strcmp(m, flag_mods[j].name)) {
             d->flags |= flag_mods[j].flags;
             d->rounds_to_int |= flag_mods[j].to_int;
             known = true;
         }
         for (size_t j = 0; j < sizeof space_mods / sizeof *space_mods; j++)
-            if (!strcmp(m, space_mods[j].name)) { d->space = space_mods[j].space; known = true; }
+            if (!strcmp(m, space_mods[j].name)) {
+                d->space = space_mods[j].space;
+                known = true;
+            }
         for (size_t j = 0; j < sizeof ignored_mods / sizeof *ignored_mods; j++) known |= !strcmp(m, ignored_mods[j]);
         if (!known) d->rest[d->nrest++] = m;
     }
@@ -644,7 +667,10 @@ static void decode(struct dec *d, struct sim_func *entry)
     if (!c->func_of_id || !c->funcs || !d->funcs || !d->order) dec_fail(d, "Out of memory");
     for (unsigned k = 0; k < n; k++) c->func_of_id[k] = -1;
     reach(d, entry);
-    for (unsigned k = 0; k < c->nfuncs; k++) if (d->funcs[k].indirect) { reach_indirect(d); break; }
+    for (unsigned k = 0; k < c->nfuncs; k++) if (d->funcs[k].indirect) {
+        reach_indirect(d);
+        break;
+    }
     if (d->norder && d->order[d->norder - 1] != 0) {              /* the entry stays last */
         unsigned at = 0;
         while (d->order[at]) at++;
@@ -683,7 +709,11 @@ int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_c
     struct sim_code *c = calloc(1, sizeof *c);
     volatile int result = 0;
     *out = NULL;
-    if (!d || !c) { free(d); free(c); return 2; }
+    if (!d || !c) {
+        free(d);
+        free(c);
+        return 2;
+    }
     d->code = c;
     d->log = errors;
     d->image = entry->image;
@@ -703,7 +733,10 @@ int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_c
     free(d->shared_at);
     free(d->offsets);
     free(d);
-    if (result) { sim_code_free(c); return result; }
+    if (result) {
+        sim_code_free(c);
+        return result;
+    }
     *out = c;
     return 0;
 }
@@ -711,7 +744,10 @@ int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_c
 void sim_code_free(struct sim_code *c)
 {
     if (!c) return;
-    for (unsigned k = 0; k < c->ncalls; k++) { free(c->calls[k].args); free(c->calls[k].rets); }
+    for (unsigned k = 0; k < c->ncalls; k++) {
+        free(c->calls[k].args);
+        free(c->calls[k].rets);
+    }
     free(c->calls);
     free(c->labels);
     free(c->insns);

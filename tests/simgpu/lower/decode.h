@@ -27,30 +27,38 @@ struct dec {
     struct sim_image *image;
     jmp_buf failed;
     struct dec_func *funcs;
-    unsigned *order; unsigned norder;                             /* functions, callees first */
+    unsigned *order;
+    unsigned norder;                             /* functions, callees first */
     unsigned depth;                                               /* of calls, while functions are found */
     unsigned now;                                                 /* index of the function being emitted */
     uint32_t regs_top;                                            /* register file used so far */
     uint32_t cap_insns, cap_consts, cap_calls, cap_labels;
-    struct dec_fixup *fixups; unsigned nfixups, cap_fixups;
+    struct dec_fixup *fixups;
+    unsigned nfixups, cap_fixups;
     uint32_t *start;                                              /* where the code of each instruction
                                                                      begins, while a function is emitted */
-    const struct sim_var **shared; uint32_t *shared_at; unsigned nshared;
+    const struct sim_var **shared;
+    uint32_t *shared_at;
+    unsigned nshared;
     uint32_t *offsets;                                            /* of the parameters and results
                                                                      of the call being emitted */
     /* scratch registers of the current instruction: pred, 4, 8 bytes */
-    uint32_t temp[3][24]; unsigned ntemp[3], made[3];
+    uint32_t temp[3][24];
+    unsigned ntemp[3], made[3];
 
     const struct sim_instr *in;                                   /* the instruction, its modifiers sorted out: */
-    enum sim_type type[MAX_TYPES]; unsigned ntypes;
+    enum sim_type type[MAX_TYPES];
+    unsigned ntypes;
     uint32_t flags;                                               /* SIM_I_ROUND, _FTZ, _SAT, _RELU,
                                                                      _NAN, _XORSIGN, _STRONG */
     bool rounds_to_int;
     unsigned vec;                                                 /* .v2 .v4 .v8, else 1 */
     enum sim_space space;
-    const char *rest[SIM_MAX_MODS]; unsigned nrest;               /* not yet understood */
+    const char *rest[SIM_MAX_MODS];
+    unsigned nrest;               /* not yet understood */
     uint32_t guard, guard_xor;
-    struct { uint32_t to, from; const char *move; } after[8]; unsigned nafter; /* widening moves behind it */
+    struct { uint32_t to, from; const char *move; } after[8];
+    unsigned nafter; /* widening moves behind it */
 };
 
 sim_handler *sim_handler_named(const char *name);                 /* NULL: there is none */

@@ -11,7 +11,8 @@ struct block { uint32_t first, end; uint32_t next[2]; const struct sim_operand *
 
 struct liveness {
     const struct sim_func *f;
-    struct block *blocks; uint32_t nblocks;
+    struct block *blocks;
+    uint32_t nblocks;
     uint32_t words;
     /* per block; a block's live-out is made of its successors' live-in */
     uint64_t *in, *use, *def;
@@ -64,7 +65,10 @@ static void span(struct liveness *v, uint32_t reg, uint32_t at)
 static uint32_t block_of(const struct liveness *v, uint32_t at)
 {
     uint32_t a = 0, b = v->nblocks;
-    while (b - a > 1) { uint32_t c = (a + b) / 2; if (v->blocks[c].first <= at) a = c; else b = c; }
+    while (b - a > 1) {
+        uint32_t c = (a + b) / 2;
+        if (v->blocks[c].first <= at) a = c; else b = c;
+    }
     return a;
 }
 
@@ -93,7 +97,10 @@ static bool find_blocks(struct liveness *v)
     }
     for (uint32_t k = 0; k < f->ninstrs; k++) v->nblocks += leader[k];
     v->blocks = calloc(v->nblocks + 1, sizeof *v->blocks);
-    if (!v->blocks) { free(leader); return false; }
+    if (!v->blocks) {
+        free(leader);
+        return false;
+    }
     uint32_t b = 0;
     for (uint32_t k = 0; k < f->ninstrs; k++) if (leader[k]) v->blocks[b++].first = k;
     free(leader);
@@ -171,7 +178,10 @@ static bool analyse(struct liveness *v)
             v->hi[f->params[k].address] = f->ninstrs;
         }
     for (unsigned k = 0; k < f->nrets; k++)
-        if (f->rets[k].space == SIM_REG) { v->lo[f->rets[k].address] = 0; v->hi[f->rets[k].address] = f->ninstrs; }
+        if (f->rets[k].space == SIM_REG) {
+            v->lo[f->rets[k].address] = 0;
+            v->hi[f->rets[k].address] = f->ninstrs;
+        }
     return true;
 }
 

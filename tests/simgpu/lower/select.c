@@ -41,7 +41,11 @@ static void simple(struct dec *d, const char *name, enum sim_type t, unsigned n,
     for (unsigned k = 0; k < n; k++) src[k] = dec_src(d, &d->in->opd[k + 1], s[k]);
     const uint32_t dst = dec_dst(d, &d->in->opd[0], t);
     struct sim_insn *i = dec_emit(d, name);
-    i->d = dst; i->a = src[0]; i->b = src[1]; i->c = src[2]; i->e = src[3];
+    i->d = dst;
+    i->a = src[0];
+    i->b = src[1];
+    i->c = src[2];
+    i->e = src[3];
     i->flags = flags;
 }
 
@@ -77,7 +81,11 @@ static void float_arithmetic(struct dec *d, const char *op, enum sim_type t)
         }
         const uint32_t dst = dec_dst(d, &d->in->opd[0], t);
         struct sim_insn *i = dec_emit(d, name);
-        i->d = dst; i->a = src[0]; i->b = src[1]; i->c = src[2]; i->flags = flags;
+        i->d = dst;
+        i->a = src[0];
+        i->b = src[1];
+        i->c = src[2];
+        i->flags = flags;
         return;
     }
     same_types(d, name, t, flags);
@@ -109,7 +117,10 @@ static void carry(struct dec *d, const char *op, bool chain)
     const bool write = dec_take(d, "cc");
     if (among(op, "add sub addc subc")) snprintf(name, sizeof name, "%s%s_%u", op, chain ? "" : "_cc", bits_of(t));
     else if (dec_take(d, "lo")) snprintf(name, sizeof name, "%s_lo%s_%u", op, chain ? "" : "_cc", bits_of(t));
-    else { dec_take(d, "hi"); snprintf(name, sizeof name, "%s_hi%s_%s", op, chain ? "" : "_cc", type_name(t)); }
+    else {
+        dec_take(d, "hi");
+        snprintf(name, sizeof name, "%s_hi%s_%s", op, chain ? "" : "_cc", type_name(t));
+    }
     same_types(d, name, t, write ? SIM_I_SECOND : 0);
 }
 
@@ -124,9 +135,18 @@ static void arithmetic(struct dec *d)
     const char *op = d->in->op;
     const enum sim_type t = d->type[0];
     char name[64];
-    if (among(op, "addc subc madc")) { carry(d, op, true); return; }
-    if (rest_has(d, "cc")) { carry(d, op, false); return; }
-    if (dec_take(d, "f32x2")) { float_pair(d, op); return; }
+    if (among(op, "addc subc madc")) {
+        carry(d, op, true);
+        return;
+    }
+    if (rest_has(d, "cc")) {
+        carry(d, op, false);
+        return;
+    }
+    if (dec_take(d, "f32x2")) {
+        float_pair(d, op);
+        return;
+    }
     if (dec_take(d, "u16x2") || dec_take(d, "s16x2")) {
         snprintf(name, sizeof name, "%s_16x2", op);
         same_types(d, name, SIM_B32, 0);
@@ -139,7 +159,10 @@ static void arithmetic(struct dec *d)
             same_types(d, "rcp_approx_ftz_f64", t, 0);
             return;
         }
-        if (among(op, "div div_approx rcp sqrt")) { dec_take(d, "full"); dec_take(d, "approx"); }
+        if (among(op, "div div_approx rcp sqrt")) {
+            dec_take(d, "full");
+            dec_take(d, "approx");
+        }
         float_arithmetic(d, op, t);
         return;
     }
@@ -173,7 +196,11 @@ static void extremes(struct dec *d)
     const enum sim_type t = d->type[0];
     char name[64];
     const char *op = d->in->op, *relu = d->flags & SIM_I_RELU ? "_relu" : "";
-    if (dec_take(d, "u16x2")) { snprintf(name, sizeof name, "%s_u16x2", op); same_types(d, name, SIM_B32, 0); return; }
+    if (dec_take(d, "u16x2")) {
+        snprintf(name, sizeof name, "%s_u16x2", op);
+        same_types(d, name, SIM_B32, 0);
+        return;
+    }
     if (dec_take(d, "s16x2")) {
         snprintf(name, sizeof name, "%s%s_s16x2", op, relu);
         same_types(d, name, SIM_B32, 0);
@@ -335,7 +362,11 @@ static void compare(struct dec *d)
                    to->kind == SIM_O_PAIR           ? dec_dst(d, &to->list[k], SIM_PRED) :
                                                       dec_temp(d, 0);
             struct sim_insn *i = emit_name(d, "setp_%s_%s%s", cmp, ftz, half);
-            i->d = p[k]; i->a = k ? high[0] : a; i->b = k ? high[1] : b; i->c = c; i->flags = boolean;
+            i->d = p[k];
+            i->a = k ? high[0] : a;
+            i->b = k ? high[1] : b;
+            i->c = c;
+            i->flags = boolean;
         }
         if (!set) return;
         const uint32_t one = as == SIM_F16X2 ? 0x3c00 : 0x3f80, r[2] = { dec_temp(d, 4), dec_temp(d, 4) };
@@ -347,7 +378,11 @@ static void compare(struct dec *d)
     const uint32_t p = set ? dec_temp(d, 0) : dec_dst(d, pair ? &to->list[0] : to, SIM_PRED);
     const uint32_t q = pair ? dec_dst(d, &to->list[1], SIM_PRED) : 0;
     struct sim_insn *i = emit_name(d, "setp_%s_%s%s", cmp, ftz, type_name(as));
-    i->d = p; i->a = a; i->b = b; i->c = c; i->e = q;
+    i->d = p;
+    i->a = a;
+    i->b = b;
+    i->c = c;
+    i->e = q;
     i->flags = boolean | (pair ? SIM_I_SECOND : 0);
     if (!set) return;
     const enum sim_type r = d->type[0];
@@ -424,7 +459,10 @@ static void move(struct dec *d)
             if (part == 32) dec_emit_to(d, "mov_32", dst, w, 0);
             else {
                 uint32_t shifted = w;
-                if (shift) { shifted = dec_temp(d, 4); dec_emit_to(d, "shr_u32", shifted, w, dec_const(d, shift, 4)); }
+                if (shift) {
+                    shifted = dec_temp(d, 4);
+                    dec_emit_to(d, "shr_u32", shifted, w, dec_const(d, shift, 4));
+                }
                 dec_emit_to(d, part == 16 ? "trunc_16" : "trunc_8", dst, shifted, 0);
             }
         }
@@ -462,7 +500,10 @@ static bool convert_fp8(struct dec *d)
     const uint32_t a = dec_src(d, &o[1], from ? SIM_B16 : t), b = pair ? dec_src(d, &o[2], t) : 0;
     const uint32_t dst = dec_dst(d, &o[0], from ? t : SIM_B16);
     struct sim_insn *i = from ? emit_name(d, "cvt_f16x2_%s", type) : emit_name(d, "cvt_%s_%s", type, type_name(t));
-    i->d = dst; i->a = a; i->b = b; i->flags = d->flags;
+    i->d = dst;
+    i->a = a;
+    i->b = b;
+    i->flags = d->flags;
     return true;
 }
 
@@ -472,14 +513,20 @@ static void convert_pack(struct dec *d)
     static const char *const small[] = { "u4", "s4", "u2", "s2" };
     enum sim_type s[3] = { SIM_S32, SIM_S32, SIM_U32 };
     uint32_t bits = bits_of(d->type[0]), is_signed = d->type[0] == SIM_S8 || d->type[0] == SIM_S16;
-    for (uint32_t k = 0; k < 4; k++) if (dec_take(d, small[k])) { bits = k < 2 ? 4 : 2; is_signed = k & 1; }
+    for (uint32_t k = 0; k < 4; k++) if (dec_take(d, small[k])) {
+        bits = k < 2 ? 4 : 2;
+        is_signed = k & 1;
+    }
     simple(d, bits == 16 ? "cvt_pack_16" : "cvt_pack", SIM_U32, d->in->n - 1, s, (bits | is_signed << 8) << SIM_I_USER);
 }
 
 static void convert(struct dec *d)
 {
     if (convert_fp8(d)) return;
-    if (dec_take(d, "pack")) { convert_pack(d); return; }
+    if (dec_take(d, "pack")) {
+        convert_pack(d);
+        return;
+    }
     const enum sim_type t = d->type[0], f = d->type[1];
     const char *tn = type_name(t), *fn = type_name(f);
     const uint32_t flags = d->flags | (is_half(t) && f == SIM_F32 && dec_take(d, "satfinite") ? 1u << SIM_I_USER : 0);
@@ -490,7 +537,10 @@ static void convert(struct dec *d)
         if (d->in->n != 3 || f != SIM_F32) dec_unsupported(d);
         const uint32_t a = dec_src(d, &o[1], f), b = dec_src(d, &o[2], f), dst = dec_dst(d, &o[0], SIM_B32);
         struct sim_insn *i = emit_name(d, "cvt_%s_f32%s", tn, flags ? "_x" : "");
-        i->d = dst; i->a = a; i->b = b; i->flags = flags;
+        i->d = dst;
+        i->a = a;
+        i->b = b;
+        i->flags = flags;
         return;
     }
     if (d->in->n != 2) dec_unsupported(d);
@@ -510,7 +560,9 @@ static void convert(struct dec *d)
         if (!sim_handler_named(name) && !strstr(name, "_x")) strcat(name, "_x");
         i = dec_emit(d, name);
     }
-    i->d = dst; i->a = a; i->flags = flags;
+    i->d = dst;
+    i->a = a;
+    i->flags = flags;
 }
 
 /* -- control flow */
@@ -644,7 +696,10 @@ static void barrier(struct dec *d)                                /* bar.*, barr
     }
     /* a cluster of one block: wait is where all meet */
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "cluster")) {
-        if (dec_take(d, "arrive")) { dec_emit(d, "fence")->flags = SIM_I_ORDERS; return; }
+        if (dec_take(d, "arrive")) {
+            dec_emit(d, "fence")->flags = SIM_I_ORDERS;
+            return;
+        }
         if (!dec_take(d, "wait")) dec_unsupported(d);
         const uint32_t a = dec_const(d, SIM_BARS - 1, 4);
         struct sim_insn *i = dec_emit(d, "bar");
@@ -665,7 +720,10 @@ static void barrier(struct dec *d)                                /* bar.*, barr
     if (has_count) count = dec_src(d, &o[at++], SIM_U32);
     if (mode > ARRIVE) pred = dec_src(d, &o[at], SIM_PRED);
     struct sim_insn *i = dec_emit(d, "bar");
-    i->d = dst; i->a = id; i->b = pred; i->c = count;
+    i->d = dst;
+    i->a = id;
+    i->b = pred;
+    i->c = count;
     i->flags = SIM_I_ORDERS | mode << SIM_I_USER | (has_count ? SIM_I_COUNT : 0);
 }
 
@@ -684,7 +742,12 @@ static void warp_operation(struct dec *d)
             c = dec_src(d, &o[3], SIM_U32);
         const uint32_t p = second ? dec_dst(d, second, SIM_PRED) : 0, dst = dec_dst(d, to, SIM_B32);
         struct sim_insn *i = emit_name(d, "shfl_%s", shfl_modes[mode]);
-        i->d = dst; i->a = a; i->b = b; i->c = c; i->e = e; i->imm = p;
+        i->d = dst;
+        i->a = a;
+        i->b = b;
+        i->c = c;
+        i->e = e;
+        i->imm = p;
         i->flags = second ? SIM_I_SECOND : 0;
     } else if (!strcmp(op, "vote")) {
         const uint32_t mode = mode_of(d, vote_modes, 4), a = dec_src(d, &o[1], SIM_PRED),
@@ -698,14 +761,19 @@ static void warp_operation(struct dec *d)
         const uint32_t a = dec_src(d, &o[1], d->type[0]), p = second ? dec_dst(d, second, SIM_PRED) : 0,
             dst = dec_dst(d, to, SIM_B32);
         struct sim_insn *i = emit_name(d, "match_%s_%u", all ? "all" : "any", bits_of(d->type[0]));
-        i->d = dst; i->a = a; i->e = e; i->imm = p;
+        i->d = dst;
+        i->a = a;
+        i->e = e;
+        i->imm = p;
         i->flags = second ? SIM_I_SECOND : 0;
     } else if (!strcmp(op, "redux")) {
         static const char *const ops[] = { "add", "min", "max", "and", "or", "xor" };
         const uint32_t which = mode_of(d, ops, 6), a = dec_src(d, &o[1], d->type[0]), dst = dec_dst(d, to, d->type[0]);
         struct sim_insn *i = which == 1 || which == 2 ? emit_name(d, "redux_%s_%s", ops[which], type_name(d->type[0])) :
             emit_name(d, "redux_%s", ops[which]);
-        i->d = dst; i->a = a; i->e = e;
+        i->d = dst;
+        i->a = a;
+        i->e = e;
     } else {                                                      /* elect */
         const uint32_t p = second ? dec_dst(d, second, SIM_PRED) : dec_temp(d, 0);
         const bool sink = to->kind == SIM_O_SINK;
@@ -735,7 +803,13 @@ void dec_select(struct dec *d)
     else if (among(op, "shfl vote match redux elect")) warp_operation(d);
     else if (!strcmp(op, "activemask")) dec_emit_to(d, "activemask", dec_dst(d, &d->in->opd[0], SIM_B32), 0, 0);
     else if (!strcmp(op, "nanosleep")) dec_emit(d, "nanosleep");
-    else if (among(op, "membar fence")) { d->nrest = 0; dec_emit(d, "fence")->flags = SIM_I_ORDERS; }
-    else if (among(op, "griddepcontrol pmevent setmaxnreg")) { d->nrest = 0; dec_emit(d, "nothing"); }
+    else if (among(op, "membar fence")) {
+        d->nrest = 0;
+        dec_emit(d, "fence")->flags = SIM_I_ORDERS;
+    }
+    else if (among(op, "griddepcontrol pmevent setmaxnreg")) {
+        d->nrest = 0;
+        dec_emit(d, "nothing");
+    }
     else dec_memory(d);
 }

@@ -26,7 +26,10 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
         p.base = dec_const(d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
         p.imm = 0;
         if (space == SIM_GENERIC) p.space = shared ? SIM_SHARED : o->var->space == SIM_PARAM ? SIM_PARAM : SIM_GLOBAL;
-    } else { p.base = dec_const(d, o->imm, 8); p.imm = 0; }
+    } else {
+        p.base = dec_const(d, o->imm, 8);
+        p.imm = 0;
+    }
     return p;
 }
 
@@ -121,7 +124,9 @@ static void atomic(struct dec *d)
     const uint32_t dst = sink ? dec_temp(d, size == 8 ? 8 : 4) : dec_dst(d, &o[0], t);
     struct sim_insn *i = dec_emit(d, name);
     set_place(d, i, &p, 0);
-    i->d = dst; i->b = b; i->c = c;
+    i->d = dst;
+    i->b = b;
+    i->c = c;
     i->width = (uint8_t)p.space;
     i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, true, size);
 }
@@ -135,8 +140,14 @@ static void convert_address(struct dec *d)
     const enum sim_type t = d->type[0];
     if (sim_type_size(t) != 8) dec_unsupported(d);
     const uint32_t a = dec_src(d, from, t), dst = dec_dst(d, &d->in->opd[0], t);
-    if (d->space == SIM_GLOBAL) { dec_emit_to(d, "mov_64", dst, a, 0); return; }
-    if (to) { dec_emit_to(d, "and_64", dst, a, dec_const(d, 0xffffffffffffull, 8)); return; }
+    if (d->space == SIM_GLOBAL) {
+        dec_emit_to(d, "mov_64", dst, a, 0);
+        return;
+    }
+    if (to) {
+        dec_emit_to(d, "and_64", dst, a, dec_const(d, 0xffffffffffffull, 8));
+        return;
+    }
     const uint64_t window = d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
         d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters have
                                                                      generic addresses already */
@@ -166,7 +177,8 @@ static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t
     const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
     struct sim_insn *i = dec_emit(d, "mbarrier");
     set_place(d, i, &p, 0);
-    i->d = dst; i->b = b;
+    i->d = dst;
+    i->b = b;
     i->width = (uint8_t)p.space;
     i->flags |= SIM_I_ORDERS | what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
 }
@@ -204,7 +216,10 @@ static void copy_bulk(struct dec *d)
                    from = whole_address(d, &o[1], load ? SIM_GLOBAL : SIM_SHARED);
     const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = load ? whole_address(d, &o[3], SIM_SHARED) : 0;
     struct sim_insn *i = dec_emit(d, load ? "cp_bulk_load" : "cp_bulk_store");
-    i->d = to; i->a = from; i->b = size; i->c = barrier;
+    i->d = to;
+    i->a = from;
+    i->b = size;
+    i->c = barrier;
     i->flags = SIM_I_SEEN | SIM_I_ORDERS;
     i->slot = next_slot(d);
 }
@@ -213,7 +228,10 @@ static void copy_async(struct dec *d)
 {
     const struct sim_operand *o = d->in->opd;
     dec_take(d, "async");
-    if (dec_take(d, "bulk")) { copy_bulk(d); return; }
+    if (dec_take(d, "bulk")) {
+        copy_bulk(d);
+        return;
+    }
     if (dec_take(d, "commit_group") || dec_take(d, "wait_group") || dec_take(d, "wait_all")) {
         dec_emit(d, "nothing");
         return;
@@ -237,7 +255,9 @@ static void copy_async(struct dec *d)
         dec_emit_to(d, "selp_32", bytes, dec_const(d, 0, 4), dec_const(d, o[2].imm, 4))->c = ignore;
     } else if (has_size) bytes = dec_src(d, &o[3], SIM_U32);
     struct sim_insn *i = dec_emit(d, "cp_async");
-    i->d = to.base; i->a = from.base; i->b = bytes;
+    i->d = to.base;
+    i->a = from.base;
+    i->b = bytes;
     i->imm = (int64_t)((uint64_t)to.imm << 32 | (uint32_t)from.imm);
     i->flags = (from.flags & SIM_I_BASE64) | (to.flags & SIM_I_BASE64 ? SIM_I_COUNT : 0) | (has_size ? 0 : SIM_I_SINK) |
         SIM_I_SEEN | SIM_I_ORDERS;
@@ -260,7 +280,8 @@ static void mbarrier(struct dec *d)
         const uint32_t b = dec_src(d, &o[2], parity ? SIM_U32 : SIM_B64), dst = dec_dst(d, &o[0], SIM_PRED);
         struct sim_insn *i = dec_emit(d, "mbarrier_test");
         set_place(d, i, &p, 0);
-        i->d = dst; i->b = b;
+        i->d = dst;
+        i->b = b;
         i->width = (uint8_t)p.space;
         i->flags |= parity ? SIM_I_COUNT : 0;
     } else {

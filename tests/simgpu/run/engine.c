@@ -69,7 +69,10 @@ static struct sim_task *pop_any(void) {
     unsigned n = sim_schedule_draw(queued);
     for (int level = 0; ; level++) {
         struct sim_task *before = NULL, *task = queues[level].head;
-        for (; task && n; n--) { before = task; task = task->link; }
+        for (; task && n; n--) {
+            before = task;
+            task = task->link;
+        }
         if (!task) continue;
         if (before) before->link = task->link; else queues[level].head = task->link;
         if (!task->link) queues[level].tail = before;
@@ -99,7 +102,11 @@ struct sim_op *sim_op_new(enum sim_op_kind kind) {
         workers++;
     }
     struct sim_op *op = calloc(1, sizeof *op);
-    if (op) { op->kind = kind; op->refs = op->waits = 1; op->one.op = op; }
+    if (op) {
+        op->kind = kind;
+        op->refs = op->waits = 1;
+        op->one.op = op;
+    }
     return op;
 }
 
@@ -107,8 +114,14 @@ void sim_op_ref(struct sim_op *op) { op->refs++; }
 
 void sim_op_unref(struct sim_op *op) {
     if (!op || --op->refs) return;
-    if (op->grid) { free(op->grid->params); free(op->grid); }
-    free(op->tasks); free(op->staged); free(op->next); free(op);
+    if (op->grid) {
+        free(op->grid->params);
+        free(op->grid);
+    }
+    free(op->tasks);
+    free(op->staged);
+    free(op->next);
+    free(op);
 }
 
 /* Out of memory for an edge: the order is kept by waiting here, which is slow and right. */
@@ -117,11 +130,16 @@ void sim_op_after(struct sim_op *op, struct sim_op *before) {
     if (before->nnext == before->next_cap) {
         unsigned cap = before->next_cap ? before->next_cap * 2 : 4;
         struct sim_op **more = realloc(before->next, cap * sizeof *more);
-        if (!more) { sim_op_wait(before); return; }
-        before->next = more; before->next_cap = cap;
+        if (!more) {
+            sim_op_wait(before);
+            return;
+        }
+        before->next = more;
+        before->next_cap = cap;
     }
     before->next[before->nnext++] = op;
-    op->waits++; op->refs++;
+    op->waits++;
+    op->refs++;
 }
 
 static void complete(struct sim_op *op);
@@ -140,7 +158,8 @@ static bool begin(struct sim_op *op) {
     case SIM_OP_KERNEL:
         if (broken) return true;
         op->grid->started_ns = sim_now_ns();
-        op->link = running; running = op;
+        op->link = running;
+        running = op;
         for (unsigned i = 0, n = op->live_tasks; i < n; i++) {
             op->tasks[i].op = op;
             push(&op->tasks[i], false);
@@ -177,7 +196,10 @@ static void complete(struct sim_op *op) {
         if (op->release) op->release(op);
         for (unsigned i = 0; i < op->nnext; i++) {
             struct sim_op *next = op->next[i];
-            if (--next->waits == 0 && begin(next)) { next->link = list; list = next; }
+            if (--next->waits == 0 && begin(next)) {
+                next->link = list;
+                list = next;
+            }
             sim_op_unref(next);
         }
         op->nnext = 0;
@@ -205,7 +227,10 @@ static bool hold(struct sim_op *op) {
     op->held_ns = sim_now_ns();
     op->older = newest;
     if (newest) newest->newer = op;
-    else { oldest = op; pthread_cond_signal(&work); }
+    else {
+        oldest = op;
+        pthread_cond_signal(&work);
+    }
     newest = op;
     return is_work(op);
 }
@@ -289,8 +314,12 @@ static bool move_slice(struct sim_op *op) {
                 op->staged ? (char *)op->staged + op->progress : resolve(&op->src, row * op->src.pitch + column, n);
             if ((ok = to && from)) memmove(to, from, n);
         }
-        op->progress += n; left -= n;
-        if ((column += n) == op->width) { column = 0; row++; }
+        op->progress += n;
+        left -= n;
+        if ((column += n) == op->width) {
+            column = 0;
+            row++;
+        }
     }
     sim_mem_unuse();
     return ok;
@@ -304,7 +333,10 @@ static void run_move(struct sim_op *op) {
         pthread_mutex_unlock(&sim_lock);
         ok = move_slice(op);
         pthread_mutex_lock(&sim_lock);
-        if (ok && !moved(op)) { push(&op->one, true); return; }
+        if (ok && !moved(op)) {
+            push(&op->one, true);
+            return;
+        }
     }
     if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
     complete(op);
@@ -366,12 +398,21 @@ static void run_block(struct sim_task *task) {
             && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
             sim_block_timeout(task->block, (double)sim_settings.timeout_ns * 1e-9, begun);
         const bool ended = status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT;
-        if (ended) { used = task->block; task->block = NULL; }
-        if (begun == grid->nblocks) { sim_block_free(used); used = NULL; }
+        if (ended) {
+            used = task->block;
+            task->block = NULL;
+        }
+        if (begun == grid->nblocks) {
+            sim_block_free(used);
+            used = NULL;
+        }
         sim_mem_unuse();
         pthread_mutex_lock(&sim_lock);
         idle_streak = status == SIM_BLOCK_IDLE ? idle_streak + 1 : 0;
-        if (ended) { grid->resident--; grid->done += status == SIM_BLOCK_DONE; }
+        if (ended) {
+            grid->resident--;
+            grid->done += status == SIM_BLOCK_DONE;
+        }
     } while (!task->block && left);
     if (used) sim_block_keep(used);
     if (!over) push(task, true);
@@ -381,7 +422,10 @@ static void run_block(struct sim_task *task) {
 /* Until there is work, or held work has waited for long enough. */
 static void rest(void) {
     struct timespec until;
-    if (!oldest) { pthread_cond_wait(&work, &sim_lock); return; }
+    if (!oldest) {
+        pthread_cond_wait(&work, &sim_lock);
+        return;
+    }
     clock_gettime(CLOCK_REALTIME, &until);
     uint64_t ns = (uint64_t)until.tv_nsec + oldest->held_ns + sim_settings.lazy_ns - sim_now_ns();
     until.tv_sec += (time_t)(ns / 1000000000u);
@@ -430,7 +474,10 @@ static void *host_functions(void *unused) {
     pthread_mutex_lock(&sim_lock);
     for (;;) {
         struct sim_op *op = host_head;
-        if (!op) { pthread_cond_wait(&host_work, &sim_lock); continue; }
+        if (!op) {
+            pthread_cond_wait(&host_work, &sim_lock);
+            continue;
+        }
         if (!(host_head = op->link)) host_tail = NULL;
         int error = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
         if (!error || op->always) {

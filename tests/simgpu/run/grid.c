@@ -25,7 +25,13 @@ static void fill_tid(struct sim_warp *w, uint32_t t)
     for (int k = 0; k < 3; k++) r[k] = s[SIM_S_TID_X + k] ? (u32 *)(void *)(w->base[0] + s[SIM_S_TID_X + k]) : NULL;
     for (int l = 0; l < 32; l++) {
         for (int k = 0; k < 3; k++) if (r[k]) r[k][l] = id[k];
-        if (++id[0] == n[0]) { id[0] = 0; if (++id[1] == n[1]) { id[1] = 0; id[2]++; } }
+        if (++id[0] == n[0]) {
+            id[0] = 0;
+            if (++id[1] == n[1]) {
+                id[1] = 0;
+                id[2]++;
+            }
+        }
     }
 }
 
@@ -125,14 +131,20 @@ static struct sim_block *make_block(struct sim_grid *grid)
     }
     const size_t regs = rounded(code->regs_bytes);
     unsigned char *p = b->memory = own_lines(nwarps * regs + b->shared_bytes);
-    if (!p) { free(b); return NULL; }
+    if (!p) {
+        free(b);
+        return NULL;
+    }
     b->shared = p + nwarps * regs;
     bool ok = true;
     for (unsigned k = 0; k < nwarps; k++, p += regs) {
         make_warp(b, k, p);
         if (code->funcs[0].frame) ok &= sim_local_grow(&b->warps[k], SIM_LOCAL_BASE + code->funcs[0].frame);
     }
-    if (!ok) { sim_block_free(b); return NULL; }
+    if (!ok) {
+        sim_block_free(b);
+        return NULL;
+    }
     return b;
 }
 
@@ -184,7 +196,10 @@ static enum sim_block_status run(struct sim_block *b, uint64_t *left)
         struct sim_warp *w = &b->warps[b->turn];
         b->turn = b->turn + 1 == b->nwarps ? 0 : b->turn + 1;
         if (!(w->alive & ~w->parked & ~w->barred)) {
-            if (++waiting == b->nwarps) { sim_block_deadlock(b); return SIM_BLOCK_FAULT; }
+            if (++waiting == b->nwarps) {
+                sim_block_deadlock(b);
+                return SIM_BLOCK_FAULT;
+            }
             if (waiting + idle >= b->nwarps) return b->worked ? SIM_BLOCK_WAITS : SIM_BLOCK_IDLE;
             continue;
         }

@@ -76,7 +76,8 @@ struct sim_op {
     bool done, started;
     bool held, wanted;                            /* lazy streams: not released yet; to be released */
     uint8_t polls;                                /* lazy streams: questions whether it is done */
-    struct sim_op *older, *newer; uint64_t held_ns; /* lazy streams: among those that are held, and since when */
+    struct sim_op *older, *newer;
+    uint64_t held_ns; /* lazy streams: among those that are held, and since when */
     bool by_caller;                               /* run by the thread that waits for it
                                                      (synchronous copies), never queued */
     bool moving;                                  /* by_caller: a thread is at it */
@@ -84,15 +85,19 @@ struct sim_op {
                                                      with the error (stream callbacks) */
     int priority;                                 /* 0 (least) to SIM_PRIORITIES - 1 */
     unsigned refs, waits;                         /* holders; predecessors not done (+1 until submitted) */
-    struct sim_op **next; unsigned nnext, next_cap;
+    struct sim_op **next;
+    unsigned nnext, next_cap;
     struct sim_op *link;                          /* in a queue, or in the list of running grids */
     uint64_t done_ns;                             /* CLOCK_MONOTONIC when it completed */
     struct sim_grid *grid;                        /* KERNEL; freed with the op */
-    struct sim_task *tasks; unsigned live_tasks;  /* KERNEL: one per resident block, made by who submits */
+    struct sim_task *tasks;
+    unsigned live_tasks;  /* KERNEL: one per resident block, made by who submits */
     struct sim_task one;                          /* COPY, FILL, CALL, TRY */
-    struct sim_end dst, src; size_t width, height, progress;     /* COPY, FILL: bytes per row,
+    struct sim_end dst, src;
+    size_t width, height, progress;     /* COPY, FILL: bytes per row,
                                                                     rows, bytes that are done */
-    uint64_t pattern; unsigned pattern_bytes, how;                   /* FILL, TRY; how: what attempt is to do with it */
+    uint64_t pattern;
+    unsigned pattern_bytes, how;                   /* FILL, TRY; how: what attempt is to do with it */
     void *staged;                                 /* COPY: source bytes taken at the call; freed with the op */
     void (*function)(void *data, int error);      /* CALL, HOST */
     bool (*attempt)(const struct sim_op *op, void *at);              /* TRY, without sim_lock; at:

@@ -151,7 +151,10 @@ static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 {
     struct sim_block *b = w->block;
     if (b->ndelayed && i->flags & (SIM_I_SEEN | SIM_I_ORDERS)) publish(w, m, i->flags & SIM_I_ORDERS ? NULL : i);
-    if (i->flags & SIM_I_WEAK && draw(&b->random, 4)) { hold_back(w, i, m); return false; }
+    if (i->flags & SIM_I_WEAK && draw(&b->random, 4)) {
+        hold_back(w, i, m);
+        return false;
+    }
     i->run(w, i, m);
     const bool tells = (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN && i->flags >> SIM_I_USER & 8;
     return tells && b->ndelayed && draw(&b->random, 4);
@@ -196,11 +199,17 @@ static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look)
         const struct sim_insn *i;
         do {
             i = w->ip;
-            if (i->flags & SIM_I_SEEN && !accesses--) { more = false; break; }
+            if (i->flags & SIM_I_SEEN && !accesses--) {
+                more = false;
+                break;
+            }
             w->ip++;
             const uint32_t m = w->group & (*(const u32 *)(const void *)(w->base[0] + i->guard) ^ i->guard_xor);
             left--;
-            if (m && execute(w, i, m)) { *look = true; more = false; }
+            if (m && execute(w, i, m)) {
+                *look = true;
+                more = false;
+            }
         } while (more && left && w->ip < w->stop && w->ip > i);
         sim_warp_place(w, w->group, sim_pc(w, w->ip));
     }
@@ -221,7 +230,10 @@ enum sim_block_status sim_schedule_block(struct sim_block *b)
         uint32_t able = 0;
         for (unsigned k = 0; k < b->nwarps; k++)
             if (b->warps[k].alive & ~b->warps[k].parked & ~b->warps[k].barred) able |= 1u << k;
-        if (!able) { sim_block_deadlock(b); return SIM_BLOCK_FAULT; }
+        if (!able) {
+            sim_block_deadlock(b);
+            return SIM_BLOCK_FAULT;
+        }
         if (!(able & ~slept)) break;
         const uint32_t k = draw_bit(&b->random, able & ~slept);
         left -= run_warp(&b->warps[k], left, &look);

@@ -47,7 +47,11 @@ static unsigned compile_groups(const char *text, unsigned short *first, bool *wi
     while (*text) {
         while (*text == ' ') text++;
         if (!*text) break;
-        if (*text == '*') { *wild = true; text++; continue; }
+        if (*text == '*') {
+            *wild = true;
+            text++;
+            continue;
+        }
         struct group *g = &groups[ngroups++];
         g->first = (short)nids;
         do {
@@ -56,7 +60,10 @@ static unsigned compile_groups(const char *text, unsigned short *first, bool *wi
             text += n;
         } while (*text == '|' && text++);
         g->count = (short)(nids - (unsigned)g->first);
-        if (*text == '?') { g->optional = true; text++; }
+        if (*text == '?') {
+            g->optional = true;
+            text++;
+        }
     }
     return ngroups - *first;
 }
@@ -119,7 +126,8 @@ struct checked {                                  /* one instruction under check
     struct px *px;
     const struct sim_instr *in;
     char *name;                                   /* 160 bytes, empty until name_of fills them */
-    short mods[SIM_MAX_MODS], types[SIM_MAX_MODS]; unsigned nmods, ntypes;
+    short mods[SIM_MAX_MODS], types[SIM_MAX_MODS];
+    unsigned nmods, ntypes;
     enum sim_type type[4];                        /* SIM_B32 where there is none */
     unsigned vec;
     bool has_policy;                              /* .L2::cache_hint stands */
@@ -272,7 +280,10 @@ static bool operands_fit(const struct checked *c, const char *args)
     bool optional = false;
     unsigned i = 0;
     for (; *args; args++) {
-        if (*args == '.') { optional = true; continue; }
+        if (*args == '.') {
+            optional = true;
+            continue;
+        }
         if (i == c->in->n) return optional && !(c->has_policy && strchr(args, 'k'));
         if (!operand_fits(c, *args, &c->in->opd[i++])) return false;
     }
@@ -342,7 +353,8 @@ static const char *name_of(const struct checked *c)
         {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"},
         {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
         {"cp", "async|wait_all|wait_group|commit_group|mbarrier|bulk"},
-        {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|expect_tx|complete_tx"} };
+        {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|expect_tx|complete_tx"}
+        };
     const struct sim_instr *in = c->in;
     const size_t size = 160;
     if (c->name[0]) return c->name;
@@ -425,7 +437,8 @@ static void check_address(const struct checked *c, const struct sim_operand *o)
 {
     static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
         {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
-        {"param|param::entry|param::func", SIM_PARAM} };
+        {"param|param::entry|param::func", SIM_PARAM}
+        };
     struct px *px = c->px;
     const struct sim_func *f = px->func;
     const struct sim_var *v = o->var;
@@ -462,12 +475,18 @@ static void check_address(const struct checked *c, const struct sim_operand *o)
 static void check_call_list(struct px *px, unsigned line, const struct sim_operand *list, const struct sim_var *formal,
     unsigned n)
 {
-    if ((list ? list->n : 0) != n) { px_error(px, line, "Call has wrong number of parameters"); return; }
+    if ((list ? list->n : 0) != n) {
+        px_error(px, line, "Call has wrong number of parameters");
+        return;
+    }
     for (unsigned i = 0; i < n; i++) {
         const struct sim_operand *o = &list->list[i];
         uint64_t size, align;
         if (o->kind == SIM_O_REG) size = align = sim_type_size(reg_of(px, o)->type);
-        else if (o->kind == SIM_O_SYM && o->var) { size = o->var->size; align = o->var->align; }
+        else if (o->kind == SIM_O_SYM && o->var) {
+            size = o->var->size;
+            align = o->var->align;
+        }
         else continue;
         if (formal[i].is_unsized) continue;
         if (size != formal[i].size)
@@ -484,7 +503,10 @@ static void check_call(const struct checked *c)
     unsigned i = 0;
     const struct sim_operand *rets = NULL, *args = NULL, *target, *proto = NULL;
     if (in->n && in->opd[0].kind == SIM_O_LIST) rets = &in->opd[i++];
-    if (i >= in->n) { say(c, "Arguments mismatch for"); return; }
+    if (i >= in->n) {
+        say(c, "Arguments mismatch for");
+        return;
+    }
     target = &in->opd[i++];
     if (i < in->n && in->opd[i].kind == SIM_O_LIST) args = &in->opd[i++];
     if (i < in->n) proto = &in->opd[i++];
@@ -508,7 +530,8 @@ static void check_call(const struct checked *c)
 static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing)
 {
     const struct compiled *f = &compiled[form];
-    *odd = 0; *missing = NULL;
+    *odd = 0;
+    *missing = NULL;
     if (!f->wild) {
         if (c->ntypes != f->ntypes) return 1;
         for (unsigned i = 0; i < c->ntypes; i++) if (!in_group(&groups[f->first_type + i], c->types[i])) return 1;
@@ -522,7 +545,10 @@ static int try_form(const struct checked *c, size_t form, short *odd, const stru
                 found = true;
             }
         for (unsigned k = 0; k < m && !found; k++) found = c->mods[k] == c->mods[m];       /* said twice */
-        if (!found && !f->wild) { *odd = c->mods[m]; break; }
+        if (!found && !f->wild) {
+            *odd = c->mods[m];
+            break;
+        }
     }
     for (unsigned g = 0; g < f->ngroups && !*missing; g++)
         if (!(taken >> g & 1) && !groups[f->first_group + g].optional) *missing = &groups[f->first_group + g];
@@ -641,14 +667,21 @@ void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, str
         op->op = -1;
         for (size_t i = 0; i < nforms && op->op < 0; i++) if (!strcmp(forms[i].op, op->text)) op->op = (short)(i + 1);
     }
-    if (op->op < 0) { px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op); return; }
+    if (op->op < 0) {
+        px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op);
+        return;
+    }
     bool known = sort_modifiers(&c, names);
     size_t first = (size_t)op->op - 1;
     for (size_t i = first; i < nforms && best < 4 && (i == first || !strcmp(forms[i].op, op->text)); i++) {
         short o;
         const struct group *m;
         int got = try_form(&c, i, &o, &m);
-        if (got > best || (got == best && got == 2 && odd && !o)) { best = got; odd = o; missing = m; }
+        if (got > best || (got == best && got == 2 && odd && !o)) {
+            best = got;
+            odd = o;
+            missing = m;
+        }
     }
     if (best == 1) px_error(px, in->line, "Unexpected instruction types specified for '%s'", name_of(&c));
     if (best == 1 || (best < 4 && !known)) return;

@@ -42,7 +42,8 @@ void sim_log_add(struct sim_log *log, const char *format, ...)
         size_t cap = (log->len + (size_t)n + 1) * 2;
         char *text = realloc(log->text, cap);
         if (!text) return;
-        log->text = text; log->cap = cap;
+        log->text = text;
+        log->cap = cap;
     }
     memcpy(log->text + log->len, line, (size_t)n + 1);
     log->len += (size_t)n;
@@ -108,7 +109,10 @@ static void parse_target(struct px *px)
                  known = false;
             unsigned since = 0;
             for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-                if (targets[i].sm == sm && (bare || suffix)) { known = true; since = targets[i].version; }
+                if (targets[i].sm == sm && (bare || suffix)) {
+                    known = true;
+                    since = targets[i].version;
+                }
             if (!known && (px->image->sm || !strncmp(name, "sm_", 3) || !strncmp(name, "compute_", 8)))
                 px_fatal(px, 218, line, "Unsupported .target '%s'", name);
             if (!known) break;
@@ -205,8 +209,10 @@ static void parse_inputs(struct px *px)
     for (px->input = 0; px->input < px->ninputs; px->input++) {
         const char *text = px->inputs[px->input].text;
         unsigned line = 1;
-        px->cur = text; px->line = 1;
-        px->image->version = px->image->sm = 0; px->image->sm_suffix_a = false;
+        px->cur = text;
+        px->line = 1;
+        px->image->version = px->image->sm = 0;
+        px->image->sm_suffix_a = false;
         for (const char *c = text; *c; c++) {
             if (*c == '\n') line++;
             if ((unsigned char)*c > 127)
@@ -232,11 +238,19 @@ static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool mo
     struct px *px = calloc(1, sizeof *px);
     *out = NULL;
     if (!px) return 2;
-    px->log = errors; px->max_version = max_version; px->device_sm = device_sm;
-    px->inputs = inputs; px->ninputs = n; px->more = more;
-    px->epoch = 1; px->result = 218;
+    px->log = errors;
+    px->max_version = max_version;
+    px->device_sm = device_sm;
+    px->inputs = inputs;
+    px->ninputs = n;
+    px->more = more;
+    px->epoch = 1;
+    px->result = 218;
     px->store = px_store_new();
-    if (!px->store) { free(px); return 2; }
+    if (!px->store) {
+        free(px);
+        return 2;
+    }
     if (!setjmp(px->bail)) {
         px->image = px_alloc(px, sizeof *px->image);
         px->image->arena = px->store;

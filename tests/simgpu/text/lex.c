@@ -18,7 +18,9 @@ static void *store_alloc(struct px_store *s, size_t bytes)
         if (cap > 4u << 20) cap = 4u << 20;
         if (cap < bytes + BLOCK_HEAD) cap = bytes + BLOCK_HEAD;
         if (cap < bytes || !(b = malloc(cap))) return NULL;
-        b->next = s->blocks; b->used = BLOCK_HEAD; b->cap = cap;
+        b->next = s->blocks;
+        b->used = BLOCK_HEAD;
+        b->cap = cap;
         s->blocks = b;
     }
     void *p = (char *)b + b->used;
@@ -32,14 +34,20 @@ struct px_store *px_store_new(void)
     if (!s) return NULL;
     s->mask = 1023;
     s->table = calloc(s->mask + 1, sizeof *s->table);
-    if (!s->table) { free(s); return NULL; }
+    if (!s->table) {
+        free(s);
+        return NULL;
+    }
     return s;
 }
 
 void px_store_free(struct px_store *s)
 {
     if (!s) return;
-    for (struct px_block *b = s->blocks, *next; b; b = next) { next = b->next; free(b); }
+    for (struct px_block *b = s->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
     free(s->table);
     free(s);
 }
@@ -64,7 +72,8 @@ void *px_push(struct px *px, struct px_vec *v, size_t size)
         size_t cap = v->cap ? v->cap * 2 : 64;
         void *p = realloc(v->data, cap * size);
         if (!p) px_no_memory(px);
-        v->data = p; v->cap = cap;
+        v->data = p;
+        v->cap = cap;
     }
     return memset((char *)v->data + v->n++ * size, 0, size);
 }
@@ -112,10 +121,13 @@ struct px_name *px_intern(struct px *px, const char *text, size_t n)
                 table[m->hash & mask] = m;
             }
         free(s->table);
-        s->table = table; s->mask = mask;
+        s->table = table;
+        s->mask = mask;
     }
     e = px_alloc(px, sizeof *e);
-    e->text = px_strndup(px, text, n); e->len = (unsigned)n; e->hash = h;
+    e->text = px_strndup(px, text, n);
+    e->len = (unsigned)n;
+    e->hash = h;
     e->next = s->table[h & s->mask];
     s->table[h & s->mask] = e;
     s->count++;
@@ -166,8 +178,14 @@ void px_syntax(struct px *px)
 {
     const char *start = px->t.text;
     unsigned n = px->t.len;
-    if (px->t.kind == T_DOT) { start--; n++; }
-    if (px->t.kind == T_STRING) { start--; n += 2; }
+    if (px->t.kind == T_DOT) {
+        start--;
+        n++;
+    }
+    if (px->t.kind == T_STRING) {
+        start--;
+        n += 2;
+    }
     px_fatal(px, 218, px->t.line, "Parsing error near '%.*s': syntax error", (int)(n > 200 ? 200 : n), start);
 }
 
@@ -187,7 +205,10 @@ static int hex_value(char c)
 static const char *skip_blank(struct px *px, const char *c)
 {
     for (;;) {
-        if (*c == '\n') { px->line++; c++; }
+        if (*c == '\n') {
+            px->line++;
+            c++;
+        }
         else if (*c == ' ' || *c == '\t' || *c == '\r' || *c == '\f' || *c == '\v') c++;
         else if (c[0] == '/' && c[1] == '/') while (*c && *c != '\n') c++;
         else if (c[0] == '/' && c[1] == '*') {
@@ -231,8 +252,15 @@ static const char *read_number(struct px_token *t, const char *c)
     uint64_t v = 0;
     if (c[0] == '0' && (c[1] == 'f' || c[1] == 'F' || c[1] == 'd' || c[1] == 'D')) {
         int digits = c[1] == 'f' || c[1] == 'F' ? 8 : 16, i = 0;
-        while (i < digits && hex_value(c[2 + i]) >= 0) { v = v << 4 | (unsigned)hex_value(c[2 + i]); i++; }
-        if (i == digits) { t->value = v; t->fbits = (unsigned char)(digits * 4); return c + 2 + digits; }
+        while (i < digits && hex_value(c[2 + i]) >= 0) {
+            v = v << 4 | (unsigned)hex_value(c[2 + i]);
+            i++;
+        }
+        if (i == digits) {
+            t->value = v;
+            t->fbits = (unsigned char)(digits * 4);
+            return c + 2 + digits;
+        }
         v = 0;
     }
     if (c[0] == '0' && (c[1] == 'x' || c[1] == 'X') && hex_value(c[2]) >= 0)
@@ -244,17 +272,32 @@ static const char *read_number(struct px_token *t, const char *c)
         while (is_digit(*d)) d++;
         const char *e = d;
         bool is_float = false;
-        if (*e == '.') { is_float = true; e++; while (is_digit(*e)) e++; }
+        if (*e == '.') {
+            is_float = true;
+            e++;
+            while (is_digit(*e)) e++;
+        }
         if (*e == 'e' || *e == 'E') {
             const char *x = e + 1;
             if (*x == '+' || *x == '-') x++;
-            if (is_digit(*x)) { is_float = true; while (is_digit(*x)) x++; e = x; }
+            if (is_digit(*x)) {
+                is_float = true;
+                while (is_digit(*x)) x++;
+                e = x;
+            }
         }
-        if (is_float) { t->value = decimal_bits(start); t->fbits = 64; return e; }
+        if (is_float) {
+            t->value = decimal_bits(start);
+            t->fbits = 64;
+            return e;
+        }
         if (*c == '0') while (*c >= '0' && *c <= '7') v = v << 3 | (unsigned)(*c++ - '0');
         else while (is_digit(*c)) v = v * 10 + (unsigned)(*c++ - '0');
     }
-    if (*c == 'U') { t->is_unsigned = true; c++; }
+    if (*c == 'U') {
+        t->is_unsigned = true;
+        c++;
+    }
     if (v >> 63) t->is_unsigned = true;
     t->value = v;
     return c;
@@ -264,7 +307,12 @@ void px_next(struct px *px)
 {
     struct px_token *t = &px->t;
     const char *c = skip_blank(px, px->cur), *start = c;
-    t->line = px->line; t->text = c; t->fbits = 0; t->is_unsigned = false; t->name = NULL; t->punct = 0;
+    t->line = px->line;
+    t->text = c;
+    t->fbits = 0;
+    t->is_unsigned = false;
+    t->name = NULL;
+    t->punct = 0;
     if (!*c) t->kind = T_EOF;
     else if (is_alpha(*c) || ((*c == '_' || *c == '$' || *c == '%') && is_follow(c[1]))) {
         for (c++; is_follow(*c); c++) ;
@@ -280,7 +328,13 @@ void px_next(struct px *px)
         c = read_number(t, c);
     } else if (*c == '"') {
         for (c++; *c && *c != '"' && *c != '\n'; c++) if (*c == '\\' && c[1] && c[1] != '\n') c++;
-        if (*c != '"') { t->kind = T_PUNCT; t->punct = '"'; t->len = 1; px->cur = start + 1; return; }
+        if (*c != '"') {
+            t->kind = T_PUNCT;
+            t->punct = '"';
+            t->len = 1;
+            px->cur = start + 1;
+            return;
+        }
         t->kind = T_STRING;
         t->text = ++start;
         t->len = (unsigned)(c - start);
@@ -288,11 +342,16 @@ void px_next(struct px *px)
         return;
     } else {
         static const struct { char a, b; short code; } two[] = { {'<', '<', P_SHL}, {'>', '>', P_SHR}, {'<', '=', P_LE},
-            {'>', '=', P_GE}, {'=', '=', P_EQ}, {'!', '=', P_NE}, {'&', '&', P_AND}, {'|', '|', P_OR} };
+            {'>', '=', P_GE}, {'=', '=', P_EQ}, {'!', '=', P_NE}, {'&', '&', P_AND}, {'|', '|', P_OR}
+            };
         t->kind = T_PUNCT;
         t->punct = (unsigned char)*c;
         for (size_t i = 0; i < sizeof two / sizeof *two; i++)
-            if (c[0] == two[i].a && c[1] == two[i].b) { t->punct = two[i].code; c++; break; }
+            if (c[0] == two[i].a && c[1] == two[i].b) {
+                t->punct = two[i].code;
+                c++;
+                break;
+            }
         c++;
     }
     t->len = (unsigned)(c - start);
@@ -306,9 +365,13 @@ void px_relex_number(struct px *px)
     if (*c == 'e' || *c == 'E') {
         const char *x = c + 1;
         if (*x == '+' || *x == '-') x++;
-        if (is_digit(*x)) { while (is_digit(*x)) x++; c = x; }
+        if (is_digit(*x)) {
+            while (is_digit(*x)) x++;
+            c = x;
+        }
     }
-    px->t.kind = T_NUMBER; px->t.fbits = 64;
+    px->t.kind = T_NUMBER;
+    px->t.fbits = 64;
     px->t.value = decimal_bits(dot);
     px->cur = c;
 }

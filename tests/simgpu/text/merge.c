@@ -32,7 +32,8 @@ static void define(struct px *px, const char *name, struct sim_var *v, struct si
         if (weak || !old_weak) return;
     } else s = px_bind(px, px_intern(px, name, strlen(name)), v ? PX_VAR : PX_FUNC, 0);
     s->kind = v ? PX_VAR : PX_FUNC;
-    s->var = v; s->func = f;
+    s->var = v;
+    s->func = f;
 }
 
 static bool is_open(const struct sim_var *v) { return v->is_extern && !(v->space == SIM_SHARED && v->is_unsized); }
@@ -121,12 +122,18 @@ void px_merge(struct px *px)
     }
     if (px->errors) return;
     for (size_t i = 0; i < px->vars.n; i++)
-        if (!is_open(vars[i]) && var_for(px, vars[i]) == vars[i]) { vars[i]->id = kept; vars[kept++] = vars[i]; }
+        if (!is_open(vars[i]) && var_for(px, vars[i]) == vars[i]) {
+            vars[i]->id = kept;
+            vars[kept++] = vars[i];
+        }
     px->vars.n = kept;
     kept = 0;
     for (size_t i = 0; i < px->funcs.n; i++) {    /* what has no body is used by none, but for the executor's own */
         bool stays = funcs[i]->has_body ? func_for(px, funcs[i]) == funcs[i] : px_is_system(funcs[i]->name);
-        if (stays) { funcs[i]->id = kept; funcs[kept++] = funcs[i]; }
+        if (stays) {
+            funcs[i]->id = kept;
+            funcs[kept++] = funcs[i];
+        }
     }
     px->funcs.n = kept;
 }

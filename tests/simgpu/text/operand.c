@@ -6,8 +6,18 @@
 
 /* ---- constant expressions: 64-bit integers, signed unless one side is unsigned; doubles only among themselves ---- */
 
-static double as_double(uint64_t bits) { double d; memcpy(&d, &bits, 8); return d; }
-static uint64_t as_bits(double d) { uint64_t b; memcpy(&b, &d, 8); return b; }
+static double as_double(uint64_t bits) {
+    double d;
+    memcpy(&d, &bits, 8);
+    return d;
+}
+
+static uint64_t as_bits(double d) {
+    uint64_t b;
+    memcpy(&b, &d, 8);
+    return b;
+}
+
 static struct px_value integer(uint64_t v, bool u) { return (struct px_value){ .bits = v, .is_unsigned = u }; }
 
 static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30: saturates, where
@@ -33,7 +43,10 @@ static struct px_value unary(struct px *px, unsigned depth)
         px_next(px);
         return v;
     }
-    if (px->t.kind == T_IDENT && !strcmp(px->t.name->text, "WARP_SZ")) { px_next(px); return integer(32, false); }
+    if (px->t.kind == T_IDENT && !strcmp(px->t.name->text, "WARP_SZ")) {
+        px_next(px);
+        return integer(32, false);
+    }
     if (px_accept(px, '(')) {
         if (px_dot(px, "s64") || px_dot(px, "u64")) {
             bool u = px_dot(px, "u64");
@@ -170,7 +183,9 @@ uint64_t px_integer(struct px *px)
 static struct px_operand *new_operand(struct px *px, enum sim_operand_kind kind)
 {
     struct px_operand *p = px_push(px, &px->stack, sizeof *p);
-    p->o.kind = (unsigned char)kind; p->o.reg = -1; p->line = px->t.line;
+    p->o.kind = (unsigned char)kind;
+    p->o.reg = -1;
+    p->line = px->t.line;
     return p;
 }
 
@@ -207,7 +222,10 @@ static unsigned selector(struct px *px)           /* .x .y .z .w, or .r .g .b .a
 {
     static const char *const letters[] = { "xr", "yg", "zb", "wa" };
     for (unsigned i = 0; i < 4; i++)
-        if (px->t.len == 1 && strchr(letters[i], px->t.text[0])) { px_next(px); return i + 1; }
+        if (px->t.len == 1 && strchr(letters[i], px->t.text[0])) {
+            px_next(px);
+            return i + 1;
+        }
     if (px->t.len == 2 && (px->t.text[0] == 'b' || px->t.text[0] == 'h') && px->t.text[1] >= '0'
         && px->t.text[1] <= '3')
         px_error(px, px->t.line, "Byte/Word selector '.%s' is not supported by this CPU device", px->t.name->text);
@@ -221,11 +239,25 @@ static void name_operand(struct px *px, struct px_operand *p)
 {
     struct px_name *name = px->t.name;
     px_next(px);
-    if (px_special(name) > 0) { p->o.kind = SIM_O_SREG; p->o.name = name->text; return; }
+    if (px_special(name) > 0) {
+        p->o.kind = SIM_O_SREG;
+        p->o.name = name->text;
+        return;
+    }
     struct px_symbol *s = px_lookup(px, name);
-    if (!s) { unresolved(p, name); return; }
-    if (s->kind == PX_REG) { p->o.kind = SIM_O_REG; p->o.reg = (int)s->reg; }
-    else { p->o.kind = SIM_O_SYM; p->o.var = s->var; p->o.func = s->func; }
+    if (!s) {
+        unresolved(p, name);
+        return;
+    }
+    if (s->kind == PX_REG) {
+        p->o.kind = SIM_O_REG;
+        p->o.reg = (int)s->reg;
+    }
+    else {
+        p->o.kind = SIM_O_SYM;
+        p->o.var = s->var;
+        p->o.func = s->func;
+    }
 }
 
 static void memory_operand(struct px *px, struct px_operand *p)
@@ -275,10 +307,19 @@ static void pair_operand(struct px *px)
 
 void px_push_operand(struct px *px)
 {
-    if (px_is(px, '{')) { list_operand(px, SIM_O_VEC, '}'); return; }
+    if (px_is(px, '{')) {
+        list_operand(px, SIM_O_VEC, '}');
+        return;
+    }
     struct px_operand *p = new_operand(px, SIM_O_SINK);
-    if (px_is(px, '[')) { memory_operand(px, p); return; }
-    if (px_accept(px, '_')) { if (px_is(px, '|')) pair_operand(px); return; }
+    if (px_is(px, '[')) {
+        memory_operand(px, p);
+        return;
+    }
+    if (px_accept(px, '_')) {
+        if (px_is(px, '|')) pair_operand(px);
+        return;
+    }
     bool negated = false, minus = false;
     if (px_is(px, '!') || px_is(px, '-')) {
         const char *c = px->cur;
@@ -292,7 +333,9 @@ void px_push_operand(struct px *px)
     }
     if (px->t.kind != T_IDENT || !strcmp(px->t.name->text, "WARP_SZ")) {
         struct px_value v = px_expression(px);
-        p->o.kind = SIM_O_IMM; p->o.imm = v.bits; p->o.fbits = v.is_float ? v.fbits : 0;
+        p->o.kind = SIM_O_IMM;
+        p->o.imm = v.bits;
+        p->o.fbits = v.is_float ? v.fbits : 0;
         return;
     }
     name_operand(px, p);
@@ -315,14 +358,28 @@ void px_push_operand(struct px *px)
 /* A place where only a label can stand: what its name means otherwise does not matter. */
 static void label_operand(struct px *px, const char *op)
 {
-    if (px->t.kind != T_IDENT) { px_push_operand(px); return; }
+    if (px->t.kind != T_IDENT) {
+        px_push_operand(px);
+        return;
+    }
     struct px_operand *p = new_operand(px, SIM_O_LABEL);
     struct px_name *name = px->t.name;
     struct px_symbol *l = name->label;
     px_next(px);
-    if (l && l->targets) { p->o.kind = SIM_O_TARGETS; p->o.list = l->targets; p->o.n = l->ntargets; }
-    else if (l && l->proto) { p->o.kind = SIM_O_PROTO; p->o.proto = l->proto; }
-    else { unresolved(p, name); p->label_for = op; p->was_symbol = px_special(name) > 0 || px_lookup(px, name); }
+    if (l && l->targets) {
+        p->o.kind = SIM_O_TARGETS;
+        p->o.list = l->targets;
+        p->o.n = l->ntargets;
+    }
+    else if (l && l->proto) {
+        p->o.kind = SIM_O_PROTO;
+        p->o.proto = l->proto;
+    }
+    else {
+        unresolved(p, name);
+        p->label_for = op;
+        p->was_symbol = px_special(name) > 0 || px_lookup(px, name);
+    }
 }
 
 void px_push_label(struct px *px) { label_operand(px, "bra"); }
@@ -330,7 +387,10 @@ void px_push_label(struct px *px) { label_operand(px, "bra"); }
 /* call (rets), target, (args), prototype */
 static void call_operands(struct px *px)
 {
-    if (px_is(px, '(')) { list_operand(px, SIM_O_LIST, ')'); px_expect(px, ','); }
+    if (px_is(px, '(')) {
+        list_operand(px, SIM_O_LIST, ')');
+        px_expect(px, ',');
+    }
     if (px->t.kind != T_IDENT) px_syntax(px);
     name_operand(px, new_operand(px, SIM_O_SINK));
     if (px_accept(px, ',')) {

@@ -36,7 +36,9 @@ static struct px_symbol *family_of(struct px *px, struct px_name *name)
 static unsigned new_register(struct px *px, struct px_name *name, enum sim_type type, unsigned char vec)
 {
     struct sim_reg *r = px_push(px, &px->regs, sizeof *r);
-    r->name = (char *)name->text; r->type = type; r->vec = vec;
+    r->name = (char *)name->text;
+    r->type = type;
+    r->vec = vec;
     return (unsigned)px->regs.n - 1;
 }
 
@@ -46,9 +48,13 @@ struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_ki
     bool label = kind == PX_LABEL;
     struct px_scope *scope = &px->scope[depth];
     struct px_symbol **meaning = label ? &name->label : &name->sym, **list = label ? &scope->labels : &scope->symbols;
-    s->kind = kind; s->depth = depth; s->name = name;
-    s->shadowed = *meaning; *meaning = s;
-    s->next = *list; *list = s;
+    s->kind = kind;
+    s->depth = depth;
+    s->name = name;
+    s->shadowed = *meaning;
+    *meaning = s;
+    s->next = *list;
+    *list = s;
     return s;
 }
 
@@ -99,7 +105,10 @@ static void close_scope(struct px *px)
     size_t kept = scope->pending;
     for (size_t i = scope->pending; i < px->pending.n; i++) {
         struct px_symbol *l = p[i].name->label;
-        if (!l || l->depth != px->depth) { p[kept++] = p[i]; continue; }
+        if (!l || l->depth != px->depth) {
+            p[kept++] = p[i];
+            continue;
+        }
         if (l->targets || l->proto)
             px_fatal(px, 218, p[i].line, "Label expected for forward reference of '%s'", p[i].name->text);
         p[i].operand->target = l->reg;
@@ -133,10 +142,14 @@ static bool at_space(struct px *px, enum sim_space *space)
 {
     static const struct { const char *name; enum sim_space space; } spaces[] = {
         {"reg", SIM_REG}, {"global", SIM_GLOBAL}, {"const", SIM_CONST},
-        {"shared", SIM_SHARED}, {"local", SIM_LOCAL}, {"param", SIM_PARAM} };
+        {"shared", SIM_SHARED}, {"local", SIM_LOCAL}, {"param", SIM_PARAM}
+        };
     if (px->t.kind != T_DOT) return false;
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (!strcmp(px->t.name->text, spaces[i].name)) { *space = spaces[i].space; return true; }
+        if (!strcmp(px->t.name->text, spaces[i].name)) {
+            *space = spaces[i].space;
+            return true;
+        }
     return false;
 }
 
@@ -182,7 +195,11 @@ static void parse_spec(struct px *px, struct spec *spec, bool of_param)
     *spec = (struct spec){ .vec = 1 };
     for (;; ) {
         enum sim_type type;
-        if (at_type(px, &type)) { if (spec->type) px_syntax(px); spec->type = type; px_next(px); }
+        if (at_type(px, &type)) {
+            if (spec->type) px_syntax(px);
+            spec->type = type;
+            px_next(px);
+        }
         else if (px_accept_dot(px, "align")) spec->align = alignment(px);
         else if (px_accept_dot(px, "v2")) spec->vec = 2;
         else if (px_accept_dot(px, "v4")) spec->vec = 4;
@@ -208,7 +225,11 @@ static void parse_dims(struct px *px, struct dims *d, unsigned most)
         if (d->n == MOST_DIMS)
             px_fatal(px, 218, px->t.line, "Arrays of more than %d dimensions are not supported by this CPU device",
                      MOST_DIMS);
-        if (px_is(px, ']')) { if (d->n) px_syntax(px); d->first_open = true; d->size[d->n++] = 0; }
+        if (px_is(px, ']')) {
+            if (d->n) px_syntax(px);
+            d->first_open = true;
+            d->size[d->n++] = 0;
+        }
         else d->size[d->n++] = number(px);
         px_expect(px, ']');
     }
@@ -244,7 +265,10 @@ static void init_store(struct px *px, struct init *in, uint64_t offset, uint64_t
 
 static uint64_t as_float_bits(struct px_value v, unsigned size)     /* a float constant as .f32 or .f64 */
 {
-    float f; double d; uint32_t u = (uint32_t)v.bits; uint64_t w = v.bits;
+    float f;
+    double d;
+    uint32_t u = (uint32_t)v.bits;
+    uint64_t w = v.bits;
     memcpy(&f, &u, 4);
     memcpy(&d, &w, 8);
     if (v.fbits == 32) d = (double)f; else f = (float)d;
@@ -260,8 +284,14 @@ static bool init_address(struct px *px, struct init *in, uint64_t offset)
     unsigned line = px->t.line;
     bool masked = px->t.kind == T_NUMBER && !px->t.fbits && *px->cur == '(';
     uint64_t mask = px->t.value;
-    if (masked) { px_next(px); px_next(px); }
-    if (px->t.kind != T_IDENT || !strcmp(px->t.name->text, "WARP_SZ")) { if (masked) px_syntax(px); return false; }
+    if (masked) {
+        px_next(px);
+        px_next(px);
+    }
+    if (px->t.kind != T_IDENT || !strcmp(px->t.name->text, "WARP_SZ")) {
+        if (masked) px_syntax(px);
+        return false;
+    }
     struct px_name *name = px->t.name;
     px_next(px);
     if (!strcmp(name->text, "generic") && px_accept(px, '(')) {
@@ -275,12 +305,16 @@ static bool init_address(struct px *px, struct init *in, uint64_t offset)
         px_fatal(px, 218, line, "Invalid initial value symbol '%s'", name->text);
     if (s->kind == PX_VAR && s->var->space != SIM_GLOBAL && s->var->space != SIM_CONST)
         px_fatal(px, 218, line, "Variable used as initial value not in .global or .const state space");
-    r.var = s->var; r.func = s->func;
+    r.var = s->var;
+    r.func = s->func;
     if (px_accept(px, '+')) r.addend = (int64_t)px_integer(px);
     if (masked) {
         px_expect(px, ')');
         uint64_t byte = mask;
-        while (byte && !(byte & 0xFF)) { byte >>= 8; r.shift += 8; }
+        while (byte && !(byte & 0xFF)) {
+            byte >>= 8;
+            r.shift += 8;
+        }
         if (byte != 0xFF || in->esize != 1)
             px_error(px, line, "Invalid mask value '0x%llx' used in initializer", (unsigned long long)mask);
     }
@@ -366,7 +400,9 @@ static void parse_registers(struct px *px)
             uint64_t count = number(px);
             px_expect(px, '>');
             struct px_symbol *f = declare(px, name, PX_FAMILY, line);
-            f->count = count; f->type = spec.type; f->vec = spec.vec;
+            f->count = count;
+            f->type = spec.type;
+            f->vec = spec.vec;
             px->scope[px->depth].has_family = true;
             px->epoch++;
         } else {
@@ -397,7 +433,10 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
     if (space == SIM_CONST && px_is(px, '['))
         px_fatal(px, 218, px->t.line,
                  "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
-    if (space == SIM_REG && px->func) { parse_registers(px); return; }
+    if (space == SIM_REG && px->func) {
+        parse_registers(px);
+        return;
+    }
     parse_spec(px, &spec, false);
     do {
         if (px->t.kind != T_IDENT) px_syntax(px);
@@ -410,8 +449,12 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         /* an .extern after the definition adds nothing */
         struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
         v->name = (char *)name->text;
-        v->space = space; v->owner = px->func; v->input = px->input;
-        v->is_extern = l.is_extern; v->is_weak = l.is_weak || l.is_common; v->is_visible = l.is_visible || l.is_common;
+        v->space = space;
+        v->owner = px->func;
+        v->input = px->input;
+        v->is_extern = l.is_extern;
+        v->is_weak = l.is_weak || l.is_common;
+        v->is_visible = l.is_visible || l.is_common;
         set_size(v, &spec, &dims);
         if (!px->func && (space == SIM_LOCAL || space == SIM_REG))
             px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
@@ -423,7 +466,10 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         if (spec.type == SIM_PRED)
             px_error(px, line, "Predicate variable '%s' must be in register state space", name->text);
         if (!known) declare(px, name, PX_VAR, line)->var = v;
-        if (px_accept(px, '=')) { parse_init(px, v, &dims, spec.vec); set_size(v, &spec, &dims); }
+        if (px_accept(px, '=')) {
+            parse_init(px, v, &dims, spec.vec);
+            set_size(v, &spec, &dims);
+        }
         if (v->size == 0 && !l.is_extern && spec.type != SIM_PRED)
             px_error(px, line, "Non-external variable '%s' has incomplete type", name->text);
         if (known) continue;
@@ -576,7 +622,10 @@ static bool skip_directive(struct px *px)
             if (px->t.kind != T_IDENT) px_syntax(px);
             bool label = !strcmp(px->t.name->text, "function_name");
             px_next(px);
-            if (label) { if (px->t.kind != T_IDENT) px_syntax(px); px_next(px); }
+            if (label) {
+                if (px->t.kind != T_IDENT) px_syntax(px);
+                px_next(px);
+            }
             while (px->t.kind == T_NUMBER || px_is(px, '+')) px_next(px);
         }
         return true;
@@ -589,11 +638,18 @@ static bool skip_directive(struct px *px)
         return true;
     }
     if (px_accept_dot(px, "pragma")) {
-        do { if (px->t.kind != T_STRING) px_syntax(px); px_next(px); } while (px_accept(px, ','));
+        do {
+            if (px->t.kind != T_STRING) px_syntax(px);
+            px_next(px);
+        } while (px_accept(px, ','));
         px_expect(px, ';');
         return true;
     }
-    if (px_accept_dot(px, "section")) { skip_section(px); px->has_debug = true; return true; }
+    if (px_accept_dot(px, "section")) {
+        skip_section(px);
+        px->has_debug = true;
+        return true;
+    }
     return false;
 }
 
@@ -605,7 +661,10 @@ static void parse_body(struct px *px)
         if (px->t.kind == T_IDENT) {
             const char *c = px->cur;
             while (*c == ' ' || *c == '\t') c++;
-            if (*c != ':') { px_instruction(px, -1, false); continue; }
+            if (*c != ':') {
+                px_instruction(px, -1, false);
+                continue;
+            }
             struct px_name *name = px->t.name;
             unsigned line = px->t.line;
             px_next(px);
@@ -622,7 +681,8 @@ static void parse_body(struct px *px)
             else px_error(px, px->t.line, "Predicate expression expected");
             if (!s) {
                 struct px_pending *p = px_push(px, &px->pending, sizeof *p);
-                p->name = px->t.name; p->line = px->t.line;
+                p->name = px->t.name;
+                p->line = px->t.line;
                 p->operand = px_alloc(px, sizeof *p->operand);
             }
             px_next(px);
@@ -718,8 +778,12 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
     px_next(px);
     if (px_accept_dot(px, "attribute")) skip_parentheses(px);
     struct sim_func *f = px_alloc(px, sizeof *f);
-    f->image = px->image; f->input = px->input;
-    f->is_entry = is_entry; f->is_extern = l.is_extern; f->is_weak = l.is_weak; f->is_visible = l.is_visible;
+    f->image = px->image;
+    f->input = px->input;
+    f->is_entry = is_entry;
+    f->is_extern = l.is_extern;
+    f->is_weak = l.is_weak;
+    f->is_visible = l.is_visible;
     if (!is_entry && px_is(px, '(')) f->rets = parse_params(px, &f->nrets, false);
     if (px->t.kind != T_IDENT) px_syntax(px);
     struct px_name *name = px->t.name;
@@ -736,7 +800,8 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
     if (g && !(body && g->has_body) && g->is_entry == is_entry) {            /* declared before: the same function */
         params_differ(px, line, f->name, g->params, g->nparams, f->params, f->nparams);
         params_differ(px, line, f->name, g->rets, g->nrets, f->rets, f->nrets);
-        g->is_weak |= f->is_weak; g->is_visible |= f->is_visible;
+        g->is_weak |= f->is_weak;
+        g->is_visible |= f->is_visible;
         if (body) {                                                          /* the parameters' names
                                                                                 are the definition's */
             g->params = f->params;
@@ -764,8 +829,10 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
     f->has_body = true;
     px->func = f;
     px->regs.n = px->instrs.n = px->fvars.n = px->pending.n = 0;
-    px->local_bytes = px->param_bytes = 0; px->param_align = 1;
-    px->scope[0].param_bytes = 0; px->scope[0].pending = 0;
+    px->local_bytes = px->param_bytes = 0;
+    px->param_align = 1;
+    px->scope[0].param_bytes = 0;
+    px->scope[0].pending = 0;
     open_scope(px);
     bind_params(px, f->rets, f->nrets, line);
     bind_params(px, f->params, f->nparams, line);
@@ -789,10 +856,19 @@ static void parse_alias(struct px *px)
     }
     px_expect(px, ';');
     if (!f[0] || !f[1]) return;
-    if (f[0]->has_body) { px_error(px, line, "Illegal redefinition of function '%s' as alias", f[0]->name); return; }
-    if (!f[1]->has_body) { px_error(px, line, "Aliasee '%s' is not defined", f[1]->name); return; }
+    if (f[0]->has_body) {
+        px_error(px, line, "Illegal redefinition of function '%s' as alias", f[0]->name);
+        return;
+    }
+    if (!f[1]->has_body) {
+        px_error(px, line, "Aliasee '%s' is not defined", f[1]->name);
+        return;
+    }
     struct sim_func alias = *f[1];
-    alias.name = f[0]->name; alias.id = f[0]->id; alias.is_weak = f[0]->is_weak; alias.is_visible = f[0]->is_visible;
+    alias.name = f[0]->name;
+    alias.id = f[0]->id;
+    alias.is_weak = f[0]->is_weak;
+    alias.is_visible = f[0]->is_visible;
     *f[0] = alias;
 }
 

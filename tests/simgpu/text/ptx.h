@@ -24,34 +24,45 @@ struct px_symbol {
     struct px_name *name;
     struct px_symbol *shadowed, *next;            /* the outer meaning of the name; the next symbol of the same scope */
     unsigned reg;                                 /* PX_REG: index in func->regs. PX_LABEL: instruction index */
-    uint64_t count; enum sim_type type; unsigned char vec;  /* PX_FAMILY: registers are made at their first use */
+    uint64_t count;
+    enum sim_type type;
+    unsigned char vec;  /* PX_FAMILY: registers are made at their first use */
     struct px_symbol *family;                     /* PX_REG that came from one */
-    struct sim_var *var; struct sim_func *func;
-    struct sim_proto *proto; struct sim_operand *targets; unsigned ntargets;   /* PX_LABEL of a directive */
+    struct sim_var *var;
+    struct sim_func *func;
+    struct sim_proto *proto;
+    struct sim_operand *targets;
+    unsigned ntargets;   /* PX_LABEL of a directive */
 };
 
 struct px_name {                                  /* one per different identifier, directive or modifier of the text */
-    const char *text; unsigned len, hash;
+    const char *text;
+    unsigned len, hash;
     struct px_name *next;
     struct px_symbol *sym, *label;                /* innermost meanings now; labels are a namespace of their own */
-    struct px_symbol *family; unsigned family_epoch;   /* family that covers this name, valid while the epoch stands */
+    struct px_symbol *family;
+    unsigned family_epoch;   /* family that covers this name, valid while the epoch stands */
     short mod, op, sreg;                          /* index in check.c's tables: 0 not asked yet, -1 none */
 };
 
 struct px_token {
     enum px_token_kind kind;
     unsigned line;
-    const char *text; unsigned len;               /* as written; a T_DOT's without the dot,
+    const char *text;
+    unsigned len;               /* as written; a T_DOT's without the dot,
                                                      a T_STRING's without the quotes */
     int punct;
     struct px_name *name;                         /* T_IDENT, T_DOT */
-    uint64_t value; unsigned char fbits; bool is_unsigned;     /* T_NUMBER; fbits as in sim_operand */
+    uint64_t value;
+    unsigned char fbits;
+    bool is_unsigned;     /* T_NUMBER; fbits as in sim_operand */
 };
 
 struct px_block { struct px_block *next; size_t used, cap; };
 struct px_store {                                 /* image->arena */
     struct px_block *blocks;
-    struct px_name **table; unsigned mask, count; /* kept for sim_image_func and sim_image_var */
+    struct px_name **table;
+    unsigned mask, count; /* kept for sim_image_func and sim_image_var */
 };
 
 struct px_vec { void *data; size_t n, cap; };     /* scratch; freed when the parse ends */
@@ -68,8 +79,11 @@ struct px_operand {
 
 struct px_pending {                               /* a use of a name that has no meaning yet:
                                                      a label further down, or unknown */
-    struct sim_operand *operand; struct px_name *name; unsigned line;
-    const char *label_for; bool was_symbol;
+    struct sim_operand *operand;
+    struct px_name *name;
+    unsigned line;
+    const char *label_for;
+    bool was_symbol;
 };
 
 struct px_scope { struct px_symbol *symbols, *labels; size_t pending; uint32_t param_bytes; bool has_family; };
@@ -79,17 +93,20 @@ struct px {
     struct sim_image *image;
     struct sim_log *log;
     unsigned errors, max_version, device_sm;
-    const struct sim_input *inputs; unsigned ninputs, input;    /* `input` is the one that is parsed */
+    const struct sim_input *inputs;
+    unsigned ninputs, input;    /* `input` is the one that is parsed */
     bool debug, has_debug;                        /* .target debug; there is debug information */
     bool more;                                    /* inputs may still come: what is missing is no error yet */
     int result;
     jmp_buf bail;
 
-    const char *cur; unsigned line;               /* lexer */
+    const char *cur;
+    unsigned line;               /* lexer */
     struct px_token t;                            /* the current token */
 
     struct sim_func *func;                        /* the function whose body is parsed, or NULL */
-    struct px_scope scope[PX_MAX_DEPTH + 1]; unsigned depth, epoch;
+    struct px_scope scope[PX_MAX_DEPTH + 1];
+    unsigned depth, epoch;
     uint32_t local_bytes, param_bytes, param_align;    /* of func's frame */
     struct px_vec vars, funcs, instrs, regs, fvars, params, relocs, pending, stack /* px_operand */;
 };
@@ -120,7 +137,12 @@ static inline bool px_accept(struct px *px, int punct)
     px_next(px);
     return true;
 }
-static inline void px_expect(struct px *px, int punct) { if (!px_is(px, punct)) px_syntax(px); px_next(px); }
+
+static inline void px_expect(struct px *px, int punct) {
+    if (!px_is(px, punct)) px_syntax(px);
+    px_next(px);
+}
+
 static inline bool px_dot(const struct px *px, const char *name)
 {
     return px->t.kind == T_DOT && px->t.len == strlen(name) && memcmp(px->t.text, name, px->t.len) == 0;

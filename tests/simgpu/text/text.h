@@ -28,11 +28,13 @@ enum sim_type sim_type_named(const char *name);   /* "u32" -> SIM_U32; SIM_NOTYP
 
 struct sim_reloc {                                /* an address inside an initialiser:
                                                      `generic(g)+8`, `g`, a function */
-    uint64_t offset; uint32_t size;               /* where in the variable, and how many
+    uint64_t offset;
+    uint32_t size;               /* where in the variable, and how many
                                                      bytes (8, or 4, or 1 with a mask) */
     unsigned shift;                               /* 0xFF00(g) and its like: the address is
                                                      shifted right by this before storing */
-    struct sim_var *var; struct sim_func *func;   /* exactly one is set */
+    struct sim_var *var;
+    struct sim_func *func;   /* exactly one is set */
     int64_t addend;
 };
 
@@ -45,8 +47,10 @@ struct sim_var {                                  /* a .global .const .shared .l
     uint64_t size;                                /* bytes in all; 0 for `.extern .shared x[]` */
     bool is_extern, is_weak, is_visible;
     bool is_unsized;                              /* declared [] : dynamic shared memory when space is SIM_SHARED */
-    unsigned char *init; uint64_t init_size;      /* initial bytes, or NULL for zero; the rest up to size is zero */
-    struct sim_reloc *relocs; unsigned nrelocs;
+    unsigned char *init;
+    uint64_t init_size;      /* initial bytes, or NULL for zero; the rest up to size is zero */
+    struct sim_reloc *relocs;
+    unsigned nrelocs;
     uint64_t address;                             /* global and const: device address, set by the module loader.
                                                      param: byte offset in the function's parameter area, a kernel's
                                                      from SIM_PARAM_BASE.
@@ -83,19 +87,24 @@ struct sim_operand {
     int reg;                                      /* index into func->regs, or -1 */
     uint64_t imm;
     const char *name;                             /* SIM_O_SREG: without the component, with the % */
-    struct sim_var *var; struct sim_func *func;
+    struct sim_var *var;
+    struct sim_func *func;
     unsigned target;
-    struct sim_operand *list; unsigned n;
+    struct sim_operand *list;
+    unsigned n;
     struct sim_proto *proto;
 };
 
 #define SIM_MAX_MODS 14
 struct sim_instr {
     const char *op;                               /* "ld", "mad", "bar" ... interned: same text, same pointer */
-    const char *mods[SIM_MAX_MODS]; unsigned nmods; /* "global", "v2", "u32" ... without the dot, in order, interned;
+    const char *mods[SIM_MAX_MODS];
+    unsigned nmods; /* "global", "v2", "u32" ... without the dot, in order, interned;
                                                        `::` parts stay one: "L1::evict_last" */
-    int pred; bool pred_negated;                  /* guard: register index or -1 */
-    struct sim_operand *opd; unsigned n;          /* as written, destination first */
+    int pred;
+    bool pred_negated;                  /* guard: register index or -1 */
+    struct sim_operand *opd;
+    unsigned n;          /* as written, destination first */
     unsigned line;                                /* of the text, for logs and for faults */
 };
 
@@ -109,14 +118,19 @@ struct sim_func {
     unsigned id, input;                           /* index in image->funcs; the text it
                                                      stands in, where several are linked */
     bool is_entry, is_extern, is_weak, is_visible, has_body;
-    struct sim_var *params; unsigned nparams;     /* space SIM_PARAM, address = offset with PTX alignment */
-    struct sim_var *rets; unsigned nrets;         /* likewise, in an area of their own */
+    struct sim_var *params;
+    unsigned nparams;     /* space SIM_PARAM, address = offset with PTX alignment */
+    struct sim_var *rets;
+    unsigned nrets;         /* likewise, in an area of their own */
     uint32_t param_bytes;                         /* end of the last parameter, no tail padding */
-    struct sim_reg *regs; unsigned nregs;
-    struct sim_var **vars; unsigned nvars;        /* function-scope variables of any space,
+    struct sim_reg *regs;
+    unsigned nregs;
+    struct sim_var **vars;
+    unsigned nvars;        /* function-scope variables of any space,
                                                      call-sequence params among them */
     uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
-    struct sim_instr *instrs; unsigned ninstrs;
+    struct sim_instr *instrs;
+    unsigned ninstrs;
     uint32_t maxntid[3], reqntid[3];              /* 0 when not given */
     uint32_t minnctapersm;
 };
@@ -126,8 +140,10 @@ struct sim_image {
     unsigned sm;                                  /* .target sm_75 is 75 */
     bool sm_suffix_a;                             /* sm_90a */
     unsigned address_size;
-    struct sim_var **vars; unsigned nvars;        /* module scope */
-    struct sim_func **funcs; unsigned nfuncs;
+    struct sim_var **vars;
+    unsigned nvars;        /* module scope */
+    struct sim_func **funcs;
+    unsigned nfuncs;
     void *arena;                                  /* owns every string and array above; image.c */
 };
 
