@@ -6648,7 +6648,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 
 typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16,
                                  GXI_FILL32 } gxi_transfer_kind;
-enum { GXI_NOW = 16 };                           /* added to it: without a stream */
+#define GXI_NOW 16                               /* added to it: without a stream */
 typedef struct gxi_side {
     const char *is;
     int         host;                            /* 1: a host pointer, 0: a device address */
@@ -6822,8 +6822,9 @@ static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUst
                                        (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s));
     case GXI_FILL:      return GXI_TRY(cuMemsetD8Async, (to, (unsigned char)x->value, bytes, s));
     case GXI_FILL16:    return GXI_TRY(cuMemsetD16Async, (to, (unsigned short)x->value, bytes / 2, s));
-    default:            return GXI_TRY(cuMemsetD32Async, (to, x->value, bytes / 4, s));
+    case GXI_FILL32:    break;
     }
+    return GXI_TRY(cuMemsetD32Async, (to, x->value, bytes / 4, s));
 }
 /* The same at once. The driver's synchronous calls may return before the device is done (device to device, small
    pageable sources). */

@@ -63,9 +63,22 @@ compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on sta
     file=$out/file.$1; shift
     cat >"$file"
     valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null \
-        "$@" -I../.. -fsyntax-only "$file" 2>&1 |
+        "$@" -I../.. ${how:--fsyntax-only} "$file" 2>&1 |
         sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }'
 }
+# The implementation at -O2 takes valgrind minutes: only where it is asked for (COST_COMPILE=1, as in .ci/run).
+implementation() { # LIMIT FLAG...: billions of instructions
+    limit=$1; shift
+    how="-c -o $out/implementation.o"
+    took=$(printf '#define GPUEXEC_IMPLEMENTATION\n#include "gpuexec.h"\n' | compiler c ${CC:-cc} -std=c99 -O2 "$@")
+    how=
+    echo "compiling the implementation at -O2 $*: $took million instructions, at most $limit"
+    if [ "$took" -gt 0 ] && [ "$took" -le "$limit" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+if [ -n "${COST_COMPILE:-}" ] && ! ${CC:-cc} --version | grep -q clang; then
+    implementation 13200
+    implementation 11400 -DGPUEXEC_NO_MULTI
+fi
 bytes=$(wc -c < ../../gpuexec.h)
 include() { # LANGUAGE INSTRUCTIONS_PER_BYTE COMMAND...: the compiler reads all of it, also what it skips
     language=$1 limit=$(($2 * bytes / 1000000)); shift 2
