@@ -144,17 +144,33 @@ kernels:
 	@sh kernels/make_ptx.sh
 
 VERSION = $(shell sed -n 's/^.define GPUEXEC_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' gpuexec.h | paste -sd. -)
+INCLUDE = $(DESTDIR)$(PREFIX)/include
+SHARE   = $(DESTDIR)$(PREFIX)/share
 install:
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/pkgconfig $(DESTDIR)$(PREFIX)/share/gpuexec
-	install -m 644 gpuexec.h kernels/gpuexec_barrier.cuh $(DESTDIR)$(PREFIX)/include
-	install -m 644 kernels/gpuexec_barrier.ptx $(DESTDIR)$(PREFIX)/share/gpuexec
+	install -d $(INCLUDE) $(SHARE)/gpuexec $(SHARE)/pkgconfig $(SHARE)/cmake/gpuexec
+	install -m 644 gpuexec.h kernels/gpuexec_barrier.cuh $(INCLUDE)
+	install -m 644 kernels/gpuexec_barrier.ptx $(SHARE)/gpuexec
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: gpuexec' \
 	    'Description: kernel execution on NVIDIA GPUs through the CUDA driver API, in one header' 'Version: $(VERSION)' \
-	    'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' > $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
+	    'Cflags: -I$${includedir}' 'Libs: -ldl -lpthread' > $(SHARE)/pkgconfig/gpuexec.pc
+	printf '%s\n' 'if(NOT TARGET gpuexec::gpuexec)' \
+	    '    find_package(Threads REQUIRED)' \
+	    '    get_filename_component(gpuexec_prefix "$${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)' \
+	    '    add_library(gpuexec::gpuexec INTERFACE IMPORTED)' \
+	    '    set_target_properties(gpuexec::gpuexec PROPERTIES' \
+	    '        INTERFACE_INCLUDE_DIRECTORIES "$${gpuexec_prefix}/include"' \
+	    '        INTERFACE_LINK_LIBRARIES "Threads::Threads;$${CMAKE_DL_LIBS}")' \
+	    'endif()' > $(SHARE)/cmake/gpuexec/gpuexecConfig.cmake
+	printf '%s\n' 'set(PACKAGE_VERSION $(VERSION))' \
+	    'if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)' \
+	    '    set(PACKAGE_VERSION_COMPATIBLE TRUE)' \
+	    'endif()' \
+	    'if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)' \
+	    '    set(PACKAGE_VERSION_EXACT TRUE)' \
+	    'endif()' > $(SHARE)/cmake/gpuexec/gpuexecConfigVersion.cmake
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/include/gpuexec.h $(DESTDIR)$(PREFIX)/include/gpuexec_barrier.cuh \
-	    $(DESTDIR)$(PREFIX)/share/pkgconfig/gpuexec.pc
-	rm -rf $(DESTDIR)$(PREFIX)/share/gpuexec
+	rm -f $(INCLUDE)/gpuexec.h $(INCLUDE)/gpuexec_barrier.cuh $(SHARE)/pkgconfig/gpuexec.pc
+	rm -rf $(SHARE)/gpuexec $(SHARE)/cmake/gpuexec
 
 clean:
 	rm -rf build $(BUILD)

@@ -55,6 +55,24 @@ for source in "$out"/*.c "$out"/*.cpp; do
     fi
 done
 
+# The first program with the one change that the README names must print the error that it shows below.
+first=$out/README-line-$(ls "$out" | sed -n 's/^README-line-\([0-9]*\)[.]c$/\1/p' | sort -n | head -n 1).c
+sed -n 's/^Change `\(.*\)` to `\(.*\)`, and the program says.*/\1\n\2/p' README.md >"$out/change"
+awk '/^Change `/ { on = 1 } on && /^```/ { if (inside) exit; inside = 1; next } inside' README.md >"$out/wanted"
+dir=$out/changed; mkdir "$dir"; cp gpuexec.h "$dir"
+awk '
+    NR == FNR { change[NR] = $0; next }
+    (at = index($0, change[1])) { $0 = substr($0, 1, at - 1) change[2] substr($0, at + length(change[1])) }
+    { print }
+' "$out/change" "$first" >"$dir/main.c"
+if ! (cd "$dir" && ${CC:-cc} -std=c99 $SAN_FLAGS main.c -o main -ldl -lpthread) >"$out/log" 2>&1; then
+    bad "the sample error: does not compile" "$out/log"
+elif (cd "$dir" && ./main) >"$out/log" 2>&1 || ! cmp -s "$out/wanted" "$out/log" || cmp -s "$first" "$dir/main.c"; then
+    bad "the sample error: prints something else" "$out/log"
+else
+    ok "the sample error"
+fi
+
 # A reader finds at least the first program, and the header's.
 [ -f "$out/header-start.c" ] && ls "$out"/README-line-*.c >/dev/null 2>&1 && ok "programs found" ||
     { echo "no program found in README.md or in the header's >>start" >"$out/log"; bad "programs found" "$out/log"; }
