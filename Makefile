@@ -32,6 +32,13 @@ endif
 comma  := ,
 DEPEND  = -MMD -MP -MF $@.d
 
+# One short line for each step; with V=1 its command.
+ifneq ($(filter-out 0,$(V)),)
+step =
+else
+step = @echo '  $(1) $@' &&
+endif
+
 SIMGPU   := $(BUILD)/libsimgpu.so
 SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*/*.c))
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
@@ -54,7 +61,7 @@ SIM_CFLAGS = -std=gnu99 -O2 -g1 -fPIC -fvisibility=hidden -ffp-contract=off -fno
     -pthread $(WARN) $(SAN_FLAGS)
 $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
+	$(call step,compile) $(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
 # What computes in a warp's registers, which one thread at a time has, is not for the thread sanitizer, which makes it
 # ten times as slow; nor are the loads and stores of kernels: how these order what they share is their affair.
 ifeq ($(SAN),thread)
@@ -66,44 +73,50 @@ $(BUILD)/simgpu/execute/avx2.o $(BUILD)/simgpu/execute/avx2_memory.o: \
     SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
 endif
 $(SIMGPU): $(SIM_OBJ)
-	$(CC) -shared $(or $(SAN_FLAGS),-Wl$(comma)-z$(comma)defs) -Wl,-soname,libsimgpu.so -o $@ $(SIM_OBJ) -lm -ldl -lpthread
+	$(call step,link   ) $(CC) -shared $(or $(SAN_FLAGS),-Wl$(comma)-z$(comma)defs) -Wl,-soname,libsimgpu.so -o $@ \
+	    $(SIM_OBJ) -lm -ldl -lpthread
 
-# Each example, each test and the probe is one C file and one program. Every test compiles the whole header: with -O0
+# Each example and each test is one C file and one program. Examples share one copy of the implementation here; anywhere
+# else each compiles alone, as its first lines say. Every test compiles the whole header, as it looks inside: with -O0
 # that takes a third of the time.
 UNIT_CFLAGS ?= $(patsubst -O2,-O0,$(CFLAGS))
 C99 = $(CC) -std=c99 $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off $(STRICT) \
     $(SAN_FLAGS) $(DEPEND)
-$(BUILD)/examples/%: examples/%.c
+IMPLEMENTATION := $(BUILD)/implementation.o
+$(IMPLEMENTATION): gpuexec.h
 	@mkdir -p $(@D)
-	$(C99) $< -o $@ -ldl -lpthread
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTATION -x c -c $< -o $@
+$(BUILD)/examples/%: examples/%.c $(IMPLEMENTATION)
+	@mkdir -p $(@D)
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -ldl -lpthread
 $(BUILD)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
-	$(C99) $< -o $@ -lm -ldl -lpthread
+	$(call step,compile) $(C99) $< -o $@ -lm -ldl -lpthread
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
-	$(C99) $< -o $@ -ldl -lpthread
-$(FIND_DEVICE): tests/find_device.c
+	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread
+$(FIND_DEVICE): tests/find_device.c $(IMPLEMENTATION)
 	@mkdir -p $(@D)
-	$(C99) $< -o $@ -ldl -lpthread
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -ldl -lpthread
 
 $(BUILD)/random.d/%.o: tests/random/%.c
 	@mkdir -p $(@D)
-	$(C99) -c $< -o $@
-$(RANDOM): $(patsubst tests/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/random/*.c))
-	$(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED -c $< -o $@
+$(RANDOM): $(patsubst tests/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/random/*.c)) $(IMPLEMENTATION)
+	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 
 # The fuzzing harnesses of tests/fuzz, by default as programs that run files. FUZZ_ENGINE: the compiler's flag that puts
 # libFuzzer in main.c's place.
 FUZZ_CC = $(CC) -std=gnu99 $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
 $(BUILD)/fuzz/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
-	$(FUZZ_CC) -fPIC $(if $(FUZZ_ENGINE),-DFUZZ_ENGINE) -c $< -o $@
+	$(call step,compile) $(FUZZ_CC) -fPIC $(if $(FUZZ_ENGINE),-DFUZZ_ENGINE) -c $< -o $@
 $(BUILD)/fuzz/libsimgpu.so: $(SIM_OBJ) $(BUILD)/fuzz/hook.o
-	$(CC) -shared $(SAN_FLAGS) -Wl,-soname,libsimgpu.so -o $@ $^ -lm -ldl -lpthread
+	$(call step,link   ) $(CC) -shared $(SAN_FLAGS) -Wl,-soname,libsimgpu.so -o $@ $^ -lm -ldl -lpthread
 $(FUZZERS): %: %.o $(BUILD)/fuzz/grammar.o $(BUILD)/fuzz/$(if $(FUZZ_ENGINE),mutate,main).o | $(BUILD)/fuzz/libsimgpu.so
-	$(CC) $(SAN_FLAGS) $(FUZZ_ENGINE) $^ -o $@ -L$(@D) -lsimgpu -Wl,-rpath,'$$ORIGIN' -ldl -lpthread
+	$(call step,link   ) $(CC) $(SAN_FLAGS) $(FUZZ_ENGINE) $^ -o $@ -L$(@D) -lsimgpu -Wl,-rpath,'$$ORIGIN' -ldl -lpthread
 $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
-	$(CC) $(SAN_FLAGS) $^ -o $@
+	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@
 
 # On the GPU if there is one, else on the CPU device, or on whatever GPUEXEC_DRIVER in the environment says.
 run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)

@@ -61,6 +61,12 @@
             return 0;
         }
 
+    Only the call that waits is checked: it returns the first failure of all calls before it. Larger programs keep the
+    implementation in a file of its own, gpuexec.c, which has two lines:
+
+        #define GPUEXEC_IMPLEMENTATION
+        #include "gpuexec.h"
+
     Compile with `cc program.c -o program` (glibc before 2.34: add -ldl -lpthread). Nothing of CUDA is needed to compile
     it; to run it, the machine needs an NVIDIA driver of CUDA 11.4 or later, or the CPU device of gpuexec's repository
     (see >>manual, "setup").
