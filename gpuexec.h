@@ -2200,7 +2200,7 @@ typedef struct gxi_thread_record {
     int      reported;                      /* a wait on another thread has returned it */
     int      ended;                         /* the thread has: kept for streams and gpuexec_shutdown, which report it */
 } gxi_thread_record;
-enum { GXI_ENDED_KEPT = 64 };                    /* so many at most */
+enum { GXI_ENDED_KEPT = 1024 };                    /* so many at most */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* in place of its number, when there was no memory for a record */
 
 typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
@@ -3234,6 +3234,7 @@ struct gxi_context {
     gxi_range *ranges;                           /* and of the allocations in it */
     struct CUevent_st *spare[GXI_SPARE_EVENTS];  /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
     unsigned spares;
+    int refused;                                 /* atomic: some of its streams are marked */
 };
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
 
@@ -3272,7 +3273,10 @@ static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_
 /* With this thread's latched failure. */
 static void gxi_mark(uint64_t stream) {
     gxi_slot *slot = gxi_peek(stream, GXI_STREAM);
-    if (slot) GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
+    const gxi_slot *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
+    if (!context) return;
+    GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
+    GXI_STORE(&gxi_context_of(context)->refused, 1);
 }
 
 static GXI_NOINLINE gxi_slot *gxi_peek_any(uint64_t id) {
@@ -4505,22 +4509,39 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, 
     return cu ? gxi_fail_cu(call, NULL, "the priorities cannot be told") : GPUEXEC_OK;
 }
 
-/* The latched failure, and latched no longer, or else why a call of another thread enqueued nothing on that stream. */
-static gpuexec_result gxi_take_of_stream(gxi_call *call, gxi_slot *stream) {
-    const gpuexec_result result = gxi_take();
-    const uint32_t refused = result ? 0 : GXI_LOAD(&stream->of.refused);
-    if (!refused) return result;
-    GXI_STORE(&stream->of.refused, 0);
+/* What a wait returns for a mark that it took off a stream. */
+static gpuexec_result gxi_take_refused(gxi_call *call, uint32_t refused) {
+    if (!refused) return GPUEXEC_OK;
     if (refused != GXI_LATCH_WITHOUT_TEXT) return gxi_take_of_others(call, refused);
     gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
              "a call enqueued nothing on the stream, and there was no memory to keep its reason");
     return gxi_take();
 }
+/* The latched failure, and latched no longer, or else why a call of another thread enqueued nothing on that stream. */
+static gpuexec_result gxi_take_of_stream(gxi_call *call, gxi_slot *stream) {
+    const gpuexec_result result = gxi_take();
+    const uint32_t refused = result ? 0 : GXI_LOAD(&stream->of.refused);
+    if (refused) GXI_STORE(&stream->of.refused, 0);
+    return result ? result : gxi_take_refused(call, refused);
+}
+/* The same of all streams of a context. Under the mutex, as other threads may destroy some meanwhile. */
 static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *context) {
-    gpuexec_result result = gxi_take();
-    gxi_slot *stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]);
-    for (; stream && !result; stream = gxi_after(stream)) result = gxi_take_of_stream(call, stream);
-    return result;
+    gxi_context *const info = gxi_context_of(context);
+    const gpuexec_result result = gxi_take();
+    uint32_t refused = 0;
+    gxi_slot *stream;
+    if (result || !GXI_LOAD(&info->refused)) return result;
+    gxi_lock(&gxi_tables);
+    GXI_STORE(&info->refused, 0);                /* before looking: whoever marks one meanwhile sets it again */
+    for (stream = gxi_first_held(&info->first[GXI_STREAM]); stream && !refused; stream = gxi_next_held(stream)) {
+        refused = GXI_LOAD(&stream->of.refused);
+        if (!refused) continue;
+        GXI_STORE(&stream->of.refused, 0);
+        if (refused != GXI_LATCH_WITHOUT_TEXT && !gxi_latched_elsewhere(refused)) refused = 0;   /* taken since */
+    }
+    if (refused) GXI_STORE(&info->refused, 1);   /* there may be more */
+    gxi_unlock(&gxi_tables);
+    return gxi_take_refused(call, refused);
 }
 /* The end of a call that waits: its own failure is latched, for gxi_take. */
 static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {

@@ -543,7 +543,7 @@ TEST(shutdown_reports_what_a_living_thread_has_not_taken) {
 TEST(many_threads_end_with_failures) {                       /* more than are kept */
     failing f = fail_set_up();
     int i;
-    for (i = 0; i < 3 * GXI_ENDED_KEPT; i++) in_a_thread(fail_and_end, &f);
+    for (i = 0; i < GXI_ENDED_KEPT + 8; i++) in_a_thread(fail_and_end, &f);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     CHECK_OK(gpuexec_shutdown());
 }
