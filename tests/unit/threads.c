@@ -547,6 +547,33 @@ TEST(many_threads_end_with_failures) {                       /* more than are ke
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     CHECK_OK(gpuexec_shutdown());
 }
+static void *fail_dry(void *user) {
+    CHECK(refused((const failing *)user) != GPUEXEC_OK);
+    return NULL;
+}
+/* Each allocation of the thread that fails is refused, too: with no memory for a text, the mark says that much. */
+TEST(a_refusal_is_reported_without_memory) {
+    gpuexec_setup_desc desc = { 0 };
+    int left, without_text = 0, with_text = 0;
+    desc.realloc_function = test_realloc;
+    for (left = 0; left < 24; left++) {
+        failing f;
+        CHECK_OK(gpuexec_setup(&desc));
+        f = fail_set_up();
+        f.how = left % 2 ? BY_LATCH : BY_LAUNCH;
+        test_blocks_left = left / 2;
+        in_a_thread(fail_dry, &f);
+        test_blocks_left = TEST_BLOCKS_ENOUGH;
+        CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
+        without_text += strstr(gpuexec_error_text(), "no memory to keep its reason") != NULL;
+        with_text += strstr(gpuexec_error_text(), "another thread met it") != NULL;
+        CHECK_OK(gpuexec_stream_sync(f.stream));
+        gpuexec_shutdown();
+        CHECK_EQ(test_blocks, 0);
+    }
+    CHECK(without_text > 0 && with_text > 0);
+}
+
 TEST(without_the_latch_waits_return_their_own_failures) {
     static const gpuexec_stream no_stream = { 0 };
     static const gpuexec_event no_event = { 0 };
