@@ -1,14 +1,46 @@
 /*  cc examples/vector_add.c -o vector_add && ./vector_add
 
-    The smallest complete program: adds two arrays on the device and checks every sum. No call is checked by itself: the
-    first failure is kept, nothing runs after it, and the call that waits reports it.
+    A whole program in one file: adds two arrays on the device and checks every sum. Only the call that waits is
+    checked: it returns the first failure of all calls, and nothing runs after that one. The kernel's PTX is a string
+    here; other examples load it from a file.
 
     Prints:
         1048576 sums, all right: c[1048575] = 3145725
 */
-#include "example.h"                                    /* where the PTX is */
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
+#include <stdio.h>
+
+/* Each thread adds one pair: int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = a[i] + b[i]; */
+static const char ptx[] =
+    ".version 7.0\n"
+    ".target sm_70\n"
+    ".address_size 64\n"
+    ".visible .entry vector_add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n"
+    "    .reg .pred %beyond;\n"
+    "    .reg .b32  %i, %n, %block, %threads;\n"
+    "    .reg .b64  %pa, %pb, %pc, %offset;\n"
+    "    .reg .f32  %x, %y;\n"
+    "    mov.u32        %block, %ctaid.x;\n"
+    "    mov.u32        %threads, %ntid.x;\n"
+    "    mov.u32        %i, %tid.x;\n"
+    "    mad.lo.u32     %i, %block, %threads, %i;\n"
+    "    ld.param.u32   %n, [n];\n"
+    "    setp.ge.u32    %beyond, %i, %n;\n"
+    "    @%beyond ret;\n"
+    "    mul.wide.u32   %offset, %i, 4;\n"
+    "    ld.param.u64   %pa, [a];\n"
+    "    ld.param.u64   %pb, [b];\n"
+    "    ld.param.u64   %pc, [c];\n"
+    "    add.u64        %pa, %pa, %offset;\n"
+    "    add.u64        %pb, %pb, %offset;\n"
+    "    add.u64        %pc, %pc, %offset;\n"
+    "    ld.global.f32  %x, [%pa];\n"
+    "    ld.global.f32  %y, [%pb];\n"
+    "    add.rn.f32     %x, %x, %y;\n"
+    "    st.global.f32  [%pc], %x;\n"
+    "    ret;\n"
+    "}\n";
 
 int main(void)
 {
@@ -21,7 +53,7 @@ int main(void)
     }
 
     gpuexec_context ctx = gpuexec_context_open(0, NULL);                        /* device 0 */
-    gpuexec_module  mod = gpuexec_module_load_file(ctx, example_ptx("vector_add.ptx"), NULL);
+    gpuexec_module  mod = gpuexec_module_load(ctx, ptx, sizeof ptx, NULL);
     gpuexec_kernel  add = gpuexec_kernel_get(mod, "vector_add");
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     da  = gpuexec_alloc(ctx, sizeof a), db = gpuexec_alloc(ctx, sizeof b),
