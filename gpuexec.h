@@ -2317,8 +2317,9 @@ static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes: n
     return block + 1;
 }
 static GXI_NOINLINE void gxi_free(void *p) {
-    gxi_header *block = (gxi_header *)p - 1;
+    gxi_header *block;
     if (!p) return;
+    block = (gxi_header *)p - 1;
     if (block->by->realloc_function) block->by->realloc_function(block->by->realloc_user, block, 0);
     else free(block);
 }
