@@ -2294,7 +2294,13 @@ typedef struct gxi_settings {
     gpuexec_setup_desc         desc;
     const struct gxi_settings *before;
 } gxi_settings;
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (bytes) return realloc(p, bytes);
+    free(p);
+    return NULL;
+}
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0 };
 static const gpuexec_setup_desc *gxi_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.settings);
     return settings ? &settings->desc : &gxi_defaults;
@@ -2310,8 +2316,7 @@ static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes: n
     const gpuexec_setup_desc *by = block ? block->by : gxi_desc();
     const size_t all = bytes + sizeof *block;
     if (all < bytes) return NULL;
-    block = (gxi_header *)(by->realloc_function ? by->realloc_function(by->realloc_user, block, all)
-                           : realloc(block, all));
+    block = (gxi_header *)by->realloc_function(by->realloc_user, block, all);
     if (!block) return NULL;
     block->by = by;
     return block + 1;
@@ -2320,8 +2325,7 @@ static GXI_NOINLINE void gxi_free(void *p) {
     gxi_header *block;
     if (!p) return;
     block = (gxi_header *)p - 1;
-    if (block->by->realloc_function) block->by->realloc_function(block->by->realloc_user, block, 0);
-    else free(block);
+    block->by->realloc_function(block->by->realloc_user, block, 0);
 }
 
 static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
@@ -2523,7 +2527,7 @@ GXI_AT_UNLOAD(gxi_unload) {
     gxi.have_key = 0;
     gxi.unloading = 1;
 #ifndef _WIN32
-    if (had_key && !gxi.started && !gxi_desc()->realloc_function && gxi_thread.epoch == gxi.epoch)
+    if (had_key && !gxi.started && gxi_desc()->realloc_function == gxi_system_realloc && gxi_thread.epoch == gxi.epoch)
         own = gxi_thread.record;
     if (own) {
         gxi_record_unlink(own);
@@ -3071,6 +3075,7 @@ static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_se
     gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings);
     if (!settings) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for what gpuexec_setup is given");
     settings->desc = *desc;
+    if (!desc->realloc_function) settings->desc.realloc_function = gxi_system_realloc;
     settings->before = gxi.settings;
     GXI_STORE(&gxi.settings, settings);
     gxi_text_free(&gxi.start_failure.text);      /* it starts once more */
