@@ -7899,7 +7899,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
                             "kernel \"%s\" was compiled for clusters of %u x %u x %u blocks, "
                             "but %u x %u x %u are asked for", name, own[0], own[1], own[2],
                             cluster[0], cluster[1], cluster[2]);
-        if (grid[i] % cluster[i])
+        if (cluster[i] && grid[i] % cluster[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                             "round the grid up to whole clusters: the kernel checks its index anyway",
                             "grid_%c is %u, which is no multiple of the cluster's %u blocks (kernel \"%s\")", axis[i],
