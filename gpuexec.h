@@ -191,10 +191,10 @@
       pageable memory works too, but the driver stages it, and the call may wait for that. The _now variants have
       finished when they return. gpuexec_copy_explain says of any two addresses whether a copy would be asynchronous,
       and if not, why; and gpuexec_pointer_get_info what an address is: the CUDA runtime's pointers are the same, in
-      both directions. Rows of a matrix with gaps between them: gpuexec_alloc_pitched, gpuexec_copy_in_2d and its like.
+      both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d copies.
       Between devices, gpuexec_copy works always; with gpuexec_peer_enable it does not go through host memory, and
-      kernels can read the other device's memory in place. Pinned and registered memory is so for every device. A copy
-      past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the driver sees it.
+      kernels can read the other device's memory in place. Pinned and registered memory counts as pinned on every device.
+      A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the driver sees it.
       gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
       when memory is short:
           if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // an earlier one would be taken below
@@ -566,13 +566,13 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int dev
    thread's current one. Adopting one twice gives two handles, each with what was made through it; kernels and streams
    of both can be mixed. It must come from the same driver library. If its owner destroys it first, the next call on the
    handle, or on anything made through it, is a STALE_HANDLE, and all these handles end; only a call that runs at the
-   same moment as the destruction is not safe. cuCtxGetId (before CUDA 12.0 cuCtxGetApiVersion, which takes a primary
-   context that was released and retained anew for the same). */
+   same moment as the destruction is not safe. cuCtxGetId (before CUDA 12.0 cuCtxGetApiVersion, which does not
+   distinguish a primary context that was released and retained again). */
 GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(const char *where, struct CUctx_st *native);
 
 /* Adopts a context and takes a usage count of its own, so that the context lives until the last of its users has left,
    whoever that is: of three libraries that share one, each attaches, and each closes its handle when it is done. NULL
-   is the calling thread's current one. Closing the handle of gpuexec_context_create likewise only gives back its count.
+   is the calling thread's current one. Closing the handle of gpuexec_context_create also only gives back its count.
    NOT_SUPPORTED if the driver does not count. No driver tells the count itself. cuCtxAttach and cuCtxDetach (deprecated
    by CUDA, but there in every driver so far); for a device's primary context cuDevicePrimaryCtxRetain and
    cuDevicePrimaryCtxRelease. */
@@ -976,7 +976,7 @@ typedef struct gpuexec_pointer_info {
     gpuexec_ptr base;                       /* where its allocation begins, and that one's bytes; 0 if not known */
     size_t      bytes;
     gpuexec_ptr device_address;            /* of the byte asked for, on that device; 0 if it cannot access it */
-    void       *host_address;              /* likewise, on the host; NULL if that cannot access it, or it is pageable */
+    void       *host_address;              /* on the host; NULL if the host cannot access it, or it is pageable */
     int         ours;                      /* 1: gpuexec made or registered it ... */
     const char *where;                     /* ... here: "main.c:12", until gpuexec_shutdown; else NULL */
 } gpuexec_pointer_info;
@@ -1109,7 +1109,7 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_event_sync_at(const char *wher
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
 
 /* Milliseconds from `start` to `stop`; both must be recorded and reached (gpuexec_event_sync(stop) first). Negative if
-   it cannot be told: gpuexec_error_text() says why. A question. cuEventElapsedTime. */
+   it is not available: gpuexec_error_text() says why. A question. cuEventElapsedTime. */
 GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop);
 
 /* Ends the handle, without waiting; a stream that waits for the event still does. An adopted event itself stays.
@@ -2500,7 +2500,7 @@ static void gxi_record_unlink(gxi_thread_record *record) {           /* gxi_tabl
     *record->link = record->next;
     if (record->next) record->next->link = record->link;
 }
-/* A record that gpuexec_shutdown has freed meanwhile is none of this thread's any more. */
+/* The check: gpuexec_shutdown may have freed the record before the mutex was taken. */
 GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_thread_record *record = (gxi_thread_record *)p;
     gxi_lock(&gxi_tables);
@@ -3507,8 +3507,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
 }
 
 /* A context that somebody else destroyed: the driver crashes over what lived in it (measured: streams, events and
-   launches; made current, it corrupts the heap), but these two questions are safe, and an id is never given again, also
-   not to a primary context that is retained anew. Older drivers have only the second one. */
+   launches; made current, it corrupts the heap), but these two queries are safe, and an id is never reused, not
+   even for a primary context that is retained again. Older drivers have only the second one. */
 /* *id: what it was, and is now; 0 for unknown */
 static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned long long *id) {
     unsigned long long now = 0;

@@ -47,8 +47,7 @@ echo "a module loaded and unloaded beside 10000 objects: $4 % of the time beside
 if [ "$4" -le 120 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 
 # The same on the CPU device, ten times as many. A table through which each call walks would take a hundred times as
-# long;
-# what does not fit into the caches takes 15 to 20 times as long.
+# long; what does not fit into the caches takes 15 to 20 times as long.
 case ${BUILD:-build} in /*) simgpu=$BUILD/libsimgpu.so ;; *) simgpu=../../${BUILD:-build}/libsimgpu.so ;; esac
 ${CC:-cc} -std=c99 -O2 simgpu_objects.c -o "$out/simgpu_objects" -ldl || fail "simgpu_objects.c does not compile"
 said=$("$out/simgpu_objects" "$simgpu") || fail "simgpu_objects.c does not run"
