@@ -193,8 +193,9 @@
       and if not, why; and gpuexec_pointer_get_info what an address is: the CUDA runtime's pointers are the same, in
       both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d copies.
       Between devices, gpuexec_copy works always; with gpuexec_peer_enable it does not go through host memory, and
-      kernels can read the other device's memory in place. Pinned and registered memory counts as pinned on every device.
-      A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the driver sees it.
+      kernels can read the other device's memory in place. Pinned and registered memory counts as pinned on every
+      device. A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the
+      driver sees it.
       gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
       when memory is short:
           if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // an earlier one would be taken below
