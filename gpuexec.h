@@ -2161,7 +2161,7 @@ enum {
    A gxi_call describes the API call under way: its name, the user's place, how it treats the latch, and what the driver
    said last. */
 
-typedef enum gxi_kind_of_call { GXI_MAKES, GXI_WORKS, GXI_WAITS, GXI_ASKS, GXI_CLEANS } gxi_kind_of_call;
+typedef enum gxi_kind_of_call { GXI_MAKES, GXI_WORKS, GXI_WAITS, GXI_QUERIES, GXI_CLEANS } gxi_kind_of_call;
 
 typedef struct gxi_call {
     const char      *function, *where;
@@ -3833,7 +3833,7 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
     const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
     gxi_thread_record *record = gxi_record();
     int kept;
-    GXI_CALL_NO_PLACE(gpuexec_why, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_why, GXI_QUERIES);
     if (gxi_peek_any(id)) return "";
     gxi_lock(&gxi_tables);
     kept = record && (id & GXI_FAILED_BIT) && failed->id == id;
@@ -3853,16 +3853,16 @@ GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_set
 }
 
 GPUEXEC_API int gpuexec_driver_version(void) {
-    GXI_CALL_NO_PLACE(gpuexec_driver_version, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_driver_version, GXI_QUERIES);
     return gxi_begin(call) ? 0 : gxi.version;
 }
 GPUEXEC_API const char *gpuexec_driver_path(void) {
-    GXI_CALL_NO_PLACE(gpuexec_driver_path, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_driver_path, GXI_QUERIES);
     return gxi_begin(call) ? "" : gxi.library_path;
 }
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     void *symbol;
-    GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_QUERIES);
     if (!name) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name is NULL");
         return NULL;
@@ -3934,7 +3934,7 @@ static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
 
 GPUEXEC_API int gpuexec_device_count(void) {
     int count = 0, cu;
-    GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_QUERIES);
     if (gxi_begin(call)) return 0;
     cu = GXI_TRY(cuDeviceGetCount, (&count));
     if (cu == 0 && (count < 0 || count > GXI_MOST_DEVICES)) cu = gxi_note(call, GXI_MADE_NOTHING);
@@ -3985,7 +3985,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
         GXI_DEV_L2_CACHE_SIZE, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN };
     enum { GXI_ASKED = sizeof attributes / sizeof attributes[0] };
     int device = 0, cu = 0, values[GXI_ASKED];
-    GXI_CALL(gpuexec_device_get_info, GXI_ASKS);
+    GXI_CALL(gpuexec_device_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
@@ -4017,7 +4017,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
 
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, int ordinal, int attribute, int *value) {
     int device = 0;
-    GXI_CALL(gpuexec_device_get_attribute, GXI_ASKS);
+    GXI_CALL(gpuexec_device_get_attribute, GXI_QUERIES);
     if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
@@ -4034,7 +4034,7 @@ static int gxi_can_access(gxi_call *call, int device, int peer, int ordinal, int
 }
 GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
     int device = 0, peer = 0, can;
-    GXI_CALL_NO_PLACE(gpuexec_device_can_access_peer, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_device_can_access_peer, GXI_QUERIES);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
     can = gxi_can_access(call, device, peer, ordinal, peer_ordinal);
     return can < 0 ? 0 : can;
@@ -4051,9 +4051,9 @@ static int gxi_ordinal_of(const gxi_slot *slot) {   /* of the object's device; -
 }
 
 /* An API call that only looks at an object; NULL after a failure. */
-static GXI_NOINLINE gxi_slot *gxi_asked(const char *function, uint64_t id, unsigned kind, const char *is) {
+static GXI_NOINLINE gxi_slot *gxi_queried(const char *function, uint64_t id, unsigned kind, const char *is) {
     gxi_call call;
-    return gxi_get(gxi_call_of(&call, function, NULL, GXI_ASKS), id, kind, is);
+    return gxi_get(gxi_call_of(&call, function, NULL, GXI_QUERIES), id, kind, is);
 }
 /* An API call begins with the object that it is given; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
@@ -4269,7 +4269,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_
     return GPUEXEC_OK;
 }
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
-    const gxi_slot *slot = gxi_asked("gpuexec_context_users", context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_queried("gpuexec_context_users", context.id, GXI_CONTEXT, "the context");
     return slot ? gxi_context_count(slot, 0) : 0;
 }
 
@@ -4396,7 +4396,7 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
     gxi_text t = { 0, 0, 0, 0 };
     unsigned depth, i;
     size_t n;
-    GXI_CALL_NO_PLACE(gpuexec_context_stack_text, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_context_stack_text, GXI_QUERIES);
     if (text && bytes) *text = 0;
     if (gxi_begin(call) || gxi_current(call, &current)) return 0;
     depth = gxi_audit_depth();
@@ -4429,17 +4429,17 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
     struct CUctx_st *current;
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_is_current, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_context_is_current, GXI_QUERIES);
     return (slot = gxi_begin_with_context(call, context)) != NULL && gxi_current(call, &current) == GPUEXEC_OK &&
         current == slot->cu_context;
 }
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
-    const gxi_slot *slot = gxi_asked("gpuexec_context_native", context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_queried("gpuexec_context_native", context.id, GXI_CONTEXT, "the context");
     return slot ? slot->cu_context : NULL;
 }
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
-    const gxi_slot *slot = gxi_asked("gpuexec_context_device", context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_queried("gpuexec_context_device", context.id, GXI_CONTEXT, "the context");
     return slot ? gxi_context_of(slot)->ordinal : -1;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *available,
@@ -4447,7 +4447,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpue
     gxi_scope scope;
     size_t a = 0, t = 0;
     int cu;
-    GXI_CALL(gpuexec_context_get_memory, GXI_ASKS);
+    GXI_CALL(gpuexec_context_get_memory, GXI_QUERIES);
     if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuMemGetInfo, (&a, &t));
     gxi_leave(&scope);
@@ -4496,7 +4496,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuex
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
-    GXI_CALL(gpuexec_context_get_limit, GXI_ASKS);
+    GXI_CALL(gpuexec_context_get_limit, GXI_QUERIES);
     if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
     cu = GXI_TRY(cuCtxGetLimit, (value, (int)limit));
@@ -4509,7 +4509,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, 
                                                              int *greatest) {
     gxi_scope scope;
     int cu;
-    GXI_CALL(gpuexec_context_get_priorities, GXI_ASKS);
+    GXI_CALL(gpuexec_context_get_priorities, GXI_QUERIES);
     if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuCtxGetStreamPriorityRange, (least, greatest));
     gxi_leave(&scope);
@@ -5160,7 +5160,7 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
                                    const char *name, const char *ptx, gxi_image_kind kind) {
     char version[32] = "", target[32] = "";
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.version);
     long target_sm = 0;
@@ -5535,27 +5535,27 @@ static gxi_slot *gxi_begin_with_module(gxi_call *call, gpuexec_module module) {
 }
 
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module) {
-    const gxi_slot *slot = gxi_asked("gpuexec_module_native", module.id, GXI_MODULE, "the module");
+    const gxi_slot *slot = gxi_queried("gpuexec_module_native", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.native : NULL;
 }
 GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module) {
-    const gxi_slot *slot = gxi_asked("gpuexec_module_log", module.id, GXI_MODULE, "the module");
+    const gxi_slot *slot = gxi_queried("gpuexec_module_log", module.id, GXI_MODULE, "the module");
     return slot && slot->is.module.info->log ? slot->is.module.info->log : "";
 }
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module) {
-    const gxi_slot *slot = gxi_asked("gpuexec_module_jit_ms", module.id, GXI_MODULE, "the module");
+    const gxi_slot *slot = gxi_queried("gpuexec_module_jit_ms", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->jit_ms : -1.0;
 }
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module) {
-    const gxi_slot *slot = gxi_asked("gpuexec_module_threads_per_block", module.id, GXI_MODULE, "the module");
+    const gxi_slot *slot = gxi_queried("gpuexec_module_threads_per_block", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->threads_per_block : -1;
 }
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module) {
-    const gxi_slot *slot = gxi_asked("gpuexec_module_kernel_count", module.id, GXI_MODULE, "the module");
+    const gxi_slot *slot = gxi_queried("gpuexec_module_kernel_count", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->nkernels : -1;
 }
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index) {
-    const gxi_slot *slot = gxi_asked("gpuexec_module_kernel_name", module.id, GXI_MODULE, "the module");
+    const gxi_slot *slot = gxi_queried("gpuexec_module_kernel_name", module.id, GXI_MODULE, "the module");
     return slot && index >= 0 && index < slot->is.module.info->nkernels ? slot->is.module.info->kernels[index] : NULL;
 }
 static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name, size_t *bytes) {
@@ -5802,12 +5802,12 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
     return handle;
 }
 
-static gxi_slot *gxi_ask_kernel(gxi_call *call, gpuexec_kernel kernel) {
+static gxi_slot *gxi_find_kernel(gxi_call *call, gpuexec_kernel kernel) {
     return gxi_get(call, kernel.id, GXI_KERNEL, "the kernel");
 }
 
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
-    const gxi_slot *slot = gxi_asked("gpuexec_kernel_native", kernel.id, GXI_KERNEL, "the kernel");
+    const gxi_slot *slot = gxi_queried("gpuexec_kernel_native", kernel.id, GXI_KERNEL, "the kernel");
     return slot ? slot->is.kernel.native : NULL;
 }
 
@@ -5816,10 +5816,10 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     int values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY + 1] = { 0 }, i;
     gxi_slot *slot;
     int cu;
-    GXI_CALL(gpuexec_kernel_get_info, GXI_ASKS);
+    GXI_CALL(gpuexec_kernel_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_ask_kernel(call, kernel))) return gxi_failed_with();
+    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
     info->name = slot->is.kernel.info->name;
     info->parameters = slot->is.kernel.sizes ? slot->is.kernel.sizes[0] : -1;
     for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++) {
@@ -5845,18 +5845,18 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     return GPUEXEC_OK;
 }
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
-    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
+    const gxi_slot *slot = gxi_queried("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
     return slot && slot->is.kernel.sizes && index >= 0 &&
         index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[index + 1] : 0;
 }
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index) {
-    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_type", kernel.id, GXI_KERNEL, "the kernel");
+    const gxi_slot *slot = gxi_queried("gpuexec_kernel_parameter_type", kernel.id, GXI_KERNEL, "the kernel");
     if (!slot || !slot->is.kernel.sizes || index < 0 || index >= slot->is.kernel.sizes[0])
         return GPUEXEC_PARAMETER_UNKNOWN;
     return (gpuexec_parameter_type)slot->is.kernel.sizes[2 * slot->is.kernel.sizes[0] + index + 1];
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
-    const gxi_slot *slot = gxi_asked("gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
+    const gxi_slot *slot = gxi_queried("gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
     return slot && slot->is.kernel.sizes && index >= 0 &&
         index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
 }
@@ -5890,8 +5890,8 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
     gxi_scope scope;
     size_t bytes;
     int blocks = -1, cu;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_ASKS);
-    if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_QUERIES);
+    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
     cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                  (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
@@ -5907,9 +5907,9 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
     gxi_scope scope;
     size_t bytes;
     int threads = 0, grid = 0, cu;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_best_block, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_kernel_best_block, GXI_QUERIES);
     if (blocks) *blocks = 0;
-    if (!(slot = gxi_ask_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
+    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
     cu = GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, slot->is.kernel.native, NULL, bytes, 0));
     gxi_leave(&scope);
@@ -6326,11 +6326,11 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
 }
 
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker) {
-    const gxi_slot *slot = gxi_asked("gpuexec_linker_log", linker.id, GXI_LINKER, "the linker");
+    const gxi_slot *slot = gxi_queried("gpuexec_linker_log", linker.id, GXI_LINKER, "the linker");
     return slot && slot->is.linker.info->log ? slot->is.linker.info->log : "";
 }
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker) {
-    const gxi_slot *slot = gxi_asked("gpuexec_linker_ms", linker.id, GXI_LINKER, "the linker");
+    const gxi_slot *slot = gxi_queried("gpuexec_linker_ms", linker.id, GXI_LINKER, "the linker");
     return slot ? slot->is.linker.info->ms : -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker) {
@@ -6655,7 +6655,7 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
 }
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
                                                        gpuexec_pointer_info *info) {
-    GXI_CALL(gpuexec_pointer_get_info, GXI_ASKS);
+    GXI_CALL(gpuexec_pointer_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_begin(call)) return gxi_failed_with();
@@ -6721,7 +6721,7 @@ static void gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer
     gxi_call own = *caller, *const call = &own;  /* its answers must not stand in the caller's place */
     gpuexec_pointer_info info;
     uint64_t left;
-    call->kind = GXI_ASKS;
+    call->kind = GXI_QUERIES;
     if (gxi_pointer(call, side->address, &info)) return;
     left = info.bytes - (side->address - info.base);
     if (info.kind == GPUEXEC_MEMORY_PAGEABLE) {
@@ -7025,7 +7025,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     gxi_text t = { 0, 0, 0, 0 };
     gxi_slot *slot, *home;
     int i, odd = -1, host = 0, managed = 0, engines, device, other, can = 0;
-    GXI_CALL_NO_PLACE(gpuexec_copy_explain, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_copy_explain, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
@@ -7199,7 +7199,7 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpue
     return handle;
 }
 
-static gxi_slot *gxi_ask_stream(gxi_call *call, gpuexec_stream stream) {
+static gxi_slot *gxi_find_stream(gxi_call *call, gpuexec_stream stream) {
     return gxi_get(call, stream.id, GXI_STREAM, "the stream");
 }
 
@@ -7208,7 +7208,7 @@ static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
 }
 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
-    const gxi_slot *slot = gxi_asked("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
+    const gxi_slot *slot = gxi_queried("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
     return slot ? slot->is.stream.native : NULL;
 }
 
@@ -7224,7 +7224,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_ask_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
         return gxi_take();
     cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
     gxi_leave(&scope);
@@ -7235,7 +7235,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
-    GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
     gxi_leave(&scope);
@@ -7345,7 +7345,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     gxi_scope scope;
     unsigned flags = 0;
     int cu;
-    GXI_CALL(gpuexec_stream_get_info, GXI_ASKS);
+    GXI_CALL(gpuexec_stream_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
@@ -7361,7 +7361,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
     gxi_slot *slot;
     GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
     if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_stream(call, stream))) return gxi_failed_with();
+    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
     if (slot->legacy)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the %s stream cannot be destroyed; it ends with its context",
                         slot->legacy == 1 ? "legacy" : "per-thread");
@@ -7424,7 +7424,7 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexe
     return handle;
 }
 
-static gxi_slot *gxi_ask_event(gxi_call *call, gpuexec_event event, const char *is) {
+static gxi_slot *gxi_find_event(gxi_call *call, gpuexec_event event, const char *is) {
     return gxi_get(call, event.id, GXI_EVENT, is);
 }
 
@@ -7433,13 +7433,13 @@ static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const
 }
 
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
-    const gxi_slot *slot = gxi_asked("gpuexec_event_native", event.id, GXI_EVENT, "the event");
+    const gxi_slot *slot = gxi_queried("gpuexec_event_native", event.id, GXI_EVENT, "the event");
     return slot ? slot->is.event.native : NULL;
 }
 static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e, *slot;
     gpuexec_result result;
-    if (!(e = gxi_begin_with_event(call, event, "the event")) || !(slot = gxi_ask_stream(call, stream)))
+    if (!(e = gxi_begin_with_event(call, event, "the event")) || !(slot = gxi_find_stream(call, stream)))
         return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
@@ -7490,7 +7490,7 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_ask_event(call, event, "the event")) ||
+    if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
         gxi_event_refused(call, slot, "the event"))
         return gxi_take();
     gxi_waited(call, GXI_TRY(cuEventSynchronize, (slot->is.event.native)), slot, "the event");
@@ -7499,7 +7499,7 @@ GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_even
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
     int cu;
-    GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
         return gxi_failed_with();
     cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
@@ -7527,9 +7527,9 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
     gxi_slot *a, *b;
     float ms = 0;
     int cu;
-    GXI_CALL(gpuexec_event_elapsed_ms, GXI_ASKS);
+    GXI_CALL(gpuexec_event_elapsed_ms, GXI_QUERIES);
     if (!(a = gxi_begin_with_event(call, start, "the start event")) ||
-        !(b = gxi_ask_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
+        !(b = gxi_find_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
         return -1.0;
     cu = GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native));
     if (cu == 0 && ms >= 0) return (double)ms;
@@ -7588,7 +7588,7 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
     int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes), multiprocessors;
     const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL),
                    *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_ASKS);
+    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_QUERIES);
     if (per_multiprocessor < 0 || !context) return -1;
     if (gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors) == 0)
         return per_multiprocessor * multiprocessors;
@@ -7861,7 +7861,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     const uint64_t blocks = gxi_cluster_blocks(desc);
     const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z };
     unsigned cluster[3], own[3];
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_extended e;
     gxi_scope scope;
     int i, values[4], most = 0, has = 0, capability;
@@ -7934,7 +7934,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
                                      GXI_DEV_MAX_GRID_DIM_X, GXI_DEV_MAX_GRID_DIM_X + 1, GXI_DEV_MAX_GRID_DIM_X + 2 };
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_NUM_REGS };
     const char *name = kernel->is.kernel.info->name;
-    gxi_call ask = { call->function, NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
+    gxi_call ask = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel);
     const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z }, block[3] = { d->block_x, d->block_y, d->block_z };
@@ -8038,11 +8038,11 @@ static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cur
                     (void *)s->cu_context);
 }
 /* What every launch checks before the driver: handles, one context, the arguments. 0 after a failure. */
-static GXI_COLD int gxi_ask_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream,
+static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream,
                                    const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
-    if (!(*k = gxi_ask_kernel(call, kernel))) return 0;
+    if (!(*k = gxi_find_kernel(call, kernel))) return 0;
     *s = gxi_peek(stream.id, GXI_STREAM);       /* of the kernel's context: whether that lives was asked a moment ago */
-    if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_ask_stream(call, stream))) return 0;
+    if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_find_stream(call, stream))) return 0;
     if ((*k)->cu_context != (*s)->cu_context)
         gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module in the stream's", *k, *s);
     else if (!gxi_args_fit((*k)->is.kernel.sizes, args))
@@ -8065,7 +8065,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     gxi_fill_dims(&dims);
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_begin(call) || !gxi_ask_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
+    if (gxi_begin(call) || !gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
     if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, "
                         "priority, programmatic and memory_sync_domain 0", "launch attributes (cuLaunchKernelEx, "
@@ -8217,7 +8217,7 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     return handle;
 }
 
-static gxi_slot *gxi_ask_params(gxi_call *call, gpuexec_params params) {
+static gxi_slot *gxi_find_params(gxi_call *call, gpuexec_params params) {
     return gxi_get(call, params.id, GXI_PARAMS, "the parameter block");
 }
 
@@ -8241,7 +8241,7 @@ static gpuexec_result gxi_params_added(const gxi_call *call, gpuexec_params para
 }
 static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, const void *value, size_t bytes,
                                         size_t alignment, unsigned kind) {
-    gxi_slot *slot = gxi_ask_params(call, params);
+    gxi_slot *slot = gxi_find_params(call, params);
     gxi_block *b;
     size_t end = 0;
     if (!slot) return gxi_failed_with();
@@ -8295,17 +8295,17 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuex
     return gxi_params_added(call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
 }
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
-    const gxi_slot *slot = gxi_asked("gpuexec_params_count", params.id, GXI_PARAMS, "the parameter block");
+    const gxi_slot *slot = gxi_queried("gpuexec_params_count", params.id, GXI_PARAMS, "the parameter block");
     return slot ? (int)gxi_block_of(slot)->count : -1;
 }
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
-    const gxi_slot *slot = gxi_asked("gpuexec_params_offset", params.id, GXI_PARAMS, "the parameter block");
+    const gxi_slot *slot = gxi_queried("gpuexec_params_offset", params.id, GXI_PARAMS, "the parameter block");
     return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count
         ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
 }
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes) {
     GXI_CALL(gpuexec_params_data, GXI_MAKES);
-    gxi_slot *slot = gxi_ask_params(call, params);
+    gxi_slot *slot = gxi_find_params(call, params);
     if (bytes) *bytes = 0;
     if (!slot) return NULL;
     if (gxi_block_of(slot)->refused) {
@@ -8318,7 +8318,7 @@ GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params param
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params) {
     gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     GXI_CALL(gpuexec_params_args, GXI_MAKES);
-    gxi_slot *slot = gxi_ask_params(call, params);
+    gxi_slot *slot = gxi_find_params(call, params);
     if (slot && gxi_block_of(slot)->refused) gxi_fail_refused(call, gxi_block_of(slot));
     else if (slot) args = gxi_block_args(gxi_block_of(slot));
     args.typed = GXI_OF_BLOCK;                   /* a launch looks at the block again, also if it is not alive now */
@@ -8390,8 +8390,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     const char *name;
     unsigned i;
     int most, fits;
-    GXI_CALL(gpuexec_params_check, GXI_ASKS);
-    if (!(slot = gxi_ask_params(call, params)) || gxi_begin(call) || !(k = gxi_ask_kernel(call, kernel)))
+    GXI_CALL(gpuexec_params_check, GXI_QUERIES);
+    if (!(slot = gxi_find_params(call, params)) || gxi_begin(call) || !(k = gxi_find_kernel(call, kernel)))
         return gxi_failed_with();
     b = gxi_block_of(slot);
     if (b->refused) return gxi_fail_refused(call, b);
@@ -8431,7 +8431,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
 
 GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_params params) {
     GXI_CALL(gpuexec_params_clear, GXI_MAKES);
-    gxi_slot *slot = gxi_ask_params(call, params);
+    gxi_slot *slot = gxi_find_params(call, params);
     gxi_block *b;
     if (!slot) return gxi_failed_with();
     b = gxi_block_of(slot);
@@ -8463,7 +8463,7 @@ struct gxi_prepared {
 };
 #define GXI_LOOK UINT64_MAX
 
-static gxi_slot *gxi_ask_prepared(gxi_call *call, gpuexec_prepared prepared) {
+static gxi_slot *gxi_find_prepared(gxi_call *call, gpuexec_prepared prepared) {
     return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch");
 }
 
@@ -8554,7 +8554,7 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kerne
     gpuexec_prepared handle = { 0 };
     gxi_slot *k, *s;
     GXI_CALL(gpuexec_prepare, GXI_MAKES);
-    if (gxi_begin(call) == GPUEXEC_OK && gxi_ask_launch(call, kernel, stream, &args, &k, &s) &&
+    if (gxi_begin(call) == GPUEXEC_OK && gxi_find_launch(call, kernel, stream, &args, &k, &s) &&
         gxi_prepare_kernel(call, k, &dims) == GPUEXEC_OK)
         handle.id = gxi_prepared_new(call, k, s, &dims, &args);
     handle.id = gxi_or_failed(handle.id, GXI_PREPARED);
@@ -8562,7 +8562,7 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kerne
 }
 
 static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
-    gxi_slot *slot = gxi_ask_prepared(call, prepared);
+    gxi_slot *slot = gxi_find_prepared(call, prepared);
     const gxi_block *b;
     const char *name;
     if (!slot) return NULL;
@@ -8597,8 +8597,8 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_p
     gxi_slot *slot, *k;
     gxi_prepared *p;
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
-    if (!(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot) ||
-        !(k = gxi_ask_kernel(call, gxi_prepared_of(slot)->kernel)) || gxi_prepare_kernel(call, k, &dims))
+    if (!(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot) ||
+        !(k = gxi_find_kernel(call, gxi_prepared_of(slot)->kernel)) || gxi_prepare_kernel(call, k, &dims))
         return gxi_failed_with();
     p = gxi_prepared_of(slot);
     gxi_config(&p->config, &dims, p->config.stream);
@@ -8614,7 +8614,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
     slot = gxi_peek(prepared.id, GXI_PREPARED);
     if (slot) call->stream = gxi_prepared_of(slot)->stream.id;
-    if (gxi_begin(call) || !(slot = gxi_ask_prepared(call, prepared)) || gxi_prepared_lives(call, slot))
+    if (gxi_begin(call) || !(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot))
         return gxi_failed_with();
     p = gxi_prepared_of(slot);
     args = gxi_block_args(&p->block);
@@ -8808,7 +8808,7 @@ static gxi_slot *gxi_barrier_gone(const gxi_call *call, const gxi_barrier *b) {
     }
     return NULL;
 }
-static gxi_slot *gxi_ask_barrier(gxi_call *call, gpuexec_barrier barrier) {
+static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
     gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"),
              *gone = slot ? gxi_barrier_gone(call, slot->is.barrier.info) : NULL;
     if (!gone) return slot;
@@ -8859,14 +8859,14 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     unsigned i, ms, silent;
     int waits = 1;
     gxi_barrier *b;
-    const gxi_call ask = { "gpuexec_barrier_check", NULL, GXI_ASKS, 0, 0, 0, 0, 0 };        /* as the trace names it */
+    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };    /* as the trace names it */
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi_barriers; b; b = b->next)
-        if (!gxi_barrier_gone(&ask, b)) gxi_barrier_leave(b, NULL, NULL);
+        if (!gxi_barrier_gone(&query, b)) gxi_barrier_leave(b, NULL, NULL);
     for (ms = 0; waits && ms < GXI_ALL_MS; ms++) {
         waits = 0;
         for (b = gxi_barriers; b; b = b->next) {
-            if (!GXI_LOAD(&b->given) || gxi_barrier_gone(&ask, b)) continue;
+            if (!GXI_LOAD(&b->given) || gxi_barrier_gone(&query, b)) continue;
             for (i = 0, silent = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
             waits |= silent > 1 && (silent < b->count || ms < GXI_FIRST_MS);
         }
@@ -8875,7 +8875,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     for (b = gxi_barriers; b; b = b->next) {
         gxi_text said = { 0, 0, 0, 0 };
         int reported = 0;
-        if (gxi_barrier_gone(&ask, b)) continue;
+        if (gxi_barrier_gone(&query, b)) continue;
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
         if (reported && gxi_barrier_tell(&said, b)) {
             GXI_STORE(&b->told, 1);
@@ -9084,7 +9084,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
     gxi_slot *slot;
     gxi_barrier *b;
     GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
-    if (!(slot = gxi_ask_barrier(call, barrier))) return 0;
+    if (!(slot = gxi_find_barrier(call, barrier))) return 0;
     b = slot->is.barrier.info;
     if (index < b->count) {
         GXI_STORE(&b->given, 1);
@@ -9095,25 +9095,25 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
     return 0;
 }
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier) {
-    GXI_CALL_NO_PLACE(gpuexec_barrier_is_direct, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_barrier(call, barrier);
+    GXI_CALL_NO_PLACE(gpuexec_barrier_is_direct, GXI_QUERIES);
+    gxi_slot *slot = gxi_find_barrier(call, barrier);
     return slot ? slot->is.barrier.info->direct : 0;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier) {
-    GXI_CALL_NO_PLACE(gpuexec_barrier_check, GXI_ASKS);
-    gxi_slot *slot = gxi_ask_barrier(call, barrier);
+    GXI_CALL_NO_PLACE(gpuexec_barrier_check, GXI_QUERIES);
+    gxi_slot *slot = gxi_find_barrier(call, barrier);
     return slot ? gxi_barrier_broken(call, slot->is.barrier.info) : gxi_failed_with();
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_abort, GXI_CLEANS);
-    gxi_slot *slot = gxi_ask_barrier(call, barrier);
+    gxi_slot *slot = gxi_find_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
     gxi_barrier_leave(slot->is.barrier.info, "gpuexec_barrier_abort was called", where);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_reset, GXI_MAKES);
-    gxi_slot *slot = gxi_ask_barrier(call, barrier);
+    gxi_slot *slot = gxi_find_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
     return gxi_barrier_clear(call, slot->is.barrier.info)
         ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
@@ -9122,7 +9122,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec
     gxi_slot *slot;
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
-    if (!(slot = gxi_ask_barrier(call, barrier))) return gxi_failed_with();
+    if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_with();
     return gxi_barrier_destroy(call, slot);
 }
 
@@ -9573,7 +9573,7 @@ static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_laun
     if (!desc) desc = &defaults;
     if (gxi_multi_check_desc(call, list, count, desc)) return gxi_failed_with();
     if (desc->barrier.id) {
-        if (!(barrier = gxi_ask_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier->is.barrier.info))
+        if (!(barrier = gxi_find_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier->is.barrier.info))
             return gxi_failed_with();
         if (barrier->is.barrier.info->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make a barrier for exactly the devices of the launch",

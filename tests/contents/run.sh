@@ -2,13 +2,15 @@
 # The header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no
 # reference to a tag that is not there; the version in the banner against the macros; and that no section calls one
 # below it: a static function that is declared before it is defined is declared in the section that defines it.
-# Then the lines of all files: lines.sh.
+# Then the lines of all files (lines.sh) and their phrases (phrases.sh).
 cd "$(dirname "$0")/../.." || exit 1
 . tests/contents/lines.sh
-lines=$(check_lines)
-printf '%s\n' "$lines" | sed '$d'
-counts=$(printf '%s\n' "$lines" | sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/-v passed=\1 -v failed=\2/p')
-awk ${counts:--v failed=1} '
+. tests/contents/phrases.sh
+checked=$(check_lines; check_phrases)
+printf '%s\n' "$checked" | grep -v '^[0-9]* passed, [0-9]* failed$'
+counts=$(printf '%s\n' "$checked" |
+    awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 } END { print "-v passed=" p " -v failed=" f }')
+awk $counts '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     function close_section() { if (mark && NR - start > longest) { longest = NR - start; longest_name = mark } }
 

@@ -510,12 +510,12 @@ static gpuexec_result fault_last(void) {
     } while (fault_again((ok) ? GPUEXEC_OK : fault_last()))
 #define WORK(call)                  STEP(GXI_WORKS, call)
 #define WAIT(call)                  STEP(GXI_WAITS, call)
-#define ASK(call)                   STEP(GXI_ASKS, call)
+#define ASK(call)                   STEP(GXI_QUERIES, call)
 #define DO(call)                    STEP(GXI_MAKES, call)                           /* makes, but no handle */
 #define MAKE(handle, call)          VALUE(GXI_MAKES, #call, handle, call, gpuexec_ok(handle))
 #define GET(v, call)                VALUE(GXI_MAKES, #call, v, call, v != 0)        /* an address */
 #define MAKE_WORK(handle, call)     VALUE(GXI_WORKS, #call, handle, call, gpuexec_ok(handle))
-#define TELL(v, call, ok)           VALUE(GXI_ASKS, #call, v, call, ok)
+#define TELL(v, call, ok)           VALUE(GXI_QUERIES, #call, v, call, ok)
 #define PUSH(call) \
     do { \
         fault_step(GXI_MAKES, #call, __LINE__); \

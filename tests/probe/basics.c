@@ -6,14 +6,14 @@ static void preinit(void) {
     void  *c = NULL;
     int    n = 0;
     size_t bytes = 0;
-    ASK("current", cu.current(&c));
-    ASK("count", cu.count(&n));
-    ASK("memory", cu.memory(&bytes, &bytes));
-    ASK("version", cu.version(&n));
-    ASK("init_1", cu.init(1));
-    ASK("init_0", cu.init(0));
-    ASK("device_-1", cu.device(&n, -1));
-    ASK("device_9999", cu.device(&n, 9999));
+    PROBE("current", cu.current(&c));
+    PROBE("count", cu.count(&n));
+    PROBE("memory", cu.memory(&bytes, &bytes));
+    PROBE("version", cu.version(&n));
+    PROBE("init_1", cu.init(1));
+    PROBE("init_0", cu.init(0));
+    PROBE("device_-1", cu.device(&n, -1));
+    PROBE("device_9999", cu.device(&n, 9999));
 }
 
 static void noctx(void) {
@@ -21,17 +21,17 @@ static void noctx(void) {
     void *object = NULL;
     int   device = 0;
     cu.init(0);
-    ASK("alloc", cu.alloc(&p, 4));
-    ASK("stream", cu.stream(&object, 0, 0));
-    ASK("event", cu.event(&object, 0));
-    ASK("sync", cu.sync());
-    ASK("device", cu.context_device(&device));
-    ASK("current", cu.current(&object));
-    ASK("pop", cu.pop(&object));
-    ASK("load", cu.load(&object, module_text));
-    ASK("free_0", cu.free(0));
-    ASK("release_unretained", cu.release(0));
-    ASK("reset_unretained", cu.reset(0));
+    PROBE("alloc", cu.alloc(&p, 4));
+    PROBE("stream", cu.stream(&object, 0, 0));
+    PROBE("event", cu.event(&object, 0));
+    PROBE("sync", cu.sync());
+    PROBE("device", cu.context_device(&device));
+    PROBE("current", cu.current(&object));
+    PROBE("pop", cu.pop(&object));
+    PROBE("load", cu.load(&object, module_text));
+    PROBE("free_0", cu.free(0));
+    PROBE("release_unretained", cu.release(0));
+    PROBE("reset_unretained", cu.reset(0));
 }
 
 static void *destroyed_elsewhere;
@@ -41,9 +41,9 @@ static void *other_thread(void *unused) {
     (void)unused;
     cu.set_current(destroyed_elsewhere);
     sleep_ms(700);
-    ASK("there_alloc", cu.alloc(&p, 4));
-    ASK("there_sync", cu.sync());
-    ASK("there_current", cu.current(&c));
+    PROBE("there_alloc", cu.alloc(&p, 4));
+    PROBE("there_sync", cu.sync());
+    PROBE("there_current", cu.current(&c));
     return NULL;
 }
 static void contexts(void) {
@@ -51,31 +51,31 @@ static void contexts(void) {
     ptr   p = 0;
     pthread_t thread;
     cu.init(0);
-    ASK("create_a", cu.create(&a, 0, 0));
-    ASK("create_b", cu.create(&b, 0, 0));
-    ASK("pop_b", cu.pop(&c));
-    ASK("popped_is_b", c == b);
+    PROBE("create_a", cu.create(&a, 0, 0));
+    PROBE("create_b", cu.create(&b, 0, 0));
+    PROBE("pop_b", cu.pop(&c));
+    PROBE("popped_is_b", c == b);
     cu.current(&c);
-    ASK("current_is_a", c == a);
-    ASK("destroy_b", cu.destroy(b));
-    ASK("set_null", cu.set_current(NULL));
+    PROBE("current_is_a", c == a);
+    PROBE("destroy_b", cu.destroy(b));
+    PROBE("set_null", cu.set_current(NULL));
     cu.current(&c);
-    ASK("current_is_null", c == NULL);
+    PROBE("current_is_null", c == NULL);
     destroyed_elsewhere = a;
     cu.set_current(a);
     if (pthread_create(&thread, NULL, other_thread, NULL)) return;
     sleep_ms(200);
-    ASK("destroy_a_current_here_and_there", cu.destroy(a));
+    PROBE("destroy_a_current_here_and_there", cu.destroy(a));
     cu.current(&c);
-    ASK("popped_here", c == NULL);
+    PROBE("popped_here", c == NULL);
     pthread_join(thread, NULL);
-    ASK("retain", cu.retain(&a, 0));
-    ASK("set_primary", cu.set_current(a));
-    ASK("release", cu.release(0));
-    ASK("alloc_in_released", cu.alloc(&p, 4));
+    PROBE("retain", cu.retain(&a, 0));
+    PROBE("set_primary", cu.set_current(a));
+    PROBE("release", cu.release(0));
+    PROBE("alloc_in_released", cu.alloc(&p, 4));
     cu.current(&c);
-    ASK("still_current", c == a);
-    ASK("destroy_primary", cu.destroy(a));
+    PROBE("still_current", c == a);
+    PROBE("destroy_primary", cu.destroy(a));
 }
 
 static void mem(void) {
@@ -83,19 +83,19 @@ static void mem(void) {
     char     host[16] = "";
     unsigned type = 77;
     open_one();
-    ASK("alloc_0", cu.alloc(&p, 0));
-    ASK("alloc_huge", cu.alloc(&p, (size_t)1 << 60));
-    ASK("free_0", cu.free(0));
-    ASK("free_interior", cu.free(memory[0] + 16));
-    ASK("free_garbage", cu.free(0xdead00));
-    ASK("to_device_past_end", cu.to_device(memory[0] + 4090, host, 16));
-    ASK("to_device_null_0", cu.to_device(memory[0], NULL, 0));
-    ASK("to_device_null_4", cu.to_device(memory[0], NULL, 4));
+    PROBE("alloc_0", cu.alloc(&p, 0));
+    PROBE("alloc_huge", cu.alloc(&p, (size_t)1 << 60));
+    PROBE("free_0", cu.free(0));
+    PROBE("free_interior", cu.free(memory[0] + 16));
+    PROBE("free_garbage", cu.free(0xdead00));
+    PROBE("to_device_past_end", cu.to_device(memory[0] + 4090, host, 16));
+    PROBE("to_device_null_0", cu.to_device(memory[0], NULL, 0));
+    PROBE("to_device_null_4", cu.to_device(memory[0], NULL, 4));
     cu.alloc(&p, 64);
-    ASK("free", cu.free(p));
-    ASK("free_again", cu.free(p));
-    ASK("fill_32_misaligned", cu.fill_32_now(memory[0] + 1, 0, 1));
-    ASK("pointer_garbage", cu.pointer(&type, 2, 0xdead00));
+    PROBE("free", cu.free(p));
+    PROBE("free_again", cu.free(p));
+    PROBE("fill_32_misaligned", cu.fill_32_now(memory[0] + 1, 0, 1));
+    PROBE("pointer_garbage", cu.pointer(&type, 2, 0xdead00));
 }
 
 static int shaped(const char *name, unsigned gx, unsigned gy, unsigned bx, unsigned shared) {
@@ -109,19 +109,19 @@ static void launches(void) {
     open_one();
     params[0] = &memory[0];
     params[1] = &v;
-    ASK("missing_function", cu.function(&f, module[0], "nope"));
-    ASK("grid_0", shaped("nop", 0, 1, 1, 0));
-    ASK("block_0", shaped("nop", 1, 1, 0, 0));
-    ASK("block_1024", shaped("nop", 1, 1, 1024, 0));
-    ASK("block_1025", shaped("nop", 1, 1, 1025, 0));
-    ASK("grid_y_65536", shaped("nop", 1, 65536, 1, 0));
-    ASK("grid_x_most", shaped("nop", 0x7fffffff, 1, 1, 0));
-    ASK("shared_48k", shaped("nop", 1, 1, 1, 49152));
-    ASK("shared_48k_and_4", shaped("nop", 1, 1, 1, 49156));
-    ASK("opt_in", cu.set_attribute(kernel(0, "nop"), MAX_DYNAMIC, 65536));
-    ASK("shared_64k_after", shaped("nop", 1, 1, 1, 65536));
-    ASK("maxntid_64_with_65", shaped("max64", 1, 1, 65, 0));
-    ASK("reqntid_64_with_32", shaped("req64", 1, 1, 32, 0));
+    PROBE("missing_function", cu.function(&f, module[0], "nope"));
+    PROBE("grid_0", shaped("nop", 0, 1, 1, 0));
+    PROBE("block_0", shaped("nop", 1, 1, 0, 0));
+    PROBE("block_1024", shaped("nop", 1, 1, 1024, 0));
+    PROBE("block_1025", shaped("nop", 1, 1, 1025, 0));
+    PROBE("grid_y_65536", shaped("nop", 1, 65536, 1, 0));
+    PROBE("grid_x_most", shaped("nop", 0x7fffffff, 1, 1, 0));
+    PROBE("shared_48k", shaped("nop", 1, 1, 1, 49152));
+    PROBE("shared_48k_and_4", shaped("nop", 1, 1, 1, 49156));
+    PROBE("opt_in", cu.set_attribute(kernel(0, "nop"), MAX_DYNAMIC, 65536));
+    PROBE("shared_64k_after", shaped("nop", 1, 1, 1, 65536));
+    PROBE("maxntid_64_with_65", shaped("max64", 1, 1, 65, 0));
+    PROBE("reqntid_64_with_32", shaped("req64", 1, 1, 32, 0));
     f = kernel(0, "store");
     memcpy(packed, &memory[0], 8);
     memcpy(packed + 8, &v, 4);
@@ -130,17 +130,17 @@ static void launches(void) {
     extra[2] = (void *)2;
     extra[3] = &bytes;
     extra[4] = NULL;
-    ASK("params", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
-    ASK("extra_12", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+    PROBE("params", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    PROBE("extra_12", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
     bytes = 16;
-    ASK("extra_16_long", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+    PROBE("extra_16_long", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
     bytes = 12;
-    ASK("params_and_extra", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, extra));
-    ASK("params_null", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    PROBE("params_and_extra", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, extra));
+    PROBE("params_null", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     f = kernel(0, "nop");
-    ASK("cooperative", cu.cooperative(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL));
-    ASK("cooperative_too_large", cu.cooperative(f, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
-    ASK("sync", cu.sync());
+    PROBE("cooperative", cu.cooperative(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL));
+    PROBE("cooperative_too_large", cu.cooperative(f, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
+    PROBE("sync", cu.sync());
 }
 
 /* By itself, as the garbage that a GPU takes for the second parameter may be anything, and the error that follows is
@@ -156,7 +156,7 @@ static void short_extra(void) {
     extra[2] = (void *)2;
     extra[3] = &bytes;
     extra[4] = NULL;
-    ASK("extra_4", cu.launch(kernel(0, "store"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+    PROBE("extra_4", cu.launch(kernel(0, "store"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
 }
 
 static void event(void) {
@@ -168,27 +168,27 @@ static void event(void) {
     cu.event(&a, 0);
     cu.event(&b, 0);
     cu.stream(&s, 1, 0);
-    ASK("query_unrecorded", cu.event_query(a));
-    ASK("sync_unrecorded", cu.event_sync(a));
-    ASK("elapsed_unrecorded", cu.elapsed(&ms, a, b));
-    ASK("interprocess_with_timing", cu.event(&t, 4));
+    PROBE("query_unrecorded", cu.event_query(a));
+    PROBE("sync_unrecorded", cu.event_sync(a));
+    PROBE("elapsed_unrecorded", cu.elapsed(&ms, a, b));
+    PROBE("interprocess_with_timing", cu.event(&t, 4));
     g = make_gate();
-    ASK("host_address", cu.host_address(&address, (void *)(uintptr_t)g.address, 0));
+    PROBE("host_address", cu.host_address(&address, (void *)(uintptr_t)g.address, 0));
     cu.record(a, s);
-    ASK("spin", close_gate(g, kernel(0, "spin"), s));
+    PROBE("spin", close_gate(g, kernel(0, "spin"), s));
     cu.record(b, s);
-    ASK("stream_query_busy", cu.stream_query(s));
-    ASK("query_busy", cu.event_query(b));
-    ASK("elapsed_busy", cu.elapsed(&ms, a, b));
-    ASK("legacy_launch_beside", launch(kernel(0, "nop"), 1, 1, NULL, NULL));
-    ASK("legacy_sync_beside", cu.stream_sync(NULL));
-    ASK("destroy_busy_stream", cu.stream_destroy(s));
+    PROBE("stream_query_busy", cu.stream_query(s));
+    PROBE("query_busy", cu.event_query(b));
+    PROBE("elapsed_busy", cu.elapsed(&ms, a, b));
+    PROBE("legacy_launch_beside", launch(kernel(0, "nop"), 1, 1, NULL, NULL));
+    PROBE("legacy_sync_beside", cu.stream_sync(NULL));
+    PROBE("destroy_busy_stream", cu.stream_destroy(s));
     open_gate(g);
-    ASK("sync", cu.event_sync(b));
-    ASK("elapsed", cu.elapsed(&ms, a, b));
+    PROBE("sync", cu.event_sync(b));
+    PROBE("elapsed", cu.elapsed(&ms, a, b));
     cu.event(&t, 2);
     cu.record(t, NULL);
-    ASK("elapsed_without_timing", cu.elapsed(&ms, t, b));
+    PROBE("elapsed_without_timing", cu.elapsed(&ms, t, b));
 }
 
 static void modules(void) {
@@ -203,19 +203,19 @@ static void modules(void) {
     values[0] = log;
     values[1] = (void *)32;
     values[2] = NULL;
-    ASK("garbage", cu.load(&m, "hello"));
-    ASK("empty", cu.load(&m, ""));
+    PROBE("garbage", cu.load(&m, "hello"));
+    PROBE("empty", cu.load(&m, ""));
     snprintf(text, sizeof text, "%s.visible .entry k() { bogus.s32 %%r1; ret; }\n", head);
-    ASK("bad_opcode", cu.load_ex(&m, text, 3, options, values));
+    PROBE("bad_opcode", cu.load_ex(&m, text, 3, options, values));
     answer("log", "%d %02x %02x %02x %02x", (int)(uintptr_t)values[1], log[30] & 255, log[31] & 255, log[32] & 255,
            log[33] & 255);
-    ASK("newer", cu.load(&m, ".version 99.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n"));
-    ASK("unknown_target", cu.load(&m, ".version 8.0\n.target sm_999\n.address_size 64\n"
+    PROBE("newer", cu.load(&m, ".version 99.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n"));
+    PROBE("unknown_target", cu.load(&m, ".version 8.0\n.target sm_999\n.address_size 64\n"
                                   ".visible .entry k() { ret; }\n"));
-    ASK("global", cu.global(&p, &bytes, module[0], "gv"));
-    ASK("global_size", (int)bytes);
-    ASK("global_missing", cu.global(&p, &bytes, module[0], "zz"));
-    ASK("unload", cu.unload(module[0]));
+    PROBE("global", cu.global(&p, &bytes, module[0], "gv"));
+    PROBE("global_size", (int)bytes);
+    PROBE("global_missing", cu.global(&p, &bytes, module[0], "zz"));
+    PROBE("unload", cu.unload(module[0]));
 }
 
 /* A kernel fails; then every call of the process answers so. */
@@ -227,25 +227,25 @@ static void fails(const char *name, ptr address) {
     params[0] = &address;
     params[1] = &v;
     cu.stream(&s, 0, 0);
-    ASK("launch", launch(kernel(0, name), 1, 1, s, params));
-    ASK("sync", cu.stream_sync(s));
-    ASK("sync_again", cu.stream_sync(s));
-    ASK("alloc", cu.alloc(&p, 4));
-    ASK("free", cu.free(memory[0]));
-    ASK("function", cu.function(&c, module[0], "nop"));
-    ASK("launch_again", launch(nop, 1, 1, NULL, NULL));
-    ASK("query", cu.stream_query(NULL));
-    ASK("stream_destroy", cu.stream_destroy(s));
-    ASK("unload", cu.unload(module[0]));
-    ASK("current", cu.current(&c));
-    ASK("count", cu.count(&n));
-    ASK("create", cu.create(&c, 0, 0));
-    ASK("alloc_there", cu.alloc(&p, 4));
-    ASK("reset", cu.reset(0));
+    PROBE("launch", launch(kernel(0, name), 1, 1, s, params));
+    PROBE("sync", cu.stream_sync(s));
+    PROBE("sync_again", cu.stream_sync(s));
+    PROBE("alloc", cu.alloc(&p, 4));
+    PROBE("free", cu.free(memory[0]));
+    PROBE("function", cu.function(&c, module[0], "nop"));
+    PROBE("launch_again", launch(nop, 1, 1, NULL, NULL));
+    PROBE("query", cu.stream_query(NULL));
+    PROBE("stream_destroy", cu.stream_destroy(s));
+    PROBE("unload", cu.unload(module[0]));
+    PROBE("current", cu.current(&c));
+    PROBE("count", cu.count(&n));
+    PROBE("create", cu.create(&c, 0, 0));
+    PROBE("alloc_there", cu.alloc(&p, 4));
+    PROBE("reset", cu.reset(0));
     cu.set_current(context[0]);
-    ASK("retain", cu.retain(&c, 0));
+    PROBE("retain", cu.retain(&c, 0));
     cu.set_current(c);
-    ASK("alloc_after_reset", cu.alloc(&p, 4));
+    PROBE("alloc_after_reset", cu.alloc(&p, 4));
 }
 
 static void illegal_address(void) {
@@ -271,20 +271,20 @@ static void shared_outside(void) {
 static void peer_self(void) {
     int  can = 9;
     open_one();
-    ASK("can_access_self", cu.can_access(&can, 0, 0));
-    ASK("value", can);
-    ASK("enable_self", cu.enable_peer(context[0], 0));
+    PROBE("can_access_self", cu.can_access(&can, 0, 0));
+    PROBE("value", can);
+    PROBE("enable_self", cu.enable_peer(context[0], 0));
 }
 static void peer(void) {
     int can = 9;
     open_all();
-    ASK("can_access", cu.can_access(&can, 0, 1));
-    ASK("value", can);
-    ASK("disable_first", cu.disable_peer(context[1]));
-    ASK("flags_1", cu.enable_peer(context[1], 1));
-    ASK("enable", cu.enable_peer(context[1], 0));
-    ASK("enable_again", cu.enable_peer(context[1], 0));
-    ASK("disable", cu.disable_peer(context[1]));
+    PROBE("can_access", cu.can_access(&can, 0, 1));
+    PROBE("value", can);
+    PROBE("disable_first", cu.disable_peer(context[1]));
+    PROBE("flags_1", cu.enable_peer(context[1], 1));
+    PROBE("enable", cu.enable_peer(context[1], 0));
+    PROBE("enable_again", cu.enable_peer(context[1], 0));
+    PROBE("disable", cu.disable_peer(context[1]));
 }
 
 const group basic_groups[] = {

@@ -12,45 +12,45 @@ static void shapes(void) {
     fixed = kernel(0, "fixed40k");
     store = kernel(0, "store");
     params[0] = &memory[0];
-    ASK("null", go(NULL, 1, 1, 1, 1, 1, 1, 0));
-    ASK("null_grid_0", go(NULL, 0, 1, 1, 1, 1, 1, 0));
-    ASK("grid_y_0", go(nop, 1, 0, 1, 1, 1, 1, 0));
-    ASK("grid_z_0", go(nop, 1, 1, 0, 1, 1, 1, 0));
-    ASK("block_y_0", go(nop, 1, 1, 1, 1, 0, 1, 0));
-    ASK("block_z_0", go(nop, 1, 1, 1, 1, 1, 0, 0));
-    ASK("grid_x_over", go(nop, 0x80000000u, 1, 1, 1, 1, 1, 0));
-    ASK("grid_y_most", go(nop, 1, 65535, 1, 1, 1, 1, 0));
-    ASK("grid_z_over", go(nop, 1, 1, 65536, 1, 1, 1, 0));
-    ASK("block_y_1024", go(nop, 1, 1, 1, 1, 1024, 1, 0));
-    ASK("block_z_64", go(nop, 1, 1, 1, 1, 1, 64, 0));
-    ASK("block_z_65", go(nop, 1, 1, 1, 1, 1, 65, 0));
-    ASK("block_32_33", go(nop, 1, 1, 1, 32, 33, 1, 0));
-    ASK("block_wraps", go(nop, 1, 1, 1, 65536, 65536, 1, 0));
-    ASK("shared_all_bits", go(nop, 1, 1, 1, 1, 1, 1, 0xffffffffu));
-    ASK("shared_odd", go(nop, 1, 1, 1, 1, 1, 1, 3));
-    ASK("max64_8x8", go(kernel(0, "max64"), 1, 1, 1, 8, 8, 1, 0));
-    ASK("max64_1x64", go(kernel(0, "max64"), 1, 1, 1, 1, 64, 1, 0));
-    ASK("req64", go(kernel(0, "req64"), 1, 1, 1, 64, 1, 1, 0));
-    ASK("req64_8x8", go(kernel(0, "req64"), 1, 1, 1, 8, 8, 1, 0));
-    ASK("req64_65", go(kernel(0, "req64"), 1, 1, 1, 65, 1, 1, 0));
-    ASK("fixed_and_8k", cu.launch(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params, NULL));
-    ASK("fixed_and_8k_and_4", cu.launch(fixed, 1, 1, 1, 1, 1, 1, 8196, NULL, params, NULL));
-    ASK("params_of_none", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
-    ASK("params_null_grid_0", go(store, 0, 1, 1, 1, 1, 1, 0));
-    ASK("params_null_shared_too_large", go(store, 1, 1, 1, 1, 1, 1, 0xfffff));
+    PROBE("null", go(NULL, 1, 1, 1, 1, 1, 1, 0));
+    PROBE("null_grid_0", go(NULL, 0, 1, 1, 1, 1, 1, 0));
+    PROBE("grid_y_0", go(nop, 1, 0, 1, 1, 1, 1, 0));
+    PROBE("grid_z_0", go(nop, 1, 1, 0, 1, 1, 1, 0));
+    PROBE("block_y_0", go(nop, 1, 1, 1, 1, 0, 1, 0));
+    PROBE("block_z_0", go(nop, 1, 1, 1, 1, 1, 0, 0));
+    PROBE("grid_x_over", go(nop, 0x80000000u, 1, 1, 1, 1, 1, 0));
+    PROBE("grid_y_most", go(nop, 1, 65535, 1, 1, 1, 1, 0));
+    PROBE("grid_z_over", go(nop, 1, 1, 65536, 1, 1, 1, 0));
+    PROBE("block_y_1024", go(nop, 1, 1, 1, 1, 1024, 1, 0));
+    PROBE("block_z_64", go(nop, 1, 1, 1, 1, 1, 64, 0));
+    PROBE("block_z_65", go(nop, 1, 1, 1, 1, 1, 65, 0));
+    PROBE("block_32_33", go(nop, 1, 1, 1, 32, 33, 1, 0));
+    PROBE("block_wraps", go(nop, 1, 1, 1, 65536, 65536, 1, 0));
+    PROBE("shared_all_bits", go(nop, 1, 1, 1, 1, 1, 1, 0xffffffffu));
+    PROBE("shared_odd", go(nop, 1, 1, 1, 1, 1, 1, 3));
+    PROBE("max64_8x8", go(kernel(0, "max64"), 1, 1, 1, 8, 8, 1, 0));
+    PROBE("max64_1x64", go(kernel(0, "max64"), 1, 1, 1, 1, 64, 1, 0));
+    PROBE("req64", go(kernel(0, "req64"), 1, 1, 1, 64, 1, 1, 0));
+    PROBE("req64_8x8", go(kernel(0, "req64"), 1, 1, 1, 8, 8, 1, 0));
+    PROBE("req64_65", go(kernel(0, "req64"), 1, 1, 1, 65, 1, 1, 0));
+    PROBE("fixed_and_8k", cu.launch(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params, NULL));
+    PROBE("fixed_and_8k_and_4", cu.launch(fixed, 1, 1, 1, 1, 1, 1, 8196, NULL, params, NULL));
+    PROBE("params_of_none", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    PROBE("params_null_grid_0", go(store, 0, 1, 1, 1, 1, 1, 0));
+    PROBE("params_null_shared_too_large", go(store, 1, 1, 1, 1, 1, 1, 0xfffff));
     cu.create(&other, 0, 0);
     cu.stream(&s, 0, 0);
     cu.pop(&other);
-    ASK("other_context", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    ASK("other_context_grid_0", cu.launch(nop, 0, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    ASK("other_context_params_null", cu.launch(store, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    ASK("sync", cu.sync());
+    PROBE("other_context", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    PROBE("other_context_grid_0", cu.launch(nop, 0, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    PROBE("other_context_params_null", cu.launch(store, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    PROBE("sync", cu.sync());
     cu.set_current(NULL);
-    ASK("without", go(nop, 1, 1, 1, 1, 1, 1, 0));
-    ASK("without_grid_0", go(nop, 0, 1, 1, 1, 1, 1, 0));
-    ASK("without_null", go(NULL, 1, 1, 1, 1, 1, 1, 0));
-    ASK("without_params_null", go(store, 1, 1, 1, 1, 1, 1, 0));
-    ASK("on_1_without", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, (void *)1, NULL, NULL));
+    PROBE("without", go(nop, 1, 1, 1, 1, 1, 1, 0));
+    PROBE("without_grid_0", go(nop, 0, 1, 1, 1, 1, 1, 0));
+    PROBE("without_null", go(NULL, 1, 1, 1, 1, 1, 1, 0));
+    PROBE("without_params_null", go(store, 1, 1, 1, 1, 1, 1, 0));
+    PROBE("on_1_without", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, (void *)1, NULL, NULL));
 }
 
 static int extra(void *f, void *a, void *b, void *c, void *d, void *e, void *g, void *h) {
@@ -74,37 +74,37 @@ static void extras(void) {
     nop = kernel(0, "nop");
     store = kernel(0, "store");
     memcpy(packed, &memory[0], 8);
-    ASK("end_of_none", extra(nop, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    ASK("end", extra(store, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    ASK("none_0", extra(nop, POINTER_KEY, packed, SIZE_KEY, &nothing, NULL, NULL, NULL));
-    ASK("none_0_null", extra(nop, POINTER_KEY, NULL, SIZE_KEY, &nothing, NULL, NULL, NULL));
-    ASK("none_12", extra(nop, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
-    ASK("null_buffer_0", extra(store, POINTER_KEY, NULL, SIZE_KEY, &nothing, NULL, NULL, NULL));
-    ASK("size_first", extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, NULL, NULL, NULL));
-    ASK("size_twice", extra(store, SIZE_KEY, &sixteen, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL));
-    ASK("size_twice_other", extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL));
-    ASK("pointer_only", extra(store, POINTER_KEY, packed, NULL, NULL, NULL, NULL, NULL));
-    ASK("size_only", extra(store, SIZE_KEY, &twelve, NULL, NULL, NULL, NULL, NULL));
-    ASK("unknown_key", extra(store, (void *)5, packed, NULL, NULL, NULL, NULL, NULL));
-    ASK("unknown_key_then", extra(store, POINTER_KEY, packed, SIZE_KEY, &twelve, (void *)5, packed, NULL));
-    ASK("unknown_key_none", extra(nop, (void *)5, packed, NULL, NULL, NULL, NULL, NULL));
-    ASK("key_all_bits", extra(store, (void *)~(uintptr_t)0, packed, NULL, NULL, NULL, NULL, NULL));
-    ASK("no_buffer", extra(store, POINTER_KEY, NULL, SIZE_KEY, &twelve, NULL, NULL, NULL));
-    ASK("no_size", extra(store, POINTER_KEY, packed, SIZE_KEY, NULL, NULL, NULL, NULL));
-    ASK("params_null_element", launch(store, 1, 1, NULL, none));
-    ASK("long_grid_0", cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL,
+    PROBE("end_of_none", extra(nop, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    PROBE("end", extra(store, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    PROBE("none_0", extra(nop, POINTER_KEY, packed, SIZE_KEY, &nothing, NULL, NULL, NULL));
+    PROBE("none_0_null", extra(nop, POINTER_KEY, NULL, SIZE_KEY, &nothing, NULL, NULL, NULL));
+    PROBE("none_12", extra(nop, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
+    PROBE("null_buffer_0", extra(store, POINTER_KEY, NULL, SIZE_KEY, &nothing, NULL, NULL, NULL));
+    PROBE("size_first", extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, NULL, NULL, NULL));
+    PROBE("size_twice", extra(store, SIZE_KEY, &sixteen, POINTER_KEY, packed, SIZE_KEY, &twelve, NULL));
+    PROBE("size_twice_other", extra(store, SIZE_KEY, &twelve, POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL));
+    PROBE("pointer_only", extra(store, POINTER_KEY, packed, NULL, NULL, NULL, NULL, NULL));
+    PROBE("size_only", extra(store, SIZE_KEY, &twelve, NULL, NULL, NULL, NULL, NULL));
+    PROBE("unknown_key", extra(store, (void *)5, packed, NULL, NULL, NULL, NULL, NULL));
+    PROBE("unknown_key_then", extra(store, POINTER_KEY, packed, SIZE_KEY, &twelve, (void *)5, packed, NULL));
+    PROBE("unknown_key_none", extra(nop, (void *)5, packed, NULL, NULL, NULL, NULL, NULL));
+    PROBE("key_all_bits", extra(store, (void *)~(uintptr_t)0, packed, NULL, NULL, NULL, NULL, NULL));
+    PROBE("no_buffer", extra(store, POINTER_KEY, NULL, SIZE_KEY, &twelve, NULL, NULL, NULL));
+    PROBE("no_size", extra(store, POINTER_KEY, packed, SIZE_KEY, NULL, NULL, NULL, NULL));
+    PROBE("params_null_element", launch(store, 1, 1, NULL, none));
+    PROBE("long_grid_0", cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL,
                                  (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
-    ASK("long_shared_too_large", cu.launch(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL,
+    PROBE("long_shared_too_large", cu.launch(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL,
                                            (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
-    ASK("unknown_key_grid_0",
+    PROBE("unknown_key_grid_0",
         cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
-    ASK("unknown_key_null_function",
+    PROBE("unknown_key_null_function",
         cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
-    ASK("params_and_extra_null_function",
+    PROBE("params_and_extra_null_function",
         cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]) { packed, packed }, (void *[]) { NULL }));
-    ASK("short_long", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
-    ASK("exact", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &eight, NULL, NULL, NULL));
-    ASK("sync", cu.sync());
+    PROBE("short_long", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
+    PROBE("exact", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &eight, NULL, NULL, NULL));
+    PROBE("sync", cu.sync());
 }
 /* --- cuLaunchKernelEx --- */
 
@@ -146,78 +146,78 @@ static void launch_ex(void) {
     store = kernel(0, "store");
     params[0] = &memory[0];
     memset(a, 0, sizeof a);
-    ASK("null", cu.launch_ex(NULL, nop, NULL, NULL));
-    ASK("all_null", cu.launch_ex(NULL, NULL, NULL, NULL));
+    PROBE("null", cu.launch_ex(NULL, nop, NULL, NULL));
+    PROBE("all_null", cu.launch_ex(NULL, NULL, NULL, NULL));
     c = simple(NULL, 0);
-    ASK("function_null", cu.launch_ex(&c, NULL, NULL, NULL));
-    ASK("params_null", cu.launch_ex(&c, store, NULL, NULL));
+    PROBE("function_null", cu.launch_ex(&c, NULL, NULL, NULL));
+    PROBE("params_null", cu.launch_ex(&c, store, NULL, NULL));
     c = simple(a, 0);
-    ASK("list_of_none", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("list_of_none", cu.launch_ex(&c, nop, NULL, NULL));
     c.grid[1] = 0;
-    ASK("grid_0", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("grid_0", cu.launch_ex(&c, nop, NULL, NULL));
     a[0].id = 99;
     c.n = 1;
-    ASK("grid_0_unknown", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("grid_0_unknown", cu.launch_ex(&c, nop, NULL, NULL));
     c = simple(a, 1);
-    ASK("unknown_function_null", cu.launch_ex(&c, NULL, NULL, NULL));
-    ASK("unknown_params_null", cu.launch_ex(&c, store, NULL, NULL));
-    ASK("unknown_all_bits", with(0xffffffffu, 0));
+    PROBE("unknown_function_null", cu.launch_ex(&c, NULL, NULL, NULL));
+    PROBE("unknown_params_null", cu.launch_ex(&c, store, NULL, NULL));
+    PROBE("unknown_all_bits", with(0xffffffffu, 0));
     for (i = 0; i <= 24; i++) {
         snprintf(question, sizeof question, "attribute_%d", i);
-        ASK(question, with((unsigned)i, 0));
+        PROBE(question, with((unsigned)i, 0));
     }
-    ASK("cooperative_1", with(2, 1));
-    ASK("cooperative_2", with(2, 2));
-    ASK("cooperative_-1", with(2, -1));
-    ASK("policy_1", with(3, 1));
-    ASK("policy_3", with(3, 3));
-    ASK("policy_99", with(3, 99));
-    ASK("cluster_policy_2", with(5, 2));
-    ASK("cluster_policy_3", with(5, 3));
-    ASK("programmatic_1", with(6, 1));
-    ASK("programmatic_2", with(6, 2));
-    ASK("priority_5", with(8, 5));
-    ASK("priority_-5", with(8, -5));
-    ASK("priority_-100", with(8, -100));
-    ASK("domain_1", with(10, 1));
-    ASK("domain_2", with(10, 2));
-    ASK("carveout_50", with(14, 50));
-    ASK("carveout_-1", with(14, -1));
-    ASK("carveout_-2", with(14, -2));
-    ASK("carveout_101", with(14, 101));
-    ASK("cluster_1", cluster(1, 1, 1));
-    ASK("cluster_0", cluster(0, 0, 0));
-    ASK("cluster_1_0", cluster(1, 0, 0));
-    ASK("cluster_2", cluster(2, 1, 1));
-    ASK("cluster_3", cluster(3, 1, 1));
-    ASK("cluster_y_2", cluster(1, 2, 1));
-    ASK("cluster_8", cluster(8, 1, 1));
-    ASK("cluster_16", cluster(16, 1, 1));
+    PROBE("cooperative_1", with(2, 1));
+    PROBE("cooperative_2", with(2, 2));
+    PROBE("cooperative_-1", with(2, -1));
+    PROBE("policy_1", with(3, 1));
+    PROBE("policy_3", with(3, 3));
+    PROBE("policy_99", with(3, 99));
+    PROBE("cluster_policy_2", with(5, 2));
+    PROBE("cluster_policy_3", with(5, 3));
+    PROBE("programmatic_1", with(6, 1));
+    PROBE("programmatic_2", with(6, 2));
+    PROBE("priority_5", with(8, 5));
+    PROBE("priority_-5", with(8, -5));
+    PROBE("priority_-100", with(8, -100));
+    PROBE("domain_1", with(10, 1));
+    PROBE("domain_2", with(10, 2));
+    PROBE("carveout_50", with(14, 50));
+    PROBE("carveout_-1", with(14, -1));
+    PROBE("carveout_-2", with(14, -2));
+    PROBE("carveout_101", with(14, 101));
+    PROBE("cluster_1", cluster(1, 1, 1));
+    PROBE("cluster_0", cluster(0, 0, 0));
+    PROBE("cluster_1_0", cluster(1, 0, 0));
+    PROBE("cluster_2", cluster(2, 1, 1));
+    PROBE("cluster_3", cluster(3, 1, 1));
+    PROBE("cluster_y_2", cluster(1, 2, 1));
+    PROBE("cluster_8", cluster(8, 1, 1));
+    PROBE("cluster_16", cluster(16, 1, 1));
     c = simple(a, 2);
     a[0].id = 2;
     a[0].value.flag = 1;
     a[1].id = 2;
     a[1].value.flag = 0;
-    ASK("cooperative_twice", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("cooperative_twice", cu.launch_ex(&c, nop, NULL, NULL));
     c = simple(a, 1);
     c.grid[0] = 1000000;
-    ASK("cooperative_too_large", cu.launch_ex(&c, nop, NULL, NULL));
-    ASK("cooperative_too_large_params_null", cu.launch_ex(&c, store, NULL, NULL));
+    PROBE("cooperative_too_large", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("cooperative_too_large_params_null", cu.launch_ex(&c, store, NULL, NULL));
     c.n = 2;
     a[1].id = 99;
-    ASK("too_large_unknown", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("too_large_unknown", cu.launch_ex(&c, nop, NULL, NULL));
     c.shared = 0xfffff;
     c.n = 1;
-    ASK("too_large_shared", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("too_large_shared", cu.launch_ex(&c, nop, NULL, NULL));
     c = simple(NULL, 0);
-    ASK("params_for_none", cu.launch_ex(&c, nop, params, NULL));
+    PROBE("params_for_none", cu.launch_ex(&c, nop, params, NULL));
     c.n = 1;
-    ASK("no_list", cu.launch_ex(&c, nop, NULL, NULL));
-    ASK("no_list_function_null", cu.launch_ex(&c, NULL, NULL, NULL));
+    PROBE("no_list", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("no_list_function_null", cu.launch_ex(&c, NULL, NULL, NULL));
     c.n = 0;
-    ASK("sync", cu.sync());
+    PROBE("sync", cu.sync());
     cu.set_current(NULL);
-    ASK("without", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("without", cu.launch_ex(&c, nop, NULL, NULL));
 }
 /* --- cooperative launches --- */
 
@@ -234,29 +234,29 @@ static void cooperative(void) {
     cu.attribute(&processors, 16, 0);
     cu.blocks(&each, store, 256, 0);
     most = (unsigned)(each * processors);
-    ASK("most", cu.cooperative(store, most, 1, 1, 256, 1, 1, 0, NULL, params));
-    ASK("one_more", cu.cooperative(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, params));
-    ASK("one_more_params_null", cu.cooperative(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL));
-    ASK("one_more_block_0", cu.cooperative(store, most + 1, 1, 1, 0, 1, 1, 0, NULL, params));
-    ASK("null", cu.cooperative(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    ASK("grid_0", cu.cooperative(nop, 0, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    ASK("block_1025", cu.cooperative(nop, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
-    ASK("shared_too_large", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 49156, NULL, NULL));
-    ASK("too_large_shared_too_large", cu.cooperative(nop, 1000000, 1, 1, 1, 1, 1, 49156, NULL, NULL));
-    ASK("too_large_maxntid", cu.cooperative(kernel(0, "max64"), 1000000, 1, 1, 65, 1, 1, 0, NULL, NULL));
-    ASK("params_null_block_1025", cu.cooperative(store, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
-    ASK("params_null_shared_too_large", cu.cooperative(store, 1, 1, 1, 32, 1, 1, 49156, NULL, NULL));
-    ASK("grid_y_over", cu.cooperative(nop, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL));
-    ASK("params_null", cu.cooperative(store, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    ASK("fixed", cu.cooperative(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params));
+    PROBE("most", cu.cooperative(store, most, 1, 1, 256, 1, 1, 0, NULL, params));
+    PROBE("one_more", cu.cooperative(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, params));
+    PROBE("one_more_params_null", cu.cooperative(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL));
+    PROBE("one_more_block_0", cu.cooperative(store, most + 1, 1, 1, 0, 1, 1, 0, NULL, params));
+    PROBE("null", cu.cooperative(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("grid_0", cu.cooperative(nop, 0, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("block_1025", cu.cooperative(nop, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
+    PROBE("shared_too_large", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 49156, NULL, NULL));
+    PROBE("too_large_shared_too_large", cu.cooperative(nop, 1000000, 1, 1, 1, 1, 1, 49156, NULL, NULL));
+    PROBE("too_large_maxntid", cu.cooperative(kernel(0, "max64"), 1000000, 1, 1, 65, 1, 1, 0, NULL, NULL));
+    PROBE("params_null_block_1025", cu.cooperative(store, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
+    PROBE("params_null_shared_too_large", cu.cooperative(store, 1, 1, 1, 32, 1, 1, 49156, NULL, NULL));
+    PROBE("grid_y_over", cu.cooperative(nop, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("params_null", cu.cooperative(store, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("fixed", cu.cooperative(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params));
     cu.create(&other, 0, 0);
     cu.stream(&s, 0, 0);
     cu.pop(&other);
-    ASK("other_context_too_large", cu.cooperative(nop, 1000000, 1, 1, 32, 1, 1, 0, s, NULL));
-    ASK("sync", cu.sync());
+    PROBE("other_context_too_large", cu.cooperative(nop, 1000000, 1, 1, 32, 1, 1, 0, s, NULL));
+    PROBE("sync", cu.sync());
     cu.set_current(NULL);
-    ASK("without", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    ASK("without_too_large", cu.cooperative(nop, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
+    PROBE("without", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("without_too_large", cu.cooperative(nop, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
 }
 
 static part parts[3];
@@ -279,15 +279,15 @@ static void multi(void) {
     cu.set_current(context[1]);
     cu.stream(&streams[1], 0, 0);
     cu.set_current(context[0]);
-#define TRY(question, n, flags, change) reset_parts(streams, "nop"); change; ASK(question, cu.multi(parts, n, flags))
+#define TRY(question, n, flags, change) reset_parts(streams, "nop"); change; PROBE(question, cu.multi(parts, n, flags))
     TRY("plain", 2, 0, (void)0);
     TRY("one", 1, 0, (void)0);
     TRY("flags_3", 2, 3, (void)0);
     TRY("flags_4", 2, 4, (void)0);
     TRY("none", 0, 0, (void)0);
     TRY("none_flags_4", 0, 4, (void)0);
-    ASK("null", cu.multi(NULL, 2, 0));
-    ASK("null_none", cu.multi(NULL, 0, 0));
+    PROBE("null", cu.multi(NULL, 2, 0));
+    PROBE("null_none", cu.multi(NULL, 0, 0));
     TRY("three", 3, 0, (void)0);
     TRY("function_null", 2, 0, parts[1].function = NULL);
     TRY("stream_null", 2, 0, parts[0].stream = NULL);
@@ -310,13 +310,13 @@ static void multi(void) {
     TRY("shared_too_large", 2, 0, parts[0].shared = parts[1].shared = 49156);
     TRY("other_function", 2, 0, parts[1].function = kernel(1, "max64"));
     reset_parts(streams, "store");
-    ASK("params_null", cu.multi(parts, 2, 0));
+    PROBE("params_null", cu.multi(parts, 2, 0));
     TRY("sync", 2, 0, (void)0);
-    ASK("sync_0", cu.stream_sync(streams[0]));
-    ASK("sync_1", cu.stream_sync(streams[1]));
+    PROBE("sync_0", cu.stream_sync(streams[0]));
+    PROBE("sync_1", cu.stream_sync(streams[1]));
     cu.set_current(NULL);
     TRY("without", 2, 0, (void)0);
-    ASK("sync_without", cu.stream_sync(streams[1]));
+    PROBE("sync_without", cu.stream_sync(streams[1]));
 }
 
 /* --- occupancy --- */
@@ -351,21 +351,21 @@ static void occupancy(void) {
         result = cu.blocks(&n, kernel(0, cases[i].name), cases[i].threads, cases[i].shared);
         answer(question, "%d %d", result, n);
     }
-    ASK("opt_in", cu.set_attribute(nop, MAX_DYNAMIC, 61440));
+    PROBE("opt_in", cu.set_attribute(nop, MAX_DYNAMIC, 61440));
     n = 77;
-    ASK("after_opt_in", cu.blocks(&n, nop, 32, 61440));
-    ASK("after_opt_in_blocks", n);
+    PROBE("after_opt_in", cu.blocks(&n, nop, 32, 61440));
+    PROBE("after_opt_in_blocks", n);
     n = 77;
-    ASK("above_opt_in", cu.blocks(&n, nop, 32, 61441));
-    ASK("above_opt_in_blocks", n);
-    ASK("to_null", cu.blocks(NULL, nop, 32, 0));
-    ASK("of_null", cu.blocks(&n, NULL, 32, 0));
-    ASK("of_null_threads_0", cu.blocks(&n, NULL, 0, 0));
-    ASK("size_grid_null", cu.block_size(NULL, &block, nop, NULL, 0, 0));
-    ASK("size_block_null", cu.block_size(&grid, NULL, nop, NULL, 0, 0));
-    ASK("size_both_null", cu.block_size(NULL, NULL, nop, NULL, 0, 0));
-    ASK("size_of_null", cu.block_size(&grid, &block, NULL, NULL, 0, 0));
-    ASK("size_limit_-1", cu.block_size(&grid, &block, nop, NULL, 0, -1));
+    PROBE("above_opt_in", cu.blocks(&n, nop, 32, 61441));
+    PROBE("above_opt_in_blocks", n);
+    PROBE("to_null", cu.blocks(NULL, nop, 32, 0));
+    PROBE("of_null", cu.blocks(&n, NULL, 32, 0));
+    PROBE("of_null_threads_0", cu.blocks(&n, NULL, 0, 0));
+    PROBE("size_grid_null", cu.block_size(NULL, &block, nop, NULL, 0, 0));
+    PROBE("size_block_null", cu.block_size(&grid, NULL, nop, NULL, 0, 0));
+    PROBE("size_both_null", cu.block_size(NULL, NULL, nop, NULL, 0, 0));
+    PROBE("size_of_null", cu.block_size(&grid, &block, NULL, NULL, 0, 0));
+    PROBE("size_limit_-1", cu.block_size(&grid, &block, nop, NULL, 0, -1));
     cu.attribute(&n, 16, 0);
 #define SIZE(question, f, shared_of, shared, limit) \
     do { \
@@ -387,10 +387,10 @@ static void occupancy(void) {
     SIZE("size_much", kernel(0, "store"), much, 0, 0);
     SIZE("size_most", kernel(0, "store"), most_of, 0, 0);
     cu.set_current(NULL);
-    ASK("without", cu.blocks(&n, nop, 32, 0));
-    ASK("without_null", cu.blocks(&n, NULL, 32, 0));
-    ASK("without_to_null", cu.blocks(NULL, nop, 32, 0));
-    ASK("size_without", cu.block_size(&grid, &block, nop, NULL, 0, 0));
+    PROBE("without", cu.blocks(&n, nop, 32, 0));
+    PROBE("without_null", cu.blocks(&n, NULL, 32, 0));
+    PROBE("without_to_null", cu.blocks(NULL, nop, 32, 0));
+    PROBE("size_without", cu.block_size(&grid, &block, nop, NULL, 0, 0));
 }
 
 const group launch_groups[] = {

@@ -53,11 +53,11 @@ static void loads(void) {
     static const char large[] = HEAD
         ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n";
     cu.init(0);
-    ASK("null_without", cu.load(NULL, NULL));
+    PROBE("null_without", cu.load(NULL, NULL));
     open_one();
-    ASK("to_null", cu.load(NULL, good));
-    ASK("null", cu.load(&m, NULL));
-    ASK("to_null_bad", cu.load(NULL, bad));
+    PROBE("to_null", cu.load(NULL, good));
+    PROBE("null", cu.load(&m, NULL));
+    PROBE("to_null_bad", cu.load(NULL, bad));
     for (i = 0; i < COUNT(texts); i++) {
         int result;
         if (skipped(texts[i].question)) continue;
@@ -66,25 +66,25 @@ static void loads(void) {
         if (result == 0) cu.function_count(&n, m);
         answer(texts[i].question, "%d %u", result, n);
     }
-    ASK("not_visible_is_found", (cu.load(&m, HEAD ".entry k() { ret; }\n"), cu.function(&f, m, "k")));
-    ASK("ex", cu.load_ex(&m, good, 0, NULL, NULL));
-    ASK("ex_no_options", cu.load_ex(&m, good, 1, NULL, NULL));
-    ASK("ex_no_values", cu.load_ex(&m, good, 1, &option, NULL));
-    ASK("ex_no_names", cu.load_ex(&m, good, 1, NULL, &f));
-    ASK("large_shared", cu.load(&m, large));
-    ASK("large_shared_function", cu.function(&f, m, "k"));
+    PROBE("not_visible_is_found", (cu.load(&m, HEAD ".entry k() { ret; }\n"), cu.function(&f, m, "k")));
+    PROBE("ex", cu.load_ex(&m, good, 0, NULL, NULL));
+    PROBE("ex_no_options", cu.load_ex(&m, good, 1, NULL, NULL));
+    PROBE("ex_no_values", cu.load_ex(&m, good, 1, &option, NULL));
+    PROBE("ex_no_names", cu.load_ex(&m, good, 1, NULL, &f));
+    PROBE("large_shared", cu.load(&m, large));
+    PROBE("large_shared_function", cu.function(&f, m, "k"));
     cu.get_attribute(&value, 1, f);
-    ASK("large_shared_bytes", value);
+    PROBE("large_shared_bytes", value);
     cu.get_attribute(&value, MAX_DYNAMIC, f);
-    ASK("large_shared_dynamic", value);
-    ASK("large_shared_launch", launch(f, 1, 1, NULL, NULL));
-    ASK("large_shared_sync", cu.sync());
+    PROBE("large_shared_dynamic", value);
+    PROBE("large_shared_launch", launch(f, 1, 1, NULL, NULL));
+    PROBE("large_shared_sync", cu.sync());
     cu.blocks(&value, f, 32, 0);
-    ASK("large_shared_blocks", value);
+    PROBE("large_shared_blocks", value);
     m = &m;
-    ASK("failed", cu.load(&m, bad));
-    ASK("failed_sets_null", m == NULL);
-    ASK("failed_untouched", m == (void *)&m);
+    PROBE("failed", cu.load(&m, bad));
+    PROBE("failed_sets_null", m == NULL);
+    PROBE("failed_untouched", m == (void *)&m);
 }
 
 static void options(int value) {
@@ -96,7 +96,7 @@ static void options(int value) {
         void *values[1], *m = NULL;
         values[0] = (void *)(intptr_t)value;
         snprintf(question, sizeof question, "%d", i);
-        ASK(question, cu.load_ex(&m, good, 1, &option, values));
+        PROBE(question, cu.load_ex(&m, good, 1, &option, values));
     }
 }
 static void options_0(void) { options(0); }
@@ -145,7 +145,7 @@ static void logs(void) {
     memset(log, 'x', sizeof log);
     /* in no cache */
     snprintf(fresh, sizeof fresh, HEAD ".visible .entry k_%d_%ld() { ret; }\n", (int)getpid(), (long)time(NULL));
-    ASK("verbose", cu.load_ex(&m, fresh, 4, names, values));
+    PROBE("verbose", cu.load_ex(&m, fresh, 4, names, values));
     answer("verbose_tells", "%d %d", (uintptr_t)values[1] > 0, strlen(log) == (uintptr_t)values[1]);
     memcpy(&ms, &values[3], sizeof ms);
     answer("time_tells", "%d", ms > 0 && ms < 30000);
@@ -161,65 +161,65 @@ static void modules(void) {
     const char *name = NULL;
     int      i;
     open_one();
-    ASK("function_to_null", cu.function(NULL, module[0], "nop"));
-    ASK("function_null_module", cu.function(&f, NULL, "nop"));
-    ASK("function_null_name", cu.function(&f, module[0], NULL));
-    ASK("function_empty", cu.function(&f, module[0], ""));
-    ASK("function_null_module_to_null", cu.function(NULL, NULL, "nop"));
-    ASK("function_missing_to_null", cu.function(NULL, module[0], "nope"));
-    ASK("function_case", cu.function(&f, module[0], "NOP"));
-    ASK("function_is_help", cu.function(&f, module[0], "help"));
-    ASK("function_is_global", cu.function(&f, module[0], "gv"));
+    PROBE("function_to_null", cu.function(NULL, module[0], "nop"));
+    PROBE("function_null_module", cu.function(&f, NULL, "nop"));
+    PROBE("function_null_name", cu.function(&f, module[0], NULL));
+    PROBE("function_empty", cu.function(&f, module[0], ""));
+    PROBE("function_null_module_to_null", cu.function(NULL, NULL, "nop"));
+    PROBE("function_missing_to_null", cu.function(NULL, module[0], "nope"));
+    PROBE("function_case", cu.function(&f, module[0], "NOP"));
+    PROBE("function_is_help", cu.function(&f, module[0], "help"));
+    PROBE("function_is_global", cu.function(&f, module[0], "gv"));
     f = &f;
-    ASK("function_missing", cu.function(&f, module[0], "nope"));
+    PROBE("function_missing", cu.function(&f, module[0], "nope"));
     answer("missing_wrote", "%d %d", f != (void *)&f, f == NULL);
     f = &f;
-    ASK("function_empty_again", cu.function(&f, module[0], ""));
+    PROBE("function_empty_again", cu.function(&f, module[0], ""));
     answer("function_empty_wrote", "%d %d", f != (void *)&f, f == NULL);
     cu.function(&f, module[0], "nop");
     cu.function(&g, module[0], "nop");
-    ASK("function_twice_same", f == g);
-    ASK("global_to_null", cu.global(NULL, NULL, module[0], "gv"));
-    ASK("global_address_only", cu.global(&p, NULL, module[0], "gv"));
-    ASK("global_bytes_only", cu.global(NULL, &bytes, module[0], "gv"));
-    ASK("global_null_name", cu.global(&p, &bytes, module[0], NULL));
-    ASK("global_empty", cu.global(&p, &bytes, module[0], ""));
-    ASK("global_null_module", cu.global(&p, &bytes, NULL, "gv"));
-    ASK("global_missing_to_null", cu.global(NULL, NULL, module[0], "zz"));
-    ASK("global_const", cu.global(&q, &bytes, module[0], "cv"));
-    ASK("global_const_bytes", (int)bytes);
-    ASK("global_hidden", cu.global(&q, &bytes, module[0], "hidden"));
-    ASK("global_is_entry", cu.global(&q, &bytes, module[0], "nop"));
-    ASK("global_is_shared", cu.global(&q, &bytes, module[0], "dynamic"));
+    PROBE("function_twice_same", f == g);
+    PROBE("global_to_null", cu.global(NULL, NULL, module[0], "gv"));
+    PROBE("global_address_only", cu.global(&p, NULL, module[0], "gv"));
+    PROBE("global_bytes_only", cu.global(NULL, &bytes, module[0], "gv"));
+    PROBE("global_null_name", cu.global(&p, &bytes, module[0], NULL));
+    PROBE("global_empty", cu.global(&p, &bytes, module[0], ""));
+    PROBE("global_null_module", cu.global(&p, &bytes, NULL, "gv"));
+    PROBE("global_missing_to_null", cu.global(NULL, NULL, module[0], "zz"));
+    PROBE("global_const", cu.global(&q, &bytes, module[0], "cv"));
+    PROBE("global_const_bytes", (int)bytes);
+    PROBE("global_hidden", cu.global(&q, &bytes, module[0], "hidden"));
+    PROBE("global_is_entry", cu.global(&q, &bytes, module[0], "nop"));
+    PROBE("global_is_shared", cu.global(&q, &bytes, module[0], "dynamic"));
     p = 7;
     bytes = 7;
-    ASK("global_missing", cu.global(&p, &bytes, module[0], "zz"));
+    PROBE("global_missing", cu.global(&p, &bytes, module[0], "zz"));
     answer("global_missing_wrote", "%d %d", (int)p, (int)bytes);
     p = 7;
     bytes = 7;
-    ASK("global_null_name_again", cu.global(&p, &bytes, module[0], NULL));
+    PROBE("global_null_name_again", cu.global(&p, &bytes, module[0], NULL));
     answer("global_null_name_wrote", "%d %d", (int)p, (int)bytes);
     p = 7;
     bytes = 7;
-    ASK("global_empty_again", cu.global(&p, &bytes, module[0], ""));
+    PROBE("global_empty_again", cu.global(&p, &bytes, module[0], ""));
     answer("global_empty_wrote", "%d %d", (int)p, (int)bytes);
-    ASK("global_same", (cu.global(&p, NULL, module[0], "gv"), cu.global(&q, NULL, module[0], "gv"), p == q));
-    ASK("range_of_global", cu.range(&q, &bytes, p + 4));
+    PROBE("global_same", (cu.global(&p, NULL, module[0], "gv"), cu.global(&q, NULL, module[0], "gv"), p == q));
+    PROBE("range_of_global", cu.range(&q, &bytes, p + 4));
     answer("range_of_global_is", "%d %d", q == p, (int)bytes);
-    ASK("copy_past_global", cu.to_device(p, good, 17));
-    ASK("count_to_null", cu.function_count(NULL, module[0]));
-    ASK("count_of_null", cu.function_count(&n, NULL));
-    ASK("count", cu.function_count(&n, module[0]));
+    PROBE("copy_past_global", cu.to_device(p, good, 17));
+    PROBE("count_to_null", cu.function_count(NULL, module[0]));
+    PROBE("count_of_null", cu.function_count(&n, NULL));
+    PROBE("count", cu.function_count(&n, module[0]));
     answer("count_is", "%u", n);
     cu.load(&m, two);
-    ASK("list_to_null", cu.functions(NULL, 3, m));
-    ASK("list_to_null_0", cu.functions(NULL, 0, m));
-    ASK("list_of_null", cu.functions(list, 3, NULL));
-    ASK("list_0", cu.functions(list, 0, m));
+    PROBE("list_to_null", cu.functions(NULL, 3, m));
+    PROBE("list_to_null_0", cu.functions(NULL, 0, m));
+    PROBE("list_of_null", cu.functions(list, 3, NULL));
+    PROBE("list_0", cu.functions(list, 0, m));
     for (i = 0; i < 5; i++) list[i] = &list[i];
-    ASK("list_1", cu.functions(list, 1, m));
-    ASK("list_1_wrote", (list[0] != (void *)&list[0]) + 2 * (list[1] != (void *)&list[1]));
-    ASK("list_5", cu.functions(list, 5, m));
+    PROBE("list_1", cu.functions(list, 1, m));
+    PROBE("list_1_wrote", (list[0] != (void *)&list[0]) + 2 * (list[1] != (void *)&list[1]));
+    PROBE("list_5", cu.functions(list, 5, m));
     answer("list_5_wrote", "%d %d %d", list[2] != (void *)&list[2], list[3] != (void *)&list[3], list[3] != NULL);
     for (i = 0; i < 3; i++) {
         char question[40];
@@ -227,18 +227,18 @@ static void modules(void) {
         cu.function_name(&name, list[i]);
         answer(question, "%s", name);
     }
-    ASK("name_to_null", cu.function_name(NULL, f));
-    ASK("name_of_null", cu.function_name(&name, NULL));
-    ASK("module_to_null", cu.function_module(NULL, f));
-    ASK("module_of_null", cu.function_module(&m, NULL));
+    PROBE("name_to_null", cu.function_name(NULL, f));
+    PROBE("name_of_null", cu.function_name(&name, NULL));
+    PROBE("module_to_null", cu.function_module(NULL, f));
+    PROBE("module_of_null", cu.function_module(&m, NULL));
     f = kernel(0, "many");
-    ASK("param_of_null", cu.param(NULL, 0, &offset, &bytes));
-    ASK("param_to_null", cu.param(f, 0, NULL, &bytes));
-    ASK("param_size_null", cu.param(f, 0, &offset, NULL));
-    ASK("param_both_null", cu.param(f, 0, NULL, NULL));
-    ASK("param_past_end", cu.param(f, 5, &offset, &bytes));
-    ASK("param_past_end_to_null", cu.param(f, 5, NULL, NULL));
-    ASK("param_of_none", cu.param(kernel(0, "nop"), 0, &offset, &bytes));
+    PROBE("param_of_null", cu.param(NULL, 0, &offset, &bytes));
+    PROBE("param_to_null", cu.param(f, 0, NULL, &bytes));
+    PROBE("param_size_null", cu.param(f, 0, &offset, NULL));
+    PROBE("param_both_null", cu.param(f, 0, NULL, NULL));
+    PROBE("param_past_end", cu.param(f, 5, &offset, &bytes));
+    PROBE("param_past_end_to_null", cu.param(f, 5, NULL, NULL));
+    PROBE("param_of_none", cu.param(kernel(0, "nop"), 0, &offset, &bytes));
     for (i = 0; i < 5; i++) {
         char question[40];
         snprintf(question, sizeof question, "param_%d", i);
@@ -246,20 +246,20 @@ static void modules(void) {
         cu.param(f, (size_t)i, &offset, &bytes);
         answer(question, "%d %d", (int)offset, (int)bytes);
     }
-    ASK("unload_null", cu.unload(NULL));
+    PROBE("unload_null", cu.unload(NULL));
     cu.create(&other, 0, 0);
-    ASK("function_in_other_context", cu.function(&f, module[0], "nop"));
-    ASK("launch_on_null_of_other", launch(f, 1, 1, NULL, NULL));
-    ASK("launch_on_own_of_other", launch(f, 1, 1, (void *)2, NULL));
+    PROBE("function_in_other_context", cu.function(&f, module[0], "nop"));
+    PROBE("launch_on_null_of_other", launch(f, 1, 1, NULL, NULL));
+    PROBE("launch_on_own_of_other", launch(f, 1, 1, (void *)2, NULL));
     cu.stream(&g, 0, 0);
-    ASK("launch_on_stream_of_other", launch(f, 1, 1, g, NULL));
-    ASK("launch_of_other_grid_0", launch(f, 0, 1, g, NULL));
-    ASK("fill_on_stream_of_other", cu.fill_8(memory[0], 0, 4, g));
-    ASK("unload_in_other_context", cu.unload(module[0]));
+    PROBE("launch_on_stream_of_other", launch(f, 1, 1, g, NULL));
+    PROBE("launch_of_other_grid_0", launch(f, 0, 1, g, NULL));
+    PROBE("fill_on_stream_of_other", cu.fill_8(memory[0], 0, 4, g));
+    PROBE("unload_in_other_context", cu.unload(module[0]));
     cu.set_current(NULL);
-    ASK("function_without", cu.function(&f, m, "a"));
-    ASK("global_without", cu.global(&p, &bytes, m, "v"));
-    ASK("unload_without", cu.unload(m));
+    PROBE("function_without", cu.function(&f, m, "a"));
+    PROBE("global_without", cu.global(&p, &bytes, m, "v"));
+    PROBE("unload_without", cu.unload(m));
 }
 
 static void function_attributes(void) {
@@ -282,23 +282,23 @@ static void function_attributes(void) {
     fixed = kernel(0, "fixed40k");
     for (i = -1; i <= 18; i++) {
         snprintf(question, sizeof question, "get_%d", i);
-        ASK(question, cu.get_attribute(&value, i, f));
+        PROBE(question, cu.get_attribute(&value, i, f));
     }
     for (i = 0; i < (int)COUNT(told); i++) {
         value = 77;
         snprintf(question, sizeof question, "value_%d", told[i]);
-        ASK(question, (cu.get_attribute(&value, told[i], f), value));
+        PROBE(question, (cu.get_attribute(&value, told[i], f), value));
     }
-    ASK("threads_of_req64", (cu.get_attribute(&value, 0, kernel(0, "req64")), value));
-    ASK("threads_of_max64", (cu.get_attribute(&value, 0, kernel(0, "max64")), value));
-    ASK("shared_of_fixed", (cu.get_attribute(&value, 1, fixed), value));
-    ASK("dynamic_of_fixed", (cu.get_attribute(&value, MAX_DYNAMIC, fixed), value));
-    ASK("get_to_null", cu.get_attribute(NULL, 0, f));
-    ASK("get_of_null", cu.get_attribute(&value, 0, NULL));
-    ASK("get_unknown_to_null", cu.get_attribute(NULL, 99, f));
-    ASK("get_unknown_of_null", cu.get_attribute(&value, 99, NULL));
-    ASK("set_of_null", cu.set_attribute(NULL, MAX_DYNAMIC, 0));
-    ASK("set_unknown_of_null", cu.set_attribute(NULL, 99, 0));
+    PROBE("threads_of_req64", (cu.get_attribute(&value, 0, kernel(0, "req64")), value));
+    PROBE("threads_of_max64", (cu.get_attribute(&value, 0, kernel(0, "max64")), value));
+    PROBE("shared_of_fixed", (cu.get_attribute(&value, 1, fixed), value));
+    PROBE("dynamic_of_fixed", (cu.get_attribute(&value, MAX_DYNAMIC, fixed), value));
+    PROBE("get_to_null", cu.get_attribute(NULL, 0, f));
+    PROBE("get_of_null", cu.get_attribute(&value, 0, NULL));
+    PROBE("get_unknown_to_null", cu.get_attribute(NULL, 99, f));
+    PROBE("get_unknown_of_null", cu.get_attribute(&value, 99, NULL));
+    PROBE("set_of_null", cu.set_attribute(NULL, MAX_DYNAMIC, 0));
+    PROBE("set_unknown_of_null", cu.set_attribute(NULL, 99, 0));
     for (i = 0; i < (int)COUNT(set); i++) {
         int result;
         snprintf(question, sizeof question, "set_%d_to_%d", set[i].id, set[i].value);
@@ -309,11 +309,11 @@ static void function_attributes(void) {
         if (set[i].id == 2 || set[i].id == 4) value = 0;
         answer(question, "%d %d", result, value);
     }
-    ASK("fixed_opt_in_most", cu.set_attribute(fixed, MAX_DYNAMIC, 232448 - 40960));
-    ASK("fixed_opt_in_more", cu.set_attribute(fixed, MAX_DYNAMIC, 232448 - 40960 + 1));
+    PROBE("fixed_opt_in_most", cu.set_attribute(fixed, MAX_DYNAMIC, 232448 - 40960));
+    PROBE("fixed_opt_in_more", cu.set_attribute(fixed, MAX_DYNAMIC, 232448 - 40960 + 1));
     cu.set_current(NULL);
-    ASK("get_without", cu.get_attribute(&value, 0, f));
-    ASK("set_without", cu.set_attribute(f, MAX_DYNAMIC, 0));
+    PROBE("get_without", cu.get_attribute(&value, 0, f));
+    PROBE("set_without", cu.set_attribute(f, MAX_DYNAMIC, 0));
 }
 
 /* What a kernel needs goes while it runs: the kernel ends, or the call waits. */
@@ -337,17 +337,17 @@ static void unload_busy(void) {
     void     *s = NULL;
     pthread_t opens;
     if (!spin_for_a_while(&s, &opens)) return;
-    ASK("unload", cu.unload(module[0]));
-    ASK("waited", *the_gate.word == 1);
-    ASK("stream", cu.stream_sync(s));
+    PROBE("unload", cu.unload(module[0]));
+    PROBE("waited", *the_gate.word == 1);
+    PROBE("stream", cu.stream_sync(s));
     pthread_join(opens, NULL);
 }
 static void free_busy(void) {
     void     *s = NULL;
     pthread_t opens;
     if (!spin_for_a_while(&s, &opens)) return;
-    ASK("free", cu.free(memory[0]));
-    ASK("waited", *the_gate.word == 1);
+    PROBE("free", cu.free(memory[0]));
+    PROBE("waited", *the_gate.word == 1);
     pthread_join(opens, NULL);
 }
 static void destroy_busy(void) {
@@ -361,8 +361,8 @@ static void destroy_busy(void) {
     cu.stream(&s, 1, 0);
     close_gate(the_gate, f, s);
     if (pthread_create(&thread, NULL, open_later, NULL)) return;
-    ASK("destroy", cu.destroy(c));
-    ASK("waited", *the_gate.word == 1);
+    PROBE("destroy", cu.destroy(c));
+    PROBE("waited", *the_gate.word == 1);
     pthread_join(thread, NULL);
 }
 
@@ -443,22 +443,22 @@ static void links(void) {
     int    option = 99, i;
     char   question[60];
     cu.init(0);
-    ASK("create_without", cu.link_create(0, NULL, NULL, &state));
-    ASK("create_to_null_without", cu.link_create(0, NULL, NULL, NULL));
+    PROBE("create_without", cu.link_create(0, NULL, NULL, &state));
+    PROBE("create_to_null_without", cu.link_create(0, NULL, NULL, NULL));
     open_one();
-    ASK("create_to_null", cu.link_create(0, NULL, NULL, NULL));
-    ASK("create_bad_option", cu.link_create(1, &option, &value, &state));
+    PROBE("create_to_null", cu.link_create(0, NULL, NULL, NULL));
+    PROBE("create_bad_option", cu.link_create(1, &option, &value, &state));
     for (i = -1; i <= 36; i++) {
         if (i == 1) continue;                        /* a division by 0, see option_0 */
         option = i;
         value = NULL;
         snprintf(question, sizeof question, "create_option_%d", i);
-        ASK(question, cu.link_create(1, &option, &value, &state));
+        PROBE(question, cu.link_create(1, &option, &value, &state));
     }
-    ASK("create", cu.link_create(0, NULL, NULL, &state));
-    ASK("add_null", cu.link_add(state, 1, NULL, 10, "n", 0, NULL, NULL));
-    ASK("add_0", cu.link_add(state, 1, (void *)(uintptr_t)help_text, 0, "n", 0, NULL, NULL));
-    ASK("add_null_0", cu.link_add(state, 1, NULL, 0, "n", 0, NULL, NULL));
+    PROBE("create", cu.link_create(0, NULL, NULL, &state));
+    PROBE("add_null", cu.link_add(state, 1, NULL, 10, "n", 0, NULL, NULL));
+    PROBE("add_0", cu.link_add(state, 1, (void *)(uintptr_t)help_text, 0, "n", 0, NULL, NULL));
+    PROBE("add_null_0", cu.link_add(state, 1, NULL, 0, "n", 0, NULL, NULL));
     odd_input("type_99", 99, help_text);
     odd_input("type_-1", -1, help_text);
     odd_input("type_6", 6, help_text);
@@ -477,34 +477,34 @@ static void links(void) {
         option = i;
         value = NULL;
         snprintf(question, sizeof question, "add_option_%d", i);
-        ASK(question, cu.link_add(state, 1, (void *)(uintptr_t)bad, sizeof bad, "n", 1, &option, &value));
+        PROBE(question, cu.link_add(state, 1, (void *)(uintptr_t)bad, sizeof bad, "n", 1, &option, &value));
     }
-    ASK("complete_after_bad", cu.link_complete(state, &image, &bytes));
-    ASK("destroy_after_bad", cu.link_destroy(state));
+    PROBE("complete_after_bad", cu.link_complete(state, &image, &bytes));
+    PROBE("destroy_after_bad", cu.link_destroy(state));
     cu.link_create(0, NULL, NULL, &state);
-    ASK("add_help", add(state, help_text, NULL));
-    ASK("add_unterminated",
+    PROBE("add_help", add(state, help_text, NULL));
+    PROBE("add_unterminated",
         cu.link_add(state, 1, (void *)(uintptr_t)main_text, sizeof main_text - 1, "", 0, NULL, NULL));
-    ASK("complete_to_null", cu.link_complete(state, NULL, &bytes));
-    ASK("complete", cu.link_complete(state, &image, NULL));
-    ASK("complete_again", cu.link_complete(state, &again, &bytes));
-    ASK("add_after", add(state, good, "n"));
-    ASK("load", cu.load(&m, image));
-    ASK("function", cu.function(&f, m, "k"));
-    ASK("launch", launch(f, 1, 1, NULL, NULL));
-    ASK("sync", cu.sync());
-    ASK("destroy", cu.link_destroy(state));
-    ASK("launch_after_destroy", launch(f, 1, 1, NULL, NULL));
+    PROBE("complete_to_null", cu.link_complete(state, NULL, &bytes));
+    PROBE("complete", cu.link_complete(state, &image, NULL));
+    PROBE("complete_again", cu.link_complete(state, &again, &bytes));
+    PROBE("add_after", add(state, good, "n"));
+    PROBE("load", cu.load(&m, image));
+    PROBE("function", cu.function(&f, m, "k"));
+    PROBE("launch", launch(f, 1, 1, NULL, NULL));
+    PROBE("sync", cu.sync());
+    PROBE("destroy", cu.link_destroy(state));
+    PROBE("launch_after_destroy", launch(f, 1, 1, NULL, NULL));
     cu.link_create(0, NULL, NULL, &state);
-    ASK("complete_nothing", cu.link_complete(state, &image, &bytes));
-    ASK("null_add", add(NULL, good, "n"));
-    ASK("null_complete", cu.link_complete(NULL, &image, &bytes));
-    ASK("null_destroy", cu.link_destroy(NULL));
+    PROBE("complete_nothing", cu.link_complete(state, &image, &bytes));
+    PROBE("null_add", add(NULL, good, "n"));
+    PROBE("null_complete", cu.link_complete(NULL, &image, &bytes));
+    PROBE("null_destroy", cu.link_destroy(NULL));
     cu.link_create(0, NULL, NULL, &state);
     cu.set_current(NULL);
-    ASK("add_without", add(state, good, "n"));
-    ASK("complete_without", cu.link_complete(state, &image, &bytes));
-    ASK("destroy_without", cu.link_destroy(state));
+    PROBE("add_without", add(state, good, "n"));
+    PROBE("complete_without", cu.link_complete(state, &image, &bytes));
+    PROBE("destroy_without", cu.link_destroy(state));
 }
 const group module_groups[] = {
     { "load", loads, 1 }, { "option_0", options_0, 1 }, { "option_1", options_1, 1 }, { "log", logs, 1 },

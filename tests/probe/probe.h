@@ -132,11 +132,11 @@ typedef struct group { const char *name; void (*ask)(void); int devices; } group
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
     launch_groups[], basic_groups[];
 
-/* ASK: a call's CUresult, or any small number. A question that ended the process, or never came back, is answered so
+/* PROBE: a call's CUresult, or any small number. A question that ended the process, or never came back, is answered so
    ("crashed", "hung"): the group is asked again without it. */
 void answer(const char *question, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int skipped(const char *question);                  /* the same for what is asked otherwise: then the answer is given */
-#define ASK(question, call) \
+#define PROBE(question, call) \
     do { if (!skipped(question)) answer(question, "%d", call); } while (0)
 
 /* The primary context of device 0, current, with the module of probe.c, and 4096 bytes of device memory. open_all(): of

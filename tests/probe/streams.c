@@ -6,25 +6,25 @@ static void streams(void) {
     unsigned flags;
     int      priority;
     cu.init(0);
-    ASK("to_null_without", cu.stream(NULL, 0, 0));
-    ASK("bad_flags_without", cu.stream(&s, 2, 0));
-    ASK("query_without", cu.stream_query(NULL));
-    ASK("query_1_without", cu.stream_query((void *)1));
-    ASK("query_2_without", cu.stream_query((void *)2));
-    ASK("sync_without", cu.stream_sync(NULL));
-    ASK("context_without", cu.stream_context(NULL, &c));
-    ASK("flags_without", cu.stream_flags(NULL, &flags));
-    ASK("wait_without", cu.wait_event(NULL, NULL, 0));
-    ASK("wait_without_bad_flags", cu.wait_event(NULL, NULL, 8));
-    ASK("destroy_null_without", cu.stream_destroy(NULL));
+    PROBE("to_null_without", cu.stream(NULL, 0, 0));
+    PROBE("bad_flags_without", cu.stream(&s, 2, 0));
+    PROBE("query_without", cu.stream_query(NULL));
+    PROBE("query_1_without", cu.stream_query((void *)1));
+    PROBE("query_2_without", cu.stream_query((void *)2));
+    PROBE("sync_without", cu.stream_sync(NULL));
+    PROBE("context_without", cu.stream_context(NULL, &c));
+    PROBE("flags_without", cu.stream_flags(NULL, &flags));
+    PROBE("wait_without", cu.wait_event(NULL, NULL, 0));
+    PROBE("wait_without_bad_flags", cu.wait_event(NULL, NULL, 8));
+    PROBE("destroy_null_without", cu.stream_destroy(NULL));
     open_one();
-    ASK("to_null", cu.stream(NULL, 0, 0));
-    ASK("to_null_bad_flags", cu.stream(NULL, 2, 0));
-    ASK("flags_2", cu.stream(&s, 2, 0));
-    ASK("flags_3", cu.stream(&s, 3, 0));
-    ASK("flags_high", cu.stream(&s, 0x80000000u, 0));
-    ASK("destroy_null", cu.stream_destroy(NULL));
-    ASK("destroy_1", cu.stream_destroy((void *)1));
+    PROBE("to_null", cu.stream(NULL, 0, 0));
+    PROBE("to_null_bad_flags", cu.stream(NULL, 2, 0));
+    PROBE("flags_2", cu.stream(&s, 2, 0));
+    PROBE("flags_3", cu.stream(&s, 3, 0));
+    PROBE("flags_high", cu.stream(&s, 0x80000000u, 0));
+    PROBE("destroy_null", cu.stream_destroy(NULL));
+    PROBE("destroy_1", cu.stream_destroy((void *)1));
     for (priority = 5; priority >= -8; priority -= priority > -4 ? 9 : 1) {
         char question[40];
         int  got = 77, result;
@@ -45,26 +45,26 @@ static void streams(void) {
         snprintf(question, sizeof question, "handle_%d", priority);
         answer(question, "%d %u %d %d %d %d", result[0], flags, result[1], got, result[2], c == context[0]);
     }
-    ASK("flags_to_null", cu.stream_flags(NULL, NULL));
-    ASK("priority_to_null", cu.stream_priority(NULL, NULL));
-    ASK("context_to_null", cu.stream_context(s, NULL));
-    ASK("context_of_null_to_null", cu.stream_context(NULL, NULL));
-    ASK("wait_null", cu.wait_event(s, NULL, 0));
-    ASK("wait_null_bad_flags", cu.wait_event(s, NULL, 8));
-    ASK("wait_null_external", cu.wait_event(s, NULL, 1));
+    PROBE("flags_to_null", cu.stream_flags(NULL, NULL));
+    PROBE("priority_to_null", cu.stream_priority(NULL, NULL));
+    PROBE("context_to_null", cu.stream_context(s, NULL));
+    PROBE("context_of_null_to_null", cu.stream_context(NULL, NULL));
+    PROBE("wait_null", cu.wait_event(s, NULL, 0));
+    PROBE("wait_null_bad_flags", cu.wait_event(s, NULL, 8));
+    PROBE("wait_null_external", cu.wait_event(s, NULL, 1));
     cu.event(&c, 0);
-    ASK("wait_unrecorded", cu.wait_event(s, c, 0));
-    ASK("wait_external", cu.wait_event(s, c, 1));
-    ASK("wait_flags_2", cu.wait_event(s, c, 2));
+    PROBE("wait_unrecorded", cu.wait_event(s, c, 0));
+    PROBE("wait_external", cu.wait_event(s, c, 1));
+    PROBE("wait_flags_2", cu.wait_event(s, c, 2));
     cu.record(c, s);
-    ASK("wait_recorded_external", cu.wait_event(s, c, 1));
-    ASK("wait_recorded_flags_2", cu.wait_event(s, c, 2));
-    ASK("wait_on_legacy", cu.wait_event((void *)1, c, 0));
-    ASK("wait_on_own", cu.wait_event(s, c, 0));
-    ASK("destroy", cu.stream_destroy(s));
-    ASK("wait_for_destroyed", cu.wait_event(NULL, c, 0));
-    ASK("sync", cu.sync());
-    ASK("event_of_destroyed", cu.event_query(c));
+    PROBE("wait_recorded_external", cu.wait_event(s, c, 1));
+    PROBE("wait_recorded_flags_2", cu.wait_event(s, c, 2));
+    PROBE("wait_on_legacy", cu.wait_event((void *)1, c, 0));
+    PROBE("wait_on_own", cu.wait_event(s, c, 0));
+    PROBE("destroy", cu.stream_destroy(s));
+    PROBE("wait_for_destroyed", cu.wait_event(NULL, c, 0));
+    PROBE("sync", cu.sync());
+    PROBE("event_of_destroyed", cu.event_query(c));
 }
 
 /* a and b are blocking streams, n is not. The kernel spins on one of them; which others are ready, and what waits? */
@@ -80,72 +80,72 @@ static void stream_order(void) {
     cu.stream(&n, 1, 0);
     cu.event(&e, 2);
     cu.event(&f, 2);
-    ASK("spin_on_a", close_gate(g, spin, a));
-    ASK("a", cu.stream_query(a));
-    ASK("b", cu.stream_query(b));
-    ASK("n", cu.stream_query(n));
-    ASK("legacy", cu.stream_query(NULL));
-    ASK("legacy_1", cu.stream_query((void *)1));
-    ASK("own", cu.stream_query((void *)2));
+    PROBE("spin_on_a", close_gate(g, spin, a));
+    PROBE("a", cu.stream_query(a));
+    PROBE("b", cu.stream_query(b));
+    PROBE("n", cu.stream_query(n));
+    PROBE("legacy", cu.stream_query(NULL));
+    PROBE("legacy_1", cu.stream_query((void *)1));
+    PROBE("own", cu.stream_query((void *)2));
     cu.record(e, NULL);
-    ASK("event_on_legacy", cu.event_query(e));
+    PROBE("event_on_legacy", cu.event_query(e));
     cu.record(f, n);
     sleep_ms(50);
-    ASK("event_on_n", cu.event_query(f));
-    ASK("b_after_legacy", cu.stream_query(b));
+    PROBE("event_on_n", cu.event_query(f));
+    PROBE("b_after_legacy", cu.stream_query(b));
     launch(nop, 1, 1, b, NULL);
     sleep_ms(50);
-    ASK("b_with_work", cu.stream_query(b));
-    ASK("n_after_all", cu.stream_query(n));
-    ASK("n_waits_for_e", cu.wait_event(n, e, 0));
-    ASK("n_then", cu.stream_query(n));
+    PROBE("b_with_work", cu.stream_query(b));
+    PROBE("n_after_all", cu.stream_query(n));
+    PROBE("n_waits_for_e", cu.wait_event(n, e, 0));
+    PROBE("n_then", cu.stream_query(n));
     cu.record(f, n);
-    ASK("event_behind_e", cu.event_query(f));
+    PROBE("event_behind_e", cu.event_query(f));
     open_gate(g);
-    ASK("sync", cu.sync());
-    ASK("all_done", cu.event_query(f));
+    PROBE("sync", cu.sync());
+    PROBE("all_done", cu.event_query(f));
 
-    ASK("spin_on_legacy", close_gate(g, spin, NULL));
-    ASK("legacy_busy", cu.stream_query(NULL));
-    ASK("a_beside_legacy", cu.stream_query(a));
+    PROBE("spin_on_legacy", close_gate(g, spin, NULL));
+    PROBE("legacy_busy", cu.stream_query(NULL));
+    PROBE("a_beside_legacy", cu.stream_query(a));
     launch(nop, 1, 1, a, NULL);
     sleep_ms(50);
-    ASK("a_with_work", cu.stream_query(a));
+    PROBE("a_with_work", cu.stream_query(a));
     launch(nop, 1, 1, n, NULL);
-    ASK("n_sync", cu.stream_sync(n));
+    PROBE("n_sync", cu.stream_sync(n));
     launch(nop, 1, 1, (void *)2, NULL);
     sleep_ms(50);
-    ASK("own_with_work", cu.stream_query((void *)2));
+    PROBE("own_with_work", cu.stream_query((void *)2));
     open_gate(g);
-    ASK("sync_again", cu.sync());
+    PROBE("sync_again", cu.sync());
 
-    ASK("spin_on_own", close_gate(g, spin, (void *)2));
-    ASK("legacy_beside_own", cu.stream_query(NULL));
-    ASK("own_busy", cu.stream_query((void *)2));
+    PROBE("spin_on_own", close_gate(g, spin, (void *)2));
+    PROBE("legacy_beside_own", cu.stream_query(NULL));
+    PROBE("own_busy", cu.stream_query((void *)2));
     open_gate(g);
     cu.sync();
-    ASK("spin_on_n", close_gate(g, spin, n));
-    ASK("legacy_beside_n", cu.stream_query(NULL));
-    ASK("a_waits_for_n", (cu.record(e, n), cu.wait_event(a, e, 0)));
-    ASK("a_then", cu.stream_query(a));
-    ASK("legacy_behind_a", cu.stream_query(NULL));
+    PROBE("spin_on_n", close_gate(g, spin, n));
+    PROBE("legacy_beside_n", cu.stream_query(NULL));
+    PROBE("a_waits_for_n", (cu.record(e, n), cu.wait_event(a, e, 0)));
+    PROBE("a_then", cu.stream_query(a));
+    PROBE("legacy_behind_a", cu.stream_query(NULL));
     cu.record(e, b);                                 /* e anew: what waited for it goes on waiting */
     sleep_ms(50);
-    ASK("a_still", cu.stream_query(a));
+    PROBE("a_still", cu.stream_query(a));
     open_gate(g);
     cu.sync();
 
-    ASK("spin_to_destroy", close_gate(g, spin, a));
+    PROBE("spin_to_destroy", close_gate(g, spin, a));
     cu.record(e, a);
-    ASK("destroy_busy", cu.stream_destroy(a));
-    ASK("event_of_it", cu.event_query(e));
-    ASK("legacy_behind_it", cu.stream_query(NULL));
+    PROBE("destroy_busy", cu.stream_destroy(a));
+    PROBE("event_of_it", cu.event_query(e));
+    PROBE("legacy_behind_it", cu.stream_query(NULL));
     launch(nop, 1, 1, NULL, NULL);
     sleep_ms(50);
-    ASK("legacy_work_behind_it", cu.stream_query(NULL));
+    PROBE("legacy_work_behind_it", cu.stream_query(NULL));
     open_gate(g);
-    ASK("sync_with_it", cu.sync());
-    ASK("event_then", cu.event_query(e));
+    PROBE("sync_with_it", cu.sync());
+    PROBE("event_then", cu.event_query(e));
 }
 
 /* An event keeps the record that came last. */
@@ -162,22 +162,22 @@ static void event_again(void) {
     cu.record(old, t);
     cu.record(e, t);
     cu.stream_sync(t);
-    ASK("done", cu.event_query(e));
-    ASK("elapsed_of_one", cu.elapsed(&ms, e, e));
+    PROBE("done", cu.event_query(e));
+    PROBE("elapsed_of_one", cu.elapsed(&ms, e, e));
     answer("elapsed_is_0", "%d", ms <= 0 && ms >= 0);
-    ASK("elapsed_back", cu.elapsed(&ms, e, old));
+    PROBE("elapsed_back", cu.elapsed(&ms, e, old));
     answer("elapsed_back_not_positive", "%d", ms <= 0);
     close_gate(g, kernel(0, "spin"), s);
     cu.record(e, s);
-    ASK("anew", cu.event_query(e));
-    ASK("elapsed_anew", cu.elapsed(&ms, old, e));
-    ASK("elapsed_anew_to_null", cu.elapsed(NULL, old, e));
+    PROBE("anew", cu.event_query(e));
+    PROBE("elapsed_anew", cu.elapsed(&ms, old, e));
+    PROBE("elapsed_anew_to_null", cu.elapsed(NULL, old, e));
     cu.record(e, t);
     cu.stream_sync(t);
-    ASK("done_on_t", cu.event_query(e));
-    ASK("destroy_busy_event", (cu.record(e, s), cu.event_destroy(e)));
+    PROBE("done_on_t", cu.event_query(e));
+    PROBE("destroy_busy_event", (cu.record(e, s), cu.event_destroy(e)));
     open_gate(g);
-    ASK("sync", cu.sync());
+    PROBE("sync", cu.sync());
 }
 
 static void events(void) {
@@ -186,58 +186,58 @@ static void events(void) {
     float    ms = 0;
     unsigned i;
     cu.init(0);
-    ASK("to_null_without", cu.event(NULL, 0));
-    ASK("bad_flags_without", cu.event(&e, 8));
-    ASK("query_null_without", cu.event_query(NULL));
-    ASK("record_null_without", cu.record(NULL, NULL));
+    PROBE("to_null_without", cu.event(NULL, 0));
+    PROBE("bad_flags_without", cu.event(&e, 8));
+    PROBE("query_null_without", cu.event_query(NULL));
+    PROBE("record_null_without", cu.record(NULL, NULL));
     open_one();
-    ASK("to_null", cu.event(NULL, 0));
-    ASK("to_null_bad_flags", cu.event(NULL, 8));
+    PROBE("to_null", cu.event(NULL, 0));
+    PROBE("to_null_bad_flags", cu.event(NULL, 8));
     for (i = 0; i < COUNT(all); i++) {
         char question[40];
         snprintf(question, sizeof question, "flags_%x", all[i]);
-        ASK(question, cu.event(&e, all[i]));
+        PROBE(question, cu.event(&e, all[i]));
     }
-    ASK("destroy_null", cu.event_destroy(NULL));
-    ASK("query_null", cu.event_query(NULL));
-    ASK("sync_null", cu.event_sync(NULL));
-    ASK("record_null", cu.record(NULL, NULL));
+    PROBE("destroy_null", cu.event_destroy(NULL));
+    PROBE("query_null", cu.event_query(NULL));
+    PROBE("sync_null", cu.event_sync(NULL));
+    PROBE("record_null", cu.record(NULL, NULL));
     cu.event(&e, 0);
     cu.event(&f, 0);
     cu.event(&never, 0);
     cu.event(&timeless, 2);
-    ASK("elapsed_null_events", cu.elapsed(&ms, NULL, NULL));
-    ASK("elapsed_all_null", cu.elapsed(NULL, NULL, NULL));
-    ASK("elapsed_null_end", cu.elapsed(&ms, e, NULL));
-    ASK("elapsed_to_null_unrecorded", cu.elapsed(NULL, e, f));
-    ASK("elapsed_to_null_timeless", cu.elapsed(NULL, timeless, f));
+    PROBE("elapsed_null_events", cu.elapsed(&ms, NULL, NULL));
+    PROBE("elapsed_all_null", cu.elapsed(NULL, NULL, NULL));
+    PROBE("elapsed_null_end", cu.elapsed(&ms, e, NULL));
+    PROBE("elapsed_to_null_unrecorded", cu.elapsed(NULL, e, f));
+    PROBE("elapsed_to_null_timeless", cu.elapsed(NULL, timeless, f));
     cu.record(e, NULL);
     cu.record(f, NULL);
     cu.record(timeless, NULL);
     cu.sync();
-    ASK("elapsed_to_null", cu.elapsed(NULL, e, f));
-    ASK("elapsed", cu.elapsed(&ms, e, f));
-    ASK("elapsed_from_never", cu.elapsed(&ms, never, f));
-    ASK("elapsed_to_never", cu.elapsed(&ms, e, never));
-    ASK("elapsed_timeless_never", cu.elapsed(&ms, timeless, never));
+    PROBE("elapsed_to_null", cu.elapsed(NULL, e, f));
+    PROBE("elapsed", cu.elapsed(&ms, e, f));
+    PROBE("elapsed_from_never", cu.elapsed(&ms, never, f));
+    PROBE("elapsed_to_never", cu.elapsed(&ms, e, never));
+    PROBE("elapsed_timeless_never", cu.elapsed(&ms, timeless, never));
     cu.create(&other, 0, 0);
     cu.event(&theirs, 0);
-    ASK("record_in_other_context", cu.record(e, NULL));
-    ASK("record_theirs", cu.record(theirs, NULL));
-    ASK("record_by_1", cu.record(theirs, (void *)1));
-    ASK("record_by_2", cu.record(theirs, (void *)2));
+    PROBE("record_in_other_context", cu.record(e, NULL));
+    PROBE("record_theirs", cu.record(theirs, NULL));
+    PROBE("record_by_1", cu.record(theirs, (void *)1));
+    PROBE("record_by_2", cu.record(theirs, (void *)2));
     cu.sync();
-    ASK("elapsed_across_contexts", cu.elapsed(&ms, e, theirs));
-    ASK("wait_across_contexts", cu.wait_event(NULL, e, 0));
-    ASK("query_of_other_context", cu.event_query(e));
-    ASK("destroy_of_other_context", cu.event_destroy(e));
+    PROBE("elapsed_across_contexts", cu.elapsed(&ms, e, theirs));
+    PROBE("wait_across_contexts", cu.wait_event(NULL, e, 0));
+    PROBE("query_of_other_context", cu.event_query(e));
+    PROBE("destroy_of_other_context", cu.event_destroy(e));
     cu.pop(&other);
     cu.set_current(NULL);
-    ASK("record_without", cu.record(f, NULL));
-    ASK("record_without_null_event", cu.record(NULL, NULL));
-    ASK("wait_on_null_without", cu.wait_event(NULL, f, 0));
-    ASK("elapsed_without", cu.elapsed(&ms, f, f));
-    ASK("destroy_without", cu.event_destroy(f));
+    PROBE("record_without", cu.record(f, NULL));
+    PROBE("record_without_null_event", cu.record(NULL, NULL));
+    PROBE("wait_on_null_without", cu.wait_event(NULL, f, 0));
+    PROBE("elapsed_without", cu.elapsed(&ms, f, f));
+    PROBE("destroy_without", cu.event_destroy(f));
 }
 
 static void events_two(void) {
@@ -252,13 +252,13 @@ static void events_two(void) {
     cu.event(&f, 0);
     cu.record(f, NULL);
     cu.sync();
-    ASK("elapsed_across_devices", cu.elapsed(&ms, e, f));
-    ASK("record_on_other_device", cu.record(f, s));
-    ASK("wait_on_other_device", cu.wait_event(s, f, 0));
-    ASK("elapsed_of_other_device", cu.elapsed(&ms, e, e));
-    ASK("launch_of_other_device", launch(kernel(1, "nop"), 1, 1, s, NULL));
-    ASK("launch_on_own", launch(kernel(0, "nop"), 1, 1, s, NULL));
-    ASK("stream_of_other_device", cu.stream_sync(s));
+    PROBE("elapsed_across_devices", cu.elapsed(&ms, e, f));
+    PROBE("record_on_other_device", cu.record(f, s));
+    PROBE("wait_on_other_device", cu.wait_event(s, f, 0));
+    PROBE("elapsed_of_other_device", cu.elapsed(&ms, e, e));
+    PROBE("launch_of_other_device", launch(kernel(1, "nop"), 1, 1, s, NULL));
+    PROBE("launch_on_own", launch(kernel(0, "nop"), 1, 1, s, NULL));
+    PROBE("stream_of_other_device", cu.stream_sync(s));
 }
 
 /* --- host functions --- */
@@ -316,16 +316,16 @@ static void host_functions(void) {
     cu.record(old_event, idle_one);
     cu.stream_sync(idle_one);
     host_kernel = kernel(0, "nop");
-    ASK("null", cu.host_function(host_stream, NULL, NULL));
-    ASK("null_on_null", cu.host_function(NULL, NULL, NULL));
-#define ASK_INSIDE(name, call) ASK("inside_" #name, answer_inside(inside_##name));
-    INSIDE(ASK_INSIDE)
-    ASK("sync", cu.sync());
+    PROBE("null", cu.host_function(host_stream, NULL, NULL));
+    PROBE("null_on_null", cu.host_function(NULL, NULL, NULL));
+#define PROBE_INSIDE(name, call) PROBE("inside_" #name, answer_inside(inside_##name));
+    INSIDE(PROBE_INSIDE)
+    PROBE("sync", cu.sync());
     cu.set_current(NULL);
-    ASK("null_without", cu.host_function(NULL, NULL, NULL));
-    ASK("without", cu.host_function(NULL, do_nothing, NULL));
-    ASK("on_stream_without", cu.host_function(host_stream, do_nothing, NULL));
-    ASK("sync_without", cu.stream_sync(host_stream));
+    PROBE("null_without", cu.host_function(NULL, NULL, NULL));
+    PROBE("without", cu.host_function(NULL, do_nothing, NULL));
+    PROBE("on_stream_without", cu.host_function(host_stream, do_nothing, NULL));
+    PROBE("sync_without", cu.stream_sync(host_stream));
 }
 
 /* --- handles of what is gone. Those of streams and events are not asked for: most of the answers of a GPU's driver are
@@ -364,13 +364,13 @@ static void gone(void) {
     unsigned long long id;
     void    *f = NULL;
     open_one();
-    ASK("context_version", cu.api_version(gone_context(), &version));
-    ASK("context_id", cu.context_id(gone_context(), &id));
-    ASK("context_peer", cu.enable_peer(gone_context(), 0));
-    ASK("module_function", cu.function(&f, gone_module(NULL), "nop"));
-    ASK("module_unload", cu.unload(gone_module(NULL)));
-    ASK("function_attribute", attribute_of_gone());
-    ASK("function_launch", launch_gone());
+    PROBE("context_version", cu.api_version(gone_context(), &version));
+    PROBE("context_id", cu.context_id(gone_context(), &id));
+    PROBE("context_peer", cu.enable_peer(gone_context(), 0));
+    PROBE("module_function", cu.function(&f, gone_module(NULL), "nop"));
+    PROBE("module_unload", cu.unload(gone_module(NULL)));
+    PROBE("function_attribute", attribute_of_gone());
+    PROBE("function_launch", launch_gone());
 }
 
 /* What lived in a context that was destroyed. */
@@ -393,19 +393,19 @@ static void left_behind(void) {
     unsigned type = 0;
     float    ms = 0;
     open_one();
-    ASK("destroy", leave());
-    ASK("memory_pointer", (leave(), cu.pointer(&type, 2, left.memory)));
-    ASK("memory_fill", (leave(), cu.fill_8(left.memory, 0, 4, NULL)));
-    ASK("memory_free", (leave(), cu.free(left.memory)));
-    ASK("pinned_pointer", (leave(), cu.pointer(&type, 2, (ptr)(uintptr_t)left.host)));
-    ASK("pinned_free", (leave(), cu.host_free(left.host)));
-    ASK("event_query", (leave(), cu.event_query(left.event)));
-    ASK("event_sync", (leave(), cu.event_sync(left.event)));
-    ASK("event_record", (leave(), cu.record(left.event, NULL)));
-    ASK("event_wait", (leave(), cu.wait_event(NULL, left.event, 0)));
-    ASK("event_elapsed", (leave(), cu.elapsed(&ms, left.event, left.event)));
-    ASK("event_destroy", (leave(), cu.event_destroy(left.event)));
-    ASK("function_launch", (leave(), launch(left.function, 1, 1, NULL, NULL)));
+    PROBE("destroy", leave());
+    PROBE("memory_pointer", (leave(), cu.pointer(&type, 2, left.memory)));
+    PROBE("memory_fill", (leave(), cu.fill_8(left.memory, 0, 4, NULL)));
+    PROBE("memory_free", (leave(), cu.free(left.memory)));
+    PROBE("pinned_pointer", (leave(), cu.pointer(&type, 2, (ptr)(uintptr_t)left.host)));
+    PROBE("pinned_free", (leave(), cu.host_free(left.host)));
+    PROBE("event_query", (leave(), cu.event_query(left.event)));
+    PROBE("event_sync", (leave(), cu.event_sync(left.event)));
+    PROBE("event_record", (leave(), cu.record(left.event, NULL)));
+    PROBE("event_wait", (leave(), cu.wait_event(NULL, left.event, 0)));
+    PROBE("event_elapsed", (leave(), cu.elapsed(&ms, left.event, left.event)));
+    PROBE("event_destroy", (leave(), cu.event_destroy(left.event)));
+    PROBE("function_launch", (leave(), launch(left.function, 1, 1, NULL, NULL)));
 }
 
 const group stream_groups[] = {

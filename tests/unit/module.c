@@ -606,7 +606,7 @@ TEST(headers_of_any_kind) {
                                          "\xED\x43\x4E\x7F", "" };
     uint32_t state = 1;
     size_t i, k;
-    GXI_CALL_NO_PLACE(headers_of_any_kind, GXI_ASKS);
+    GXI_CALL_NO_PLACE(headers_of_any_kind, GXI_QUERIES);
     for (i = 0; i < 20000; i++) {
         size_t n = 1 + test_random(&state) % 160, magic = strlen(magics[i % 6]);
         unsigned char *image = (unsigned char *)malloc(n);

@@ -320,7 +320,7 @@ TEST_MULTI(rules) {
     {
         char *text = NULL;
         size_t bytes;
-        gxi_call read_call = { "rules", NULL, GXI_ASKS, 0, 0, 0, 0, 0 };
+        gxi_call read_call = { "rules", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
         text = gxi_read_file(&read_call, "kernels/ring_exchange.ptx", &bytes);
         if (CHECK(text != NULL)) {
             text[bytes - 1] = ' ';         /* where a newline was: the same code to the compiler, another image to us */
