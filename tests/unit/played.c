@@ -270,7 +270,7 @@ static int GXI_CUDA one_register_more(int *value, int which, struct CUfunc_st *f
     if (which == GXI_FUNC_NUM_REGS && function == odd_function) ++*value;
     return cu;
 }
-TEST_MULTI(launches_on_devices_that_are_not_alike) {
+TEST_MULTI(launches_on_devices_that_differ) {
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_DRIVER, 0, 0, { 0 }, NULL, 0 };
     gpuexec_device_launch list[2];
     gpuexec_context contexts[2];

@@ -168,7 +168,7 @@ TEST(shutdown_waits_for_work) {
     free(h);
 }
 
-TEST(the_logger_is_told_every_failure) {
+TEST(the_logger_gets_every_failure) {
     static record r;
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context ctx;
@@ -221,7 +221,7 @@ static void keep_lines(void *user, gpuexec_log_level level, const char *text) {
     memcpy(lines + lines_bytes, text, n + 1);
     lines_bytes += n;
 }
-TEST(the_trace_tells_arguments) {
+TEST(the_trace_shows_arguments) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_stream_desc first = { 0, 1, -1, 0 };
     gpuexec_context ctx;
@@ -313,7 +313,7 @@ TEST_ALONE(the_environment_can_be_ignored) {
     free(path);
 }
 
-TEST_ALONE(nothing_is_printed_unasked) {
+TEST_ALONE(nothing_is_printed_by_default) {
     CHECK_STRING(stderr_of(run_it), "");
 }
 

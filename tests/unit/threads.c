@@ -509,7 +509,7 @@ TEST(two_streams_of_one_failure) {
     CHECK_OK(gpuexec_stream_sync(g.stream));
     CHECK_OK(gpuexec_shutdown());
 }
-TEST(shutdown_reports_what_nobody_took) {
+TEST(shutdown_reports_failures_that_were_not_taken) {
     failing f = fail_set_up();
     in_a_thread(fail_and_end, &f);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);

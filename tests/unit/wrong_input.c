@@ -149,10 +149,10 @@ static void try_driver_without_a_version(const char *options, const char *text) 
     CHECK(!strstr(gpuexec_error_text(), "0.0") && !strstr(gpuexec_error_text(), "lacks"));
     remove_library(path);
 }
-TEST_ALONE(driver_that_fails_to_tell_its_version) {
+TEST_ALONE(driver_that_fails_to_report_its_version) {
     try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DTOLD=999", "cuDriverGetVersion answered");
 }
-TEST_ALONE(driver_that_tells_no_version) {
+TEST_ALONE(driver_that_reports_no_version) {
     try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeds, but gives none");
 }
 
@@ -945,7 +945,7 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
     free(text);
 }
 
-TEST_ALONE(shutdown_tells_what_nobody_asked_for) {
+TEST_ALONE(shutdown_reports_a_fault_without_a_sync) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_KERNEL_FAILED);
