@@ -866,7 +866,7 @@ TEST_ALONE(clean_up_after_the_driver_s_end) {
     gpuexec_context ctx;
     setenv("SIMGPU_FAIL", "cuCtxGetId:2:4", 1); /* CUDA_ERROR_DEINITIALIZED; call 1 is part of creating the context */
     desc.log = count_log;
-    if (!on_cpu_device()) SKIP("only the CPU device can play it");
+    if (!on_cpu_device()) SKIP("only the CPU device can simulate it");
     CHECK_OK(gpuexec_setup(&desc));
     if (gpuexec_driver_version() < 12000) SKIP("this driver uses another call");
     ctx = gpuexec_context_open(0, NULL);
@@ -881,7 +881,7 @@ TEST_ALONE(clean_up_after_the_driver_s_end) {
 /* ---- each driver call of this section fails once ---- */
 
 static const char *failing;                                          /* the driver call, as in SIMGPU_FAIL */
-static int reported;                                                     /* how many calls reported that it had failed */
+static int reported;                                                /* how many calls reported that it had failed */
 static int ok(gpuexec_result r) {
     const gpuexec_error *e = gpuexec_error_detail();
     if (r != GPUEXEC_OK && e->driver_call && strncmp(failing, e->driver_call, strlen(e->driver_call)) == 0) reported++;

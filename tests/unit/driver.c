@@ -429,7 +429,7 @@ TEST(streams_wait_for_values) {
     CHECK_EQ(cu.cuStreamCreateWithPriority(&s, 1, 0), 0);
     if (cu.cuStreamWriteValue32(s, p, 1, 0) == NOT_SUPPORTED) {
         finish();
-        SKIP("the driver has no such operations on streams");
+        SKIP("the driver has no stream memory operations");
     }
     CHECK_EQ(cu.cuStreamWaitValue32(s, p + 2, 0, GEQ), INVALID_VALUE);
     CHECK_EQ(cu.cuStreamWaitValue32(s, 0, 0, GEQ), INVALID_VALUE);

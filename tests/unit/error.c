@@ -385,8 +385,8 @@ static char   log_text[4000];
 static size_t log_bytes;
 static void log_warning(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
-    if (level == GPUEXEC_LOG_WARNING) log_bytes += (size_t)snprintf(log_text + log_bytes, sizeof log_text - log_bytes, "%s",
-                                                                     text);
+    if (level == GPUEXEC_LOG_WARNING)
+        log_bytes += (size_t)snprintf(log_text + log_bytes, sizeof log_text - log_bytes, "%s", text);
 }
 TEST(places_are_copied) {
     gpuexec_setup_desc desc = { 0 };

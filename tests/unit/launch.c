@@ -374,7 +374,7 @@ TEST(clusters) {
                       "clusters (2 x 1 x 1 blocks, kernel \"count\")", attribute(75) < 9 ? "need compute capability 9.0"
                       : "but the driver says that it has no clusters", capability);
         CHECK_EQ(result_of(t), 0);
-        SKIP("this device has no clusters; that they are refused was tested");
+        SKIP("this device has no clusters; the refusal was tested");
     }
     CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)));
     CHECK_EQ(result_of(t), 6 * 32);
@@ -433,7 +433,7 @@ TEST(static_and_dynamic_shared_memory_together) {
 TEST(the_opt_in_is_never_lowered) {
     typedef int get_attribute(int *value, int attribute, struct CUfunc_st *function);
     enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
-    union { void *symbol; get_attribute *call; } ask;
+    union { void *symbol; get_attribute *call; } get;
     gpuexec_device_info d;
     gpuexec_launch_desc desc = { 0 };
     unsigned most, low;
@@ -441,9 +441,9 @@ TEST(the_opt_in_is_never_lowered) {
     CHECK_OK(gpuexec_device_get_info(0, &d));
     most = (unsigned)d.shared_per_block_optin;
     low = (unsigned)d.shared_per_block + 4;
-    if (low >= most) SKIP("this device has no more shared memory than comes without asking");
+    if (low >= most) SKIP("this device has no shared memory beyond the default limit");
     desc.has_priority = gpuexec_driver_version() >= 11080;
-    ask.symbol = gpuexec_driver_symbol("cuFuncGetAttribute", 2020);
+    get.symbol = gpuexec_driver_symbol("cuFuncGetAttribute", 2020);
     for (way = 0; way < 4; way++) {
         gpuexec_context ctx = gpuexec_context_open(0, NULL);
         gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
@@ -458,7 +458,7 @@ TEST(the_opt_in_is_never_lowered) {
         if (way == 3) CHECK_OK(gpuexec_launch_prepared(gpuexec_prepare(fn, s, large, GPUEXEC_ARGS(out, words))));
         CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 64, low), GPUEXEC_ARGS(out, few)));
         CHECK_OK(gpuexec_launch(again, s, gpuexec_grid(1, 64, low), GPUEXEC_ARGS(out, few)));
-        CHECK_EQ(ask.call(&limit, MAX_DYNAMIC_SHARED_SIZE_BYTES, gpuexec_kernel_native(fn)), 0);
+        CHECK_EQ(get.call(&limit, MAX_DYNAMIC_SHARED_SIZE_BYTES, gpuexec_kernel_native(fn)), 0);
         CHECK_EQ(limit, most);
         CHECK_OK(gpuexec_launch(fn, s, large, GPUEXEC_ARGS(out, words)));
         CHECK_OK(gpuexec_launch(again, s, large, GPUEXEC_ARGS(out, words)));

@@ -428,7 +428,7 @@ TEST(another_target) {
     size_t  bytes = 0;
     int     option = TARGET, threads = THREADS_PER_BLOCK;
     CHECK_OK(gpuexec_device_get_info(0, &d));
-    if (d.compute_capability != 90) SKIP("the answers are those of compute capability 9.0");
+    if (d.compute_capability != 90) SKIP("the expected results are those of compute capability 9.0");
     CHECK_EQ(cu.load_ex(&native, has, 1, &option, &value), 300);
     l = (linker *)calloc(1, sizeof *l);
     CHECK_EQ(cu.create(1, &option, &value, &l->state), 0);
@@ -571,7 +571,7 @@ TEST(library_names_kernels_that_need_the_device_runtime) {
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
     if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK &&
         gpuexec_ok(gpuexec_linker_load(l)) && on_cpu_device())
-        SKIP("this CPU device brings a device runtime of its own");
+        SKIP("this CPU device has a built-in device runtime");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "__cudaCDP2GetParameterBufferV2", "libcudadevrt.a");
     if (on_cpu_device()) {                                       /* the log has nothing else: it is reported once */
@@ -862,7 +862,7 @@ TEST(binaries_of_nvcc) {
                  made[i].how, capability, file);
         if (system(command) != 0) {
             unlink(file);
-            SKIP("no nvcc here that compiles for this device");
+            SKIP("no nvcc on this machine compiles for this device");
         }
         added = (int)gpuexec_linker_add_file(l, made[i].kind == GXI_LTO ? GPUEXEC_INPUT_AUTO
                                              : (gpuexec_input_type)made[i].kind, file);
@@ -888,7 +888,7 @@ TEST(binaries_of_nvcc) {
 }
 
 TEST_ALONE(an_old_driver_does_not_report_parameters) {
-    if (!on_cpu_device()) SKIP("only the CPU device plays old drivers");
+    if (!on_cpu_device()) SKIP("only the CPU device emulates old drivers");
     CHECK(setenv("SIMGPU_DRIVER_VERSION", "11040", 1) == 0);
     gpuexec_context_open(0, NULL);
     gpuexec_shutdown();
@@ -928,7 +928,7 @@ static void names_of_linked_kernels(int driver_reports) {
 }
 TEST(the_names_of_linked_kernels) { names_of_linked_kernels(gpuexec_driver_version() >= 12040); }
 TEST_ALONE(the_names_of_linked_kernels_on_an_old_driver) {
-    if (!on_cpu_device()) SKIP("only the CPU device plays old drivers");
+    if (!on_cpu_device()) SKIP("only the CPU device emulates old drivers");
     CHECK(setenv("SIMGPU_DRIVER_VERSION", "12020", 1) == 0);
     gpuexec_shutdown();
     names_of_linked_kernels(0);
@@ -986,7 +986,7 @@ static void check_driver_failing(const char *fail, const char *text) {
     gpuexec_context ctx;
     gpuexec_linker  l;
     gpuexec_result  main_result, part_result;
-    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     CHECK(setenv("SIMGPU_FAIL", fail, 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     l = gpuexec_linker_create(ctx, NULL);

@@ -1010,7 +1010,7 @@ TEST(freeing_after_the_owner_destroyed_the_context) {
 TEST_ALONE(freeing_after_a_failure) {
     gpuexec_context ctx;
     gpuexec_ptr     p;
-    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     setenv("SIMGPU_FAIL", "cuCtxPushCurrent:2:2", 1);
     ctx = gpuexec_context_open(0, NULL);
     p = gpuexec_alloc(ctx, 64);

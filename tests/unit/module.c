@@ -505,10 +505,10 @@ TEST(full_logs_are_seen) {
     CHECK(!gxi_jit_is_cut(&jit));
     memset(jit.logs, 'x', jit.size);
     CHECK(gxi_jit_is_cut(&jit));
-    strcpy(jit.logs, "told\n");
+    strcpy(jit.logs, "a note\n");
     strcpy(jit.logs + jit.size, "an error");
     text = gxi_jit_log(&jit);                                    /* a failure's text has both */
-    CHECK_STRING(text, "an error\ntold\n");
+    CHECK_STRING(text, "an error\na note\n");
     gxi_free(text);
     gxi_free(jit.logs);
 }
@@ -626,7 +626,6 @@ TEST(headers_of_any_kind) {
     }
 }
 
-/* nvcc's host code has fatbins behind a pointer in a small struct. */
 /* The results of nvcc's ptxas, which is the same compiler as the driver's. */
 TEST(parameters_that_cannot_be) {
     static const struct { const char *list, *says; } wrong[] = {
@@ -673,7 +672,7 @@ TEST(symbols_that_are_elsewhere) {
 
 static void check_load_result(const char *fail, const char *cure) {
     gpuexec_context ctx;
-    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     CHECK(setenv("SIMGPU_FAIL", fail, 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, NULL)), "cannot be loaded", "cure:", cure);
@@ -684,7 +683,7 @@ TEST_ALONE(compiling_is_disabled) { check_load_result("cuModuleLoadDataEx:1:223"
 TEST_ALONE(options_that_an_old_driver_does_not_know) {
     gpuexec_module_desc desc = { 0 };
     gpuexec_context ctx;
-    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     CHECK(setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:1", 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     desc.position_independent = desc.min_blocks = 1;
@@ -720,7 +719,7 @@ TEST(binaries_of_nvcc_run) {
         float ones[100], a = 2.0f, result[100];
         int   n = 100, k;
         gpuexec_module mod;
-        if (!nvcc_made(file, how[i], d.compute_capability)) SKIP("no nvcc here that compiles for this device");
+        if (!nvcc_made(file, how[i], d.compute_capability)) SKIP("no nvcc on this machine compiles for this device");
         mod = gpuexec_module_load_file(ctx, file, NULL);
         for (k = 0; k < n; k++) ones[k] = (float)k;
         gpuexec_copy_in(s, x, ones, sizeof ones);
@@ -739,7 +738,7 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     char cut[] = "/tmp/gpuexec-binary-XXXXXX", other[] = "/tmp/gpuexec-binary-XXXXXX",
          object[] = "/tmp/gpuexec-binary-XXXXXX", lto[] = "/tmp/gpuexec-binary-XXXXXX";
     CHECK_OK(gpuexec_device_get_info(0, &d));
-    if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc here that compiles for sm_90");
+    if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc on this machine compiles for sm_90");
     CHECK(truncate(cut, 2000) == 0);
     CHECK_NOT_MADE(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE,
                    "is a cubin that is cut off: it has 2000 bytes", cut);

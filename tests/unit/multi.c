@@ -185,7 +185,7 @@ TEST_MULTI(by_the_driver)     {
     int can = 0;
     NEEDS(2);
     CHECK_OK(gpuexec_device_get_attribute(0, COOPERATIVE_MULTI_DEVICE, &can));
-    if (!can) SKIP("the device does not take the driver's multi-device launch");
+    if (!can) SKIP("the device does not support the driver's multi-device launch");
     works(devices_here(), GPUEXEC_MULTI_DRIVER, 0);
 }
 
@@ -694,7 +694,7 @@ TEST_MULTI(barrier_and_peer_access) {
     NEEDS(2);
     for (i = 0; i < 2; i++) contexts[i] = gpuexec_context_open((int)i, NULL);
     if (!gpuexec_device_can_access_peer(0, 1) || !gpuexec_device_can_access_peer(1, 0))
-        SKIP("the devices do not reach each other");
+        SKIP("the devices do not have peer access");
     gxi.cu.cuCtxEnablePeerAccess = no_peer;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         peer_result = rows[i].answer;

@@ -108,7 +108,7 @@ TEST(alignments_up_to_512) { compare_alignments(gpuexec_driver_version() >= 1204
 /* The driver does not report the layout: gpuexec reads it from the PTX text. */
 TEST_ALONE(the_same_layout_from_the_ptx_text) {
     setenv("SIMGPU_DRIVER_VERSION", "12020", 1);
-    if (gpuexec_driver_version() >= 12040) SKIP("this driver tells the layout itself");
+    if (gpuexec_driver_version() >= 12040) SKIP("this driver reports the layout");
     compare_every_type(0);
     compare_alignments(0);
 }
@@ -343,7 +343,7 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     gpuexec_context ctx;
     gpuexec_kernel fn;
     setenv("SIMGPU_DRIVER_VERSION", "12000", 1);
-    if (gpuexec_driver_version() >= 12010) SKIP("this driver takes 32,764 bytes");
+    if (gpuexec_driver_version() >= 12010) SKIP("this driver accepts 32,764 bytes");
     ctx = gpuexec_context_open(0, NULL);
     fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, PARAMETERS_PTX, NULL), "receive");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 4104, 8));
