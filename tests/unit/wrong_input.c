@@ -147,7 +147,7 @@ static void try_driver_without_a_version(const char *options, const char *text) 
     remove_library(path);
 }
 TEST_ALONE(driver_that_fails_to_report_its_version) {
-    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DTOLD=999", "cuDriverGetVersion answered");
+    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DVERSION_RESULT=999", "cuDriverGetVersion answered");
 }
 TEST_ALONE(driver_that_reports_no_version) {
     try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeds, but gives none");
