@@ -99,7 +99,7 @@ int main(int argc, char **argv)
         }
         for (k = 1; k <= n; k++) grid[i][k * width] = 1.0f;
     }
-    iterations = on_cpu(grid, n, width);
+    iterations = on_cpu(grid, n, width);                       /* the reference; the devices start from grid[2] */
     cpu = grid[iterations % 2], plate = grid[2];
 
     for (i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
     direct = gpuexec_barrier_is_direct(desc.barrier);
     changes = shared_zeros(0, (size_t)count * sizeof change);
     most = gpuexec_kernel_cooperative_blocks(launch[0].kernel, THREADS, 0);
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count; i++) {                              /* one slab of rows for each device */
         const int   first = n * i / count, rows = n * (i + 1) / count - first;
         const gpuexec_ptr halo = shared_zeros(i, 4 * row), cells = gpuexec_alloc(ctx[i], 2 * (size_t)rows * row);
         const slab  s = { gpuexec_barrier_address(desc.barrier, (unsigned)i), cells, halo, halo + 2 * row, 0, 0,

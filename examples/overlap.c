@@ -116,7 +116,7 @@ int main(void)
     for (i = 0; i < chunks * n; i++) in[i] = (unsigned)i * 2654435761u;
 
     measure(0), measure(1);                                         /* warm up */
-    for (copying = measure(0); rounds < 4096 && measure(rounds) < copying; ) rounds *= 2;
+    for (copying = measure(0); rounds < 4096 && measure(rounds) < copying; ) rounds *= 2;   /* as slow as a copy */
     goal = 0.7 * chunks * (copying + measure(rounds));     /* makes the CPU work take about as long as the device's */
     for (; units < 4096; units *= 2) {
         double start = example_milliseconds();

@@ -656,7 +656,7 @@ TEST(the_stack_in_words) {
     CHECK_EQ(cuCtxDestroy.call(foreign), 0);
 }
 
-/* A handle closed while its context is current: others may still use the context, and the pop removes it. */
+/* A handle is closed while its context is current: others may still use the context, and the pop removes it. */
 TEST(closed_before_it_is_popped) {
     gpuexec_context keeps = gpuexec_context_open(0, NULL), ctx = gpuexec_context_open(0, NULL);
     CHECK_OK(gpuexec_context_push(ctx));
