@@ -1,7 +1,7 @@
-# gpuexec: plain GNU make, no configure step. `make help` says what there is.
+# gpuexec: plain GNU make, no configure step. `make help` lists the targets.
 #
-# The library is the one header gpuexec.h and needs no building. Everything here is around it: examples, tests, and the
-# CPU device (build/libsimgpu.so) on which they run where there is no GPU.
+# The library is one header, gpuexec.h, which needs no build. This file builds the examples, the tests, and the CPU
+# device (build/libsimgpu.so) on which they run on machines without a GPU.
 
 ifeq ($(SAN),thread)
 BUILD     ?= build/tsan
@@ -18,7 +18,7 @@ CFLAGS    ?= -O2 -g
 PREFIX    ?= /usr/local
 export CC CXX CFLAGS BUILD SAN_FLAGS
 
-# As many jobs as there are processors, unless -j says otherwise.
+# One job per processor, unless -j sets another number.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 endif
@@ -32,7 +32,7 @@ endif
 comma  := ,
 DEPEND  = -MMD -MP -MF $@.d
 
-# One short line for each step; with V=1 its command.
+# Prints one short line for each step; with V=1, its command.
 ifneq ($(filter-out 0,$(V)),)
 step =
 else
@@ -55,15 +55,16 @@ examples: $(EXAMPLES)
 tests: $(TESTS) $(FIND_DEVICE) $(RANDOM)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
-# The CPU device. No contraction: PTX says itself where it wants a fused multiply-add. Nobody reads errno or the
-# floating-point exceptions, which lets lane operations vectorise.
+# The CPU device. No contraction: PTX itself says where it fuses a multiply-add. No code reads errno or the
+# floating-point exceptions; without them, lane operations vectorise.
 SIM_CFLAGS = -std=gnu99 -O2 -g1 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math \
     -pthread $(WARN) $(SAN_FLAGS)
 $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
-# What computes in a warp's registers, which one thread at a time has, is not for the thread sanitizer, which makes it
-# ten times as slow; nor are the loads and stores of kernels: how these order what they share is their affair.
+# The thread sanitizer leaves out the files that compute in a warp's registers, which only one thread at a time uses: it
+# would make them ten times slower. It also leaves out the loads and stores of kernels, which order shared data
+# themselves.
 ifeq ($(SAN),thread)
 REGISTERS_ONLY := $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_memory compare cvt float half ldst)
 $(REGISTERS_ONLY): SIM_CFLAGS += -fno-sanitize=thread
@@ -83,9 +84,9 @@ $(SIMGPU): $(SIM_OBJ)
 	$(call step,link   ) $(CC) -shared $(or $(SAN_FLAGS),-Wl$(comma)-z$(comma)defs) -Wl,-soname,libsimgpu.so -o $@ \
 	    $(SIM_OBJ) -lm -ldl -lpthread
 
-# Each example and each test is one C file and one program. They share one copy of the implementation here, which takes
-# the compiler longer than all of them together; anywhere else each example compiles alone, as its first lines say.
-# Tests that look inside (WHITE_BOX) compile the whole header, with -O0, in a third of the time.
+# Each example and each test is one C file and one program. Here they share one copy of the implementation, which takes
+# the compiler longer than all of them together; elsewhere each example compiles alone, as its first line shows. Tests
+# that use the header's internals (WHITE_BOX) compile the whole header, with -O0, in a third of the time.
 UNIT_CFLAGS ?= $(patsubst -O2,-O0,$(CFLAGS))
 C99 = $(CC) -std=c99 $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off $(STRICT) \
     $(SAN_FLAGS) $(DEPEND)
@@ -116,8 +117,8 @@ $(BUILD)/random.d/%.o: tests/random/%.c
 $(RANDOM): $(patsubst tests/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/random/*.c)) $(IMPLEMENTATION)
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 
-# The fuzzing harnesses of tests/fuzz, by default as programs that run files. FUZZ_ENGINE: the compiler's flag that puts
-# libFuzzer in main.c's place.
+# The fuzzing harnesses of tests/fuzz, by default as programs that run files. FUZZ_ENGINE is the compiler flag that uses
+# libFuzzer instead of main.c.
 FUZZ_CC = $(CC) -std=gnu99 $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
 $(BUILD)/fuzz/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
@@ -129,14 +130,14 @@ $(FUZZERS): %: %.o $(BUILD)/fuzz/grammar.o $(BUILD)/fuzz/$(if $(FUZZ_ENGINE),mut
 $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@
 
-# On the GPU if there is one, else on the CPU device, or on whatever GPUEXEC_DRIVER in the environment says.
+# On the GPU if there is one, otherwise on the CPU device; GPUEXEC_DRIVER in the environment selects another driver.
 run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
 check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
-# How much of gpuexec.h the tests reach on the CPU device, by gcc's gcov. Nothing is inlined, so that each line is
-# counted once; and children of tests end by exit, which writes what was counted.
+# How much of gpuexec.h the tests reach on the CPU device, measured by gcov. Nothing is inlined, so that each line is
+# counted once; children of tests end with exit, which writes the counts.
 COVERAGE := $(BUILD)/coverage
 COVERED  := $(filter-out %/corpus %/kernels %/driver,$(patsubst tests/%.c,$(COVERAGE)/%,$(wildcard tests/unit/*.c))) \
     $(patsubst %.c,$(COVERAGE)/%,$(wildcard examples/*.c))
@@ -145,8 +146,8 @@ coverage: $(SIMGPU)
 	@$(MAKE) --no-print-directory CC=gcc BUILD=$(COVERAGE) CFLAGS='$(COVERAGE_FLAGS)' $(COVERED)
 	@COVERAGE_FLAGS='$(COVERAGE_FLAGS)' sh tests/coverage.sh $(COVERAGE) $(abspath $(SIMGPU))
 
-# Looks for what breaks, with clang's libFuzzer, FUZZ_SECONDS for each harness (FUZZERS_ONLY="parser handles": only
-# these), as many at a time as there are processors.
+# Runs clang's libFuzzer for FUZZ_SECONDS on each harness (FUZZERS_ONLY="parser handles": only on these), as many at a
+# time as there are processors.
 FUZZ_SECONDS ?= 600
 FUZZ_FLAGS   := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
     -fno-sanitize-coverage=trace-cmp
@@ -155,12 +156,12 @@ fuzz:
 	    SAN_FLAGS='$(FUZZ_FLAGS)'
 	@sh tests/fuzz/fuzz.sh build/fuzzing $(FUZZ_SECONDS) $(or $(FUZZERS_ONLY),$(notdir $(FUZZERS)))
 
-# What it all costs on a GPU, beside the driver's own calls and others; see BENCHMARKS.md. On the CPU device the figures
-# say nothing.
+# Measures what calls cost on a GPU, compared with the driver's own calls and others; see BENCHMARKS.md. On the CPU
+# device the figures mean nothing.
 bench: $(SIMGPU) $(FIND_DEVICE) $(BENCHES)
 	@sh tests/bench/bench.sh $(BUILD) $(BENCHES)
 
-# How many thread-instructions per second the CPU device executes.
+# Measures how many thread-instructions per second the CPU device executes.
 bench-simgpu: $(BUILD)/bench/simgpu $(SIMGPU)
 	GPUEXEC_DRIVER=$(SIMGPU) $(BUILD)/bench/simgpu
 
@@ -201,20 +202,20 @@ clean:
 
 help:
 	@echo 'make             build the CPU device, the examples and the tests'
-	@echo 'make run         build and run the examples, on the GPU or, if there is none, on the CPU device'
-	@echo 'make check       build and run the tests likewise; the last line sums up'
-	@echo 'make coverage    how much of gpuexec.h the tests reach on the CPU device (gcc)'
-	@echo 'make fuzz        look for inputs that crash, hang or leak, for FUZZ_SECONDS=600 each (needs clang)'
-	@echo 'make bench       what calls cost on a GPU, beside the driver, the runtime API and CuPy, where these are'
-	@echo 'make bench-simgpu  how many thread-instructions per second the CPU device executes'
-	@echo 'make simgpu      only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
-	@echo 'make kernels     kernels/*.ptx again from kernels/*.cu (needs nvcc)'
-	@echo 'make install     gpuexec.h, its barrier for kernels and a pkg-config file to PREFIX ($(PREFIX)), under DESTDIR'
+	@echo 'make run         build and run the examples, on the GPU if there is one, otherwise on the CPU device'
+	@echo 'make check       build and run the tests, on the same device; the last line is the total'
+	@echo 'make coverage    measure how much of gpuexec.h the tests reach on the CPU device (gcc)'
+	@echo 'make fuzz        search for inputs that crash, hang or leak, for FUZZ_SECONDS=600 each (needs clang)'
+	@echo 'make bench       compare the cost of calls on a GPU with the driver and, if installed, the runtime API and CuPy'
+	@echo 'make bench-simgpu  measure how many thread-instructions per second the CPU device executes'
+	@echo 'make simgpu      build only the CPU device, build/libsimgpu.so: set GPUEXEC_DRIVER to its path to use it'
+	@echo 'make kernels     regenerate kernels/*.ptx from kernels/*.cu (needs nvcc)'
+	@echo 'make install     install gpuexec.h, its device barrier, and pkg-config and CMake files in PREFIX ($(PREFIX))'
 	@echo 'make uninstall, make clean'
-	@echo 'PORTABLE=1       a CPU device that is fast on every x86-64, not only on those like this one'
-	@echo 'SAN=1            with address and undefined-behaviour sanitizers, in build/san'
-	@echo 'SAN=thread       with the thread sanitizer, in build/tsan'
-	@echo 'CC=, CXX=        other compilers; BUILD=dir another directory for what is built; WERROR=1 warnings are errors'
+	@echo 'PORTABLE=1       build a CPU device that is fast on every x86-64, not only on this one'
+	@echo 'SAN=1            use the address and undefined-behaviour sanitizers, in build/san'
+	@echo 'SAN=thread       use the thread sanitizer, in build/tsan'
+	@echo 'CC=, CXX=        use other compilers; BUILD=dir: build in dir; WERROR=1: warnings are errors; DESTDIR=dir'
 
 .PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench bench-simgpu kernels install uninstall \
     clean help

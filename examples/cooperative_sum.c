@@ -1,16 +1,16 @@
 /*  cc examples/cooperative_sum.c -o cooperative_sum && ./cooperative_sum
 
-    A cooperative launch: one grid whose blocks all run at the same time, so that they may wait for each other in the
-    kernel. The device is asked how many blocks that can be; the sum is checked against the CPU's. A grid that is one
-    block too large is refused before it starts.
+    A cooperative launch: all blocks of the grid run at the same time, so they can wait for each other in the kernel.
+    The program queries how many blocks fit on the device, launches that many, and checks the sum against the CPU. A
+    grid that is one block larger is refused before it starts.
 
     Prints, on the CPU device:
         the sum of 1048576 numbers by 32 blocks that wait for each other: 2251796365443072, as on the CPU
-        one block more is refused:
-        cooperative_sum.c:40: gpuexec_launch_cooperative: a cooperative grid of 33 blocks cannot run at once: with 256
-        threads and 0 bytes of dynamic shared memory, at most 32 blocks of kernel "grid_sum" do on device 0
+        one more block is refused:
+        examples/cooperative_sum.c:53: gpuexec_launch_cooperative: a cooperative grid of 33 blocks ...
         (GPUEXEC_BAD_LAUNCH)
-          ...
+          driver: ...
+          cure: use fewer blocks, and let each thread do several elements in a loop
 */
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION
@@ -55,8 +55,8 @@ int main(void)
         printf("a grid of %d blocks should have been refused\n", blocks + 1);
         return 1;
     }
-    printf("one block more is refused:\n%s", gpuexec_error_text());
-    gpuexec_take_error();                                       /* which was expected: the thread goes on */
+    printf("one more block is refused:\n%s", gpuexec_error_text());
+    gpuexec_take_error();                                       /* clears the latch: the failure was expected */
     gpuexec_shutdown();
     return 0;
 }

@@ -1,7 +1,7 @@
 /*  cc examples/device_info.c -o device_info && ./device_info
 
-    What the machine has: the driver, each device with its limits and free memory, and which devices
-    reach each other's memory.
+    Lists what the machine has: the driver, each device with its limits and free memory, and which devices can access
+    each other's memory.
 
     Prints, on the CPU device:
         driver: CUDA 13.0, /home/me/gpuexec/build/libsimgpu.so
@@ -46,14 +46,14 @@ int main(void)
                d.max_threads_per_block, d.max_block[0], d.max_block[1], d.max_block[2], d.warp_size,
                d.max_threads_per_multiprocessor);
         printf("  a grid: at most %d x %d x %d blocks\n", d.max_grid[0], d.max_grid[1], d.max_grid[2]);
-        printf("  for each block: %d registers, %.0f KiB of shared memory, %.0f KiB when asked for\n",
+        printf("  for each block: %d registers, %.0f KiB of shared memory, %.0f KiB with opt-in\n",
                d.registers_per_block, (double)d.shared_per_block / 1024, (double)d.shared_per_block_optin / 1024);
-        printf("  copies beside kernels: %d; cooperative grids: %s; memory shared with the host: %s\n", d.async_engines,
+        printf("  copy engines: %d; cooperative launches: %s; memory shared with the host: %s\n", d.async_engines,
                d.cooperative_launch ? "yes" : "no", d.integrated ? "yes" : "no");
     }
 
     if (count > 1) {
-        printf("kernels on a device (row) reach the memory of a device (column):\n     ");
+        printf("kernels on a device (row) can access the memory of a device (column):\n     ");
         for (j = 0; j < count; j++) printf("%4d", j);
         printf("\n");
         for (i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* What the examples share: finding the PTX of ../kernels wherever the program runs, and a clock. Include it first. Your
-   own programs need none of this: they know where their PTX files are, or carry them as strings. */
+/* Shared by the examples: a clock, and a search for the PTX files of ../kernels that works from any directory. Include
+   it first. Your own programs need neither: they know where their PTX files are, or contain them as strings. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
@@ -21,16 +21,16 @@ static inline double example_milliseconds(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* The length of the path up to and with the last slash: the directory. */
+/* The length of the path's directory, including the last slash. */
 static inline int example_directory(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* The path of kernels/NAME. Tried: where this file was at compile time, as it is and (for a compiler that was given a
-   relative path) from the program's directory, then kernels/ beside the program and up to three levels above it. Says
-   what it tried and exits if none is there. The text lives until the next call. */
+/* Returns the path of kernels/NAME, valid until the next call. Searches the directory that this file had at compile
+   time, first as given, then (if the compiler was given a relative path) relative to the program's directory; after
+   that kernels/ next to the program and up to three levels above it. If there is none, prints all paths and exits. */
 static inline const char *example_ptx(const char *name)
 {
     static char path[6][4096];

@@ -1,27 +1,27 @@
 /*  cc examples/jit_log.c -o jit_log && ./jit_log
 
-    PTX is compiled by the driver when it is loaded. This program loads a good text and shows what the compiler tells
-    about it, then the same text with a broken line and shows the error text, which has the compiler's whole log; and it
-    goes on working after that.
+    The driver compiles PTX when it loads it. This program loads valid PTX and prints the JIT compiler's log, then loads
+    the same PTX with an error in one line and prints the error text, which contains the whole log. The valid module
+    still works after that.
 
-    Prints, on an H200 (the CPU device's compiler has nothing to tell about good PTX):
+    Prints, on an H200 (other devices differ in times, registers and log):
         good PTX: compiled in 75.4 ms (75.8 ms with loading); the compiler's log:
           | ...
           | ptxas info    : Used 8 registers, used 0 barriers
           | ...
         kernel scale: 2 parameters, 8 registers
-        broken PTX, as it should be refused:
+        broken PTX is refused:
           | ...
           | ptxas application ptx input, line 13; error   : Unknown symbol 'factr'
           | ...
-        ran the good one afterwards: 21 * 2 = 42
+        the good PTX still works: 21 * 2 = 42
 */
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
-/* *x = factor * *x. The %s is where the broken text has another name. The unused word in a comment differs in every
-   run, so that the driver compiles instead of taking the code from its cache. */
+/* *x = factor * *x. The broken text has a wrong name in place of %s. The number in the first comment differs in every
+   run, so that the driver compiles the text and does not take the code from its cache. */
 static const char TEMPLATE[] =
     "// %ld\n"
     ".version 7.0\n"
@@ -34,7 +34,7 @@ static const char TEMPLATE[] =
     "    ld.param.u64 %%rd1, [x];\n"
     "    cvta.to.global.u64 %%rd2, %%rd1;\n"
     "    ld.global.u32 %%r1, [%%rd2];\n"
-    "    // twice, or as often as we are told\n"
+    "    // the factor is a parameter\n"
     "    ld.param.u32 %%r2, [%s];\n"
     "    mul.lo.u32 %%r3, %%r1, %%r2;\n"
     "    st.global.u32 [%%rd2], %%r3;\n"
@@ -66,7 +66,7 @@ int main(void)
         return 1;
     }
 
-    desc.name = "the good text";
+    desc.name = "good.ptx";
     desc.verbose = 1;
     snprintf(ptx, sizeof ptx, TEMPLATE, word, "factor");
     start = example_milliseconds();
@@ -78,13 +78,13 @@ int main(void)
     if (gpuexec_kernel_get_info(scale, &info) == GPUEXEC_OK)
         printf("kernel %s: %d parameters, %d registers\n", info.name, info.parameters, info.registers);
 
-    desc.name = "the broken text";
+    desc.name = "broken.ptx";
     snprintf(ptx, sizeof ptx, TEMPLATE, word, "factr");
     gpuexec_module broken = gpuexec_module_load(ctx, ptx, 0, &desc);
     int refused = !gpuexec_ok(broken);
-    printf(refused ? "broken PTX, as it should be refused:\n" : "the broken PTX was taken: that is wrong\n");
+    printf(refused ? "broken PTX is refused:\n" : "broken PTX was accepted: that is wrong\n");
     print_indented(gpuexec_why(broken));
-    gpuexec_take_error();                                        /* we have dealt with it: work is accepted again */
+    gpuexec_take_error();                                        /* clears the latch: work is accepted again */
 
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr    dx = gpuexec_alloc(ctx, sizeof x);
@@ -95,7 +95,7 @@ int main(void)
         fputs(gpuexec_error_text(), stderr);
         return 1;
     }
-    printf("ran the good one afterwards: 21 * %u = %u\n", factor, x);
+    printf("the good PTX still works: 21 * %u = %u\n", factor, x);
     gpuexec_shutdown();
     return refused && x == 42 ? 0 : 1;
 }

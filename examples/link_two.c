@@ -1,26 +1,25 @@
 /*  cc examples/link_two.c -o link_two && ./link_two
 
-    Two PTX files, each compiled by itself (nvcc -rdc=true), become one module: the kernel of link_main.ptx calls a
-    function that is in link_curve.ptx. Then the same without the second file, which cannot work, and what the error
-    text says about it.
+    Links two PTX files, compiled separately (nvcc -rdc=true), into one module: the kernel in link_main.ptx calls a
+    function in link_curve.ptx. Then tries the same without the second file, which must fail, and prints the error text.
 
-    Prints (... stands for what differs between devices):
+    Prints (... is text that differs between devices):
         linked link_main.ptx and link_curve.ptx: ... bytes in ... ms
-        curve(2) = 23; all 4096 values are right
-        with coefficients 4 0 0 0: curve(2) = 4; all 4096 values are right
-        only link_main.ptx, as it should be refused:
-          | examples/link_two.c:70: gpuexec_linker_load: the linked image cannot be linked: Undefined reference to
-          'curve' in '... | ...
+        curve(2) = 23; all 4096 values are correct
+        with coefficients 4 0 0 0: curve(2) = 4; all 4096 values are correct
+        link_main.ptx alone is refused:
+          | examples/link_two.c:72: gpuexec_linker_load: ... Undefined reference to 'curve' in ...
+          | ...
           |   cure: add the input that defines it, .visible; C++ names must be the same on both sides (extern "C")
 */
-#include "example.h"                                    /* where the PTX is */
+#include "example.h"
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
 enum { n = 4096 };
 
-/* y = curve(x) on the device. Compares with the host; the numbers are such that nothing is rounded. Returns how many
-   are wrong. */
+/* Computes y = curve(x) on the device and compares with the host. With these numbers nothing is rounded, so the results
+   must be equal. Returns how many are wrong. */
 static int draw_and_compare(gpuexec_context ctx, gpuexec_module mod, const float *coefficients)
 {
     static float   x[n], y[n];
@@ -39,7 +38,7 @@ static int draw_and_compare(gpuexec_context ctx, gpuexec_module mod, const float
         const float *c = coefficients;
         wrong += y[i] != ((c[3] * x[i] + c[2]) * x[i] + c[1]) * x[i] + c[0];
     }
-    printf("curve(2) = %g; %s\n", (double)y[2], wrong ? "values are WRONG" : "all 4096 values are right");
+    printf("curve(2) = %g; %s\n", (double)y[2], wrong ? "values are WRONG" : "all 4096 values are correct");
     return wrong;
 }
 
@@ -54,7 +53,7 @@ int main(void)
     gpuexec_linker  linker = gpuexec_linker_create(ctx, NULL);
     gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, example_ptx("link_main.ptx"));
     gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, example_ptx("link_curve.ptx"));
-    gpuexec_linker_image(linker, &image, &bytes);       /* to keep in a file, for instance: gpuexec_linker_save */
+    gpuexec_linker_image(linker, &image, &bytes);       /* gpuexec_linker_save would write it to a file */
     gpuexec_module  mod = gpuexec_linker_load(linker);
     if (!gpuexec_ok(mod)) {
         fputs(gpuexec_error_text(), stderr);
@@ -62,7 +61,7 @@ int main(void)
     }
     printf("linked link_main.ptx and link_curve.ptx: %lu bytes in %.1f ms\n", (unsigned long)bytes,
            gpuexec_linker_ms(linker));
-    gpuexec_linker_destroy(linker);                     /* the module stays */
+    gpuexec_linker_destroy(linker);                     /* the module stays valid */
     wrong = draw_and_compare(ctx, mod, first);
     gpuexec_module_set_global(mod, "coefficients", second, sizeof second);
     printf("with coefficients 4 0 0 0: ");
@@ -72,9 +71,9 @@ int main(void)
     gpuexec_linker_add_file(half, GPUEXEC_INPUT_AUTO, example_ptx("link_main.ptx"));
     gpuexec_module nothing = gpuexec_linker_load(half);
     const char *text = gpuexec_why(nothing);
-    printf("only link_main.ptx, as it should be refused:\n");
+    printf("link_main.ptx alone is refused:\n");
     for (; *text; text += strcspn(text, "\n") + 1) printf("  | %.*s\n", (int)strcspn(text, "\n"), text);
-    int refused = gpuexec_take_error() == GPUEXEC_LINK_FAILED;      /* we have dealt with it: work is accepted again */
+    int refused = gpuexec_take_error() == GPUEXEC_LINK_FAILED;      /* clears the latch: work is accepted again */
     gpuexec_shutdown();
     return wrong || !refused;
 }

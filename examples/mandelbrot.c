@@ -1,10 +1,10 @@
 /*  cc examples/mandelbrot.c -o mandelbrot && ./mandelbrot
 
-    Computes the Mandelbrot set on the device, checks every pixel against the CPU bit for bit, and writes the picture as
-    mandelbrot.ppm and mandelbrot.png into the current directory.
+    Computes the Mandelbrot set on the device, compares every pixel with the CPU's, bit for bit, and writes the picture
+    to mandelbrot.ppm and mandelbrot.png in the current directory.
 
-    Prints, on an H200 (on the CPU device it takes some 300 ms):
-        960 x 640 pixels in 0.1 ms, the same as on the CPU bit for bit
+    Prints, on an H200 (the CPU device takes about 300 ms):
+        960 x 640 pixels in 0.1 ms, bit for bit the same as on the CPU
         wrote mandelbrot.ppm and mandelbrot.png
 */
 #include "example.h"
@@ -21,8 +21,8 @@ static unsigned      max_steps = 256;
 static pixel         pixels[WIDTH * HEIGHT];
 static unsigned char rgb[WIDTH * HEIGHT][3];
 
-/* The same on the CPU. It must round after each operation, as the kernel does, and not fuse a multiplication with an
-   addition. */
+/* The same on the CPU. The compiler must not fuse a multiplication with an addition: the kernel rounds after each
+   operation. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
@@ -45,8 +45,8 @@ static pixel on_cpu(int px, int py)
     return p;
 }
 
-/* Black inside. Outside a ring of colours, by the logarithm of the number of steps, made continuous: one step takes
-   |z|^2 from 2^16 to 2^32. */
+/* Black inside the set. Outside, a ring of colours indexed by the logarithm of the number of steps. The radius makes
+   that number continuous: one step takes |z|^2 from 2^16 to 2^32. */
 static void colour(pixel p, unsigned char *to)
 {
     static const double ring[6][3] = { {0, 7, 100}, {32, 107, 203}, {237, 255, 255}, {255, 170, 0}, {90, 20, 30},
@@ -89,10 +89,10 @@ int main(void)
         colour(pixels[i], rgb[i]);
     }
     if (wrong) {
-        printf("of which %d differ from the CPU's\n", wrong);
+        printf("but %d differ from the CPU's\n", wrong);
         return 1;
     }
-    printf("the same as on the CPU bit for bit\n");
+    printf("bit for bit the same as on the CPU\n");
     if (!picture_write("mandelbrot", rgb[0], WIDTH, HEIGHT)) return 1;
     printf("wrote mandelbrot.ppm and mandelbrot.png\n");
     return 0;

@@ -1,23 +1,23 @@
 /*  cc examples/multi_device_jacobi.c -o multi_device_jacobi && ./multi_device_jacobi [cells in a row and in a column]
 
-    The temperature of a plate whose left edge is hot and whose other edges are cold, by Jacobi's method on all devices
-    that are alike: one launch for all iterations. Each device has a slab of rows. The kernels write the rows at the
-    edges of their slabs into each other's memory (where devices do not reach it, into the host's) and meet at a barrier
-    in each iteration. All cells, and the largest change of a cell every 10 iterations, are checked against the CPU bit
-    for bit; the changes are drawn as jacobi.svg in the current directory.
+    Computes the temperature of a plate with a hot left edge and three cold edges by Jacobi's method, on all devices of
+    the same type, with one launch for all iterations. Each device has a slab of rows. The kernels write the edge rows
+    of their slabs into each other's memory (without peer access, into host memory) and synchronise at a barrier in each
+    iteration. The program compares all cells, and the largest change of a cell in every tenth iteration, with the
+    CPU's, bit for bit, and draws the changes to jacobi.svg in the current directory.
 
     Prints, on two CPU devices:
-        128 x 128 cells on 2 devices, halo rows in their own memory: 2180 iterations in 462.3 ms
-        the same as on the CPU bit for bit; wrote jacobi.svg
+        128 x 128 cells on 2 devices, halo rows in device memory: 2180 iterations in 462.3 ms
+        bit for bit the same as on the CPU; wrote jacobi.svg
 */
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 #include "picture.h"
 
-enum { MOST = 32, THREADS = 256, ROWS = 64 /* for a block */, ITERATIONS = 5000, EVERY = 10,
+enum { MOST = 32, THREADS = 256, ROWS = 64 /* per block */, ITERATIONS = 5000, EVERY = 10,
        CHECKS = ITERATIONS / EVERY };
-typedef struct slab {                            /* as jacobi_slab in kernels/jacobi.cu */
+typedef struct slab {                            /* the same as jacobi_slab in kernels/jacobi.cu */
     gpuexec_ptr barrier, cells, above, below, to_above, to_below, change, changes;
     int         width, rows, iterations, every;
     float       enough;
@@ -30,7 +30,7 @@ static gpuexec_context ctx[MOST];
 static gpuexec_stream  stream[MOST];
 static float           change[CHECKS], change_on_cpu[CHECKS];
 
-/* Memory with zeros that all devices can write to: device i's own, or else the host's. */
+/* Zeroed memory that all devices can write: on device i with peer access, otherwise on the host. */
 static gpuexec_ptr shared_zeros(int i, size_t bytes)
 {
     void       *host = direct ? NULL : gpuexec_alloc_pinned(ctx[i], bytes);
@@ -40,8 +40,8 @@ static gpuexec_ptr shared_zeros(int i, size_t bytes)
     return p;
 }
 
-/* The same on the CPU. Says after how many iterations it ended: the result is in grid[that % 2]. A quarter of a sum is
-   exact, so it does not matter whether the compiler fuses that multiplication with the subtraction. */
+/* The same on the CPU. Returns the number of iterations k; the result is in grid[k % 2]. Multiplying by 0.25 is exact,
+   so it does not matter whether the compiler fuses that multiplication with the subtraction. */
 static int on_cpu(float *grid[2], int rows, int width)
 {
     int k = 0, x, y;
@@ -59,7 +59,7 @@ static int on_cpu(float *grid[2], int rows, int width)
     return k;
 }
 
-/* A multi-device launch takes identical devices: how many there are from device 0 on. */
+/* How many devices, from device 0 on, are identical: a multi-device launch requires that. */
 static int identical_devices(void)
 {
     const int           devices = gpuexec_device_count();
@@ -88,10 +88,10 @@ int main(int argc, char **argv)
         return 1;
     }
     if (n < count || n > 16384) {
-        fprintf(stderr, "%d rows for %d devices: it takes %d to 16384\n", n, count, count);
+        fprintf(stderr, "%d rows on %d devices: use %d to 16384 rows\n", n, count, count);
         return 1;
     }
-    for (i = 0; i < 3; i++) {                                  /* a cold edge all around, and the hot one on the left */
+    for (i = 0; i < 3; i++) {                                  /* cold edges all around, then the hot one on the left */
         grid[i] = (float *)calloc((size_t)width, row);
         if (!grid[i]) {
             perror("the plate");
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
         }
         for (k = 1; k <= n; k++) grid[i][k * width] = 1.0f;
     }
-    iterations = on_cpu(grid, n, width);
+    iterations = on_cpu(grid, n, width);                       /* the reference; the devices start from grid[2] */
     cpu = grid[iterations % 2], plate = grid[2];
 
     for (i = 0; i < count; i++) {
@@ -110,12 +110,12 @@ int main(int argc, char **argv)
         launch[i].stream = stream[i];
     }
     t0 = gpuexec_event_create(ctx[0], NULL), t1 = gpuexec_event_create(ctx[0], NULL);
-    /* from here on they reach each other's memory, if they can */
+    /* creating the barrier also enables peer access, if the devices support it */
     desc.barrier = gpuexec_barrier_create(ctx, (unsigned)count, NULL);
     direct = gpuexec_barrier_is_direct(desc.barrier);
     changes = shared_zeros(0, (size_t)count * sizeof change);
     most = gpuexec_kernel_cooperative_blocks(launch[0].kernel, THREADS, 0);
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count; i++) {                              /* one slab of rows for each device */
         const int   first = n * i / count, rows = n * (i + 1) / count - first;
         const gpuexec_ptr halo = shared_zeros(i, 4 * row), cells = gpuexec_alloc(ctx[i], 2 * (size_t)rows * row);
         const slab  s = { gpuexec_barrier_address(desc.barrier, (unsigned)i), cells, halo, halo + 2 * row, 0, 0,
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         return 1;
     }
     printf("%d x %d cells on %d device%s, halo rows in %s memory: %d iterations in %.1f ms\n", n, n, count,
-           count > 1 ? "s" : "", direct ? "their own" : "the host's", iterations, gpuexec_event_elapsed_ms(t0, t1));
+           count > 1 ? "s" : "", direct ? "device" : "host", iterations, gpuexec_event_elapsed_ms(t0, t1));
     gpuexec_shutdown();
 
     for (i = 0; i < width * width; i++) wrong += memcmp(&plate[i], &cpu[i], sizeof *cpu) != 0;
@@ -152,6 +152,6 @@ int main(int argc, char **argv)
     }
     if (!picture_curve("jacobi.svg", "Jacobi's method: how much the cells still change", "iterations",
                        "largest change of a cell", change, iterations / EVERY, EVERY)) return 1;
-    printf("the same as on the CPU bit for bit; wrote jacobi.svg\n");
+    printf("bit for bit the same as on the CPU; wrote jacobi.svg\n");
     return 0;
 }

@@ -1,15 +1,15 @@
 /*  cc examples/overlap.c -o overlap && ./overlap
 
-    Copies in, computing, copies out, and work of the CPU: first one after the other, then all at once. It needs pinned
-    host memory (copies from and to pageable memory are staged by the driver), and two streams, so that one copies while
-    the other computes. The same work is done both times, and all of its results are checked.
+    Copies in, kernels, copies out and CPU work: first one after the other, then overlapped. Overlap needs pinned host
+    memory (the driver stages copies from and to pageable memory), and two streams, so that one copies while the other
+    computes. Both runs do the same work, and check all of its results.
 
-    Prints, on an H200 (on the CPU device, the device's work and the CPU's own share the cores):
+    Prints, on an H200 (on the CPU device, the device and the CPU work share the cores):
         32 MiB in 8 chunks, 4096 rounds each
-                        device    CPU work    in all
+                        device    CPU work       total
         one by one     3.56 ms     2.54 ms     6.11 ms
         overlapped     2.26 ms     2.45 ms     2.54 ms
-        results are right both times; overlapped is 2.4 times as fast
+        results are correct both times; overlapped is 2.4 times as fast
 */
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION
@@ -38,7 +38,7 @@ static void chunk(int i, int s, int rounds)
     gpuexec_copy_out(stream[s], out + (size_t)i * n, device[s], n * sizeof *out);
 }
 
-/* The time that the device takes for one chunk's copies (rounds 0) or computing. */
+/* The time that the device takes to copy one chunk in and out (rounds 0) or to compute it. */
 static double measure(int rounds)
 {
     gpuexec_event_record(begin, stream[0]);
@@ -60,7 +60,7 @@ static unsigned cpu_work(int units)
     return x;
 }
 
-/* Does all of the work, prints a line of the table, and checks every element. Gives the whole time, negative if
+/* Does all of the work, prints a line of the table, and checks every element. Returns the total time, or -1 if
    something is wrong. */
 static double run(const char *name, int overlapped, int rounds, int units, unsigned *answer)
 {
@@ -70,12 +70,12 @@ static double run(const char *name, int overlapped, int rounds, int units, unsig
     gpuexec_event_record(begin, stream[0]);
     gpuexec_stream_wait_event(stream[1], begin);
     for (i = 0; i < chunks; i++) {
-        chunk(i, overlapped ? i % 2 : 0, rounds);                   /* returns at once */
+        chunk(i, overlapped ? i % 2 : 0, rounds);                   /* returns immediately */
         if (!overlapped && gpuexec_stream_sync(stream[0]) != GPUEXEC_OK) return -1;
     }
     gpuexec_event_record(middle, stream[1]);
     gpuexec_stream_wait_event(stream[0], middle);
-    gpuexec_event_record(end, stream[0]);                           /* after both streams' work */
+    gpuexec_event_record(end, stream[0]);                           /* after the work of both streams */
     cpu_start = example_milliseconds();
     *answer = cpu_work(units);
     cpu_stop = example_milliseconds();
@@ -99,7 +99,7 @@ int main(void)
     unsigned answer[2] = { 0, 1 };
     double   serial, overlapped, copying, goal;
     gpuexec_stream_desc own = { 0 };
-    own.non_blocking = 1;                                           /* not ordered against the legacy stream */
+    own.non_blocking = 1;                                           /* does not synchronise with the legacy stream */
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     busy = gpuexec_kernel_get(gpuexec_module_load_file(ctx, example_ptx("busy.ptx"), NULL), "busy");
     for (i = 0; i < 2; i++) {
@@ -115,16 +115,16 @@ int main(void)
     }
     for (i = 0; i < chunks * n; i++) in[i] = (unsigned)i * 2654435761u;
 
-    measure(0), measure(1);                                         /* the first time is always slower */
-    for (copying = measure(0); rounds < 4096 && measure(rounds) < copying; ) rounds *= 2;
-    goal = 0.7 * chunks * (copying + measure(rounds));     /* the CPU's work shall take about as long as the device's */
+    measure(0), measure(1);                                         /* warm up */
+    for (copying = measure(0); rounds < 4096 && measure(rounds) < copying; ) rounds *= 2;   /* as slow as a copy */
+    goal = 0.7 * chunks * (copying + measure(rounds));     /* makes the CPU work take about as long as the device's */
     for (; units < 4096; units *= 2) {
         double start = example_milliseconds();
         answer[0] = cpu_work(units);
         if (example_milliseconds() - start >= goal) break;
     }
     printf("%d MiB in %d chunks, %d rounds each\n"
-           "                device    CPU work    in all\n", chunks * n / (1 << 18), chunks, rounds);
+           "                device    CPU work       total\n", chunks * n / (1 << 18), chunks, rounds);
     serial = run("one by one", 0, rounds, units, &answer[0]);
     overlapped = run("overlapped", 1, rounds, units, &answer[1]);
     if (gpuexec_take_error() != GPUEXEC_OK) {
@@ -132,10 +132,10 @@ int main(void)
         return 1;
     }
     if (serial < 0 || overlapped < 0 || answer[0] != answer[1]) {
-        printf("results are wrong\n");
+        printf("the results are wrong\n");
         return 1;
     }
-    printf("results are right both times; overlapped is %.1f times as fast\n", serial / overlapped);
+    printf("results are correct both times; overlapped is %.1f times as fast\n", serial / overlapped);
     gpuexec_shutdown();
     return 0;
 }

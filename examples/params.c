@@ -1,8 +1,8 @@
 /*  cc examples/params.c -o params && ./params
 
-    Parameters of every kind, packed as the device wants them: each type has the device's own size and alignment,
-    whatever the host compiler thinks. The kernel writes what it received, once for the block as it is and once for a
-    prepared launch in which one argument was changed.
+    Packs parameters of many types into a parameter block, with the device's size and alignment of each type, which can
+    differ from the host compiler's. The kernel writes what it received: once for a launch of the block, and once for a
+    prepared launch with one argument changed.
 
     Prints:
         argument   type        bytes  offset  in the kernel
@@ -20,9 +20,9 @@
               11   half            2     112     112
               12   uchar4          4     116     116
               13   long long       8     120     120
-        128 bytes in all, 90 of them values; all came back right, twice
+        128 bytes, 90 of them values; the kernel received all of them correctly, twice
 */
-#include "example.h"                                    /* where the PTX is */
+#include "example.h"
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
@@ -38,8 +38,8 @@ static const struct { gpuexec_type type; const char *name; } types[ARGUMENTS] = 
     { GPUEXEC_LONGLONG, "long long" }
 };
 
-/* What the kernel writes for these arguments: all values but that of `out` itself, without the gaps, a
-   struct member by member. */
+/* What the kernel writes for these arguments: all values except `out` itself, without padding, the struct member by
+   member. */
 static size_t expected(unsigned char *to, gpuexec_args args)
 {
     size_t n = 0;
@@ -98,10 +98,10 @@ int main(void)
     values[13] = &l;
     for (k = 0; k < ARGUMENTS; k++)
         if (types[k].type) gpuexec_params_add(p, types[k].type, values[k]);
-        else               gpuexec_params_add_struct(p, values[k], sizeof m, 16);   /* as its float4 is aligned */
+        else               gpuexec_params_add_struct(p, values[k], sizeof m, 16);   /* the alignment of its float4 */
 
     gpuexec_args args = gpuexec_params_args(p);
-    if (gpuexec_params_check(p, fn) != GPUEXEC_OK) {              /* every size and offset, against the kernel itself */
+    if (gpuexec_params_check(p, fn) != GPUEXEC_OK) {              /* compares every size and offset with the kernel's */
         fputs(gpuexec_error_text(), stderr);
         return 1;
     }
@@ -113,7 +113,7 @@ int main(void)
     n = expected(wanted[0], args);
     gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args);
     gpuexec_copy_out(s, first, out, n);
-    /* has a copy of the values, checked once */
+    /* the prepared launch has a copy of the values, checked once */
     gpuexec_prepared launch = gpuexec_prepare(fn, s, gpuexec_grid(1, 1, 0), args);
     i = 8;
     gpuexec_prepared_set(launch, 0, &i, sizeof i);
@@ -128,9 +128,10 @@ int main(void)
     }
     gpuexec_shutdown();
     if (memcmp(first, wanted[0], n) != 0 || memcmp(second, wanted[1], n) != 0) {
-        printf("what came back is not what was sent\n");
+        printf("the kernel received other values\n");
         return 1;
     }
-    printf("%u bytes in all, %u of them values; all came back right, twice\n", (unsigned)bytes, (unsigned)n);
+    printf("%u bytes, %u of them values; the kernel received all of them correctly, twice\n", (unsigned)bytes,
+           (unsigned)n);
     return 0;
 }

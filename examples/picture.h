@@ -1,12 +1,12 @@
-/* For the examples; needs no library. picture_write writes `width` x `height` pixels of red, green, blue bytes row by
-   row, as NAME.ppm and NAME.png into the current directory; picture_curve draws a curve as an SVG. */
+/* Pictures for the examples, without a library. picture_write writes `width` x `height` pixels, each a red, a green and
+   a blue byte, row by row, to NAME.ppm and NAME.png in the current directory; picture_curve draws a curve as an SVG. */
 #ifndef PICTURE_H
 #define PICTURE_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* PNG: chunks of length, type, data and CRC-32 of type and data, all numbers with their highest byte first. */
+/* A PNG consists of chunks: length, type, data, and the CRC-32 of type and data; all numbers are big-endian. */
 static uint32_t picture_crc;
 
 static inline void picture_put(FILE *f, const void *data, size_t bytes)
@@ -37,8 +37,8 @@ static inline void picture_begin(FILE *f, const char *type, uint32_t bytes)
 
 static inline void picture_end(FILE *f) { picture_put32(f, picture_crc ^ 0xffffffffu); }
 
-/* The pixels are a zlib stream that does not compress: each row is one stored block (length and its complement, lowest
-   byte first), a 0 for "no filter" in front of it, and after the last the Adler-32 of all rows. A row must be shorter
+/* The pixels are a zlib stream without compression: each row is one stored block (length and its complement, both
+   little-endian) that begins with a 0 for "no filter"; the Adler-32 of all rows follows the last. A row must be shorter
    than 64 KiB. */
 static inline void picture_png(FILE *f, const unsigned char *rgb, uint32_t width, uint32_t height)
 {
@@ -56,7 +56,7 @@ static inline void picture_png(FILE *f, const unsigned char *rgb, uint32_t width
         head[0] = y == height - 1;
         head[1] = (unsigned char)(length & 255), head[2] = (unsigned char)(length >> 8);
         head[3] = (unsigned char)~head[1], head[4] = (unsigned char)~head[2];
-        picture_put(f, head, 6);                                        /* with the row's 0 */
+        picture_put(f, head, 6);                                        /* with the 0 that begins the row */
         picture_put(f, rgb, row);
         for (b = (b + a) % 65521, i = 0; i < row; i++) {
             a = (a + rgb[i]) % 65521;
@@ -69,7 +69,7 @@ static inline void picture_png(FILE *f, const unsigned char *rgb, uint32_t width
     picture_end(f);
 }
 
-/* 1 if both files are written; else says why not. */
+/* Returns 1 if both files are written; otherwise prints why not and returns 0. */
 static inline int picture_write(const char *name, const unsigned char *rgb, uint32_t width, uint32_t height)
 {
     int png, bad;
@@ -93,7 +93,7 @@ static inline int picture_write(const char *name, const unsigned char *rgb, uint
     return 1;
 }
 
-/* log2(x) for x > 0, to 12 binary places: spares the examples -lm. */
+/* log2(x) for x > 0, to 12 binary places, so that the examples do not need -lm. */
 static inline double picture_log2(double x)
 {
     double result = 0.0, bit = 1.0;
@@ -110,8 +110,9 @@ static inline double picture_log2(double x)
     return result;
 }
 
-/* Draws y[0 .. count - 1] > 0 over x = step, 2 * step, ... as the file `path`; y is logarithmic, with a line for each
-   digit of each power of ten. The names may contain no < or &. 1 if it is written; else says why not. */
+/* Draws y[0 .. count - 1] > 0 over x = step, 2 * step, ... to the file `path`; the y axis is logarithmic, with a line
+   for each digit of each power of ten. The names must not contain < or &. Returns 1 if the file is written; otherwise
+   prints why not and returns 0. */
 static inline int picture_curve(const char *path, const char *title, const char *x_name, const char *y_name,
                                 const float *y, int count, double step)
 {

@@ -1,28 +1,28 @@
 /*  cc examples/plugin.c -o plugin && ./plugin
 
-    A plugin uses gpuexec inside a host program that has its own CUDA context, stream and memory, and knows nothing of
-    gpuexec. Both halves are in this file: the host calls the driver itself, as one that links libcuda does. Built as a
-    library and loaded, the plugin is a real one:
+    A plugin uses gpuexec inside a host program that has its own CUDA context, stream and memory and does not know
+    gpuexec. Both halves are in this file; the host calls the driver directly, as a program linked to libcuda does. The
+    plugin can also be built as a library, which the host then loads:
         cc -shared -fPIC examples/plugin.c -o plugin.so && ./plugin ./plugin.so
 
     Prints:
-        host: context, stream and 2 arrays of 100000 are mine
-        plugin: y = 2 x + y queued on the host's stream, twice
-        host: the plugin said: examples/plugin.c:46: gpuexec_launch: kernel "saxpy" was given an empty grid: grid_x is 0
+        host: created a context, a stream and 2 arrays of 100000 elements
+        plugin: enqueued y = 2 x + y on the host's stream, twice
+        host: the plugin returned: examples/plugin.c:50: gpuexec_launch: kernel "saxpy" ... empty grid: grid_x is 0
         (GPUEXEC_BAD_LAUNCH)
-          driver: cuLaunchKernel answered CUDA_ERROR_INVALID_VALUE (1), invalid argument
+          driver: ...
           cure: launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)
-        host: 100000 results are right, and all that was mine still is
+        host: 100000 results are correct; its context, stream and arrays are still valid
 */
 #include "example.h"
 #include <dlfcn.h>
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
-/* What both halves know. Each call gives NULL, or a text that says what failed. */
+/* The interface between the two. Each function returns NULL, or a text that says what failed. */
 typedef struct plugin {
     const char *(*open)(struct CUctx_st *context, struct CUstream_st *stream, const char *ptx_path);
-    /* queues y = a x + y and returns at once */
+    /* enqueues y = a x + y and returns immediately */
     const char *(*add_scaled)(float a, unsigned long long x, unsigned long long y, int n);
     const char *(*close)(void);
 } plugin;
@@ -39,7 +39,7 @@ static const char *failure(void) { return gpuexec_take_error() == GPUEXEC_OK ? N
 
 static const char *plugin_open(struct CUctx_st *host_context, struct CUstream_st *host_stream, const char *ptx_path)
 {
-    /* the host's, and it stays so; gpuexec_context_attach would hold it */
+    /* the host still owns the context; gpuexec_context_attach would share ownership */
     ctx    = gpuexec_context_from_native(host_context);
     stream = gpuexec_stream_from_native(ctx, host_stream);
     saxpy  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, ptx_path, NULL), "saxpy");
@@ -52,7 +52,7 @@ static const char *plugin_add_scaled(float a, unsigned long long x, unsigned lon
 }
 static const char *plugin_close(void)
 {
-    /* of this copy of gpuexec: the last call before dlclose */
+    /* shuts down this copy of gpuexec; the last call before dlclose */
     gpuexec_result closed = gpuexec_context_close(ctx), ended = gpuexec_shutdown();
     return closed || ended ? "the plugin could not close\n" : NULL;
 }
@@ -62,7 +62,7 @@ const plugin *example_plugin(void)
     return &functions;
 }
 
-/* ---- the host, which has nothing but the driver ---- */
+/* ---- the host, which uses only the driver ---- */
 
 #define DRIVER(X) \
     X(cuInit, cuInit, (unsigned)) \
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     must("loading the driver", !driver);
     for (i = 0; i < (int)(sizeof symbols / sizeof symbols[0]); i++)
         must(symbols[i], !(cu.p[i] = dlsym(driver, symbols[i])));
-    entry.get = example_plugin;
+    entry.get = example_plugin;                          /* the plugin in this file, or the library in argv[1] */
     if (argc > 1) must("the plugin's entry", !(driver = dlopen(argv[1], RTLD_NOW)) ||
                        !(entry.p = dlsym(driver, "example_plugin")));
     for (i = 0; i < n; i++) {
@@ -116,26 +116,29 @@ int main(int argc, char **argv)
     CU(cuMemAlloc(&dy, sizeof y));
     CU(cuMemcpyHtoD(dx, x, sizeof x));
     CU(cuMemcpyHtoD(dy, y, sizeof y));
-    printf("host: context, stream and 2 arrays of %d are mine\n", n);
+    printf("host: created a context, a stream and 2 arrays of %d elements\n", n);
 
     const plugin *p = entry.get();
-    for (i = 0; i < 3; i++)
-        if ((text = i ? p->add_scaled(2, dx, dy, n) : p->open(context, queue, example_ptx("saxpy.ptx"))) != NULL) {
-            fputs(text, stderr);
-            return 1;
-        }
-    printf("plugin: y = 2 x + y queued on the host's stream, twice\n");
+    text = p->open(context, queue, example_ptx("saxpy.ptx"));
+    if (!text) text = p->add_scaled(2, dx, dy, n);
+    if (!text) text = p->add_scaled(2, dx, dy, n);
+    if (text) {
+        fputs(text, stderr);
+        return 1;
+    }
+    printf("plugin: enqueued y = 2 x + y on the host's stream, twice\n");
     text = p->add_scaled(2, dx, dy, 0);                             /* the host's mistake: an empty array */
-    printf("host: the plugin said: %s", text ? text : "nothing, and that is wrong\n");
-    must("the plugin's end", !text || p->close() != NULL);
+    printf("host: the plugin returned: %s", text ? text : "no error, which is wrong\n");
+    must("closing the plugin", !text || p->close() != NULL);
 
     CU(cuStreamSynchronize(queue));
-    CU(cuMemcpyDtoH(y, dy, sizeof y));                   /* the plugin has gone, and nothing of ours with it */
+    CU(cuMemcpyDtoH(y, dy, sizeof y));                   /* the plugin is closed; the host's objects are still valid */
     CU(cuMemFree(dx));
     CU(cuMemFree(dy));
     CU(cuStreamDestroy(queue));
     CU(cuCtxDestroy(context));
     for (i = 0; i < n; i++) wrong += y[i] != 4 * x[i] + 1;
-    printf("host: %d results are %s\n", n, wrong ? "not all right" : "right, and all that was mine still is");
+    printf("host: %d results are %s\n", n,
+           wrong ? "not all correct" : "correct; its context, stream and arrays are still valid");
     return wrong != 0;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the examples that `make run` has built into $1, from there, so that what they write lies there too. Fails if one
-# of them does.
+# Runs the examples that `make run` built in $1. They run in that directory, so they write their pictures there. Fails
+# if one of them fails.
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 shift
@@ -14,5 +14,5 @@ for program; do
 done
 echo
 [ $status -ne 0 ] ||
-    echo "all examples ran and their results were right; the pictures are $build/mandelbrot.png and $build/jacobi.svg"
+    echo "all examples ran with correct results; the pictures are $build/mandelbrot.png and $build/jacobi.svg"
 exit $status

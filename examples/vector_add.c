@@ -1,11 +1,11 @@
 /*  cc examples/vector_add.c -o vector_add && ./vector_add
 
-    A whole program in one file: adds two arrays on the device and checks every sum. Only the call that waits is
-    checked: it returns the first failure of all calls, and nothing runs after that one. The kernel's PTX is a string
+    A complete program in one file: adds two arrays on the device and checks every sum. It checks only the call that
+    waits, which returns the first failure of all calls; no work runs after that failure. The kernel's PTX is a string
     here; other examples load it from a file.
 
     Prints:
-        1048576 sums, all right: c[1048575] = 3145725
+        1048576 sums, all correct: c[1048575] = 3145725
 */
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
@@ -66,13 +66,13 @@ int main(void)
         fputs(gpuexec_error_text(), stderr);
         return 1;
     }
-    gpuexec_shutdown();                                                         /* frees all of it */
+    gpuexec_shutdown();                                                         /* frees everything */
 
     for (i = 0; i < n; i++) wrong += c[i] != a[i] + b[i];
     if (wrong) {
         printf("%d of %d sums are wrong\n", wrong, count);
         return 1;
     }
-    printf("%d sums, all right: c[%d] = %.0f\n", count, n - 1, (double)c[n - 1]);
+    printf("%d sums, all correct: c[%d] = %.0f\n", count, n - 1, (double)c[n - 1]);
     return 0;
 }

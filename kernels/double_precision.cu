@@ -1,6 +1,6 @@
-// Double precision with exactly rounded operations only: the host's fma, division and sqrt give the same bits.
+// Double precision, only with correctly rounded operations: the host's fma, division and sqrt give the same bits.
 
-// One step of n bodies under gravity: each body is x, y, z, mass and its velocity vx, vy, vz, unused.
+// One step of n bodies under gravity.
 struct body { double x, y, z, mass, vx, vy, vz, unused; };
 
 extern "C" __global__ void nbody_step(const body *from, body *to, double dt, double softening, int n)
@@ -26,8 +26,8 @@ extern "C" __global__ void nbody_step(const body *from, body *to, double dt, dou
     to[i] = b;
 }
 
-// p = a polynomial in x by Horner's rule, coefficients[0] that of the highest power; root = `steps` Newton steps from 1
-// towards sqrt(|p|).
+// p = a polynomial in x by Horner's rule, where coefficients[0] belongs to the highest power; root = the result of
+// `steps` Newton steps from 1 towards sqrt(|p|).
 extern "C" __global__ void horner_newton(const double *x, const double *coefficients, int count, int steps,
                                          double *p, double *root, int n)
 {

@@ -1,4 +1,4 @@
-// Variables of the module, which the host finds by name: a constant table, a counter, and one with an initial value.
+// Module variables that the host looks up by name: a constant table, a counter, and one with an initial value.
 
 extern "C" {
 __constant__ float table[16];
@@ -6,7 +6,7 @@ __device__ unsigned counter;
 __device__ int initial[4] = { 10, -20, 30, -40 };
 }
 
-// out[i] = table[i % 16] + initial[i % 4]; counter counts the threads that did so.
+// out[i] = table[i % 16] + initial[i % 4]; counter counts the elements.
 extern "C" __global__ void use_globals(float *out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

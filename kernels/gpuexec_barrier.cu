@@ -1,6 +1,6 @@
-// The barrier of gpuexec_barrier.cuh as a function to link: any PTX that declares
+// The barrier of gpuexec_barrier.cuh as a function to link. PTX that declares
 //     .extern .func (.param .b32 broken) gpuexec_barrier_sync(.param .b64 barrier);
-// can call it when gpuexec_barrier.ptx is linked to it (gpuexec_linker_add_file).
+// can call it after it is linked with gpuexec_barrier.ptx (gpuexec_linker_add_file).
 // nvcc: -rdc=true
 
 #define gpuexec_barrier_sync gpuexec_barrier_sync_inline

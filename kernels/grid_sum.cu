@@ -1,6 +1,6 @@
-// A sum over all elements by one grid whose blocks wait for each other: each block sums its share, all meet at the
-// grid's barrier, then one block adds the shares up in order. Needs a cooperative launch; in any other, grid.sync()
-// stops the kernel with a trap. Integers, so that the order does not matter to the result.
+// The sum of all elements, by one grid whose blocks wait for each other: each block sums its share, all blocks wait at
+// the grid barrier, then one block adds the shares. Needs a cooperative launch; without one, grid.sync() stops the
+// kernel with a trap. The elements are integers, so the order of the additions does not affect the result.
 
 #include <cooperative_groups.h>
 

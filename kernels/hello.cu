@@ -1,4 +1,4 @@
-// printf from a kernel. The text appears on the program's stdout when the host next synchronises.
+// printf from a kernel. The text appears on the program's stdout at the host's next synchronisation.
 #include <stdio.h>
 
 extern "C" __global__ void hello(double x, unsigned long long word)

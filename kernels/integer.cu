@@ -1,10 +1,10 @@
-// What integers can do, folded into one 64-bit word per element; every step is exactly defined, so a host gives the
-// same bits.
+// Many integer operations, folded into one 64-bit word per element. Every step is exactly defined, so the host gets
+// the same bits.
 //
 //   x = seed + i, mixed by murmur3's 32-bit finaliser and three xorshift steps (0 becomes 1)
-// h = population counts, leading zeros, first set bit, reversed and permuted bytes, low and high halves of products,
-// quotients and
-// remainders of 32 and 64 bits, minimum, maximum, absolute difference, funnel shift: each folded in as FNV-1a does
+//   h = population counts, leading zeros, first set bit, reversed and permuted bytes, low and high halves of products,
+//       quotients and remainders of 32 and 64 bits, minimum, maximum, absolute difference, funnel shift, each folded in
+//       by FNV-1a
 
 static __device__ unsigned mix(unsigned x)
 {
@@ -46,7 +46,7 @@ extern "C" __global__ void integer(unsigned seed, unsigned long long *out, int n
     h = fold(h, __umul64hi(wide, 0x9e3779b97f4a7c15ull));
     h = fold(h, wide / (y >> 7 | 1));                              // divisors are odd, so never 0
     h = fold(h, wide % (y >> 7 | 1));
-    long long divisor = sx + (sx < 0 ? -1ll : 1ll);          // neither 0 nor -1, which overflows with the lowest number
+    long long divisor = sx + (sx < 0 ? -1ll : 1ll);          // neither 0 nor -1, which overflows for the lowest number
     h = fold(h, (unsigned long long)(signed_wide / divisor));
     h = fold(h, (unsigned long long)(signed_wide % divisor));
     h = fold(h, x / (y & 0xffff | 1));

@@ -1,23 +1,23 @@
-// The Laplace equation on a grid by Jacobi's method, on several devices in one launch: again and again, each cell
-// becomes the mean of its four neighbours. Each device has a slab of rows, in two copies, of which the even iterations
-// read the first and write the second, the odd ones the other way round. What it computes for its first and last row it
-// also writes to the neighbouring devices. Then all meet at the barrier: one for each iteration is enough, since nobody
-// writes into the copy that others still read. Every `every` iterations, all devices learn the largest change of any
-// cell, and stop if it is small enough. A maximum does not depend on the order in which it is taken: so the result is
-// the same, bit for bit, on however many devices.
+// Solves the Laplace equation on a grid by Jacobi's method, on several devices in one launch: in each iteration, each
+// cell becomes the mean of its four neighbours. Each device has a slab of rows, in two copies: even iterations read the
+// first and write the second, odd iterations the other way round. Each device also writes its first and last row to the
+// neighbouring devices. Then all blocks wait at the barrier. One barrier per iteration is enough, because no block
+// writes the copy that others still read. Every `every` iterations, all devices exchange the largest change of any
+// cell, and stop if it is small enough. A maximum does not depend on the order of its operands, so the result is bit
+// for bit the same on any number of devices.
 
 #include "gpuexec_barrier.cuh"
 
 struct jacobi_slab {                               // one device's; examples/multi_device_jacobi.c has the same struct
     const gpuexec_barrier_device *barrier;
-    float       *cells;                            // [2][rows][width]; the first and the last of a row never change
-    const float *above, *below;                    // [2][width], the rows beyond the slab: here the neighbours write
+    float       *cells;                            // [2][rows][width]; the first and last cells of a row never change
+    const float *above, *below;                    // [2][width], the rows next to the slab, which the neighbours write
     float       *to_above, *to_below;              // [2][width], the neighbours' below and above; NULL at
                                                    // the edges of the grid
     unsigned    *change;                           // [iterations / every], 0 at first: the largest change of any cell,
-                                                   // the float's bits
+                                                   // as the bits of the float
     unsigned    *changes;                          // [iterations / every][devices], the same memory for all devices:
-                                                   // that of each device
+                                                   // the largest change on each device
     int          width, rows, iterations, every;
     float        enough;                           // stop when no cell changes by more than this
 };
@@ -46,7 +46,7 @@ extern "C" __global__ void jacobi(jacobi_slab s)
         unsigned *change = s.change + k / s.every, *changes = s.changes + k / s.every * devices;
         if (looking) {
             for (int lanes = 16; lanes > 0; lanes /= 2) most = fmaxf(most, __shfl_xor_sync(0xFFFFFFFFu, most, lanes));
-            // floats from 0 up are ordered as their bits
+            // floats that are not negative have the same order as their bits
             if (threadIdx.x % 32 == 0) atomicMax(change, __float_as_uint(most));
         }
         if (gpuexec_barrier_sync(s.barrier)) return;

@@ -1,6 +1,6 @@
-// The Mandelbrot set: for each pixel, after how many steps z -> z^2 + c leaves the circle |z|^2 = limit, and |z|^2
-// then, for a smooth colour. In doubles, with one rounding for each operation, so a host without contraction
-// (-ffp-contract=off) gives the same bits.
+// The Mandelbrot set: for each pixel, the number of steps z -> z^2 + c until z leaves the circle |z|^2 = limit, and the
+// |z|^2 at that point, for a smooth colour. Doubles, with one rounding for each operation, so a host without
+// contraction (-ffp-contract=off) gets the same bits.
 
 struct pixel { unsigned steps; float radius2; };
 

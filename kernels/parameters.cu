@@ -1,9 +1,9 @@
-// Parameters of every kind, compiled by nvcc: where it puts them is what tests/unit/params.c and examples/params.c
-// compare with. Needs nvcc 13 or later: double4_16a and the like.
+// Parameters of many types, compiled by nvcc: tests/unit/params.c and examples/params.c compare with the offsets that
+// it assigns. Needs nvcc 13 or later, for types such as double4_16a.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-struct mixed { float f; float4 f4; };            // 12 bytes of padding behind f
+struct mixed { float f; float4 f4; };            // 12 bytes of padding after f
 
 template <class T> __device__ unsigned char *put(unsigned char *out, T value)
 {
@@ -12,7 +12,7 @@ template <class T> __device__ unsigned char *put(unsigned char *out, T value)
     return out;
 }
 
-// Writes what it received to `out`, without gaps. Its first seven parameters are at 0 16 32 36 40 48 56.
+// Writes what it received to `out`, without padding. Its first seven parameters are at 0 16 32 36 40 48 56.
 extern "C" __global__ void receive(int i, float4 f4, char c, float f, int *p, float2 f2, unsigned char *out, mixed m,
                                    bool b, short3 s3, double d, __half h, uchar4 u4, long long l)
 {
@@ -21,7 +21,7 @@ extern "C" __global__ void receive(int i, float4 f4, char c, float f, int *p, fl
     put(put(put(put(put(out, s3), d), h), u4), l);
 }
 
-// Each type behind a char, so that its offset shows its alignment. In the order of the table in gpuexec.h.
+// Each type after a char, so that its offset shows its alignment; in the order of the table in gpuexec.h.
 #define AFTER_CHAR(n, type) char c##n, type p##n
 extern "C" __global__ void every_type(
     AFTER_CHAR(0, bool), AFTER_CHAR(1, char), AFTER_CHAR(2, char1), AFTER_CHAR(3, char2),

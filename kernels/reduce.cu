@@ -1,7 +1,7 @@
-// Three ways to add up an array. Float sums depend on the order of the additions; with integers small enough that every
-// partial sum is exact, all of them give the same bits.
+// Three ways to sum an array. Float sums depend on the order of the additions; with integer values small enough that
+// every partial sum is exact, all three give the same bits.
 
-// A tree in dynamic shared memory (blockDim.x elements); one partial sum per block into sums[blockIdx.x].
+// A tree in dynamic shared memory (blockDim.x elements); each block writes one partial sum to sums[blockIdx.x].
 // blockDim.x must be a power of two.
 template <class T> __device__ void reduce_tree(const T *x, T *sums, int n)
 {
@@ -21,7 +21,7 @@ extern "C" __global__ void reduce_tree_float(const float *x, float *sums, int n)
 extern "C" __global__ void reduce_tree_int(const int *x, int *sums, int n) { reduce_tree(x, sums, n); }
 
 // Grid-stride loop, shuffles within each warp, one shared value per warp, one atomic per block. Adds to
-// *sum: set it to 0 first.
+// *sum, which must be 0 at first.
 template <class T> __device__ void reduce_warps(const T *x, T *sum, int n)
 {
     __shared__ T warp_sums[32];
@@ -41,7 +41,7 @@ template <class T> __device__ void reduce_warps(const T *x, T *sum, int n)
 extern "C" __global__ void reduce_warps_float(const float *x, float *sum, int n) { reduce_warps(x, sum, n); }
 extern "C" __global__ void reduce_warps_int(const int *x, int *sum, int n) { reduce_warps(x, sum, n); }
 
-// The plainest: one atomic per element. lowest and highest too, which start as INT_MAX and INT_MIN.
+// The simplest way: one atomic per element. Also the lowest and highest, which must be INT_MAX and INT_MIN at first.
 extern "C" __global__ void reduce_atomic_int(const int *x, int *sum, int *lowest, int *highest, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

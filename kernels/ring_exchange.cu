@@ -1,7 +1,7 @@
-// Several devices, one launch: in each round every block of each device writes the round into its place on the next
-// device of the ring, all meet at the barrier, and every block looks whether what it was sent is there. *wrong counts
-// what was not; *done counts the blocks that came to the end. A fault can be planted for tests: from round
-// `fault_round` on, fault 1 stops the kernel with a trap, and fault 2 leaves without a word.
+// Several devices, one launch: in each round, every block of each device writes the round's number to its element on
+// the next device of the ring, all blocks wait at the barrier, and every block checks the number that it received.
+// *wrong counts the errors; *done counts the blocks that finished. Tests can inject a fault from round `fault_round`
+// on: fault 1 stops the kernel with a trap, and with fault 2 the kernel returns silently.
 
 #include "gpuexec_barrier.cuh"
 
@@ -18,12 +18,12 @@ extern "C" __global__ void ring_exchange(const gpuexec_barrier_device *barrier, 
         if (threadIdx.x == 0) next[blockIdx.x] = round;
         if (gpuexec_barrier_sync(barrier)) return;
         if (threadIdx.x == blockDim.x - 1 && mine[blockIdx.x] != round) atomicAdd(wrong, 1);
-        if (gpuexec_barrier_sync(barrier)) return;               // nobody writes the next round before all have looked
+        if (gpuexec_barrier_sync(barrier)) return;               // no block writes the next round before all have read
     }
     if (threadIdx.x == 0) atomicAdd(done, 1);
 }
 
-// Nothing but the barrier, for measuring it.
+// Only the barrier, to measure it.
 extern "C" __global__ void barrier_rounds(const gpuexec_barrier_device *barrier, int rounds, unsigned *done)
 {
     for (int round = 0; round < rounds; round++)

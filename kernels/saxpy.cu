@@ -1,4 +1,4 @@
-// y[i] = a x[i] + y[i], rounded once: the host's fmaf gives the same bits.
+// y[i] = a x[i] + y[i], rounded once, as by the host's fmaf.
 
 extern "C" __global__ void saxpy(float a, const float *x, float *y, int n)
 {
@@ -6,7 +6,7 @@ extern "C" __global__ void saxpy(float a, const float *x, float *y, int n)
     if (i < n) y[i] = fmaf(a, x[i], y[i]);
 }
 
-// The same with a loop, for a grid of any size: "grid-stride".
+// The same with a grid-stride loop, for a grid of any size.
 extern "C" __global__ void saxpy_strided(float a, const float *x, float *y, int n)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)

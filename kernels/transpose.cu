@@ -1,6 +1,6 @@
 // out = in transposed; in has `height` rows of `width`. Blocks of 32 x 8 threads move a tile of 32 x 32 through shared
-// memory, so that both reads and writes run along rows; the tile's rows are 33 long, so that a column of it lies in 32
-// different banks.
+// memory, so that both reads and writes are coalesced; the tile's rows have 33 elements, so that each of its columns is
+// in 32 different banks.
 
 enum { TILE = 32, ROWS = 8 };
 

@@ -1,17 +1,18 @@
 #!/bin/sh
-# Runs every test suite from the repository's root: the programs of tests/unit, built into $1/unit, and the scripts
-# tests/*/run.sh. The last line a suite prints is `suite NAME: N passed, N failed, N skipped`; the last line printed
-# here is their sum. A suite that fails shows all it printed, and so does one that crashed, hung or did not come to its
-# last line: that is one failure.
-#   TEST_SCRIPTS="cost fault" in the environment: of the scripts only these
-#   check.sh BUILD NAME...: only these suites
+# Runs every test suite from the repository's root: the programs of tests/unit, built in $1/unit, and the scripts
+# tests/*/run.sh. The last line of a suite's output is `suite NAME: N passed, N failed, N skipped`; the last line of
+# this script is the total. The output of a suite that fails is shown; a suite that crashes, hangs or does not reach its
+# last line counts as one failure.
+#   TEST_SCRIPTS="cost fault" in the environment: runs only these scripts
+#   check.sh BUILD NAME...: runs only these suites
 #
-# Suites run side by side: on the CPU device as many as there are processors; on each GPU two, since the contexts of
-# several processes take turns on it, but four in all, since processes that start take turns in the kernel, too. Scripts
-# that mostly compile run beside. The suites of several devices, and the probe, come last, alone.
+# Suites run in parallel: on the CPU device as many as there are processors; on each GPU two, because the contexts of
+# several processes take turns on it, but at most four in all, because processes that start also take turns in the
+# kernel. Scripts that mostly compile run at the same time. The suites of several devices, and the probe, run last, one
+# at a time.
 cd "$(dirname "$0")/.." || exit 1
 
-# suite BUILD NAME: this script calls itself so, to run one.
+# suite BUILD NAME: this script calls itself in this way to run one suite.
 if [ "$1" = suite ]; then
     build=$2 name=$3 log=$build/logs/$3.txt begin=$(date +%s)
     if command -v timeout >/dev/null 2>&1; then limited() { timeout -k 5 600 "$@"; }; else limited() { "$@"; }; fi
@@ -19,7 +20,7 @@ if [ "$1" = suite ]; then
     [ -z "${place:-}" ] || export TEST_DEVICE="${place%.*}"
     case $name in
         random|readme) [ -z "${TEST_DEVICE:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_DEVICE" ;;
-        probe)         [ -z "${TEST_TWO:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_TWO" ;;     # as h200.txt was made
+        probe)         [ -z "${TEST_TWO:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_TWO" ;;     # as for h200.txt
     esac
     if [ -f "tests/unit/$name.c" ]; then set -- "$build/unit/$name"; else set -- sh "tests/$name/run.sh"; fi
     limited "$@" > "$log" 2>&1 < /dev/null
@@ -48,7 +49,7 @@ mkdir -p "$build/logs"
 rm -rf "$build"/logs/*.counts "$build"/logs/place.*
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
-# What takes longest begins first.
+# The suites that take longest start first.
 if [ $# -eq 0 ]; then
     for script in tests/*/run.sh; do
         name=$(basename "$(dirname "$script")")
@@ -80,7 +81,7 @@ if [ -n "$gpus" ]; then
     TEST_TWO=$(echo "$devices" | cut -d' ' -f1,2 | tr ' ' ',') run 1 $last
     wait
 else
-    export TEST_BARRIER_TIMEOUT="${TEST_BARRIER_TIMEOUT:-2}"     # seconds: the processors do much else
+    export TEST_BARRIER_TIMEOUT="${TEST_BARRIER_TIMEOUT:-2}"     # seconds: the processors are busy with other suites
     run "$cores" $beside $first
     run 1 $last
 fi

@@ -1,9 +1,9 @@
 #!/bin/sh
-# How much of gpuexec.h the tests reach: `make coverage` builds them with gcc's --coverage into $1 and runs this. The
-# unit suites run on the CPU device $2: as it is, traced, as older drivers, and with devices that do not reach each
-# other; then the fault injection and the examples. Then it prints, for each section of the header, how many of its
-# lines and branches ran, and the lines that never did; where some branches never were taken stands in $1/branches.txt.
-# Fails below the limits. A label alone on a line is none: gcov counts only who falls through to it.
+# Measures how much of gpuexec.h the tests reach: `make coverage` builds them with gcc's --coverage in $1 and runs this.
+# The unit suites run on the CPU device $2: with default settings, traced, as older drivers, and without peer access
+# between devices. Then the fault injection and the examples run. The script prints, for each section of the header, how
+# many of its lines and branches ran, and the lines that never ran; $1/branches.txt lists the lines with branches that
+# were never taken. Fails below the limits. A label alone on a line does not count: gcov counts only the fall-through.
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 export GPUEXEC_DRIVER="$2" SIMGPU_DEVICES=2 TEST_ROUNDS=2 TEST_BARRIER_TIMEOUT=2
@@ -20,7 +20,7 @@ suites() {
         said=$(env '"$with"' "$0/unit/{}" 2>&1) ||
             { echo "--- {} '"$with"'"; echo "$said"; } >> "$1"' "$build" "$failed"
 }
-# The suites that are not of the device alone.
+# The suites that test more than the device.
 api=$(for source in tests/unit/*.c; do basename "$source" .c; done | grep -v '^corpus$\|^kernels$\|^driver$\|^threads$')
 suites "" $api threads
 suites "GPUEXEC_TRACE=1" $(echo "$api" | grep -v '^setup$')
@@ -39,7 +39,7 @@ if [ -s "$failed" ]; then cat "$failed"; exit 1; fi
 find "$build" -name '*.gcda' | while read -r data; do gcov -b -c -t "$data" 2>/dev/null; done | awk '
     $2 ~ /^0:Source:/ || /^ *-: *0:Source:/ { ours = /gpuexec\.h$/; next }
     !ours { next }
-    /^branch/ {                                  # numbered together with the calls of the line, which do not count
+    /^branch/ {                                  # their numbers also count the calls of the line, which are left out
         if (!((at, $2) in taken)) { taken[at, $2] = 0; numbers[at] = numbers[at] " " $2 }
         if ($3 == "taken") taken[at, $2] += $4
         next

@@ -1,8 +1,7 @@
-# Sourced by tests/check.sh and examples/run.sh, with $build set: chooses the device to run on, once, and says which.
-#   GPUEXEC_DRIVER in the environment is respected; else the system's driver if it has a device; else the CPU device.
-#   $gpus: how many GPUs there are, empty otherwise.
-# The sanitizers' settings: CUDA maps memory where ASan keeps its shadow gap, and the driver's own leaks are not ours to
-# report.
+# Sourced by tests/check.sh and examples/run.sh, with $build set: selects the device to run on, once, and prints it.
+#   GPUEXEC_DRIVER in the environment comes first, then the system's driver if it has a device, then the CPU device.
+#   $gpus: the number of GPUs, or empty.
+# The settings of the sanitizers: CUDA maps memory in ASan's shadow gap, and leaks in the driver are not reported.
 leaks=1 gpus=
 if [ -n "${GPUEXEC_DRIVER:-}" ]; then
     case $GPUEXEC_DRIVER in /*) ;; */*) GPUEXEC_DRIVER=$PWD/$GPUEXEC_DRIVER ;; esac
@@ -20,5 +19,5 @@ fi
 export ASAN_OPTIONS="protect_shadow_gap=0:detect_leaks=$leaks${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1"
 
-# limited SECONDS COMMAND...: with a time limit, where the machine has one to give.
+# limited SECONDS COMMAND...: runs the command with a time limit, if the machine has `timeout`.
 if command -v timeout >/dev/null 2>&1; then limited() { timeout -k 5 "$@"; }; else limited() { shift; "$@"; }; fi

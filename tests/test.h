@@ -1,29 +1,29 @@
-/*  test.h - the test harness: main() and a few macros. Needs a C99 compiler of the GNU kind and POSIX, nothing else.
+/*  test.h - the test harness: main() and a few macros. Needs only a GNU-compatible C99 compiler and POSIX.
 
     A test program is one file:
 
-        #include "../test.h"                        // gpuexec.h with its implementation comes along
-        TEST(name)       { CHECK(...); }            // starts with a library that was never used: gpuexec_shutdown()
-                                                    runs after each
-        TEST_ALONE(name) { setenv(...); ... }       // the same in a process of its own: for another
-                                                    environment, or to break CUDA
-        TEST_MULTI(name) { ... }                    // sees all GPUs of the machine, where TEST and TEST_ALONE see one
+        #include "../test.h"                        // includes gpuexec.h with its implementation
+        TEST(name)       { CHECK(...); }            // starts with an unused library: gpuexec_shutdown()
+                                                    // runs after each test
+        TEST_ALONE(name) { setenv(...); ... }       // the same in a separate process: for another
+                                                    // environment, or to break CUDA
+        TEST_MULTI(name) { ... }                    // sees all GPUs of the machine; TEST and TEST_ALONE see one
         TEST_ALONE_MULTI(name) { ... }              // both
 
-    The first process never touches CUDA. It forks children that run the tests, so a test that crashes, hangs or
-    poisons CUDA (errors in kernels are sticky) is one failure and the next test starts in a new child. The
-    checks go on after a failure.
+    The first process makes no CUDA calls. It forks children that run the tests, so a test that crashes, hangs or
+    poisons CUDA (errors in kernels are sticky) is one failure, and the next test starts in a new child. Checks
+    continue after a failure.
 
-    Starting CUDA takes a good part of a second for each GPU. So a child runs all tests of one kind, one after the
-    other, and keeps the primary contexts that they open and close: TEST first, then TEST_MULTI, then each TEST_ALONE in
-    a child of its own. The CPU device starts in no time, and there all tests see all of its devices.
+    CUDA takes a good part of a second to start for each GPU. Therefore one child runs all tests of a kind, one after
+    the other, and retains the primary contexts that they open and close: first TEST, then TEST_MULTI, then each
+    TEST_ALONE in a separate child. The CPU device starts at once, and there all tests see all of its devices.
 
     ./program            runs all tests and ends with `suite NAME: N passed, N failed, N skipped`;
                          exit code 1 if one failed
-    ./program text ...   only the tests whose names contain one of the texts
-    TEST_DEVICE=1        the GPU for tests that see one, as CUDA_VISIBLE_DEVICES would name it; the first by default
-    TEST_VERBOSE=1       one line per test, with its time
-    TEST_TIMEOUT=120     seconds that one test may take */
+    ./program text ...   runs only the tests whose names contain one of the texts
+    TEST_DEVICE=1        the GPU for tests that see one, as in CUDA_VISIBLE_DEVICES; by default the first
+    TEST_VERBOSE=1       prints one line per test, with its time
+    TEST_TIMEOUT=120     the time limit of one test, in seconds */
 #ifndef TEST_H
 #define TEST_H
 
@@ -47,7 +47,7 @@
 #include "../gpuexec.h"
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Declaring tests. They register themselves, in the order of the file. */
+   Declaring tests. Constructors register them in the order of the file. */
 
 typedef struct test {
     const char  *name;
@@ -57,7 +57,7 @@ typedef struct test {
 } test;
 
 typedef struct test_list { test *first, **last; } test_list;
-static test     *test_first;                          /* of all that were asked for, in main() */
+static test     *test_first;                          /* of the tests to run; set in main() */
 static test_list test_kinds[3] = { { NULL, &test_kinds[0].first }, { NULL, &test_kinds[1].first },
                                    { NULL, &test_kinds[2].first } };
 
@@ -76,13 +76,13 @@ static test_list test_kinds[3] = { { NULL, &test_kinds[0].first }, { NULL, &test
     static void id(void)
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Checking. All of it may be used on any thread. */
+   Checks. All of them work on any thread. */
 
 static const test *test_current;
 static int         test_failures;                    /* of the current test; atomic */
 static const char *test_skipped;                     /* the reason, or NULL */
 
-/* Says what failed. A test that fails over and over is cut short. */
+/* Prints where a check failed. Returns 0 after ten failures of a test, so that the rest is not printed. */
 static inline int test_fail_at(const char *file, int line) {
     int n = __atomic_add_fetch(&test_failures, 1, __ATOMIC_RELAXED);
     if (n == 11) printf("%s: %s: more failures, not shown\n", file, test_current->name);
@@ -124,7 +124,7 @@ static inline int test_has_text(const char *file, int line, const char *text, co
 
 static inline int test_result(const char *file, int line, gpuexec_result got, gpuexec_result wanted, const char *what) {
     if (got != wanted && test_fail_at(file, line)) {
-        printf("%s gave %s, not %s", what, gpuexec_result_name(got), gpuexec_result_name(wanted));
+        printf("%s returned %s, not %s", what, gpuexec_result_name(got), gpuexec_result_name(wanted));
         if (got != GPUEXEC_OK) printf("; the last failure is:\n%s", gpuexec_error_text());
         printf("\n");
     }
@@ -136,21 +136,22 @@ static inline int test_made(const char *file, int line, uint64_t id, const char 
     return gpuexec_id_ok(id);
 }
 
-/* A call that had to fail: it gave this result, and the failure's text has these parts, the message and the cure. It is
-   latched, and taken here; or, with `latches` 0, nothing is latched: so do questions, clean-up, and calls that wait. */
+/* Checks a call that must fail: it returned this result, and the error text contains these parts, the message and the
+   cure. The failure is latched, and taken here; with `latches` 0 nothing is latched, as for queries, clean-up, and
+   calls that wait. */
 static inline int test_refused(const char *file, int line, gpuexec_result got, gpuexec_result wanted, int latches,
                                const char *what, const char *const *parts) {
     const gpuexec_error *e = gpuexec_error_detail();
     int ok = test_result(file, line, got, wanted, what);
     ok &= test_has_text(file, line, gpuexec_error_text(), what, parts);
     ok &= test_true(file, line, e->result == wanted && e->message && strstr(e->text, e->message) != NULL,
-                    "the failure's parts tell the same");
+                    "the parts of the failure agree");
     ok &= test_true(file, line, !e->cure || strstr(e->text, e->cure) != NULL, "the text has the cure");
     ok &= test_result(file, line, gpuexec_take_error(), latches ? wanted : GPUEXEC_OK, "gpuexec_take_error() then");
     return ok;
 }
 
-/* A handle in the failed state: it says these parts as the reason, and that failure is latched, and taken here. */
+/* Checks a failed handle: its reason contains these parts, and the failure is latched, and taken here. */
 static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec_result wanted, const char *what,
                                 const char *const *parts) {
     int ok = test_true(file, line, id != 0 && !gpuexec_id_ok(id), what);
@@ -159,18 +160,18 @@ static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec
     return ok;
 }
 
-/* Each gives 1 if it holds. */
+/* Each returns 1 if it holds. */
 #define CHECK(condition)       test_true(__FILE__, __LINE__, (condition) ? 1 : 0, #condition)
 #define CHECK_EQ(a, b)         test_equal(__FILE__, __LINE__, (long long)(a), (long long)(b), #a, #b)     /* integers */
 #define CHECK_STRING(a, b)     test_same_text(__FILE__, __LINE__, a, b, #a)
-/* has each of these */
+/* contains each of these texts */
 #define CHECK_TEXT(text, ...) \
     test_has_text(__FILE__, __LINE__, text, #text, (const char *const[]){ __VA_ARGS__, NULL })
 #define CHECK_RESULT(call, r)  test_result(__FILE__, __LINE__, call, r, #call)                    /* a gpuexec_result */
 #define CHECK_OK(call)         test_result(__FILE__, __LINE__, call, GPUEXEC_OK, #call)
 #define CHECK_MADE(handle)     test_made(__FILE__, __LINE__, (handle).id, #handle)                     /* of any kind */
 
-/* Calls that must fail; texts: what the failure's text must have. */
+/* Calls that must fail, and the texts that the error text must contain. */
 #define CHECK_REFUSED(call, result, ...) \
     test_refused(__FILE__, __LINE__, call, result, 1, #call, (const char *const[]){ __VA_ARGS__, NULL })
 #define CHECK_FAILED(call, result, ...)    /* ... and it latches nothing */ \
@@ -179,7 +180,7 @@ static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec
     test_not_made(__FILE__, __LINE__, (handle).id, result, #handle, (const char *const[]){ __VA_ARGS__, NULL })
 #define CHECK_CURE() CHECK(gpuexec_error_detail()->cure != NULL)                       /* the last failure has one */
 
-/* Ends the test function: it cannot be run here, and this is why. */
+/* Ends the test function: it cannot run here, for this reason. */
 #define SKIP(reason) \
     do { \
         test_skipped = (reason); \
@@ -187,7 +188,7 @@ static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec
     } while (0)
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Helpers that many tests want. */
+   Helpers that many tests use. */
 
 static inline double test_seconds(void) {
     struct timespec t;
@@ -200,7 +201,7 @@ static inline void test_sleep_ms(long ms) {
     nanosleep(&t, NULL);
 }
 
-/* 1 on the CPU device, asked without starting anything: what only it can do is skipped on a GPU before CUDA starts. */
+/* Returns 1 on the CPU device. Starts nothing, so a GPU skips tests for the CPU device before CUDA starts. */
 static inline int on_cpu_device(void) {
     const char *driver = getenv("GPUEXEC_DRIVER");
     return driver && strstr(driver, "libsimgpu");
@@ -211,7 +212,7 @@ static inline int test_timeout(void) {
     return s && atoi(s) > 0 ? atoi(s) : 120;
 }
 
-/* Runs `function` in a forked child of the test. 1 if it ended in time and with all its checks true. */
+/* Runs `function` in a forked child of the test. Returns 1 if it ended in time and all its checks held. */
 static inline int run_child(void (*function)(void)) {
     int    status = 0;
     double end = test_seconds() + test_timeout() / 2.0;
@@ -245,7 +246,7 @@ static inline uint32_t test_random(uint32_t *state) {
     return *state = x;
 }
 
-/* An allocator for gpuexec_setup_desc.realloc_function: counts what lives; succeeds test_blocks_left more times. */
+/* An allocator for gpuexec_setup_desc.realloc_function: counts its blocks, and succeeds test_blocks_left more times. */
 enum { TEST_BLOCKS_ENOUGH = 1000000 };
 static int test_blocks, test_blocks_left = TEST_BLOCKS_ENOUGH;
 
@@ -261,8 +262,8 @@ static inline void *test_realloc(void *user, void *p, size_t bytes) {
     return realloc(p, bytes);
 }
 
-/* A library that has memory for no allocation, then for one, and so on, until `work` gives GPUEXEC_OK, which it must
-   for less than `most`. Each failure before has a text, and nothing is left. */
+/* Runs `work` with memory for no allocation, then for one, and so on, until it returns GPUEXEC_OK, which must happen
+   with fewer than `most` allocations. Each failure before that must have a text, and leak nothing. */
 static inline void test_running_dry(gpuexec_result (*work)(void), int most) {
     gpuexec_setup_desc desc;
     gpuexec_result made = GPUEXEC_OUT_OF_HOST_MEMORY;
@@ -281,9 +282,9 @@ static inline void test_running_dry(gpuexec_result (*work)(void), int most) {
     test_blocks_left = TEST_BLOCKS_ENOUGH;
 }
 
-/* A gate keeps a stream busy until the test opens it. Make it early: while one is closed, a call that may wait for the
-   device (allocating, freeing, getting a kernel, a copy from or to pageable memory on that stream) would wait for ever
-   on a GPU. */
+/* A gate keeps a stream busy until the test opens it. Create it early: while a gate is closed, a call that may wait for
+   the device (allocating, freeing, getting a kernel, a copy from or to pageable memory on that stream) would wait
+   forever on a GPU. */
 typedef struct test_gate { gpuexec_kernel kernel; uint32_t *word; } test_gate;
 
 static inline test_gate gate_make(gpuexec_context context, gpuexec_module unit_ptx) {
@@ -303,8 +304,8 @@ static inline void gate_open(test_gate g) {
     __atomic_store_n(g.word, 1, __ATOMIC_RELAXED);
 }
 
-/* What most tests begin with: a context, a module, one of its kernels (NULL: none), a stream, and `bytes` of device
-   memory (0: none) that are zeros. The members behind are for those that need more, and fill them. */
+/* The objects that most tests begin with: a context, a module, one of its kernels (NULL: none), a stream, and `bytes`
+   (0: none) of zeroed device memory. The remaining members are for tests that fill them. */
 #define UNIT_PTX   "tests/unit/unit.ptx"
 #define FAULTS_PTX "kernels/faults.ptx"
 typedef struct setting {
@@ -342,7 +343,7 @@ static inline setting set_up(const char *ptx, const char *kernel, size_t bytes) 
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Running. A child runs tests and reports through a pipe; the parent counts. */
+   Running the tests. A child runs them and reports through a pipe; the parent counts. */
 
 enum { TEST_BEGUN, TEST_PASSED, TEST_FAILED, TEST_SKIPPED };
 typedef struct test_report { test *of; int outcome; } test_report;
@@ -356,7 +357,7 @@ static inline void test_say(int pipe_in, test *of, int outcome) {
     if (write(pipe_in, &r, sizeof r) != (ssize_t)sizeof r) _exit(3);
 }
 
-/* In the child, on a GPU: which ones its tests see, and a hold on their primary contexts. */
+/* In the child, on a GPU: selects the GPUs that its tests see, and retains their primary contexts. */
 static inline void test_open_gpus(const test *t) {
     const char *device = getenv("TEST_DEVICE"), *visible = getenv("CUDA_VISIBLE_DEVICES");
     void *library, *context;
@@ -375,7 +376,7 @@ static inline void test_open_gpus(const test *t) {
     if ((u.p = dlsym(library, "cuDevicePrimaryCtxRetain")) != NULL) for (i = 0; i < n; i++) u.retain(&context, i);
 }
 
-/* In the child: this test and those after it that can share its process. */
+/* In the child: runs this test and those after it that can share its process. */
 static inline void test_run_batch(test *t, int pipe_in) {
     test *first = t;
     test_open_gpus(t);
@@ -420,7 +421,7 @@ int main(int argc, char **argv) {
     *test_kinds[0].last = test_kinds[1].first;
     link = test_kinds[1].first ? test_kinds[1].last : test_kinds[0].last;
     *link = test_kinds[2].first;
-    /* unlink what was not asked for */
+    /* unlink the tests that the arguments exclude */
     for (test_first = test_kinds[0].first, link = &test_first; *link; link = &(*link)->next)
         if ((*link = test_wanted(*link, argv + 1)) == NULL) break;
     for (t = test_first; t; ) {
@@ -435,7 +436,7 @@ int main(int argc, char **argv) {
         if (child == 0) {
             close(ends[0]);
             test_run_batch(t, ends[1]);
-            exit(0);                                                          /* leak checkers have their say here */
+            exit(0);                                                          /* leak checkers report here */
         }
         close(ends[1]);
         while ((got = test_next_report(ends[0], &r)) == 1) if (r.outcome != TEST_BEGUN) count[r.outcome]++;

@@ -1,13 +1,13 @@
-/* context.c - opening devices, adopting contexts, and leaving the thread's current context alone. */
+/* context.c - opening devices, adopting contexts, and preserving the thread's current context. */
 #include "../test.h"
 
-/* The CPU device has as many as it is told to have; GPUs are as many as there are. */
+/* SIMGPU_DEVICES sets the number of CPU devices; the number of GPUs is fixed. */
 static int two_devices_found(void) {
     setenv("SIMGPU_DEVICES", "2", 1);
     return gpuexec_device_count();
 }
 
-/* The driver's own calls for the current context, as a host program would use them. */
+/* Direct driver calls for the current context, as a host program makes them. */
 typedef int (*set_current_function)(struct CUctx_st *);
 typedef int (*get_current_function)(struct CUctx_st **);
 static int set_current(struct CUctx_st *context) {
@@ -35,7 +35,7 @@ TEST(open_and_close) {
     CHECK_EQ(gpuexec_context_device(ctx), -1);
 }
 
-/* The primary context is one; each handle is a retain of its own. */
+/* There is one primary context per device; each handle retains it separately. */
 TEST(two_handles_of_one_primary_context) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(0, NULL);
     gpuexec_stream  of_a = gpuexec_stream_create(a, NULL), of_b = gpuexec_stream_create(b, NULL);
@@ -82,7 +82,7 @@ TEST(memory_information) {
     CHECK(less);
 }
 
-/* Closing ends everything that was made through the handle. */
+/* Closing a handle closes everything that was created through it. */
 TEST(close_ends_what_lives_in_it) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
@@ -124,7 +124,7 @@ TEST(adopting_a_native_context) {
     CHECK_EQ(byte, 77);
     CHECK_OK(gpuexec_context_close(adopted));
     CHECK(!gpuexec_ok(s));
-    CHECK_OK(gpuexec_context_sync(own));                         /* the context itself stays */
+    CHECK_OK(gpuexec_context_sync(own));                         /* the context itself stays valid */
 }
 
 TEST(adopting_the_current_context) {
@@ -142,7 +142,7 @@ TEST(adopting_the_current_context) {
     CHECK_EQ(set_current(NULL), 0);
 }
 
-/* Every kind of call works whatever is current on the thread, and leaves it as it was. */
+/* Every kind of call works with any current context on the thread, and does not change it. */
 static void use_everything(gpuexec_context ctx, struct CUctx_st *current) {
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "count");
@@ -203,7 +203,7 @@ TEST_ALONE_MULTI(another_current) {
     CHECK_EQ(set_current(NULL), 0);
 }
 
-/* A stream of one device waits for an event of another; the results meet. */
+/* A stream on one device waits for an event on another; the results are combined. */
 TEST_ALONE_MULTI(two_devices) {
     gpuexec_context c[2];
     gpuexec_kernel  fn[2];
@@ -230,7 +230,7 @@ TEST_ALONE_MULTI(two_devices) {
     CHECK_EQ(word[1], 9);
 }
 
-/* ---- contexts of our own, users, and the thread's stack of current contexts ---- */
+/* ---- created contexts, users, and the thread's stack of current contexts ---- */
 
 TEST(a_created_context_is_apart_from_the_primary_one) {
     gpuexec_context primary = gpuexec_context_open(0, NULL), own = gpuexec_context_create(0, NULL);
@@ -240,7 +240,7 @@ TEST(a_created_context_is_apart_from_the_primary_one) {
     uint32_t        got = 0;
     CHECK_MADE(own);
     CHECK(gpuexec_context_native(own) != gpuexec_context_native(primary));
-    CHECK(!gpuexec_context_is_current(own));                         /* making it changed nothing here */
+    CHECK(!gpuexec_context_is_current(own));                       /* creating it does not change the current context */
     CHECK_EQ(gpuexec_context_device(own), 0);
     CHECK_OK(gpuexec_fill32(s, p, 77, 64));
     CHECK_OK(gpuexec_copy_out(s, &got, p + 252, 4));
@@ -263,18 +263,18 @@ TEST(users_of_a_context) {
     CHECK_OK(gpuexec_context_close(ctx));
     CHECK_EQ(gpuexec_context_users(ctx), 1);
     CHECK(gpuexec_alloc(ctx, 64) != 0);
-    CHECK_OK(gpuexec_context_close(ctx));                            /* the last one destroys */
+    CHECK_OK(gpuexec_context_close(ctx));                            /* the last close destroys it */
     CHECK_EQ(gpuexec_context_users(ctx), 0);
     CHECK_RESULT(gpuexec_context_retain(ctx), GPUEXEC_STALE_HANDLE);
     gpuexec_take_error();
     CHECK_RESULT(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE);
 }
 
-/* A host program's own calls, as another library's would be. */
+/* Direct driver calls of a host program or of another library. */
 #define HOST(name, version, ...) \
     union { void *object; int (*call)(__VA_ARGS__); } name = { gpuexec_driver_symbol(#name, version) }
 
-/* Of three users of one context, each leaves when it likes; the last one's leaving destroys it. */
+/* Three users of one context close it in any order; the last close destroys it. */
 TEST(the_last_user_destroys) {
     static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
     int i, k;
@@ -296,7 +296,7 @@ TEST(the_last_user_destroys) {
             CHECK_OK(gpuexec_copy_in_now(user[orders[i][k]], p, &wanted, 4));
             CHECK_OK(gpuexec_copy_out_now(user[orders[i][k]], &word, p, 4));
             CHECK_EQ(word, wanted);
-            CHECK_EQ(gpuexec_context_users(user[orders[i][k]]), 1);   /* of its own handle */
+            CHECK_EQ(gpuexec_context_users(user[orders[i][k]]), 1);   /* through its handle */
             CHECK_OK(gpuexec_context_close(user[orders[i][k]]));
             CHECK(!gpuexec_ok(user[orders[i][k]]));
             CHECK(get_current() == NULL);
@@ -305,7 +305,7 @@ TEST(the_last_user_destroys) {
     }
 }
 
-/* The host counts with the driver's own calls, and its context is current while ours comes and goes. */
+/* The host counts with direct driver calls, and its context is current while ours is created and closed. */
 TEST(a_count_beside_the_host_s) {
     struct CUctx_st *native = NULL, *popped = NULL;
     gpuexec_context ctx;
@@ -315,7 +315,7 @@ TEST(a_count_beside_the_host_s) {
     HOST(cuCtxDetach, 2000, struct CUctx_st *);
     HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
     if (!cuCtxAttach.object) SKIP("this driver does not count a context's users");
-    CHECK_EQ(cuCtxCreate.call(&native, 0, 0), 0);                    /* the host: 1, and current */
+    CHECK_EQ(cuCtxCreate.call(&native, 0, 0), 0);                    /* the host: count 1, and current */
     ctx = gpuexec_context_attach(NULL);                              /* we: 2 */
     CHECK_MADE(ctx);
     CHECK(gpuexec_context_native(ctx) == native && get_current() == native);
@@ -323,7 +323,7 @@ TEST(a_count_beside_the_host_s) {
     CHECK(get_current() == native);
     ctx = gpuexec_context_attach(native);
     s = gpuexec_stream_create(ctx, NULL);
-    CHECK_EQ(cuCtxDetach.call(native), 0);                           /* the host leaves: ours lives on */
+    CHECK_EQ(cuCtxDetach.call(native), 0);                           /* the host detaches: our context is still valid */
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK(gpuexec_alloc(ctx, 64) != 0);
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
@@ -332,11 +332,11 @@ TEST(a_count_beside_the_host_s) {
     CHECK(!gpuexec_ok(s));
 }
 
-/* A driver that does not count: what was made is destroyed by its one close, and sharing is refused in words. */
+/* A driver that does not count users: one close destroys a created context, and sharing is refused. */
 TEST(a_driver_without_counts) {
     gpuexec_context own = gpuexec_context_create(0, NULL), user;
     struct CUctx_st *native = gpuexec_context_native(own);
-    gxi.cu.cuCtxAttach = NULL;                                       /* as if it were not there */
+    gxi.cu.cuCtxAttach = NULL;                                       /* as if the driver did not have it */
     gxi.cu.cuCtxDetach = NULL;
     user = gpuexec_context_attach(native);
     CHECK(!gpuexec_ok(user));
@@ -352,8 +352,8 @@ TEST(a_driver_without_counts) {
     CHECK_MADE(user);                                                /* the primary context needs no cuCtxAttach */
 }
 
-/* The owner destroys a context that we adopted, and everything in it: whatever is asked of it next is an error, and no
-   driver call. */
+/* The owner destroys a context that we adopted, and everything in it: every later use is an error, without a driver
+   call. */
 typedef struct lost {
     gpuexec_context ctx;
     gpuexec_module mod;
@@ -431,7 +431,7 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         CHECK_OK(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
         CHECK_OK(gpuexec_stream_sync(l.s));
         CHECK_EQ(cuCtxDestroy.call(native), 0);
-        if (i % 2) {                                                 /* in its place, maybe */
+        if (i % 2) {                                                 /* perhaps at the same address */
             CHECK_EQ(cuCtxCreate.call(&later, 0, 0), 0);
             CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
         }
@@ -446,12 +446,12 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         if (i % 2) CHECK_EQ(cuCtxDestroy.call(later), 0);
         CHECK(get_current() == NULL);
     }
-    CHECK(!gpuexec_ok(gpuexec_context_from_native(native)));         /* and it cannot be adopted any more */
+    CHECK(!gpuexec_ok(gpuexec_context_from_native(native)));         /* and it can no longer be adopted */
     CHECK_TEXT(gpuexec_error_text(), "is no context, or one that was destroyed");
     gpuexec_take_error();
 }
 
-/* The runtime API resets the device, and with it the primary context that we opened too. */
+/* The runtime API resets the device, which destroys the primary context that we also opened. */
 TEST_ALONE(the_primary_context_was_reset) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL), again;
     gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
@@ -466,10 +466,10 @@ TEST_ALONE(the_primary_context_was_reset) {
     again = gpuexec_context_open(0, NULL);
     CHECK(gpuexec_alloc(again, 64) != 0);
     CHECK_EQ(cuDevicePrimaryCtxReset.call(0), 0);
-    CHECK_OK(gpuexec_shutdown());                                    /* nothing of ours is left to destroy */
+    CHECK_OK(gpuexec_shutdown());                                    /* there is nothing left to destroy */
 }
 
-/* The last close of a context that is current takes it off the stack, as cuCtxDestroy does. */
+/* The last close of a current context removes it from the stack, as cuCtxDestroy does. */
 TEST(closing_the_current_context) {
     gpuexec_context below = gpuexec_context_open(0, NULL), ctx = gpuexec_context_create(0, NULL);
     CHECK_OK(gpuexec_context_push(below));
@@ -504,31 +504,31 @@ TEST(push_and_pop) {
     CHECK(gpuexec_context_is_current(b) && !gpuexec_context_is_current(a));
     CHECK(gpuexec_alloc(a, 64) != 0);                                /* works in a, and leaves b current */
     CHECK(gpuexec_context_is_current(b));
-    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* not in this order */
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* wrong order */
     CHECK_TEXT(gpuexec_error_text(), "is not current", "the last push through gpuexec was of", "context.c:",
                "reverse order");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(gpuexec_context_is_current(a));
     CHECK_OK(gpuexec_context_pop(a));
     CHECK(!gpuexec_context_is_current(a) && !gpuexec_context_is_current(b));
-    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* nothing left */
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* the stack is empty */
 }
 
-/* A context handed round: made here, current on four threads in turn and two at a time, closed on the last. */
+/* A context passed around: created here, current on four threads in turn, two at a time, closed on the last. */
 typedef struct relay { gpuexec_context ctx; gpuexec_ptr p; pthread_barrier_t *both; uint32_t number; int last; } relay;
 static void *takes_the_context_over(void *arg) {
     relay *r = (relay *)arg;
     uint32_t got = 0;
     HOST(cuMemcpyDtoH, 3020, void *, gpuexec_ptr, size_t);
     HOST(cuMemcpyHtoD, 3020, gpuexec_ptr, const void *, size_t);
-    CHECK(!gpuexec_context_is_current(r->ctx));                      /* a new thread has none */
+    CHECK(!gpuexec_context_is_current(r->ctx));                      /* no context is current on a new thread */
     CHECK_RESULT(gpuexec_context_pop(r->ctx), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "this thread has pushed none through gpuexec", "pop on the thread that pushed");
     CHECK_OK(gpuexec_context_push(r->ctx));
     CHECK(gpuexec_context_is_current(r->ctx));
-    if (r->both) pthread_barrier_wait(r->both);                      /* current on two threads now */
+    if (r->both) pthread_barrier_wait(r->both);                      /* now current on two threads */
     CHECK_EQ(cuMemcpyHtoD.call(r->p + 4 * r->number, &r->number, 4), 0);
-    CHECK_EQ(cuMemcpyDtoH.call(&got, r->p + 4 * r->number, 4), 0);   /* the driver's own calls work here */
+    CHECK_EQ(cuMemcpyDtoH.call(&got, r->p + 4 * r->number, 4), 0);   /* direct driver calls work here */
     CHECK_EQ(got, r->number);
     if (r->both) pthread_barrier_wait(r->both);
     CHECK_OK(gpuexec_context_pop(r->ctx));
@@ -544,7 +544,7 @@ TEST(a_floating_context_goes_from_thread_to_thread) {
     relay r[2];
     uint32_t i;
     CHECK_OK(gpuexec_context_push(ctx));
-    CHECK_OK(gpuexec_context_pop(ctx));                              /* now it floats */
+    CHECK_OK(gpuexec_context_pop(ctx));                              /* now it is floating */
     for (i = 0; i < 4; i++) {
         r[0] = (relay){ ctx, p, NULL, i, 0 };
         CHECK_EQ(pthread_create(&thread[0], NULL, takes_the_context_over, &r[0]), 0);
@@ -569,7 +569,7 @@ TEST(a_foreign_pop_is_noticed) {
     HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
     CHECK_OK(gpuexec_context_push(a));
     CHECK_OK(gpuexec_context_push(b));
-    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* somebody else pops ours */
+    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* other code pops our context */
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since",
@@ -581,7 +581,7 @@ TEST(a_foreign_pop_is_noticed) {
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:",
                "somebody else popped it since, and no context is current");
-    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* told once; now there is nothing to pop */
+    CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* reported once; now there is nothing to pop */
     CHECK_TEXT(gpuexec_error_text(), "no context is current, and this thread has pushed none");
     CHECK_OK(gpuexec_context_push(b));
     CHECK_OK(gpuexec_context_pop(b));
@@ -598,12 +598,12 @@ TEST(a_foreign_push_is_noticed) {
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else pushed or set another one since",
                "cuCtxPushCurrent");
-    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* they undo it: all is well again */
+    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* they undo it, and the stack is correct again */
     CHECK_OK(gpuexec_context_pop(a));
     CHECK(get_current() == NULL);
 }
 
-/* More pushes than the audit remembers. */
+/* More pushes than the audit records. */
 TEST(a_deep_stack) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
     char text[256];
@@ -619,7 +619,7 @@ TEST(a_deep_stack) {
     CHECK_TEXT(gpuexec_error_text(), "this thread has pushed none");
 }
 
-/* The text of the stack: what is known of it. */
+/* The text that describes the stack. */
 TEST(the_stack_in_words) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
     struct CUctx_st *foreign = NULL, *popped = NULL;
@@ -637,7 +637,7 @@ TEST(the_stack_in_words) {
     CHECK_EQ(n, strlen(text));
     CHECK_EQ(gpuexec_context_stack_text(NULL, 0), n);
     CHECK_EQ(gpuexec_context_stack_text(line, 10), n);
-    CHECK_EQ(strlen(line), 9);                                       /* cut, as snprintf does */
+    CHECK_EQ(strlen(line), 9);                                       /* truncated, as by snprintf */
     snprintf(line, sizeof line, "context %p of device 0, current, pushed at tests/unit/context.c:",
              (void *)gpuexec_context_native(b));
     CHECK(strstr(text, line) == text);
@@ -646,7 +646,7 @@ TEST(the_stack_in_words) {
     CHECK_TEXT(text, line);
     snprintf(line, sizeof line, "\ncontext %p, not pushed through gpuexec\n", (void *)foreign);
     CHECK_TEXT(text, line);
-    CHECK_OK(gpuexec_context_close(b));                              /* destroyed, and so taken off */
+    CHECK_OK(gpuexec_context_close(b));                            /* destroyed, and therefore removed from the stack */
     gpuexec_context_stack_text(text, sizeof text);
     CHECK_TEXT(text, ", closed since, pushed at");
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_STALE_HANDLE);
@@ -656,7 +656,7 @@ TEST(the_stack_in_words) {
     CHECK_EQ(cuCtxDestroy.call(foreign), 0);
 }
 
-/* A handle that was closed while its context is current: others may still use that, and ours comes off the stack. */
+/* A handle is closed while its context is current: others may still use the context, and the pop removes it. */
 TEST(closed_before_it_is_popped) {
     gpuexec_context keeps = gpuexec_context_open(0, NULL), ctx = gpuexec_context_open(0, NULL);
     CHECK_OK(gpuexec_context_push(ctx));
@@ -716,7 +716,7 @@ TEST(a_scope) {
     CHECK(get_current() == NULL);
     CHECK_OK(gpuexec_take_error());
 
-    GPUEXEC_CONTEXT_SCOPE((gpuexec_context){ 0 }) runs = 100;        /* not entered, and not silent */
+    GPUEXEC_CONTEXT_SCOPE((gpuexec_context){ 0 }) runs = 100;        /* not entered, and reported */
     CHECK_EQ(runs, 3);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     GPUEXEC_CONTEXT_SCOPE(a) CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
@@ -747,7 +747,7 @@ TEST(limits) {
     CHECK_OK(gpuexec_take_error());
 }
 
-/* What a device does not have, or not so much of. */
+/* Limits that a device does not have, or not in that size. */
 TEST(limits_that_cannot_be) {
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
     size_t before = 0, is = 0;
@@ -766,7 +766,7 @@ TEST(limits_that_cannot_be) {
     CHECK_TEXT(gpuexec_error_text(), "there is no limit 7");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "value is NULL");
-    CHECK_OK(gpuexec_take_error());                                  /* questions latch nothing */
+    CHECK_OK(gpuexec_take_error());                                  /* queries latch nothing */
 }
 
 TEST(a_limit_that_the_device_does_not_have) {
@@ -779,7 +779,7 @@ TEST(a_limit_that_the_device_does_not_have) {
                   "device 0 has no limit SYNC_DEPTH", "cuCtxSetLimit");
 }
 
-/* A driver that says yes and gives less. */
+/* A driver that returns success and sets a lower limit. */
 TEST(a_limit_that_the_device_cuts) {
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
     size_t is = 0;
@@ -851,8 +851,8 @@ TEST_ALONE(a_forked_child) {
     CHECK_OK(gpuexec_context_close(parents));
 }
 
-/* A driver that is shutting down, because the process exits, has ended everything: clean-up then is
-   done, and says nothing. */
+/* A driver that is shutting down because the process exits has destroyed everything. Clean-up is then complete, and
+   reports nothing. */
 static int logged;
 
 static void count_log(void *user, gpuexec_log_level level, const char *text) {
@@ -864,11 +864,11 @@ static void count_log(void *user, gpuexec_log_level level, const char *text) {
 TEST_ALONE(clean_up_after_the_driver_s_end) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context ctx;
-    setenv("SIMGPU_FAIL", "cuCtxGetId:2:4", 1);   /* CUDA_ERROR_DEINITIALIZED; the first call is the context's making */
+    setenv("SIMGPU_FAIL", "cuCtxGetId:2:4", 1); /* CUDA_ERROR_DEINITIALIZED; call 1 is part of creating the context */
     desc.log = count_log;
-    if (!on_cpu_device()) SKIP("only the CPU device can play it");
+    if (!on_cpu_device()) SKIP("only the CPU device can simulate it");
     CHECK_OK(gpuexec_setup(&desc));
-    if (gpuexec_driver_version() < 12000) SKIP("this driver is asked in another way");
+    if (gpuexec_driver_version() < 12000) SKIP("this driver uses another call");
     ctx = gpuexec_context_open(0, NULL);
     CHECK(gpuexec_alloc(ctx, 64) != 0);
     CHECK_MADE(gpuexec_stream_create(ctx, NULL));
@@ -878,18 +878,18 @@ TEST_ALONE(clean_up_after_the_driver_s_end) {
     CHECK(!gpuexec_ok(ctx));
 }
 
-/* ---- each driver call behind this section fails once ---- */
+/* ---- each driver call of this section fails once ---- */
 
-static const char *failing;                                          /* the driver call, as SIMGPU_FAIL has it */
-static int told;                                                     /* how many calls said that it had failed */
+static const char *failing;                                          /* the driver call, as in SIMGPU_FAIL */
+static int reported;                                                /* how many calls reported that it had failed */
 static int ok(gpuexec_result r) {
     const gpuexec_error *e = gpuexec_error_detail();
-    if (r != GPUEXEC_OK && e->driver_call && strncmp(failing, e->driver_call, strlen(e->driver_call)) == 0) told++;
+    if (r != GPUEXEC_OK && e->driver_call && strncmp(failing, e->driver_call, strlen(e->driver_call)) == 0) reported++;
     return r == GPUEXEC_OK;
 }
 static int made(int is_ok) { return ok(is_ok ? GPUEXEC_OK : gpuexec_error_detail()->result); }
 
-/* 1 if all of it worked. */
+/* Returns 1 if everything worked. */
 static int use_contexts_streams_and_events(void) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b, c;
     gpuexec_stream  s;
@@ -934,8 +934,8 @@ static int use_contexts_streams_and_events(void) {
 static void with_a_failing_call(void) {
     setenv("SIMGPU_FAIL", failing, 1);
     CHECK(!use_contexts_streams_and_events());
-    CHECK(told > 0);
-    CHECK(use_contexts_streams_and_events());                        /* and all is well again */
+    CHECK(reported > 0);
+    CHECK(use_contexts_streams_and_events());                        /* and everything works again */
     CHECK_OK(gpuexec_shutdown());
 }
 

@@ -1,11 +1,10 @@
-/* corpus.c - the kernels of tests/corpus, from the PTX that nvcc makes of them for sm_75 and for sm_90,
-   against host references.
-
-   Integer kernels and floating-point kernels that consist of exact operations are compared bit for bit. Where .approx
-   instructions or library functions take part, the error bound stands beside the comparison, in units in the last place
-   (ULP) of the host's result unless it says otherwise. tests/corpus/STATUS says for each text whether the CPU device
-   runs it (PASS) or refuses to load it (UNSUPPORTED, with what its log must name): both are checked here, so the table
-   cannot be wrong. */
+/* corpus.c - the kernels of tests/corpus, from the PTX that nvcc generates for sm_75 and for sm_90, against host
+   references.
+   Integer kernels, and floating-point kernels with only exact operations, are compared bit for bit. For .approx
+   instructions and library functions, the comparison states the error bound, in units in the last place (ULP) of the
+   host's result unless it says something else. tests/corpus/STATUS says for each text whether the CPU device runs it
+   (PASS) or refuses to load it (UNSUPPORTED, with a text that its log must contain). Both are checked here, so the
+   table stays true. */
 #include "../test.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +16,7 @@
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   One kernel file at a time: what is loaded, its memory, its random numbers. */
+   The kernel file under test: its module, memory and random numbers. */
 
 static struct {
     gpuexec_context ctx;
@@ -56,7 +55,7 @@ static void *back_bytes(gpuexec_ptr p, size_t bytes) {
     return host;
 }
 #define IN(host, count)       in_bytes(host, (size_t)(count) * sizeof *(host))             /* a copy on the device */
-#define OUT(type, count)      filled(0xee, (size_t)(count) * sizeof(type))    /* what a kernel forgets to write shows */
+#define OUT(type, count)      filled(0xee, (size_t)(count) * sizeof(type))    /* shows unwritten elements */
 #define ZEROS(type, count)    filled(0, (size_t)(count) * sizeof(type))
 #define BACK(type, p, count)  ((type *)back_bytes(p, (size_t)(count) * sizeof(type)))
 #define GRID(blocks, threads) gpuexec_grid((unsigned)(blocks), (unsigned)(threads), 0)
@@ -116,16 +115,16 @@ static void within_at(int line, const char *what, long long index, double got, d
 }
 /* integers */
 #define EQ(i, got, wanted)             eq_at(__LINE__, #got, (long long)(i), (uint64_t)(got), (uint64_t)(wanted))
-/* floats, every bit but a NaN's */
+/* floats: all bits, except those of a NaN */
 #define SAME(i, got, wanted)           same_at(__LINE__, #got, (long long)(i), got, wanted)
 #define NEAR(i, got, wanted, ulp) \
     near_at(__LINE__, #got, (long long)(i), (long double)(got), (long double)(wanted), ulp, 24)
 #define WITHIN(i, got, wanted, bound)  within_at(__LINE__, #got, (long long)(i), (double)(got), (double)(wanted), bound)
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   The table of what is supported, and the two tests of each kernel file. */
+   The table of supported texts, and the two tests of each kernel file. */
 
-/* The line of a kernel in the table: its state for sm_75 and sm_90, and the reason. 0 if there is none. */
+/* A kernel's line in the table: its state for sm_75 and sm_90, and the reason. Returns 0 if there is none. */
 typedef struct status { char name[64], state[2][16], reason[128]; } status;
 static int read_status(FILE *file, status *s) {
     char line[400];
@@ -157,7 +156,7 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
     }
     state = s.state[sm == 90];
     snprintf(path, sizeof path, "tests/corpus/ptx/%s.sm_%d.ptx", name, sm);
-    if (!strcmp(state, "-")) SKIP("nvcc makes no text of it for this architecture");
+    if (!strcmp(state, "-")) SKIP("nvcc does not compile it to PTX for this architecture");
     memset(&run, 0, sizeof run);
     run.sm = sm;
     run.seed = 12345;
@@ -169,7 +168,7 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
         SKIP("the text's .version is above the driver's");
     if (!strcmp(state, "UNSUPPORTED")) {
         char instruction[128] = "";
-        if (!on_cpu_device()) SKIP("beyond the CPU device, and nothing that a GPU has to show");
+        if (!on_cpu_device()) SKIP("not supported by the CPU device; nothing to test on a GPU");
         sscanf(s.reason, "%127[^:]", instruction);
         CHECK(!gpuexec_ok(run.mod));
         CHECK_TEXT(gpuexec_why(run.mod), "line ", "is not supported by this CPU device", instruction);
@@ -188,10 +187,10 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
     __attribute__((constructor)) static void corpus_register_##name(void) { corpus_names[corpus_count++] = #name; } \
     static void reference_##name(void)
 #define CORPUS(name)         CORPUS_AS(TEST, name)
-#define CORPUS_ALONE(name)   CORPUS_AS(TEST_ALONE, name)                /* it breaks CUDA for its process */
+#define CORPUS_ALONE(name)   CORPUS_AS(TEST_ALONE, name)                /* it breaks CUDA in its process */
 #define CORPUS_REFUSED(name) CORPUS_AS(TEST, name) { CHECK(0 && "a host reference: the CPU device can run it now"); }
 
-/* Every text has a line, every line its texts and its tests. */
+/* Every text has a line, and every line has its texts and its tests. */
 TEST(status_is_complete) {
     FILE *file = fopen("tests/corpus/STATUS", "r");
     DIR *dir = opendir("tests/corpus/ptx");
@@ -226,7 +225,7 @@ TEST(status_is_complete) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   The first kernels of everybody. */
+   Common first kernels. */
 
 CORPUS(vector_add) {
     int n = 1000, i;
@@ -341,7 +340,7 @@ CORPUS(histogram) {
     df = IN(f, 2);
     de = IN(&e, 1);
     dout = OUT(int, 1);
-    LAUNCH("atomics", GRID(1, 1), dp, du, dq, df, de, dout);          /* one thread: its order is known */
+    LAUNCH("atomics", GRID(1, 1), dp, du, dq, df, de, dout);          /* one thread: its order is fixed */
     o = BACK(int, dout, 1);
     q = BACK(int, dp, 8);
     EQ(0, o[0], 100 - 1 + 50 + 3 - 1 + 0 + 0x55 + 5 + 3 + 5);
@@ -415,7 +414,7 @@ CORPUS(stencil) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Blocks, warps and grids that work together. */
+   Cooperation of blocks, warps and grids. */
 
 CORPUS(grid_sync) {
     int n = 300, iterations = 7, i, k;
@@ -452,7 +451,7 @@ CORPUS(system_atomics) {
     double end = test_seconds() + 20;
     if (!CHECK(flag != NULL)) return;
     f = gpuexec_pinned_address((void *)(uintptr_t)flag);
-    gpuexec_kernel_get(run.mod, "spin");                           /* nothing may be loaded while the handshake spins */
+    gpuexec_kernel_get(run.mod, "spin");                         /* no module may be loaded while the handshake spins */
     gpuexec_kernel_get(run.mod, "locked_count");
     gpuexec_kernel_get(run.mod, "devatom");
     CHECK_OK(gpuexec_stream_sync(run.stream));
@@ -473,7 +472,7 @@ CORPUS(system_atomics) {
     EQ(0, BACK(int, p, 3)[0], 0);
     EQ(1, BACK(int, p, 3)[1], 192);
     EQ(2, BACK(int, p, 3)[2], 3 * 192);
-    one[0] = -1;                                                      /* so that the sum is 0 and the lock can be had */
+    one[0] = -1;                                                      /* makes the sum 0, and the lock free */
     p = IN(one, 1);
     LAUNCH("devatom", GRID(1, 1), p);
     EQ(0, *BACK(int, p, 1), 1);
@@ -794,7 +793,7 @@ CORPUS(warps) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Calls, memory, what a thread has of its own. */
+   Calls, and memory of single threads. */
 
 static unsigned fib(unsigned n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 
@@ -849,7 +848,7 @@ CORPUS(constants) {
     dv = IN(v, 256);
     db = IN(bytes, 64);
     dout = IN(before, 128);
-    for (k = 0; k < 2; k++) {                                        /* with the values of the text, then with others */
+    for (k = 0; k < 2; k++) {                                /* with the initial values of the text, then with others */
         LAUNCH("convolve", gpuexec_grid_for((size_t)n, 64), dx, dy, n);
         y = BACK(float, dy, n);
         for (i = 0; i < n; i++) {
@@ -1022,7 +1021,7 @@ CORPUS(volatiles) {
     }
 }
 
-/* What a child process printed on stdout while `function` ran, in it. */
+/* Returns what a child process printed on stdout while it ran `function`. */
 static char *printed(void (*function)(void)) {
     static char text[8192];
     FILE *file = tmpfile();
@@ -1062,11 +1061,11 @@ CORPUS(printf) {
              "%f|%.3f|%10.2f|%-10.1f|%e|%.2E|%g|%G|%a\n"
         "-1234567890123456789|18446744073709551615|123456789abcdef|77|5\nfrom memory|     right|left      |tru\n"
         "%*d|%-*d|%%.*f|%%*.*f\n1 mixed 2.000000 z 3\ninf -inf 0.000000\n",
-        /* a GPU prints a precision of * as it stands */
+        /* a GPU prints a precision of * unchanged */
         -1, 2, 3, 4, 5, 6, 7, 4000000000u, 8u, 0xabcu, 0xdefu, 255u, 8u, 'q', 1.5, 3.14159, 2.5, 2.5, 12345.678,
         0.00012, 1e10, 1e-10, 1.0, 6, 42, 6, 42);
     CHECK_STRING(got, wanted);
-    got = printed(printf_each);                                             /* the blocks' order is free */
+    got = printed(printf_each);                                             /* the blocks can print in any order */
     for (i = 0; i < 2; i++) for (k = 3; k < 16; k += 8) {
         snprintf(wanted, sizeof wanted, "block %d thread %d\n", i, k);
         CHECK_TEXT(got, wanted);
@@ -1074,7 +1073,7 @@ CORPUS(printf) {
     CHECK_EQ(strlen(got), 4 * strlen("block 0 thread 3\n") + 2);
 }
 
-/* On a GPU the message goes to stderr as well. */
+/* On a GPU the message also goes to stderr. */
 static gpuexec_ptr assert_values;
 static void assert_run(void) {
     gpuexec_launch(gpuexec_kernel_get(run.mod, "chk"), run.stream, GRID(1, 4), GPUEXEC_ARGS(assert_values));
@@ -1242,7 +1241,7 @@ static uint32_t permuted(uint32_t x, uint32_t y, uint32_t s) {
     return r;
 }
 static uint32_t rotated(uint32_t x, int n) { return x >> n | x << (32 - n); }
-/* the position of the third set bit, counted up from 0; all ones if there is none */
+/* the position of the third set bit, counted from 0; all ones if there is none */
 static uint32_t third_set(uint32_t x) {
     int k, n = 0;
     for (k = 0; k < 32; k++) if (x >> k & 1 && ++n == 3) return (uint32_t)k;
@@ -1423,7 +1422,7 @@ CORPUS(carry) {
         c >>= 32;
     }
     o = BACK(uint32_t, both, 128);
-    for (i = 0; i < 32; i++) {                          /* the carry of a difference is set when nothing was borrowed */
+    for (i = 0; i < 32; i++) {                          /* the carry of a difference is set if there was no borrow */
         uint32_t x = a[i], y = b[i], carried = (uint64_t)x + y > ~0u;
         EQ(i, o[4 * i], x - y);
         EQ(i, o[4 * i + 1], x >= y);
@@ -1448,7 +1447,7 @@ CORPUS(inline_ptx) {
         int64_t s;
         r = (uint32_t)((uint64_t)a >> at & ((1ull << len) - 1));
         at = a & 31;
-        len = b & 31;                                        /* sign-extended; beyond the top come copies of the sign */
+        len = b & 31;                                      /* sign-extended; above the top bit are copies of the sign */
         s = (int64_t)(int32_t)d >> at;
         field = len == 0 ? 0 : (uint32_t)((int64_t)((uint64_t)s << (64 - len)) >> (64 - len));
         EQ(i, o[0 * n + i], r ^ field);
@@ -1509,7 +1508,7 @@ CORPUS(random) {
 /* ---------------------------------------------------------------------------------------------------------------------
    Floating point. */
 
-/* A value in the 16-bit format with so many mantissa bits, 1 - bias as least exponent: decoded, and
+/* The value of a 16-bit format with `mantissa` mantissa bits and the least exponent `least` (1 - bias): decoded, and
    rounded to nearest even. */
 static double small_value(unsigned bits, int mantissa, int least) {
     int exponents = 15 - mantissa, e = (int)(bits >> mantissa & ((1u << exponents) - 1));
@@ -1544,7 +1543,7 @@ CORPUS(half) {
     int *q;
     gpuexec_ptr da, db, dc, out = OUT(uint32_t, 14 * 128), df, dh = OUT(uint16_t, 7 * 128), dq = OUT(int, 3 * 128),
                 dback = OUT(float, 2 * 128), ds[3], dw, dx, dy = OUT(float, 4);
-    for (i = 0; i < 2 * n; i++) {                          /* moderate values, so that double holds each exact result */
+    for (i = 0; i < 2 * n; i++) {                        /* moderate values, so that a double holds each exact result */
         a[i] = (uint16_t)(0x2c00 + below(0x2000) + (below(2) << 15));
         b[i] = (uint16_t)(0x2c00 + below(0x2000) + (below(2) << 15));
         c[i] = (uint16_t)(0x2c00 + below(0x2000) + (below(2) << 15));
@@ -1647,7 +1646,7 @@ CORPUS(half) {
     }
 }
 
-/* 8 bits: e4m3 has no infinities, its last mantissa at the top is the NaN; conversions saturate. */
+/* 8 bits: e4m3 has no infinities, and its highest mantissa at the top is the NaN; conversions saturate. */
 static double fp8_value(unsigned v, int mantissa, int least) {
     int e = (int)(v >> mantissa & (0x7fu >> mantissa));
     double m = (double)(v & ((1u << mantissa) - 1)), r;
@@ -1721,8 +1720,8 @@ CORPUS(nbody) {
     }
 }
 
-/* ULP bounds: those of the CUDA C++ programming guide, and a little for the host's own error where its reference is no
-   better than that. */
+/* ULP bounds: those of the CUDA C++ programming guide, plus a small amount for the host's own error where its reference
+   is not more accurate. */
 CORPUS(math_float) {
     static const struct { const char *name; double bound; } rows[28] = {
         { "sin", 2 }, { "cos", 2 }, { "tan", 4 }, { "exp", 2 }, { "exp2", 2 }, { "log", 1 }, { "log2", 1 },
@@ -1751,7 +1750,7 @@ CORPUS(math_float) {
             sin((double)(a[i] * 100000.0f)), 1 / sqrt(p), pow(10, u), sin(3.14159265358979323846 * u) };
         for (k = 0; k < 28; k++) if (rows[k].bound > 0)
             near_at(__LINE__, rows[k].name, i, (long double)o[k * n + i], (long double)want[k], rows[k].bound, 24);
-        /* lgamma has zeros where no relative bound holds */
+        /* near the zeros of lgamma no relative bound holds */
         WITHIN(i, o[23 * n + i], want[23], 1e-5 + 5e-7 * fabs(want[23]));
     }
     for (i = 0; i < 40; i++) {
@@ -1790,7 +1789,7 @@ CORPUS(math_float) {
         ROW(15, ldexpf(x, i % 300 - 150));
         m = frexpf(x, &e);
         ROW(16, m);
-        if (x != 0 || y != 0) {                            /* of zeros with different signs C lets either come back */
+        if (x != 0 || y != 0) {                            /* for zeros with different signs, C allows either result */
             ROW(12, fminf(x, y));
             ROW(13, fmaxf(x, y));
         }
@@ -1806,7 +1805,7 @@ CORPUS(math_float) {
         ROW(21, scalbnf(x, -130));
         ROW(29, (float)((isnan(x) ? 1 : 0) + (isinf(x) ? 2 : 0) + (signbit(x) ? 4 : 0)));
         ROW(30, x > 0 ? x > 1 ? 1.0f : x : 0.0f);
-        /* where double holds what is rounded, or enough of it */
+        /* where a double holds the rounded value, or enough of it */
         if (isfinite(x) && isfinite(y) && fabsf(x) < 1e6f && fabsf(x) > 1e-6f && fabsf(y) < 1e6f && fabsf(y) > 1e-6f) {
             double s = (double)x + (double)y, q = (double)x / (double)y, r = sqrt((double)p);
             float near = (float)s;
@@ -1877,7 +1876,7 @@ CORPUS(math_double) {
             cbrtl(x), hypotl(x, y), sinhl(u), coshl(u),
             expm1l(u), log1pl(p), tgammal(p), lgammal(p), sinl((long double)(a[i] * 1e12)), 1 / sqrtl(p), powl(10, u),
             cosl(3.14159265358979323846264338327950288L * u) };
-        for (k = 0; k < 28; k++) {             /* + 0.51: the guide's bounds are whole numbers of a rounded reference */
+        for (k = 0; k < 28; k++) {    /* + 0.51: the guide's bounds are whole numbers relative to a rounded reference */
             if (k == 27 && fabsl(want[k]) < 0.1L) WITHIN(i, o[k * n + i], want[k], 1e-16);
             else if (rows[k].bound > 0)
                 near_at(__LINE__, rows[k].name, i, (long double)o[k * n + i], want[k], rows[k].bound + 0.51, 53);
@@ -1924,7 +1923,7 @@ CORPUS(math_double) {
         if (isfinite(x)) ROW(16, (double)e);
         ROW(17, nextafter(x, y));
         ROW(18, (double)(float)x);
-        /* the remainder of the nearest result, by fma, tells on which side it is */
+        /* the remainder of the nearest result, computed with fma, shows on which side it is */
         if (p > 1e-3 && p < 1e6 && fabs(y) > 1e-3 && fabs(y) < 1e6) {
             double s = x + y, t = s - x, err = (x - (s - t)) + (y - t), q = x / y, r = sqrt(p), f = (double)(float)x;
             ROW(19, err < 0 ? nextafter(s, -(double)INFINITY) : s);
@@ -2041,7 +2040,7 @@ CORPUS(softmax) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   What the CPU device does not do, and says so. */
+   Texts that the CPU device does not support, and reports. */
 
 CORPUS_REFUSED(dynamic_parallelism)
 CORPUS_REFUSED(alloca)

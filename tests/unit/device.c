@@ -1,7 +1,7 @@
-/* device.c - which devices there are. */
+/* device.c - the devices of the machine. */
 #include "../test.h"
 
-/* CUdevice_attribute numbers, as cuda.h has them. */
+/* CUdevice_attribute numbers from cuda.h. */
 enum { MAX_THREADS_PER_BLOCK = 1, MAX_BLOCK_X = 2, SHARED_PER_BLOCK = 8, WARP_SIZE = 10, CLOCK_KHZ = 13,
        MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, SHARED_OPTIN = 97 };
 
@@ -54,7 +54,7 @@ TEST(the_memory_is_that_of_the_context) {
     size_t total = 0;
     CHECK_OK(gpuexec_device_get_info(0, &d));
     CHECK_OK(gpuexec_context_get_memory(gpuexec_context_open(0, NULL), NULL, &total));
-    CHECK(total <= d.total_memory && total > d.total_memory / 10 * 9);       /* a driver may keep some for itself */
+    CHECK(total <= d.total_memory && total > d.total_memory / 10 * 9);       /* a driver may reserve some */
 }
 
 TEST(no_such_device) {
@@ -68,10 +68,10 @@ TEST(no_such_device) {
     CHECK_TEXT(gpuexec_error_text(), number);
     CHECK_RESULT(gpuexec_device_get_attribute(4711, 1, &value), GPUEXEC_NO_DEVICE);
     CHECK_TEXT(gpuexec_error_text(), "4711");
-    CHECK_OK(gpuexec_take_error());                              /* questions */
+    CHECK_OK(gpuexec_take_error());                              /* queries latch nothing */
 }
 
-TEST(wrong_questions) {
+TEST(wrong_queries) {
     int value;
     CHECK_RESULT(gpuexec_device_get_info(0, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_RESULT(gpuexec_device_get_attribute(0, 1, NULL), GPUEXEC_BAD_ARGUMENT);
@@ -86,7 +86,7 @@ TEST(peers) {
         for (b = 0; b < count; b++) {
             int can = gpuexec_device_can_access_peer(a, b);
             CHECK(can == 0 || can == 1);
-            if (a == b) CHECK_EQ(can, 0);                        /* as the driver answers: peers are others */
+            if (a == b) CHECK_EQ(can, 0);                       /* the driver returns 0: a device is not its own peer */
         }
     CHECK_EQ(gpuexec_device_can_access_peer(0, 9999), 0);
     CHECK_EQ(gpuexec_device_can_access_peer(-1, 0), 0);

@@ -1,7 +1,7 @@
-/* driver.c - the driver's own entry points: what they refuse, what they answer, what becomes of work whose objects go.
-   It keeps the CPU device honest, and says which answers of a driver the library may count on. The refusals are those
-   of an H200 with driver 580. Marked with (doc): the documentation says so and no GPU was asked, or drivers differ;
-   such a test accepts all that the documentation allows. */
+/* driver.c - the driver's entry points: which arguments they refuse, what they return, and what happens to pending work
+   when its objects are destroyed. The suite keeps the CPU device faithful, and shows which results of a driver the
+   library can rely on. The refusals are those of an H200 with driver 580. (doc) means that the documentation says so
+   and no GPU was tested, or that drivers differ; such a test accepts everything that the documentation allows. */
 #include "../test.h"
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 128 };
@@ -88,7 +88,7 @@ typedef struct config { unsigned grid[3], block[3], shared; void *stream; attrib
       (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
     X(cuLaunchCooperativeKernel, 9000, \
       (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **))
-/* Those that drivers of CUDA 11.4 lack. */
+/* The calls that drivers for CUDA 11.4 lack. */
 #define NEWER_CALLS(X) \
     X(cuCtxGetId, 12000, (void *, unsigned long long *)) X(cuStreamGetId, 12000, (void *, unsigned long long *)) \
     X(cuFuncLoad, 12040, (void *)) X(cuFuncIsLoaded, 12040, (int *, void *)) \
@@ -111,7 +111,7 @@ static void *find(void *to, const char *name, int version) {
 static const char text[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry nop() { ret; }\n"
-    ".visible .entry gate(.param .u64 word) {\n"                   /* until *word is not 0 */
+    ".visible .entry gate(.param .u64 word) {\n"                   /* waits until *word is not 0 */
     "    .reg .pred %p; .reg .u32 %r; .reg .u64 %a; ld.param.u64 %a, [word];\n"
     "AGAIN: ld.volatile.u32 %r, [%a]; setp.eq.u32 %p, %r, 0; @%p bra AGAIN; ret;\n}\n"
     ".visible .entry mark(.param .u64 out, .param .u32 value) {\n"
@@ -129,9 +129,9 @@ static const char text[] =
     ".visible .entry broken(.param .u64 word) {\n"
     "    .reg .pred %p; .reg .u32 %r; .reg .u64 %a; ld.param.u64 %a, [word];\n"
     "AGAIN: ld.volatile.u32 %r, [%a]; setp.eq.u32 %p, %r, 0; @%p bra AGAIN; trap;\n}\n"
-    /* Block b of each device meets block b of all others, again and again. Thread t pushes a word and then the round
-       into flag [b][me] of device t, and waits for flag [b][t] of its own; then all threads look at the words. Two sets
-       of words, as the others may be a round ahead. */
+    /* Block b of each device synchronises with block b of all others, repeatedly. Thread t writes a word and the
+       round's number to flag [b][me] of device t, and waits for flag [b][t] on its device; then all threads check the
+       words. There are two sets of words, because the others can be one round ahead. */
     ".visible .entry meet(.param .u64 table, .param .u32 n, .param .u32 me, .param .u32 rounds, .param .u64 wrong) {\n"
     "    .reg .pred %p, %waits; .reg .u32 %n, %me, %peer, %r, %v, %last, %bad, %d; "
     ".reg .u64 %tab, %a, %o, %set, %theirs, %mine;\n"
@@ -181,8 +181,8 @@ static int becomes(int i, int k, uint32_t value) {
     return word(i, k) == value;
 }
 
-/* `least` devices and up to `most`, each with its primary context, a stream, the module and pinned words; that of
-   device 0 is current. NULL, or why this cannot be. */
+/* Starts from `least` to `most` devices, each with its primary context, a stream, the module and pinned words; the
+   context of device 0 is current. Returns NULL, or the reason why it is not possible. */
 static const char *start(int least, int most) {
     int i;
 #define FIND(name, version, parameters) if (!find(&cu.name, #name, version)) return "the driver has no " #name;
@@ -248,14 +248,14 @@ TEST(attach_and_detach) {
     CHECK_EQ(cu.cuCtxSetCurrent(on[0].context), 0);
     CHECK_EQ(cu.cuCtxDetach(a), INVALID_CONTEXT);                  /* it must be current */
     CHECK_EQ(cu.cuCtxSetCurrent(a), 0);
-    CHECK_EQ(cu.cuCtxDetach(a), 0);                                /* the last one destroys, and leaves none current */
+    CHECK_EQ(cu.cuCtxDetach(a), 0);                         /* the last detach destroys it, and no context is current */
     CHECK_EQ(cu.cuCtxGetCurrent(&c), 0);
     CHECK(c != a);
     CHECK_EQ(cu.cuCtxSetCurrent(on[0].context), 0);
     finish();
 }
 
-TEST(what_contexts_tell) {
+TEST(queries_of_contexts) {
     void *a = NULL, *of = NULL;
     unsigned version = 0, flags = 99;
     int active = 99, least = 99, greatest = 99;
@@ -276,7 +276,7 @@ TEST(what_contexts_tell) {
     CHECK_EQ(flags & 7, 1);
     CHECK_EQ(cu.cuStreamGetCtx(NULL, &of), 0);
     CHECK(of == a);
-    CHECK_EQ(cu.cuStreamGetCtx(on[0].stream, &of), 0);             /* of the stream, not the current one */
+    CHECK_EQ(cu.cuStreamGetCtx(on[0].stream, &of), 0);             /* the stream's context, not the current one */
     CHECK(of == on[0].context);
     if (cu.cuCtxGetId) {
         CHECK_EQ(cu.cuCtxGetId(a, &id), 0);
@@ -301,7 +301,7 @@ TEST(limits) {
     CHECK_EQ(cu.cuCtxGetLimit(&stack, 0), 0);
     CHECK_EQ(cu.cuCtxSetLimit(0, 4096), 0);
     CHECK_EQ(cu.cuCtxGetLimit(&value, 0), 0);
-    CHECK(value >= 4096 && value < 8192);                          /* a driver may round up */
+    CHECK(value >= 4096 && value < 8192);                          /* a driver can round up */
     CHECK_EQ(cu.cuCtxSetLimit(0, stack), 0);
     CHECK_EQ(cu.cuCtxSetLimit(1, 2 << 20), 0);
     CHECK_EQ(cu.cuCtxGetLimit(&value, 1), 0);
@@ -309,7 +309,7 @@ TEST(limits) {
     CHECK_EQ(cu.cuCtxSetLimit(1, 100), 0);
     CHECK_EQ(cu.cuCtxGetLimit(&value, 1), 0);
     CHECK(value >= 100);
-    CHECK_EQ(cu.cuCtxSetLimit(0, 1 << 20), INVALID_VALUE);         /* no such stacks */
+    CHECK_EQ(cu.cuCtxSetLimit(0, 1 << 20), INVALID_VALUE);         /* no device has such stacks */
     CHECK_EQ(cu.cuCtxGetLimit(NULL, 0), INVALID_VALUE);
     i = cu.cuCtxGetLimit(&value, 99);
     CHECK(i == INVALID_VALUE || i == UNSUPPORTED_LIMIT);           /* (doc) the second */
@@ -336,7 +336,7 @@ static void *from_another_thread(void *user) {
     return NULL;
 }
 
-/* The handle 2 is another stream on each thread; with the flag, cuGetProcAddress gives functions for
+/* The handle 2 is a separate stream on each thread; with the flag, cuGetProcAddress returns functions for
    which NULL is that stream. */
 TEST(per_thread_streams) {
     int (*address)(const char *, void **, int, uint64_t) = NULL, (*query)(void *) = NULL, priority = 99;
@@ -371,7 +371,7 @@ TEST(per_thread_streams) {
     finish();
 }
 
-TEST(what_streams_tell) {
+TEST(queries_of_streams) {
     void *s = NULL;
     int priority = 99, least, greatest;
     unsigned flags = 99;
@@ -411,7 +411,7 @@ TEST(callbacks) {
     finish();
 }
 
-/* Streams wait for a word and write one, in device memory and in pinned memory. */
+/* Streams wait for a value and write one, in device memory and in pinned memory. */
 TEST(streams_wait_for_values) {
     enum { GEQ, EQ, AND, NOR };
     static const struct { uint32_t how, value, misses, hits; } cases[] = {
@@ -429,7 +429,7 @@ TEST(streams_wait_for_values) {
     CHECK_EQ(cu.cuStreamCreateWithPriority(&s, 1, 0), 0);
     if (cu.cuStreamWriteValue32(s, p, 1, 0) == NOT_SUPPORTED) {
         finish();
-        SKIP("the driver has no such operations on streams");
+        SKIP("the driver has no stream memory operations");
     }
     CHECK_EQ(cu.cuStreamWaitValue32(s, p + 2, 0, GEQ), INVALID_VALUE);
     CHECK_EQ(cu.cuStreamWaitValue32(s, 0, 0, GEQ), INVALID_VALUE);
@@ -462,7 +462,7 @@ TEST(streams_wait_for_values) {
 
 /* --- memory --- */
 
-/* A rectangle travels from pageable to device to pinned memory and back into pageable, by each name of the call. */
+/* Copies a rectangle from pageable to device to pinned memory and back to pageable, by each name of the call. */
 TEST(copies_of_rectangles) {
     enum { W = 37, H = 9, PITCH = 64 };
     unsigned char in[H * PITCH], out[H * PITCH];
@@ -539,16 +539,16 @@ TEST(copies_of_rectangles) {
     c.from_device = p;
     c.from_pitch = pitch;
     c.from_y = 1 << 20;
-    CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);                    /* behind the allocation's end */
+    CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);                    /* after the allocation's end */
     CHECK_EQ(cu.cuMemcpy2D(NULL), INVALID_VALUE);
     CHECK_EQ(cu.cuMemAllocPitch(&none, &pitch, 0, 1, 4), INVALID_VALUE);
     CHECK_EQ(cu.cuMemAllocPitch(&none, &pitch, 4, 0, 4), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemAllocPitch(&none, &pitch, 4, 1, 3), INVALID_VALUE);        /* elements of 4, 8 or 16 bytes */
+    CHECK_EQ(cu.cuMemAllocPitch(&none, &pitch, 4, 1, 3), INVALID_VALUE);       /* elements must have 4, 8 or 16 bytes */
     CHECK_EQ(cu.cuMemFree(p), 0);
     finish();
 }
 
-/* Each fill writes its cells and none beside them. */
+/* Each fill writes its elements and no others. */
 TEST(fills) {
     enum { BYTES = 256, PITCH = 32 };
     unsigned char now[BYTES], want[BYTES];
@@ -561,7 +561,7 @@ TEST(fills) {
         size_t cell = n < 2 ? 2 : n < 4 ? 1 : n < 6 ? 2 : 4, cells = n < 2 ? 5 : 3, rows = n < 2 ? 1 : 4, x = 4;
         int result = -1;
         CHECK_EQ(cu.cuMemsetD8(p, 0x11, BYTES), 0);
-        CHECK_EQ(cu.cuCtxSynchronize(), 0);                        /* a fill need not be done when its call returns */
+        CHECK_EQ(cu.cuCtxSynchronize(), 0);                      /* a fill can still be pending when its call returns */
         switch (n) {
         case 0: result = cu.cuMemsetD16(p + x, 0x3322, cells); break;
         case 1: result = cu.cuMemsetD16Async(p + x, 0x3322, cells, on[0].stream); break;
@@ -599,8 +599,8 @@ TEST_MULTI(copies_between_devices) {
     CHECK_EQ(cu.cuMemAlloc(&a, sizeof in), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(on[1].context), 0);
     CHECK_EQ(cu.cuMemAlloc(&b, sizeof in), 0);
-    CHECK_EQ(cu.cuMemcpyHtoD(a, in, sizeof in), 0);  /* of the other device than the current one's */
-    for (i = 0; i < 3; i++) {                        /* without peer access it goes through the host, and works alike */
+    CHECK_EQ(cu.cuMemcpyHtoD(a, in, sizeof in), 0);  /* memory of the device that is not current */
+    for (i = 0; i < 3; i++) {             /* without peer access the copy goes through the host, with the same result */
         memset(out, 0, sizeof out);
         CHECK_EQ(cu.cuMemsetD8(b, 0, sizeof in), 0);
         CHECK_EQ(cu.cuCtxSynchronize(), 0);
@@ -611,20 +611,20 @@ TEST_MULTI(copies_between_devices) {
         CHECK_EQ(cu.cuMemcpyDtoH(out, b, sizeof out), 0);
         CHECK(memcmp(in, out, sizeof in) == 0);
     }
-    CHECK_EQ(cu.cuMemcpyPeer(b, NULL, a, NULL, sizeof in), 0);     /* the addresses say it all */
+    CHECK_EQ(cu.cuMemcpyPeer(b, NULL, a, NULL, sizeof in), 0);     /* the addresses determine the contexts */
     CHECK_EQ(cu.cuMemcpyPeer(b, on[1].context, a, on[0].context, sizeof in + 4), INVALID_VALUE);
     CHECK(cu.cuMemFree(a) == 0 && cu.cuMemFree(b) == 0);
     finish();
 }
 
-/* Memory type, owner, where it begins and how long it is, for memory of each kind. */
-TEST(what_pointers_tell) {
+/* Memory type, owner, base address and size, for memory of each kind. */
+TEST(queries_of_pointers) {
     enum { TYPE = 2, DEVICE_POINTER = 3, HOST_POINTER = 4, BUFFER_ID = 7, ORDINAL = 9 };
     void  *own = NULL, *context = NULL, *more[3], *mapped = NULL;
     ptr    p = 0, address = 0, base = 0;
     size_t bytes = 0;
     unsigned type = 77, flags = 77;
-    int    ordinal = 77, asked[3];
+    int    ordinal = 77, queried[3];
     START(1, 1);
     CHECK_EQ(cu.cuMemAlloc(&p, 1000), 0);
     CHECK(posix_memalign(&own, 4096, 8192) == 0 && cu.cuMemHostRegister(own, 8192, 0) == 0);
@@ -654,23 +654,23 @@ TEST(what_pointers_tell) {
     CHECK_EQ(cu.cuMemHostGetFlags(&flags, &flags), INVALID_VALUE);
 
     CHECK_EQ(cu.cuPointerGetAttribute(&type, TYPE, (ptr)(uintptr_t)&type), INVALID_VALUE);
-    asked[0] = TYPE;
-    asked[1] = ORDINAL;
-    asked[2] = DEVICE_POINTER;
+    queried[0] = TYPE;
+    queried[1] = ORDINAL;
+    queried[2] = DEVICE_POINTER;
     more[0] = &type;
     more[1] = &ordinal;
     more[2] = &address;
-    /* unknown memory is no error here */
-    CHECK_EQ(cu.cuPointerGetAttributes(3, asked, more, (ptr)(uintptr_t)&type), 0);
+    /* unknown memory is not an error here */
+    CHECK_EQ(cu.cuPointerGetAttributes(3, queried, more, (ptr)(uintptr_t)&type), 0);
     CHECK(type == 0 && ordinal == -2 && address == 0);
-    CHECK_EQ(cu.cuPointerGetAttributes(3, asked, more, p), 0);
+    CHECK_EQ(cu.cuPointerGetAttributes(3, queried, more, p), 0);
     CHECK(type == DEVICE && ordinal == 0 && address == p);
     CHECK_EQ(cu.cuMemGetAddressRange(&base, &bytes, (ptr)(uintptr_t)&type), NOT_FOUND);
 
     CHECK_EQ(cu.cuMemHostRegister((char *)own + 4096, 4096, 0), 712);
-    CHECK_EQ(cu.cuMemHostRegister(on[0].words, 4096, 0), INVALID_VALUE);   /* not 712, as the driver made it itself */
+    CHECK_EQ(cu.cuMemHostRegister(on[0].words, 4096, 0), INVALID_VALUE);  /* not 712, because the driver allocated it */
     CHECK_EQ(cu.cuMemHostUnregister((char *)own + 4), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemHostUnregister(on[0].words), INVALID_VALUE);  /* each is given back as it was made */
+    CHECK_EQ(cu.cuMemHostUnregister(on[0].words), INVALID_VALUE);  /* each must be freed as it was allocated */
     CHECK_EQ(cu.cuMemFreeHost(own), INVALID_VALUE);
     CHECK_EQ(cu.cuMemFreeHost(on[0].words + 1), INVALID_VALUE);
     CHECK_EQ(cu.cuMemFree(on[0].address), INVALID_VALUE);
@@ -708,7 +708,7 @@ TEST(modules_and_functions) {
     finish();
 }
 
-/* The parameter space begins at 0x210 on sm_90, and it is addresses there that are aligned: so an offset need not be a
+/* The parameter space begins at 0x210 on sm_90, and the alignment applies to addresses there: an offset need not be a
    multiple of the alignment. */
 TEST(parameters_aligned_to_more_than_16) {
     unsigned alignment;
@@ -761,7 +761,7 @@ TEST(parameters_aligned_to_more_than_16) {
             CHECK_EQ(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, k ? NULL : arguments, k ? extra : NULL), 0);
             CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
             CHECK(got[0] == b[0] && got[1] == 200 && got[2] == b[50] && got[3] == b[255]);
-            /* a GPU's generic addresses of parameters were not looked at */
+            /* generic addresses of parameters were not checked on a GPU */
             if (on_cpu_device()) CHECK_EQ(got[4] % alignment, 0);
         }
         CHECK_EQ(cu.cuMemFree(out), 0);
@@ -823,10 +823,10 @@ TEST(attributes_of_launches) {
     for (i = 0; i < 3; i++) a[0].value.dim[i] = 1;
     a[0].value.dim[0] = 3;                                         /* does not divide the grid */
     result = cu.cuLaunchKernelEx(&c, mark, arguments, NULL);
-    CHECK(result == INVALID_CLUSTER || result == INVALID_VALUE || result == NOT_SUPPORTED);    /* (doc) not which */
+    CHECK(result == INVALID_CLUSTER || result == INVALID_VALUE || result == NOT_SUPPORTED); /* (doc) not which */
     c.grid[0] = 2;
     a[0].value.dim[0] = 2;
-    result = cu.cuLaunchKernelEx(&c, mark, arguments, NULL);       /* a GPU from 9.0 on does it */
+    result = cu.cuLaunchKernelEx(&c, mark, arguments, NULL);       /* GPUs since 9.0 support it */
     CHECK_EQ(cu.cuDeviceGetAttribute(&i, 120, 0), 0);
     CHECK(i ? result == 0 : result != 0);
     a[0].id = 9999;
@@ -836,7 +836,7 @@ TEST(attributes_of_launches) {
     finish();
 }
 
-/* What belongs to device 0 is used with no context current, and with the other device's. */
+/* Objects of device 0 work without a current context, and with the other device's. */
 TEST(another_context_is_current) {
     void *e = NULL, *arguments[2], *mark;
     ptr   out;
@@ -857,13 +857,13 @@ TEST(another_context_is_current) {
         CHECK_EQ(cu.cuStreamQuery(on[0].stream), 0);
         CHECK_EQ(word(0, 0), value);
         if (value == 2) CHECK_EQ(cu.cuEventRecord(e, on[1].stream), INVALID_HANDLE);  /* an event of the other device */
-        if (value == 2) CHECK_EQ(cu.cuStreamWaitEvent(on[1].stream, e, 0), 0);        /* but it can be waited for */
+        if (value == 2) CHECK_EQ(cu.cuStreamWaitEvent(on[1].stream, e, 0), 0);        /* but a stream can wait for it */
     }
     CHECK_EQ(cu.cuEventDestroy(e), 0);
     finish();
 }
 
-/* --- objects that go while work is queued --- */
+/* --- objects destroyed while work is pending --- */
 
 TEST(busy_streams_and_events_are_destroyed_at_once) {
     void *s = NULL, *e = NULL, *gate, *mark, *arguments[2];
@@ -888,7 +888,7 @@ TEST(busy_streams_and_events_are_destroyed_at_once) {
     CHECK(test_seconds() - begin < 5);
     test_sleep_ms(10);
     CHECK_EQ(word(0, 1), 0);
-    CHECK_EQ(cu.cuStreamQuery(on[0].stream), NOT_READY);           /* waits for an event that is gone */
+    CHECK_EQ(cu.cuStreamQuery(on[0].stream), NOT_READY);           /* waits for an event that was destroyed */
     set_word(0, 0, 1);
     CHECK(becomes(0, 1, 7));
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), 0);
@@ -903,7 +903,7 @@ static void *open_later(void *user) {
     return NULL;
 }
 
-/* The call comes back, and what was queued is whole then: nobody sees memory or code that is gone. */
+/* The call returns, and the enqueued work completes: no kernel sees freed memory or code. */
 TEST(a_busy_module_is_unloaded_when_its_kernels_are_done) {
     void *m = NULL, *gate = NULL, *mark = NULL, *arguments[2];
     ptr   out;
@@ -936,19 +936,19 @@ TEST(a_busy_context_is_destroyed) {
     CHECK_EQ(cu.cuModuleGetFunction(&gate, m, "gate"), 0);
     CHECK_EQ(close_gate(gate, s, 0, 0), 0);
     CHECK_EQ(pthread_create(&thread, NULL, open_later, NULL), 0);
-    CHECK_EQ(cu.cuCtxDestroy(a), 0);              /* (doc) not whether it waits or stops the kernel; here it must end */
+    CHECK_EQ(cu.cuCtxDestroy(a), 0);     /* (doc) does not say whether it waits or stops the kernel; here it must end */
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_EQ(cu.cuCtxGetCurrent(&c), 0);
     CHECK(c == on[0].context);
     CHECK_EQ(cu.cuCtxSynchronize(), 0);
-    CHECK_EQ(launch(kernel(0, "nop"), on[0].stream, 1, 1, NULL), 0);           /* the device goes on */
+    CHECK_EQ(launch(kernel(0, "nop"), on[0].stream, 1, 1, NULL), 0);           /* the device still works */
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), 0);
     finish();
 }
 
 /* --- several devices --- */
 
-/* All devices meet in 200 barriers, flags and words in memory of the peers, or in mapped host memory. */
+/* All devices synchronise at 200 barriers, with flags and words in peer memory, or in mapped host memory. */
 static const char *all_meet(int in_host_memory) {
     uint32_t n, me, rounds = 200, bad;
     ptr      area[MOST], table[MOST], wrong[MOST];
@@ -1006,7 +1006,7 @@ static const char *all_meet(int in_host_memory) {
 }
 TEST_ALONE_MULTI(eight_devices_meet_in_peer_memory) {
     const char *why;
-    setenv("SIMGPU_DEVICES", "8", 1);                /* the CPU device's; a GPU does not mind */
+    setenv("SIMGPU_DEVICES", "8", 1);                /* for the CPU device; a GPU ignores it */
     if ((why = all_meet(0)) != NULL) SKIP(why);
 }
 TEST_ALONE_MULTI(eight_devices_meet_in_host_memory_on_one_worker) {
@@ -1016,7 +1016,7 @@ TEST_ALONE_MULTI(eight_devices_meet_in_host_memory_on_one_worker) {
     if ((why = all_meet(1)) != NULL) SKIP(why);
 }
 
-/* One device never comes: the others wait as long as they have patience, by the clock of the device, and end. */
+/* One device never arrives: the others wait until their time limit, by the device's clock, and end. */
 TEST_ALONE_MULTI(a_device_that_never_arrives) {
     uint64_t ns = 300000000;
     ptr      out[MOST];
@@ -1039,7 +1039,7 @@ TEST_ALONE_MULTI(a_device_that_never_arrives) {
         CHECK_EQ(word(i, 1), 2);
     }
     CHECK(test_seconds() - begin > 0.25 && test_seconds() - begin < 5);
-    ns = 20000000000u;                               /* and who comes in time is seen */
+    ns = 20000000000u;                               /* and a device that arrives in time is seen */
     out[1] = on[1].address + 4;
     arguments[0] = &on[0].address;
     arguments[1] = &ns;
@@ -1050,14 +1050,14 @@ TEST_ALONE_MULTI(a_device_that_never_arrives) {
     finish();
 }
 
-/* A kernel traps on the last device while the first one's spins: every call answers the error, and soon. What the host
-   wrote stays, and the kernel that spins goes on. */
+/* A kernel traps on the last device while the kernel on the first spins: every call returns the error, and soon. Words
+   that the host wrote are kept, and the spinning kernel continues. */
 TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     void    *patience, *broken, *c = NULL, *arguments[3];
     uint64_t ns = 10000000000u;
     ptr      p = 0, out;
     double   begin;
-    int      last, asked;
+    int      last, tries;
     START(1, 2);
     last = used - 1;
     patience = kernel(0, "patience");
@@ -1070,7 +1070,7 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     arguments[1] = &ns;
     arguments[2] = &out;
     if (last) CHECK_EQ(launch(patience, on[0].stream, 1, 1, arguments), 0);
-    for (asked = 0; asked < 20; asked++) {           /* until it spins: a driver may put off what nobody asks for */
+    for (tries = 0; tries < 20; tries++) {           /* until it spins: a driver can postpone work until a query */
         cu.cuStreamQuery(on[0].stream);
         test_sleep_ms(1);
     }
@@ -1089,7 +1089,7 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     if (last) CHECK(becomes(0, 1, 1));
 }
 
-/* On a GPU nobody asked. */
+/* Not tested on a GPU. */
 TEST_ALONE_MULTI(a_reset_after_a_trap_stops_what_still_spins) {
     int  (*reset)(int);
     void  *gate, *broken;
@@ -1110,7 +1110,7 @@ TEST_ALONE_MULTI(a_reset_after_a_trap_stops_what_still_spins) {
 static void leave_a_kernel_spinning(void) {
     const char *why = start(1, 1);
     if (why || close_gate(kernel(0, "broken"), on[0].stream, 0, 0)) CHECK(0 && "started");
-    if (on_cpu_device()) exit(test_failures != 0);                     /* a GPU may wait in there */
+    if (on_cpu_device()) exit(test_failures != 0);                     /* a GPU can wait in there */
 }
 
 TEST_ALONE(a_process_ends_though_a_kernel_spins) {
@@ -1119,7 +1119,7 @@ TEST_ALONE(a_process_ends_though_a_kernel_spins) {
     CHECK(test_seconds() - begin < 5);
 }
 
-/* --- what the CPU device does on demand --- */
+/* --- what the CPU device does on request --- */
 
 static const char *reason(int result) {
     int (*get)(int, const char **);
@@ -1138,11 +1138,11 @@ TEST_ALONE(failures_on_demand) {
     START(1, 1);
     nop = kernel(0, "nop");
     CHECK_EQ(cu.cuMemAlloc(&p, 64), 2);
-    CHECK_EQ(cu.cuMemAlloc(&p, 64), 46);                           /* each of several counts all calls */
+    CHECK_EQ(cu.cuMemAlloc(&p, 64), 46);                           /* each of several rules counts all calls */
     CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), 0);
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), LAUNCH_FAILED);
-    /* nothing was broken by it */
+    /* the failures broke nothing */
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), 0);
     CHECK(cu.cuMemsetD16(p, 0, 1) == 7 && cu.cuMemsetD16(p, 0, 1) == 0);
     if (cu.cuStreamWriteValue32) CHECK(cu.cuStreamWriteValue32(on[0].stream, p, 1, 0) == 0 &&
@@ -1166,7 +1166,7 @@ TEST_ALONE(little_memory) {
     finish();
 }
 
-TEST_ALONE(endless_spinning_is_told_after_the_time_allowed) {
+TEST_ALONE(endless_spinning_is_reported_after_the_time_limit) {
     void *arguments[1];
     arguments[0] = &on[0].address;
     setenv("SIMGPU_TIMEOUT", "0.2", 1);
@@ -1179,7 +1179,7 @@ TEST_ALONE(endless_spinning_is_told_after_the_time_allowed) {
                "32 threads of warp 1 from (32,0,0) on run at line 7");
 }
 
-TEST_ALONE(a_deadlock_is_told) {
+TEST_ALONE(a_deadlock_is_reported) {
     static const char stuck[] =
         ".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry stuck() {\n"
         "    .reg .pred %p; .reg .u32 %r; mov.u32 %r, %tid.x; setp.lt.u32 %p, %r, 32;\n"

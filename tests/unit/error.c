@@ -1,7 +1,7 @@
-/* error.c - how failures travel: handles in the failed state, the thread's latch, and the text. */
+/* error.c - how failures propagate: failed handles, the thread's latch, and the error text. */
 #include "../test.h"
 
-/* What most tests here need. */
+/* The objects that most tests here use. */
 
 enum { WORDS = 64, BYTES = WORDS * 4 };
 
@@ -62,7 +62,7 @@ TEST(result_names) {
     CHECK_STRING(gpuexec_result_name((gpuexec_result)77), "unknown gpuexec_result");
 }
 
-/* The text tells the caller's place, the function, what and why. */
+/* The text has the caller's place, the function, what failed, and why. */
 TEST(the_text_and_its_parts) {
     setting s = begin();
     const gpuexec_error *e;
@@ -85,7 +85,7 @@ TEST(the_text_and_its_parts) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
 }
 
-/* Without a place, as other languages call it. */
+/* Without a place, as from other languages. */
 TEST(calling_past_the_macro) {
     setting s = begin();
     CHECK(!gpuexec_ok(gpuexec_module_load_file_at(NULL, s.ctx, "no/such/file.ptx", NULL)));
@@ -96,8 +96,8 @@ TEST(calling_past_the_macro) {
     gpuexec_take_error();
 }
 
-/* A driver's refusal is named: the call, its CUresult by number and name. */
-TEST(what_the_driver_answered) {
+/* The text names the driver call that failed, and its CUresult by number and name. */
+TEST(the_result_of_the_driver) {
     setting s = begin();
     const gpuexec_error *e;
     CHECK_EQ(gpuexec_alloc(s.ctx, (size_t)1 << 60), 0);
@@ -110,7 +110,7 @@ TEST(what_the_driver_answered) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
 }
 
-/* One failure travels through everything that is made from it, and each handle can tell it. */
+/* One failure propagates to everything created from the failed handle, and each handle can report it. */
 TEST(a_failed_handle_holds_its_reason) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL);
@@ -126,14 +126,14 @@ TEST(a_failed_handle_holds_its_reason) {
     CHECK_TEXT(gpuexec_why(mod), "no/such/file.ptx");
     CHECK_TEXT(gpuexec_why(fn), "no/such/file.ptx");
     CHECK_STRING(gpuexec_why(ctx), "");
-    CHECK_OK(gpuexec_take_error());                    /* gpuexec_why and gpuexec_ok are questions */
+    CHECK_OK(gpuexec_take_error());                    /* gpuexec_why and gpuexec_ok are queries */
     gpuexec_kernel_native(fn);
     gpuexec_module_native(mod);
     CHECK_EQ(gpuexec_module_kernel_count(mod), -1);
     CHECK_OK(gpuexec_take_error());
 }
 
-/* A whole program on a failed context, checked once. Nothing crashes, and the end tells the beginning. */
+/* A whole program on a failed context, checked once. Nothing crashes, and the last call returns the first failure. */
 TEST(check_once_at_the_end) {
     gpuexec_context ctx = gpuexec_context_open(9999, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
@@ -158,7 +158,7 @@ TEST(check_once_at_the_end) {
     gpuexec_context_close(ctx);
 }
 
-/* The first failure decides; every kind of work is refused with it, and nothing reaches the device. */
+/* The first failure decides: it refuses every kind of work, and nothing reaches the device. */
 TEST(the_first_failure_is_latched_and_refuses_work) {
     setting s = begin();
     uint32_t ones[WORDS], zeros[WORDS];
@@ -179,7 +179,7 @@ TEST(the_first_failure_is_latched_and_refuses_work) {
     CHECK_RESULT(gpuexec_copy_out_now(s.ctx, zeros, s.data, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_now(s.ctx, s.data, s.data + 128, 64), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_fill_now(s.ctx, s.data, 1, BYTES), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_FILE_ERROR);                  /* returns and takes it */
+    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_FILE_ERROR);               /* returns it and clears the latch */
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
     CHECK_EQ(first_word(&s), 0);
     CHECK_OK(add_to(&s, s.stream, 1));
@@ -197,7 +197,7 @@ TEST(who_takes_the_latched_failure) {
     CHECK_OK(gpuexec_event_sync(s.a));
     fail_with_file_error(&s);
     fail_with_not_found(&s);
-    CHECK_TEXT(gpuexec_error_text(), "no_such_kernel");                              /* the last one ... */
+    CHECK_TEXT(gpuexec_error_text(), "no_such_kernel");                    /* the text describes the last failure ... */
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);                          /* ... but the first is latched */
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
     CHECK_OK(gpuexec_take_error());
@@ -205,7 +205,7 @@ TEST(who_takes_the_latched_failure) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
-/* Work that was queued before the failure still runs, and sync still waits for it. */
+/* Work that was enqueued before the failure still runs, and sync still waits for it. */
 TEST(sync_waits_even_when_it_returns_a_latched_failure) {
     setting s = begin();
     CHECK_OK(add_to(&s, s.stream, 5));
@@ -215,7 +215,7 @@ TEST(sync_waits_even_when_it_returns_a_latched_failure) {
     CHECK_EQ(first_word(&s), 5);
 }
 
-/* A second variant can be tried after the first has failed. */
+/* After a variant fails, a second one can be tried. */
 TEST(makers_are_not_blocked) {
     setting s = begin();
     gpuexec_module mod = fail_with_file_error(&s);
@@ -239,7 +239,7 @@ TEST(makers_are_not_blocked) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
 }
 
-TEST(questions_never_latch) {
+TEST(queries_never_latch) {
     setting s = begin();
     gpuexec_stream      no_stream = { 0 };
     gpuexec_event       no_event = { 0 };
@@ -266,7 +266,7 @@ TEST(questions_never_latch) {
     CHECK_EQ(gpuexec_context_device(no_context), -1);
     CHECK(gpuexec_context_native(no_context) == NULL);
     CHECK(gpuexec_context_get_memory(no_context, &bytes, NULL) != GPUEXEC_OK);
-    CHECK_OK(add_to(&s, s.stream, 1));                                           /* nothing of that stands in the way */
+    CHECK_OK(add_to(&s, s.stream, 1));                                      /* none of the failures blocks later work */
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
@@ -295,7 +295,7 @@ TEST(no_latch) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_take_error());
     CHECK_EQ(first_word(&s), 3);
-    /* failed handles still do */
+    /* failed handles still refuse */
     CHECK_RESULT(gpuexec_launch(fail_with_not_found(&s), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
                  GPUEXEC_NOT_FOUND);
     CHECK_RESULT(gpuexec_copy_in(s.stream, 0, &s, 4), GPUEXEC_BAD_ARGUMENT);
@@ -344,7 +344,7 @@ static void *work_undisturbed(void *user) {
     visitor *v = (visitor *)user;
     v->first = add_to(&v->s, v->s.stream, 4);
     v->second = gpuexec_stream_sync(v->s.stream);
-    fail_with_file_error(&v->s);                                                  /* left behind when the thread ends */
+    fail_with_file_error(&v->s);                                                /* still latched when the thread ends */
     return NULL;
 }
 
@@ -361,7 +361,7 @@ TEST(latches_of_threads_are_apart) {
     CHECK_EQ(first_word(&v.s), 4);
 }
 
-/* Texts are complete, however long: every part of a long log is there. */
+/* Texts are complete at any length: every part of a long log is there. */
 TEST(a_very_long_text) {
     setting s = begin();
     static char name[6000];
@@ -374,19 +374,19 @@ TEST(a_very_long_text) {
 
 /* --- places ------------------------------------------------------------------------------------------------------- */
 
-/* A caller's place goes when its library is closed: what keeps it longer than the call keeps a copy. Played by a string
-   that changes. */
+/* A caller's place is freed when its library is unloaded: code that keeps a place longer than the call must copy it.
+   The test uses a string that changes. */
 static char place[64];
 static const char *at(const char *now) {
     snprintf(place, sizeof place, "%s", now);
     return place;
 }
-static char   told[4000];
-static size_t told_bytes;
-static void tell(void *user, gpuexec_log_level level, const char *text) {
+static char   log_text[4000];
+static size_t log_bytes;
+static void log_warning(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
-    if (level == GPUEXEC_LOG_WARNING) told_bytes += (size_t)snprintf(told + told_bytes, sizeof told - told_bytes, "%s",
-                                                                     text);
+    if (level == GPUEXEC_LOG_WARNING)
+        log_bytes += (size_t)snprintf(log_text + log_bytes, sizeof log_text - log_bytes, "%s", text);
 }
 TEST(places_are_copied) {
     gpuexec_setup_desc desc = { 0 };
@@ -395,9 +395,9 @@ TEST(places_are_copied) {
     gpuexec_stream failed;
     gpuexec_ptr p;
     char stack[1000];
-    desc.log = tell;
+    desc.log = log_warning;
     desc.report_leaks = 1;
-    told_bytes = 0;
+    log_bytes = 0;
     CHECK_OK(gpuexec_setup_at(at("setup.c:1"), &desc));
     ctx = gpuexec_context_open_at(at("context.c:2"), 0, NULL);
     gpuexec_stream_create_at(at("stream.c:3"), ctx, NULL);
@@ -408,7 +408,7 @@ TEST(places_are_copied) {
     CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");
     CHECK_TEXT(gpuexec_error_text(), "failed.c:6: gpuexec_stream_create");
     CHECK_RESULT(gpuexec_event_record_at(NULL, (gpuexec_event){ 0 }, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE);
-    CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");  /* the latched one's */
+    CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");  /* that of the latched failure */
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     CHECK_TEXT(gpuexec_why(failed), "failed.c:6");
     CHECK_REFUSED(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE, "it was started by gpuexec_setup at setup.c:1");
@@ -418,7 +418,7 @@ TEST(places_are_copied) {
     CHECK_TEXT(stack, "pushed at push.c:5");
     CHECK_OK(gpuexec_context_pop(ctx));
     gpuexec_shutdown();
-    CHECK_TEXT(told, "a context, made at context.c:2", "a stream, made at stream.c:3", "64 bytes of device memory",
+    CHECK_TEXT(log_text, "a context, made at context.c:2", "a stream, made at stream.c:3", "64 bytes of device memory",
                "made at alloc.c:4");
-    CHECK(strstr(told, "overwritten") == NULL);
+    CHECK(strstr(log_text, "overwritten") == NULL);
 }

@@ -1,4 +1,4 @@
-/* event.c - points in streams: order and time. */
+/* event.c - events: order and time. */
 #include "../test.h"
 
 static setting begin(void) {
@@ -18,14 +18,14 @@ TEST(an_event_is_reached_when_the_work_before_it_is_done) {
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));                           /* before the gate */
     CHECK_OK(gpuexec_event_query(s.a));
-    CHECK_RESULT(gpuexec_event_query(s.b), GPUEXEC_NOT_READY);   /* behind it */
+    CHECK_RESULT(gpuexec_event_query(s.b), GPUEXEC_NOT_READY);   /* after it */
     CHECK_OK(gpuexec_take_error());
     gate_open(s.gate);
     CHECK_OK(gpuexec_event_sync(s.b));
     CHECK_OK(gpuexec_event_query(s.b));
 }
 
-/* The gate is open after 30 ms of the host's clock; the events saw that on the device's. */
+/* The gate is open after 30 ms of the host's clock; the events measure that on the device's. */
 TEST(elapsed_time) {
     setting s = begin();
     double begin, host_ms, device_ms;
@@ -65,8 +65,8 @@ TEST(time_of_a_kernel) {
     CHECK_EQ(word, 32 + 10000 * 256);
 }
 
-/* What cannot be told is negative, and the text says why; nothing is latched. */
-TEST(elapsed_time_that_cannot_be_told) {
+/* A time that is not available is negative, and the text says why; nothing is latched. */
+TEST(elapsed_time_that_is_not_available) {
     setting s = begin();
     gpuexec_event_desc desc = { 0 };
     gpuexec_event untimed, other, adopted;
@@ -78,7 +78,7 @@ TEST(elapsed_time_that_cannot_be_told) {
                "gpuexec_event_record");
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));
-    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* one of both */
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* only one of them is recorded */
     CHECK_TEXT(gpuexec_error_text(), "the stop event was never recorded");
     CHECK_OK(gpuexec_event_record(untimed, s.stream));
     CHECK_OK(gpuexec_event_sync(untimed));
@@ -92,7 +92,7 @@ TEST(elapsed_time_that_cannot_be_told) {
                "an adopted event must be made with timing, recorded");
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
-    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* not reached yet */
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* not completed yet */
     CHECK_TEXT(gpuexec_error_text(), "the stop event is not reached yet", "gpuexec_event_sync");
     CHECK(gpuexec_event_elapsed_ms(s.b, s.a) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the start event is not reached yet");
@@ -103,7 +103,7 @@ TEST(elapsed_time_that_cannot_be_told) {
     test_sleep_ms(2);
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     CHECK_OK(gpuexec_event_sync(s.a));
-    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* a is the later one now */
+    CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* a is now the later one */
     CHECK_TEXT(gpuexec_error_text(), "the stop event was reached", "ms before the start event",
                "pass the earlier event first");
     other  = gpuexec_event_create(gpuexec_context_create(0, NULL), NULL);
@@ -140,7 +140,7 @@ TEST_ALONE_MULTI(events_of_two_devices) {
                   "the stream of device 1", "let the other stream wait for it");
 }
 
-/* An event of the moment: made by recording. */
+/* An event created by recording. */
 TEST(recording_a_point_of_a_stream) {
     setting s = begin();
     gpuexec_event_desc desc = { 0 };
@@ -161,7 +161,7 @@ TEST(recording_a_point_of_a_stream) {
     CHECK(gpuexec_event_elapsed_ms(begin, end) >= 5);
     CHECK(gpuexec_event_elapsed_ms(begin, middle) < 0);
     CHECK_TEXT(gpuexec_error_text(), "no_timing");
-    CHECK_OK(gpuexec_event_record(begin, s.stream));             /* it is an event like others */
+    CHECK_OK(gpuexec_event_record(begin, s.stream));             /* it works like any other event */
     CHECK_OK(gpuexec_event_destroy(begin));
     CHECK_OK(gpuexec_event_destroy(middle));
     CHECK_OK(gpuexec_event_destroy(end));
@@ -205,8 +205,7 @@ TEST(events_that_sleep_and_events_without_time) {
     CHECK_EQ(word, 10000);
 }
 
-/* A record replaces the one before. */
-/* A record that was refused: the event says so, where the driver would take an earlier record or none. */
+/* A refused record: the event reports it, where the driver would use an earlier record or none. */
 static void check_refused(setting s, gpuexec_result why) {
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
     CHECK_RESULT(gpuexec_event_query(s.b), why);
@@ -233,12 +232,12 @@ TEST(a_record_that_was_refused) {
     gpuexec_stream never = { 0 };
     int            recorded;
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
-    for (recorded = 0; recorded < 2; recorded++) {               /* before its first record, and after one */
+    for (recorded = 0; recorded < 2; recorded++) {               /* before its first record, and after it */
         CHECK_RESULT(gpuexec_fill(s.stream, 0, 0, 4), GPUEXEC_BAD_ARGUMENT);
-        CHECK_RESULT(gpuexec_event_record(s.b, s.stream), GPUEXEC_BAD_ARGUMENT);                 /* by the latch */
-        CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_BAD_ARGUMENT);                       /* which is taken */
+        CHECK_RESULT(gpuexec_event_record(s.b, s.stream), GPUEXEC_BAD_ARGUMENT);              /* refused by the latch */
+        CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_BAD_ARGUMENT);                  /* which this call clears */
         check_refused(s, GPUEXEC_BAD_ARGUMENT);
-        CHECK_RESULT(gpuexec_event_record(s.b, never), GPUEXEC_BAD_HANDLE);                      /* by an error */
+        CHECK_RESULT(gpuexec_event_record(s.b, never), GPUEXEC_BAD_HANDLE);                    /* refused by an error */
         CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
         check_refused(s, GPUEXEC_BAD_HANDLE);
     }
@@ -282,7 +281,7 @@ TEST(adopting_a_native_event) {
     CHECK_OK(gpuexec_event_sync(s.a));
     CHECK_OK(gpuexec_event_destroy(adopted));
     CHECK(!gpuexec_ok(adopted));
-    CHECK_OK(gpuexec_event_record(s.a, s.stream));               /* the event itself stays */
+    CHECK_OK(gpuexec_event_record(s.a, s.stream));               /* the event itself stays valid */
     CHECK_OK(gpuexec_event_sync(s.a));
 }
 

@@ -1,10 +1,10 @@
-/* kernels.c - every kernel of kernels/ against a host reference: bit for bit, for sizes that fill their blocks and
-   sizes that do not. */
+/* kernels.c - compares every kernel of kernels/ with a host reference, bit for bit, for sizes that fill their blocks
+   and sizes that do not. */
 #include "../test.h"
 #include <limits.h>
 #include <math.h>
 
-/* The reference compiles like the kernels: one rounding per operation. */
+/* Compile the reference like the kernels: one rounding per operation. */
 #if defined(__clang__)
 #  pragma STDC FP_CONTRACT OFF
 #endif
@@ -15,15 +15,15 @@ static gpuexec_ptr to_device(const setting *s, const void *host, size_t bytes) {
     return p;
 }
 
-/* Memory that starts as 0xee everywhere, so that what a kernel forgets to write shows. */
+/* Memory filled with 0xee, to detect elements that a kernel does not write. */
 static gpuexec_ptr unwritten(const setting *s, size_t bytes) {
     gpuexec_ptr p = gpuexec_alloc(s->ctx, bytes);
     gpuexec_fill(s->stream, p, 0xee, bytes);
     return p;
 }
 
-/* Compares the device's bytes with `wanted`, which is `count` elements of `size` bytes, and
-   frees the device's memory. */
+/* Compares the device memory with `wanted`, which is `count` elements of `size` bytes, and frees the device
+   memory. */
 #define CHECK_DEVICE(s, p, wanted, count, size) check_device(__LINE__, s, p, wanted, count, size)
 static void check_device(int line, const setting *s, gpuexec_ptr p, const void *wanted, size_t count, size_t size) {
     unsigned char *got = (unsigned char *)calloc(count, size);
@@ -82,7 +82,7 @@ TEST(vector_add) {
     }
 }
 
-/* Floats of every kind: the sum of each pair of special values. */
+/* Floats of every class: the sum of each pair of special values. */
 TEST(vector_add_of_special_values) {
     static const uint32_t bits[] = {
         0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x00800001, 0x3f800000, 0xbf800000, 0x3f7fffff,
@@ -98,7 +98,7 @@ TEST(vector_add_of_special_values) {
         for (k = 0; k < kinds; k++) {
             memcpy(&a[n], &bits[i], 4);
             memcpy(&b[n], &bits[k], 4);
-            if (isinf(a[n]) && isinf(b[n]) && i != k) continue;                     /* not a number: any bits will do */
+            if (isinf(a[n]) && isinf(b[n]) && i != k) continue;                     /* a NaN: any bits are valid */
             c[n] = a[n] + b[n];
             n++;
         }
@@ -171,8 +171,8 @@ TEST(reduce_integers) {
     }
 }
 
-/* Any float: the tree's order of additions is fixed, so the host repeats it. The other kernel's is not: small integers,
-   whose sums are exact. */
+/* Any floats for the tree, whose order of additions is fixed and repeated on the host. The other kernel's order is not
+   fixed: it gets small integers, whose sums are exact. */
 TEST(reduce_floats) {
     setting s = set_up("kernels/reduce.ptx", NULL, 0);
     gpuexec_kernel tree = gpuexec_kernel_get(s.mod, "reduce_tree_float"),
@@ -230,7 +230,7 @@ TEST(matmul) {
             for (column = 0; column < n; column++) {
                 float sum = 0;
                 for (i = 0; i < k; i++) sum = fmaf(a[row * k + i], b[i * n + column], sum);
-                for (; i % 16; i++) sum = fmaf(0.0f, 0.0f, sum);          /* the last tile's padding: makes a -0 a 0 */
+                for (; i % 16; i++) sum = fmaf(0.0f, 0.0f, sum);          /* the last tile's padding turns -0 into 0 */
                 c[row * n + column] = sum;
             }
         CHECK_DEVICE(&s, dc, c, (size_t)(m * n), 4);
@@ -268,7 +268,7 @@ TEST(histogram) {
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "histogram");
     int n, skewed;
     for (EACH_SIZE(n))
-        for (skewed = 0; skewed < 2; skewed++) {                        /* all values alike, or most of them the same */
+        for (skewed = 0; skewed < 2; skewed++) {                 /* evenly distributed values, or mostly the same one */
             unsigned char *data = (unsigned char *)malloc((size_t)n);
             uint32_t bins[256] = { 0 }, seed = 12, count = (uint32_t)n, i;
             gpuexec_ptr ddata, dbins;
@@ -289,7 +289,7 @@ TEST(histogram) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   The integer kernel, again for the host: what PTX's instructions mean, spelt out. */
+   The integer kernel, repeated on the host: the PTX instructions, spelt out. */
 
 static uint32_t mix(uint32_t x) {
     int i;
@@ -345,7 +345,7 @@ static int64_t  as_signed_wide(uint64_t x) {
     return s;
 }
 
-static uint64_t high_product(uint64_t a, uint64_t b) { /* upper 64 of 128 bits, from four products of 32 bits */
+static uint64_t high_product(uint64_t a, uint64_t b) { /* the upper 64 of 128 bits, from four products of 32 bits */
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
     uint64_t middle = a1 * b0 + (a0 * b0 >> 32), lower = a0 * b1 + (uint32_t)middle;
     return a1 * b1 + (middle >> 32) + (lower >> 32);
@@ -523,7 +523,7 @@ TEST(mandelbrot) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Variables, work of a wanted length, output. */
+   Variables, work of a chosen duration, output. */
 
 TEST(globals) {
     setting s = set_up("kernels/globals.ptx", NULL, 0);
@@ -566,7 +566,7 @@ TEST(busy) {
     CHECK_DEVICE(&s, d, wanted, (size_t)n, 4);
 }
 
-/* Every thread's line comes out once, whole, in whichever order. */
+/* Every thread's line appears once, complete, in any order. */
 TEST_ALONE(hello) {
     enum { blocks = 3, threads = 5 };
     setting s = set_up("kernels/hello.ptx", NULL, 0);
@@ -600,7 +600,7 @@ TEST_ALONE(hello) {
     CHECK_EQ(strlen(text), wanted_length);
 }
 
-/* One grid whose blocks wait for each other: as large as the device can run at once, and not a block more. */
+/* One grid whose blocks wait for each other: as large as fits on the device, and one block larger. */
 TEST(a_cooperative_grid) {
     setting s = set_up("kernels/grid_sum.ptx", NULL, 0);
     gpuexec_kernel sum = gpuexec_kernel_get(s.mod, "grid_sum");
@@ -632,8 +632,8 @@ TEST(a_cooperative_grid) {
     free(in);
 }
 
-/* On one device; the example multi_device_jacobi has several. One block, several rows to a block, more blocks than
-   rows; to the end, and stopping early. */
+/* On one device; the example multi_device_jacobi uses several. One block, several rows per block, more blocks than
+   rows; to the end, and with an early stop. */
 TEST(jacobi) {
     enum { rows = 13, width = 75, iterations = 200, every = 8, checks = iterations / every };
     typedef struct {

@@ -1,4 +1,4 @@
-/* launch.c - grids, arguments, launching. */
+/* launch.c - grids, arguments, launches. */
 #include "../test.h"
 
 TEST(grid_helpers) {
@@ -33,7 +33,7 @@ TEST(grid_helpers) {
     CHECK_EQ(d.shared_bytes, 777);
 }
 
-/* The grid that the kernel sees is the one that was asked for, and every thread of it runs once. */
+/* The kernel sees the requested grid, and every thread of it runs once. */
 TEST(grids_of_all_shapes) {
     static const gpuexec_dims shapes[] = {
         { 1, 0, 0, 1, 0, 0, 0 }, { 3, 0, 0, 33, 0, 0, 0 }, { 2, 3, 4, 5, 6, 7, 0 }, { 1, 1, 65, 1, 1, 64, 0 },
@@ -69,7 +69,7 @@ TEST(grids_of_all_shapes) {
     free(host);
 }
 
-/* Parameters of every kind arrive as they were given. */
+/* Parameters of every type arrive unchanged. */
 TEST(arguments_of_all_kinds) {
     typedef struct { double d; int i[3]; float f; } mixed;
     typedef struct { float x, y, z, w; } float4;
@@ -109,7 +109,7 @@ TEST(arguments_of_all_kinds) {
     CHECK(memcmp(got + 80, &v, 16) == 0);
 }
 
-/* The values are taken during the call: the variables may change at once, even while the stream is not there yet. */
+/* The call copies the values: the variables can change immediately, while the work is still pending. */
 TEST(values_are_copied_at_the_call) {
     gpuexec_context ctx  = gpuexec_context_open(0, NULL);
     gpuexec_module  mod  = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
@@ -132,7 +132,7 @@ TEST(values_are_copied_at_the_call) {
     for (by = 1; by <= 100; by++) CHECK_EQ(host[by - 1], by);
 }
 
-/* 64 parameters, the most that GPUEXEC_ARGS takes: out and a0 .. a62. *out = sum of (i + 1) * ai. */
+/* 64 parameters, the maximum for GPUEXEC_ARGS: out and a0 .. a62. *out = sum of (i + 1) * ai. */
 TEST(sixty_four_arguments) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
@@ -183,9 +183,9 @@ TEST(arguments_made_by_hand) {
     addresses[2] = &n;
     gpuexec_fill(s, p, 0, 400);
     CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args));
-    args.sizes = NULL;                                           /* sizes not checked */
+    args.sizes = NULL;                                           /* sizes are not checked */
     CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args));
-    args.count = 2;                                              /* the count still is */
+    args.count = 2;                                              /* the count still is checked */
     CHECK_RESULT(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args), GPUEXEC_BAD_PARAMETERS);
     gpuexec_take_error();
     args.count = 3;
@@ -212,7 +212,7 @@ TEST(a_kernel_without_parameters) {
     CHECK_EQ(value, 40 + 4 * 9);
 }
 
-/* Up to what the device can give, without any opting in by the caller; and small again afterwards. */
+/* Up to the device's limit, without an opt-in by the caller; and a small size again afterwards. */
 TEST(dynamic_shared_memory) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, FAULTS_PTX, NULL), "fill_dynamic_shared");
@@ -236,7 +236,7 @@ TEST(dynamic_shared_memory) {
     }
 }
 
-/* Blocks of exactly the size that a kernel is made for, and of at most that. */
+/* Blocks of exactly the size that a kernel requires, and of at most its limit. */
 TEST(kernels_with_limits) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL);
@@ -270,7 +270,7 @@ TEST(many_launches) {
     CHECK_EQ(got, 3000 * 32 + 70000 * 32);
 }
 
-/* From a function pointer, as other languages do. */
+/* From a function pointer, as other languages call it. */
 TEST(launching_past_the_macro) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "count");
@@ -315,7 +315,7 @@ TEST(launching_with_attributes) {
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
     desc.has_priority = 1;
     desc.priority = -1;
-    desc.programmatic = attribute(75) >= 9;                /* the device's capability; older ones ignore or refuse it */
+    desc.programmatic = attribute(75) >= 9;             /* the device's capability; older devices ignore or refuse it */
     desc.memory_sync_domain = attribute(75) >= 9;
     CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data)));
     CHECK_EQ(result_of(t), 32);
@@ -374,7 +374,7 @@ TEST(clusters) {
                       "clusters (2 x 1 x 1 blocks, kernel \"count\")", attribute(75) < 9 ? "need compute capability 9.0"
                       : "but the driver says that it has no clusters", capability);
         CHECK_EQ(result_of(t), 0);
-        SKIP("this device has no clusters; that they are refused was tested");
+        SKIP("this device has no clusters; the refusal was tested");
     }
     CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)));
     CHECK_EQ(result_of(t), 6 * 32);
@@ -399,7 +399,7 @@ TEST(clusters) {
 
 /* --- the opt-in to dynamic shared memory --- */
 
-/* What the device can give is for static and dynamic shared memory together. By each way to launch. */
+/* The device's limit applies to static and dynamic shared memory together. Tested with each kind of launch. */
 TEST(static_and_dynamic_shared_memory_together) {
     setting t = set_up(UNIT_PTX, "count", 4);
     gpuexec_kernel fn = gpuexec_kernel_get(t.mod, "with_static_shared");
@@ -428,12 +428,12 @@ TEST(static_and_dynamic_shared_memory_together) {
     CHECK_OK(gpuexec_stream_sync(t.stream));
 }
 
-/* Each way to launch opts in by itself, and none takes back what another has got: neither with less, nor through
-   another handle of the function. */
+/* Each kind of launch opts in automatically, and none lowers the limit that another has set: neither with a smaller
+   size nor through another handle of the function. */
 TEST(the_opt_in_is_never_lowered) {
     typedef int get_attribute(int *value, int attribute, struct CUfunc_st *function);
     enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
-    union { void *symbol; get_attribute *call; } ask;
+    union { void *symbol; get_attribute *call; } get;
     gpuexec_device_info d;
     gpuexec_launch_desc desc = { 0 };
     unsigned most, low;
@@ -441,9 +441,9 @@ TEST(the_opt_in_is_never_lowered) {
     CHECK_OK(gpuexec_device_get_info(0, &d));
     most = (unsigned)d.shared_per_block_optin;
     low = (unsigned)d.shared_per_block + 4;
-    if (low >= most) SKIP("this device has no more shared memory than comes without asking");
+    if (low >= most) SKIP("this device has no shared memory beyond the default limit");
     desc.has_priority = gpuexec_driver_version() >= 11080;
-    ask.symbol = gpuexec_driver_symbol("cuFuncGetAttribute", 2020);
+    get.symbol = gpuexec_driver_symbol("cuFuncGetAttribute", 2020);
     for (way = 0; way < 4; way++) {
         gpuexec_context ctx = gpuexec_context_open(0, NULL);
         gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
@@ -458,7 +458,7 @@ TEST(the_opt_in_is_never_lowered) {
         if (way == 3) CHECK_OK(gpuexec_launch_prepared(gpuexec_prepare(fn, s, large, GPUEXEC_ARGS(out, words))));
         CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 64, low), GPUEXEC_ARGS(out, few)));
         CHECK_OK(gpuexec_launch(again, s, gpuexec_grid(1, 64, low), GPUEXEC_ARGS(out, few)));
-        CHECK_EQ(ask.call(&limit, MAX_DYNAMIC_SHARED_SIZE_BYTES, gpuexec_kernel_native(fn)), 0);
+        CHECK_EQ(get.call(&limit, MAX_DYNAMIC_SHARED_SIZE_BYTES, gpuexec_kernel_native(fn)), 0);
         CHECK_EQ(limit, most);
         CHECK_OK(gpuexec_launch(fn, s, large, GPUEXEC_ARGS(out, words)));
         CHECK_OK(gpuexec_launch(again, s, large, GPUEXEC_ARGS(out, words)));

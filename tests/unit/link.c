@@ -1,5 +1,5 @@
-/* link.c - PTX texts linked by the driver (cuLink), called as it is: no cuda.h, and nothing of gpuexec but the context
-   and the launch. */
+/* link.c - PTX texts linked by the driver (cuLink), called directly: without cuda.h, and with gpuexec only for the
+   context and the launch. */
 #include "../test.h"
 #include <math.h>
 
@@ -54,7 +54,7 @@ static gpuexec_context begin(void) {
     return ctx;
 }
 
-/* A link state with its logs, which live as long as it does. */
+/* A link state with its logs, which must stay valid as long as the state. */
 typedef struct linker { void *state; int options[6]; void *values[6]; char info[4096], error[4096]; } linker;
 
 static linker *linker_make_with(int verbose) {
@@ -73,7 +73,7 @@ static linker *linker_make_with(int verbose) {
 static linker *linker_make(void) { return linker_make_with(0); }
 
 static int linker_add(linker *l, const char *name, const char *text) {
-    char *copy = strdup(text);                                   /* the text may go after the call */
+    char *copy = strdup(text);                                   /* the text can be freed after the call */
     int   result = cu.add(l->state, INPUT_PTX, copy, strlen(text) + 1, name, 0, NULL, NULL);
     memset(copy, 0, strlen(text));
     free(copy);
@@ -90,7 +90,7 @@ static void linker_free(linker *l) {
     "{ .param .b32 x; .param .b32 y; st.param.b32 [x], " from "; call.uni (y), " name ", (x); ld.param.b32 " \
         to ", [y]; }\n"
 
-/* out = twist(shared) + own + table[1]; `hidden` and `inner` are also in the other input, and other things there */
+/* out = twist(shared) + own + table[1]; the other input also defines `hidden` and `inner`, as different symbols */
 static const char main_ptx[] = HEAD
     ".extern .func (.param .b32 r) twist(.param .b32 a);\n"
     ".extern .global .align 4 .u32 shared_word;\n"
@@ -139,7 +139,7 @@ static uint32_t run_kernel(gpuexec_context ctx, gpuexec_module mod, const char *
     return word;
 }
 
-/* 5 * 3 + 1000 + 13 + 7, and then the word that both inputs share is 6 */
+/* 5 * 3 + 1000 + 13 + 7; afterwards the word that both inputs share is 6 */
 static void check_module(gpuexec_context ctx, void *native, uint32_t wanted) {
     gpuexec_module mod = gpuexec_module_from_native(ctx, (struct CUmod_st *)native);
     unsigned long long at = 0;
@@ -161,7 +161,7 @@ TEST(two_texts_linked_and_run) {
     CHECK_EQ(cu.complete(l->state, &image, &bytes), 0);
     CHECK(image != NULL && bytes > 0);
     CHECK_STRING(l->error, "");
-    memcpy(&ms, &l->values[0], sizeof ms);                       /* it comes back in the slot itself */
+    memcpy(&ms, &l->values[0], sizeof ms);                       /* the driver returns it in the slot itself */
     CHECK(ms >= 0 && ms < 60000);
     CHECK_EQ(cu.load(&native, image), 0);
     linker_free(l);                                              /* the module does not need the image */
@@ -181,8 +181,8 @@ TEST(order_does_not_matter_and_weak_yields) {
     linker_free(l);
 }
 
-/* A function's address taken where it is extern, one dynamic shared array under two declarations, one variable out of
-   two weak ones, and a table of functions in an initialiser. */
+/* The address of an extern function, one dynamic shared array under two declarations, one variable from two weak ones,
+   and a table of functions in an initialiser. */
 TEST(addresses_shared_memory_and_weak_variables) {
     static const char a[] = HEAD
         ".extern .func (.param .b32 r) fetch(.param .b32 a);\n"
@@ -238,7 +238,7 @@ TEST(saved_image_and_added_file) {
     linker_free(l);
     CHECK_EQ(cu.load_file(&native, saved), 0);
     check_module(ctx, native, 1035);
-    if (on_cpu_device()) {                                       /* one that is cut off is refused */
+    if (on_cpu_device()) {                                       /* a truncated one is refused */
         CHECK(ftruncate(saved_file, (off_t)bytes / 2) == 0);
         CHECK_EQ(cu.load_file(&native, saved), 200);
     }
@@ -268,7 +268,7 @@ TEST(duplicate_symbols_are_named) {
     begin();
     l = linker_make();
     CHECK_EQ(linker_add(l, "one", part_ptx), 0);
-    result = linker_add(l, "two", part_ptx);                     /* said here or at the end */
+    result = linker_add(l, "two", part_ptx);                     /* reported here or at the end */
     if (!result) result = cu.complete(l->state, &image, &bytes);
     CHECK(result != 0);
     CHECK_TEXT(l->error, "Multiple definition", "'twist'", "'one'", "'two'");
@@ -302,7 +302,7 @@ TEST(broken_input_is_named) {
     linker_free(l);
 }
 
-/* --- the answers of driver 580 on an H200, where the log was asked to be verbose ---------------------------------- */
+/* --- results of driver 580 on an H200, with a verbose log --------------------------------------------------------- */
 
 static const char uses[] = HEAD ".extern .func tw();\n.extern .global .align 4 .u32 sw;\n"
     ".visible .entry run() { .reg .b32 %r1; ld.global.u32 %r1, [sw]; st.global.u32 [sw], %r1; call tw, (); ret; }\n";
@@ -332,7 +332,7 @@ TEST(a_state_works_on_after_a_broken_input_until_it_is_complete) {
     CHECK(errors > 0 && l->error[errors - 1] != '\n');
     CHECK_EQ(error_bytes(l), errors);                            /* without the NUL */
     CHECK_EQ(linker_add(l, "new", ".version 99.9\n.target sm_70\n"), 222);
-    CHECK_TEXT(l->error, "no_such_instruction", "Unsupported .version 99.9");       /* the log goes on */
+    CHECK_TEXT(l->error, "no_such_instruction", "Unsupported .version 99.9");       /* the log continues */
     errors = strlen(l->error);
     CHECK_EQ(error_bytes(l), errors);
     ms = ms_of(l);
@@ -347,8 +347,8 @@ TEST(a_state_works_on_after_a_broken_input_until_it_is_complete) {
     linker_free(l);
 }
 
-/* What is missing stands in the log, but the answer depends on the last text that did not compile. */
-TEST(what_is_missing_is_in_the_log_whatever_the_answer) {
+/* Missing symbols are in the log, but the result depends on the last text that did not compile. */
+TEST(missing_symbols_are_in_the_log_for_every_result) {
     static const struct { const char *text; int fails, answer; } before[] = {
         { HEAD ".visible .entry e() { no_such_instruction; }\n", 218, 999 },
         { ".version 99.9\n.target sm_70\n", 222, 0 }
@@ -400,7 +400,7 @@ TEST(nothing_and_no_text) {
     FILE   *file = fopen("/bin/true", "rb");
     begin();
     l = linker_make_with(1);
-    CHECK_EQ(cu.complete(l->state, &image, &bytes), 0);          /* an image of nothing */
+    CHECK_EQ(cu.complete(l->state, &image, &bytes), 0);          /* an empty image */
     CHECK_STRING(l->error, "");
     CHECK_EQ(cu.load(&native, image), 0);
     linker_free(l);
@@ -418,7 +418,7 @@ TEST(nothing_and_no_text) {
     free(program);
 }
 
-/* A target that is not the device's is found when the image is loaded, as a text and as a linked image otherwise. */
+/* A target other than the device's is detected at load time, with different results for a text and a linked image. */
 TEST(another_target) {
     gpuexec_context     ctx = begin();
     gpuexec_module_desc desc = { 0 };
@@ -428,7 +428,7 @@ TEST(another_target) {
     size_t  bytes = 0;
     int     option = TARGET, threads = THREADS_PER_BLOCK;
     CHECK_OK(gpuexec_device_get_info(0, &d));
-    if (d.compute_capability != 90) SKIP("the answers are those of compute capability 9.0");
+    if (d.compute_capability != 90) SKIP("the expected results are those of compute capability 9.0");
     CHECK_EQ(cu.load_ex(&native, has, 1, &option, &value), 300);
     l = (linker *)calloc(1, sizeof *l);
     CHECK_EQ(cu.create(1, &option, &value, &l->state), 0);
@@ -436,7 +436,7 @@ TEST(another_target) {
     CHECK_EQ(cu.complete(l->state, &image, &bytes), 0);
     CHECK_EQ(cu.load(&native, image), 209);
     linker_free(l);
-    value = (void *)(uintptr_t)2048;                             /* it says for how many it compiled */
+    value = (void *)(uintptr_t)2048;                             /* returns for how many it compiled */
     CHECK_EQ(cu.load_ex(&native, has, 1, &threads, &value), 0);
     CHECK_EQ((uintptr_t)value, 1024);
     desc.target = 100;
@@ -457,7 +457,7 @@ TEST(misuse) {
     CHECK_EQ(cu.create(0, NULL, NULL, &state), 0);               /* no options: no logs */
     CHECK(cu.add(state, INPUT_CUBIN, (void *)l->info, sizeof l->info, "zeros", 0, NULL, NULL) != 0);
     CHECK_EQ(cu.destroy(state), 0);
-    if (on_cpu_device()) {                                       /* a GPU's driver follows dead pointers */
+    if (on_cpu_device()) {                                       /* a GPU's driver follows dangling pointers */
         char cubin[64] = "\x7f" "ELF";
         cubin[18] = (char)190;                                   /* EM_CUDA */
         CHECK_EQ(cu.add(l->state, INPUT_CUBIN, cubin, sizeof cubin, "a.cubin", 0, NULL, NULL), 209);
@@ -475,7 +475,7 @@ TEST(extern_without_a_linker_stays_an_error) {
     CHECK(cu.load(&native, main_ptx) != 0);
 }
 
-/* --- the same by this library ------------------------------------------------------------------------------------- */
+/* --- the same through gpuexec ------------------------------------------------------------------------------------- */
 
 static gpuexec_linker linker_of(gpuexec_context ctx, int main_too, int part_too) {
     gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
@@ -498,11 +498,11 @@ TEST(library_links_and_loads) {
           image_hash(again) == image_hash(mod));
     CHECK(gpuexec_linker_log(l) != NULL);
     CHECK(gpuexec_linker_ms(l) >= 0 && gpuexec_linker_ms(l) < 60000);
-    CHECK_OK(gpuexec_linker_destroy(l));                         /* loaded modules stay */
+    CHECK_OK(gpuexec_linker_destroy(l));                         /* loaded modules stay valid */
     CHECK(!gpuexec_ok(l));
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
     CHECK_EQ(run_kernel(ctx, mod, "peek"), 6);
-    CHECK_EQ(run_kernel(ctx, again, "peek"), 5);                 /* each module has variables of its own */
+    CHECK_EQ(run_kernel(ctx, again, "peek"), 5);                 /* each module has separate variables */
     CHECK_OK(gpuexec_copy_out_now(ctx, &word, gpuexec_module_global(mod, "shared_word", NULL), 4));
     CHECK_EQ(word, 6);
     CHECK_RESULT(gpuexec_linker_destroy(l), GPUEXEC_STALE_HANDLE);
@@ -553,7 +553,7 @@ TEST(library_names_what_is_there_twice) {
     desc.name = "the physics";
     l = gpuexec_linker_create(ctx, &desc);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "one"));
-    /* said here or at the end */
+    /* reported here or at the end */
     if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "two") == GPUEXEC_OK) gpuexec_linker_load(l);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "the physics cannot be linked", "Multiple definition of", "'twist'", "'one'",
@@ -571,17 +571,17 @@ TEST(library_names_kernels_that_need_the_device_runtime) {
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
     if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK &&
         gpuexec_ok(gpuexec_linker_load(l)) && on_cpu_device())
-        SKIP("this CPU device brings a device runtime of its own");
+        SKIP("this CPU device has a built-in device runtime");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "__cudaCDP2GetParameterBufferV2", "libcudadevrt.a");
-    if (on_cpu_device()) {                                       /* whose log has nothing else: it is said once */
+    if (on_cpu_device()) {                                       /* the log has nothing else: it is reported once */
         const char *said = strstr(gpuexec_error_text(), "Undefined reference");
         CHECK(said != NULL && strstr(said + 1, "Undefined reference") == NULL);
         CHECK(gpuexec_error_detail()->log == NULL);
     }
 }
 
-/* Told much, a driver may link what is not whole. */
+/* With a verbose log, a driver may link an incomplete program. */
 TEST(library_names_what_is_missing_when_verbose) {
     gpuexec_context     ctx = gpuexec_context_open(0, NULL);
     gpuexec_module_desc desc = { 0 };
@@ -612,12 +612,12 @@ TEST(library_names_a_broken_input_and_goes_on) {
     CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, many, 0, "bad one"), GPUEXEC_BAD_IMAGE);
     CHECK_TEXT(gpuexec_error_text(), "bad one is PTX that does not compile", "no_such_instruction", "line 5");
     log = gpuexec_error_detail()->log;
-    /* grown until nothing was cut */
+    /* the buffer grows until nothing is truncated */
     if (on_cpu_device() && CHECK(log != NULL)) CHECK_TEXT(log, "no_such_instruction_599");
     gpuexec_take_error();
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, too_new, 0, NULL), GPUEXEC_IMAGE_TOO_NEW,
                   "input 2 is PTX of .version 99.9", "takes at most .version");
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));   /* the broken ones are not part of it */
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part")); /* the broken inputs are not part of it */
     CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
 }
 
@@ -669,7 +669,7 @@ static void keep_leaks(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
     if (level == GPUEXEC_LOG_WARNING && strlen(leaks) + strlen(text) < sizeof leaks) strcat(leaks, text);
 }
-/* The CPU device executes PTX text: what it cannot take, no nvcc flag or library mends. */
+/* The CPU device executes PTX text: for other inputs, no nvcc flag or library helps. */
 TEST(what_the_cpu_device_cannot_do) {
     static const char ptx[] = HEAD
         ".extern .func (.param .b64 r) cudaGetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12],\n"
@@ -715,7 +715,7 @@ TEST(library_linkers_end_with_their_context) {
     CHECK_TEXT(leaks, "leak: a linker, made at ", "link.c:");
 }
 
-/* A failed linker holds its reason; what it should have made is never launched. */
+/* A failed linker keeps its reason; its module is never launched. */
 TEST(library_failed_linkers) {
     gpuexec_context ctx = gpuexec_context_open(99, NULL);
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
@@ -726,8 +726,7 @@ TEST(library_failed_linkers) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NO_DEVICE);
 }
 
-/* An input that could not be added is missing: nothing is linked, and above all nothing saved, while that failure is
-   not taken. */
+/* An input could not be added: until that failure is taken, nothing is linked, and above all nothing is saved. */
 TEST(library_does_not_save_what_lacks_an_input) {
     static const char path[] = "/tmp/gpuexec-link-test.image";
     gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
@@ -743,14 +742,14 @@ TEST(library_does_not_save_what_lacks_an_input) {
     CHECK(!gpuexec_ok(gpuexec_linker_load(l)));
     CHECK(fopen(path, "rb") == NULL);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
-    CHECK_OK(gpuexec_linker_save(l, path));          /* who takes the failure goes on without that input */
+    CHECK_OK(gpuexec_linker_save(l, path));       /* after the failure is taken, linking continues without that input */
     CHECK_EQ(remove(path), 0);
 }
 
 /* --- the classic example of cuLink: many texts, both logs, the wall time ------------------------------------------ */
 
 enum { parts = 20 };
-/* Each has a function that adds its number and calls the next one; the first has the kernel. */
+/* Each text has a function that adds its number and calls the next one; the first has the kernel. */
 static const char *chain_ptx(int i) {
     static char text[1200];
     char call[200] = "";
@@ -780,7 +779,7 @@ TEST(many_texts_by_the_driver) {
     values[3] = error_log;
     values[4] = (void *)(uintptr_t)BUFFER_SIZE;
     values[5] = (void *)(uintptr_t)1;
-    CHECK_EQ(cu.create(6, options, values, &state), 0);          /* values and logs live as long as the state */
+    CHECK_EQ(cu.create(6, options, values, &state), 0);       /* values and logs must stay valid as long as the state */
     for (i = 0; i < parts; i++) {
         char *text = strdup(chain_ptx(i));
         CHECK_EQ(cu.add(state, INPUT_PTX, text, strlen(text) + 1, NULL, 0, NULL, NULL), 0);
@@ -788,9 +787,9 @@ TEST(many_texts_by_the_driver) {
     }
     CHECK_EQ(cu.complete(state, &cubin, &bytes), 0);
     CHECK_STRING(error_log, "");
-    memcpy(&ms, &values[0], sizeof ms);                          /* not a float of ours: the slot itself */
+    memcpy(&ms, &values[0], sizeof ms);                          /* not a float of this program: the slot itself */
     CHECK(ms >= 0 && ms < 60000);
-    CHECK_EQ(cu.load(&native, cubin), 0);                        /* before the state, whose image it is, goes */
+    CHECK_EQ(cu.load(&native, cubin), 0);                     /* before the state, which owns the image, is destroyed */
     CHECK_EQ(cu.destroy(state), 0);
     CHECK_EQ(run_kernel(ctx, gpuexec_module_from_native(ctx, (struct CUmod_st *)native), "run"),
              1000 + parts * (parts - 1) / 2);
@@ -810,7 +809,7 @@ TEST(many_texts_by_the_library) {
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1000 + parts * (parts - 1) / 2);
 }
 
-/* nvcc's own: kernels/link_main.cu calls what is in kernels/link_curve.cu. */
+/* nvcc's output: kernels/link_main.cu calls a function in kernels/link_curve.cu. */
 static void check_drawing(gpuexec_context ctx, gpuexec_module mod) {
     enum { n = 1000 };
     static float x[n], y[n];
@@ -840,7 +839,7 @@ TEST(kernels_of_two_files) {
     check_drawing(ctx, gpuexec_linker_load(l));
 }
 
-/* Every kind of input that nvcc makes is recognised; a GPU links them. */
+/* Every kind of nvcc output is recognised as input; a GPU links them. */
 TEST(binaries_of_nvcc) {
     static const struct { gxi_image_kind kind; const char *how, *is; } made[] = {
         { GXI_CUBIN,   "-cubin -rdc=true -arch=sm_", "is a cubin" },
@@ -863,7 +862,7 @@ TEST(binaries_of_nvcc) {
                  made[i].how, capability, file);
         if (system(command) != 0) {
             unlink(file);
-            SKIP("no nvcc here that compiles for this device");
+            SKIP("no nvcc on this machine compiles for this device");
         }
         added = (int)gpuexec_linker_add_file(l, made[i].kind == GXI_LTO ? GPUEXEC_INPUT_AUTO
                                              : (gpuexec_input_type)made[i].kind, file);
@@ -871,7 +870,7 @@ TEST(binaries_of_nvcc) {
             CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);
             CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
         } else if (on_cpu_device()) {
-            CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);              /* so it was recognised, and the driver asked */
+            CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);              /* so it was recognised and passed to the driver */
             CHECK_TEXT(gpuexec_error_text(), file, "but the CPU device executes PTX text only",
                        "simgpu links PTX text only", made[i].is);
         } else if (CHECK_EQ(added, GPUEXEC_OK)) {
@@ -888,16 +887,16 @@ TEST(binaries_of_nvcc) {
     }
 }
 
-TEST_ALONE(an_old_driver_does_not_tell_parameters) {
-    if (!on_cpu_device()) SKIP("only the CPU device plays old drivers");
+TEST_ALONE(an_old_driver_does_not_report_parameters) {
+    if (!on_cpu_device()) SKIP("only the CPU device emulates old drivers");
     CHECK(setenv("SIMGPU_DRIVER_VERSION", "11040", 1) == 0);
     gpuexec_context_open(0, NULL);
     gpuexec_shutdown();
     kernels_of_two_files();
 }
 
-/* Drivers before 12.4 do not list kernels: the names are those of the texts that were linked. */
-static void names_of_linked_kernels(int driver_tells) {
+/* Drivers before 12.4 do not list kernels: the names are those in the linked texts. */
+static void names_of_linked_kernels(int driver_reports) {
     static const char weak[] = HEAD ".weak .entry both() { ret; }\n.visible .entry own() { ret; }\n";
     static const char also[] = HEAD ".weak .entry both() { ret; }\n.visible .entry second(.param .u32 n) { ret; }\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -920,22 +919,22 @@ static void names_of_linked_kernels(int driver_tells) {
     CHECK(!gpuexec_ok(gpuexec_kernel_get(mod, "secnd")));
     CHECK_TEXT(gpuexec_error_text(), "has no kernel \"secnd\"", "did you mean \"second\"?");
     gpuexec_take_error();
-    CHECK_OK(gpuexec_linker_image(l, &image, &bytes));               /* a binary, whose names nobody tells */
+    CHECK_OK(gpuexec_linker_image(l, &image, &bytes));               /* a binary, whose names no call reports */
     if (gpuexec_linker_add(of_image, GPUEXEC_INPUT_AUTO, image, bytes, "image") == GPUEXEC_OK) {
         mod = gpuexec_linker_load(of_image);
-        if (gpuexec_ok(mod)) CHECK_EQ(gpuexec_module_kernel_count(mod), driver_tells ? 3 : -1);
+        if (gpuexec_ok(mod)) CHECK_EQ(gpuexec_module_kernel_count(mod), driver_reports ? 3 : -1);
     }
     gpuexec_take_error();
 }
 TEST(the_names_of_linked_kernels) { names_of_linked_kernels(gpuexec_driver_version() >= 12040); }
 TEST_ALONE(the_names_of_linked_kernels_on_an_old_driver) {
-    if (!on_cpu_device()) SKIP("only the CPU device plays old drivers");
+    if (!on_cpu_device()) SKIP("only the CPU device emulates old drivers");
     CHECK(setenv("SIMGPU_DRIVER_VERSION", "12020", 1) == 0);
     gpuexec_shutdown();
     names_of_linked_kernels(0);
 }
 
-/* --- whatever fails, at whichever call ---------------------------------------------------------------------------- */
+/* --- each call fails ---------------------------------------------------------------------------------------------- */
 
 static gpuexec_result link_once(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -953,7 +952,7 @@ static gpuexec_result link_once(void) {
 }
 TEST(library_without_host_memory) { test_running_dry(link_once, 300); }
 
-/* Also to a driver that does not tell parameters, for which texts are kept. */
+/* Also for a driver that does not report parameters, for which texts are kept. */
 static int GXI_CUDA complete_with_text(void *state, void **image, size_t *bytes) {
     static char text[] = HEAD ".visible .entry run(.param .u64 p) { ret; }\n";
     (void)state;
@@ -974,7 +973,7 @@ TEST(library_gives_all_memory_back) {
         l = gpuexec_linker_create(ctx, NULL);
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL));
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
-        /* no driver does so, but any image may be loaded */
+        /* no driver does this, but any image may be loaded */
         if (old == 2) gxi.cu.cuLinkComplete = complete_with_text;
         CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
         CHECK_MADE(gpuexec_kernel_get(gpuexec_linker_load(l), "run"));
@@ -987,7 +986,7 @@ static void check_driver_failing(const char *fail, const char *text) {
     gpuexec_context ctx;
     gpuexec_linker  l;
     gpuexec_result  main_result, part_result;
-    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     CHECK(setenv("SIMGPU_FAIL", fail, 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     l = gpuexec_linker_create(ctx, NULL);
@@ -996,7 +995,7 @@ static void check_driver_failing(const char *fail, const char *text) {
     if (!main_result && !part_result) gpuexec_linker_load(l);
     CHECK(gpuexec_take_error() != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), text);
-    if (gpuexec_ok(l)) {                                         /* and after that it works */
+    if (gpuexec_ok(l)) {                                         /* and afterwards it works */
         if (main_result) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main"));
         if (part_result) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
         CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);

@@ -38,7 +38,7 @@ TEST(round_trips_of_many_sizes) {
     unsigned char  *from = (unsigned char *)malloc(longest), *to = (unsigned char *)malloc(longest + 1);
     size_t i;
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        size_t n = sizes[i], off = i % 5;                        /* places need no alignment */
+        size_t n = sizes[i], off = i % 5;                        /* addresses need no alignment */
         fill_random(from, n, (uint32_t)n);
         memset(to, 0xee, longest + 1);
         gpuexec_copy_in(s, a + off, from, n);
@@ -46,7 +46,7 @@ TEST(round_trips_of_many_sizes) {
         gpuexec_copy_out(s, to, b + off * 3, n);
         CHECK_OK(gpuexec_stream_sync(s));
         CHECK(memcmp(from, to, n) == 0);
-        CHECK_EQ(to[n], 0xee);                                   /* and not a byte more */
+        CHECK_EQ(to[n], 0xee);                                   /* and not one byte more */
         memset(to, 0, n);
         CHECK_OK(gpuexec_fill_now(ctx, a, 0, longest));
         CHECK_OK(gpuexec_copy_in_now(ctx, a + off, from, n));
@@ -155,7 +155,7 @@ TEST(pinned_memory) {
     CHECK_OK(gpuexec_free_pinned(to));
 }
 
-/* A kernel works on pinned memory in place. */
+/* A kernel works directly on pinned memory. */
 TEST(pinned_memory_in_a_kernel) {
     enum { words = 1000 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -165,7 +165,7 @@ TEST(pinned_memory_in_a_kernel) {
     gpuexec_ptr     p   = gpuexec_pinned_address(h);
     uint32_t        by = 1000, n = words - 10, i;
     if (!CHECK(h != NULL && p != 0)) return;
-    CHECK_EQ(gpuexec_pinned_address(h + 10), p + 40);            /* a place inside */
+    CHECK_EQ(gpuexec_pinned_address(h + 10), p + 40);            /* an address inside */
     for (i = 0; i < words; i++) h[i] = i;
     p = gpuexec_pinned_address(h + 10);
     CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 96), GPUEXEC_ARGS(p, by, n)));
@@ -185,7 +185,7 @@ TEST(not_pinned) {
     gpuexec_take_error();
 }
 
-/* What is copied from pageable memory has been read when the next work of the host overwrites it after a sync. */
+/* A copy has read its pageable source before the host overwrites that after a sync. */
 TEST(queued_copies_keep_their_order) {
     enum { rounds = 50, words = 256 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -217,7 +217,7 @@ TEST(freeing_memory_in_use) {
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
-/* ---- host memory that is registered, and memory of a peer ---- */
+/* ---- registered host memory, and peer memory ---- */
 
 TEST(registered_memory) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -263,17 +263,17 @@ TEST_MULTI(memory_of_a_peer) {
         return;
     }
     CHECK_OK(gpuexec_peer_enable(a, b));
-    CHECK_OK(gpuexec_peer_enable(a, b));                             /* already is fine */
+    CHECK_OK(gpuexec_peer_enable(a, b));                             /* enabling it twice is not an error */
     CHECK_OK(gpuexec_copy(s, q, p, 2048));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_OK(gpuexec_peer_disable(a, b));
     CHECK_OK(gpuexec_peer_disable(a, b));
 }
 
-/* A copy that is refused; the texts say why. */
+/* A copy that is refused; the texts give the reason. */
 #define REFUSED(call, ...) CHECK_REFUSED(call, GPUEXEC_BAD_ARGUMENT, __VA_ARGS__)
 
-static const char *number(unsigned long long n) {                    /* for texts; each of the last eight stays */
+static const char *number(unsigned long long n) {                    /* for texts; each of the last eight stays valid */
     static char texts[8][24];
     static int  next;
     char *t = texts[next++ % 8];
@@ -281,7 +281,7 @@ static const char *number(unsigned long long n) {                    /* for text
     return t;
 }
 
-/* What another library allocates, behind gpuexec's back: as cudaMalloc and cudaMallocHost do. */
+/* Memory that another library allocates without gpuexec, as cudaMalloc and cudaMallocHost do. */
 static gpuexec_ptr foreign_alloc(gpuexec_context ctx, size_t bytes) {
     union { void *p; int (*f)(gpuexec_ptr *, size_t); } u;
     gpuexec_ptr p = 0;
@@ -327,7 +327,7 @@ TEST(pitched_allocations) {
             CHECK(pitch >= widths[i]);
             CHECK_EQ(pitch % element, 0);
             CHECK_EQ(p % element, 0);
-            CHECK_OK(gpuexec_fill_now(ctx, p, 1, pitch * 7));        /* all of the rows are there ... */
+            CHECK_OK(gpuexec_fill_now(ctx, p, 1, pitch * 7));        /* all rows are there ... */
             REFUSED(gpuexec_fill_now(ctx, p, 1, pitch * 7 + 1), number(pitch * 7), number(pitch * 7 + 1), "memory.c:");
             CHECK_OK(gpuexec_free(p));
         }
@@ -348,7 +348,7 @@ TEST(pitched_allocations_that_are_refused) {
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 10, 10, 4, NULL), 0);
     CHECK_TEXT(gpuexec_error_text(), "pitch is NULL");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
-    /* the product wraps around */
+    /* the product overflows */
     CHECK_EQ(gpuexec_alloc_pitched(ctx, (size_t)1 << 40, (size_t)1 << 40, 4, &pitch), 0);
     CHECK_TEXT(gpuexec_error_text(), "1099511627776 rows of 1099511627776 bytes");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
@@ -358,7 +358,7 @@ TEST(pitched_allocations_that_are_refused) {
 }
 
 /* Host rows without gaps, to a pitched allocation, to rows of an odd pitch at an odd address, to host rows with gaps:
-   the gaps keep what they had. */
+   the gaps stay unchanged. */
 static void rows_round_trip(gpuexec_context ctx, unsigned char *from, unsigned char *to, size_t width, size_t height) {
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
     size_t         pitch = 0, odd = width + 5, gapped = width + 3, x, y, wrong = 0;
@@ -435,7 +435,7 @@ TEST(rows_that_are_refused) {
     REFUSED(gpuexec_fill_2d(s, a, 7, 0, 8, 2), "cannot be filled", "pitch of the destination is 7", "8 bytes of a row");
     REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "must have 1050 bytes", "1000 left",
             "device allocation of 1000 bytes", "memory.c:");
-    CHECK_OK(gpuexec_copy_in_2d(s, a, 100, host, 50, 100 - 50, 10)); /* the last row needs no gap behind it */
+    CHECK_OK(gpuexec_copy_in_2d(s, a, 100, host, 50, 100 - 50, 10)); /* the last row needs no gap after it */
     CHECK_OK(gpuexec_fill_2d(s, a + 50, 100, 0, 50, 10));
     REFUSED(gpuexec_fill_2d(s, a + 51, 100, 0, 50, 10), "must have 950 bytes", "949 left");
     REFUSED(gpuexec_copy_2d(s, b, 100, a + 600, 100, 100, 5), "the source", "must have 500 bytes", "400 left");
@@ -460,7 +460,7 @@ TEST(rows_past_the_end_of_foreign_memory) {
     foreign_free(p);
 }
 
-/* The manual's loop: less each time, and no failure is lost but that the memory was short. */
+/* The manual's loop: a smaller size each time; it clears only failures for lack of memory. */
 static gpuexec_ptr as_much_as_there_is(gpuexec_context ctx, size_t bytes) {
     gpuexec_ptr p;
     while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
@@ -480,7 +480,7 @@ TEST(trying_with_less) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
 }
 
-/* ---- copies onto themselves ---- */
+/* ---- overlapping copies ---- */
 
 TEST(copies_that_overlap) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -496,12 +496,12 @@ TEST(copies_that_overlap) {
     CHECK_OK(gpuexec_copy_2d(s, p + 50, 100, p, 100, 50, 10));       /* the left half of a picture to its right half */
     CHECK_OK(gpuexec_copy_2d(s, p, 100, p + 50, 100, 50, 10));
     REFUSED(gpuexec_copy_2d(s, p + 49, 100, p, 100, 50, 10), "overlap");
-    REFUSED(gpuexec_copy_2d(s, p, 100, p + 51, 100, 50, 9), "overlap");           /* meets the next row's begin */
+    REFUSED(gpuexec_copy_2d(s, p, 100, p + 51, 100, 50, 9), "overlap");     /* overlaps the beginning of the next row */
     CHECK_OK(gpuexec_copy_2d(s, p, 100, p + 500, 100, 50, 5));
     REFUSED(gpuexec_copy_2d(s, p, 100, p + 400, 100, 50, 5), "overlap");
     CHECK_OK(gpuexec_stream_sync(s));
 }
-/* Source and destination are the same: the driver takes it, and nothing changes. */
+/* Source and destination are the same: the driver accepts it, and nothing changes. */
 TEST(copies_onto_themselves) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
@@ -611,7 +611,7 @@ TEST_ALONE_MULTI(copies_between_devices_that_are_no_peers) {
                      "through host memory", "device 0 cannot access the memory of device 1");
 }
 
-/* Pinned and registered memory belongs to every device, whichever context it was made through. */
+/* Pinned and registered memory counts as pinned on every device, whichever context it was allocated through. */
 TEST_MULTI(host_memory_of_all_devices) {
     enum { bytes = 50000 };
     gpuexec_context a, b;
@@ -646,7 +646,7 @@ TEST_MULTI(host_memory_of_all_devices) {
     free(r);
 }
 
-/* ---- what is this pointer ---- */
+/* ---- queries of pointers ---- */
 
 static gpuexec_pointer_info info_of(uint64_t address) {
     gpuexec_pointer_info info;
@@ -699,12 +699,12 @@ TEST(what_an_address_is) {
     CHECK_EQ(info_of(0).kind, GPUEXEC_MEMORY_PAGEABLE);
     CHECK_RESULT(gpuexec_pointer_get_info(here, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "info is NULL");
-    CHECK_OK(gpuexec_take_error());                                  /* a question: nothing is latched */
+    CHECK_OK(gpuexec_take_error());                                  /* a query latches nothing */
     free(page);
 }
 
-/* Memory of another library, such as the CUDA runtime: told, used in copies and kernels, and named
-   when a copy is wrong. */
+/* Memory of another library, such as the CUDA runtime: reported, usable in copies and kernels, and named when a
+   copy is wrong. */
 TEST(memory_of_another_library) {
     enum { bytes = 2 << 20 };
     int             last   = gpuexec_device_count() - 1;
@@ -742,7 +742,7 @@ TEST(memory_of_another_library) {
     foreign_free_pinned(h);
 }
 
-/* Memory of a pool is of no context: it is asked for in one of ours, but not in one that its owner destroyed. */
+/* Memory of a pool has no context: it is queried in one of ours, but not in one that its owner destroyed. */
 TEST(memory_of_a_pool_and_a_destroyed_context) {
     gpuexec_context owner = gpuexec_context_create(0, NULL),
                     adopted = gpuexec_context_from_native(gpuexec_context_native(owner)), ctx;
@@ -803,9 +803,9 @@ TEST(registrations_that_overlap) {
     REFUSED(gpuexec_register(ctx, NULL, 4096), "cannot be registered");
     REFUSED(gpuexec_register(ctx, h, 0), "0 bytes");
     REFUSED(gpuexec_register(ctx, h + 40960, SIZE_MAX), "cannot be registered");
-    CHECK_OK(gpuexec_register(ctx, h, 16384));                       /* beside it is fine */
+    CHECK_OK(gpuexec_register(ctx, h, 16384));                       /* memory next to it is valid */
     CHECK_OK(gpuexec_unregister(h));
-    /* copies that leave it, in front and behind */
+    /* copies that leave it, at the beginning and at the end */
     REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source",
             "4096 left in its registered allocation of 16384 bytes", "memory.c:");
     REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination", "page-locked only from byte 4096 on",
@@ -813,7 +813,7 @@ TEST(registrations_that_overlap) {
     expect_explained(s, p, (uintptr_t)h + 28672, 8192, 0, 0, "the source", "not within one allocation or registration");
     expect_explained(s, (uintptr_t)h + 12288, p, 8192, 0, 0, "the destination",
                      "not within one allocation or registration");
-    CHECK_OK(gpuexec_copy_in(s, p, h, 16384));                       /* up to it is pageable */
+    CHECK_OK(gpuexec_copy_in(s, p, h, 16384));                       /* up to its beginning the memory is pageable */
     CHECK_OK(gpuexec_copy_in(s, p, h + 16384, 16384));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_FAILED(gpuexec_unregister(h + 16385), GPUEXEC_BAD_ARGUMENT, "1 bytes into the allocation of 16384 bytes",
@@ -865,12 +865,12 @@ TEST(explained_copies) {
     CHECK_RESULT(gpuexec_copy_explain(never, p, h, 4, &info), GPUEXEC_BAD_HANDLE);
     CHECK_RESULT(gpuexec_copy_explain(s, p, h, 4, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "info is NULL");
-    CHECK_OK(gpuexec_take_error());                                  /* a question: nothing is latched */
+    CHECK_OK(gpuexec_take_error());                                  /* a query latches nothing */
     free(page);
 }
 
-/* What is explained is what happens: with the stream held back, a call that should return at once returns, and its
-   bytes have not come yet. */
+/* The explanation must match the behaviour: while the stream is held back, a call that is explained as asynchronous
+   returns, and its bytes have not arrived. */
 static void hold_back(void *gate) { while (!__atomic_load_n((int *)gate, __ATOMIC_ACQUIRE)) test_sleep_ms(1); }
 static void *open_later(void *gate) {
     test_sleep_ms(100);
@@ -910,7 +910,7 @@ TEST(explained_as_it_happens) {
     free(page);
 }
 
-/* Only GPUs have it. */
+/* Only GPUs support it. */
 TEST(managed_memory) {
     union { void *p; int (*f)(gpuexec_ptr *, size_t, unsigned); } u;
     gpuexec_context      ctx = gpuexec_context_open(0, NULL);
@@ -945,7 +945,7 @@ TEST(managed_memory) {
     foreign_free(m);
 }
 
-/* What the driver may refuse though nothing is wrong with the call. */
+/* Calls that the driver can refuse although their arguments are right. */
 TEST_ALONE(a_driver_that_fails) {
     gpuexec_context      ctx;
     gpuexec_stream       s;
@@ -980,7 +980,7 @@ TEST_ALONE(a_driver_that_fails) {
                   "cuMemcpy2DAsync");
     CHECK_REFUSED(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR, "64 bytes cannot be copied",
                   "cuMemcpyPeerAsync");
-    CHECK_OK(gpuexec_register(ctx, h, 8192));                        /* the failures are used up: all of it works */
+    CHECK_OK(gpuexec_register(ctx, h, 8192));                        /* the failures are used up: everything works */
     CHECK(gpuexec_unregister(h) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "cuMemHostUnregister");
     CHECK_OK(gpuexec_pointer_get_info(q, &info));
@@ -991,9 +991,9 @@ TEST_ALONE(a_driver_that_fails) {
     free(h);
 }
 
-/* ---- memory and the context that it lives in ---- */
+/* ---- memory and its context ---- */
 
-/* The driver is not given a context that its owner destroyed: it would take it, and corrupt the heap. */
+/* The driver must not get a context that its owner destroyed: it would use it, and corrupt the heap. */
 TEST(freeing_after_the_owner_destroyed_the_context) {
     gpuexec_context owner = gpuexec_context_create(0, NULL),
                     ctx = gpuexec_context_from_native(gpuexec_context_native(owner));
@@ -1002,15 +1002,15 @@ TEST(freeing_after_the_owner_destroyed_the_context) {
     CHECK_OK(gpuexec_context_close(owner));
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_STALE_HANDLE);
     CHECK_TEXT(gpuexec_error_text(), "was destroyed by somebody else");
-    CHECK_RESULT(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT);             /* it ended with all that lived there */
+    CHECK_RESULT(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT);             /* the memory was freed with the context */
     CHECK_RESULT(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE);
 }
 
-/* What cannot be freed now can be freed later. */
+/* A free that fails can be repeated later. */
 TEST_ALONE(freeing_after_a_failure) {
     gpuexec_context ctx;
     gpuexec_ptr     p;
-    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     setenv("SIMGPU_FAIL", "cuCtxPushCurrent:2:2", 1);
     ctx = gpuexec_context_open(0, NULL);
     p = gpuexec_alloc(ctx, 64);
@@ -1018,10 +1018,10 @@ TEST_ALONE(freeing_after_a_failure) {
     CHECK_OK(gpuexec_free(p));
 }
 
-/* The table of allocations against an array that says the same: splits and ends of leaves, neighbours, gaps. */
+/* The table of allocations against an array with the same content: splits and ends of leaves, neighbours, gaps. */
 TEST(the_table_of_allocations) {
     enum { PLACES = 5000, STEPS = 200000 };
-    static unsigned char size[PLACES];               /* of the one that begins at that 256th byte; 0: none */
+    static unsigned char size[PLACES];               /* of the allocation that begins at that 256th byte; 0: none */
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     const uint64_t base = 0x7000000000000000u;
     uint32_t random = 5, step, wrong = 0, live = 0;
@@ -1050,8 +1050,8 @@ TEST(the_table_of_allocations) {
     CHECK_EQ(gxi.nleaves, 0);
 }
 
-/* A context that its owner destroyed took its memory along, and the driver gives the address out again before gpuexec
-   sees that: what the table still has there is past, and must not be freed when that context closes. */
+/* The owner destroyed a context, and with it its memory, and the driver returns the address again before gpuexec
+   detects that: the table's old entry is obsolete, and must not be freed when that context is closed. */
 TEST(an_address_that_the_driver_gives_out_again) {
     gpuexec_context first = gpuexec_context_open(0, NULL), second = gpuexec_context_create(0, NULL);
     const uint64_t at = 0x7000000000000000u;

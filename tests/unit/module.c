@@ -1,4 +1,4 @@
-/* module.c - images, the kernels in them, and what is known about each. */
+/* module.c - images, their kernels, and what is known about each kernel. */
 #include "../test.h"
 
 static char *file_text(const char *path, size_t *bytes) {
@@ -11,7 +11,7 @@ static char *file_text(const char *path, size_t *bytes) {
     return text;
 }
 
-/* Runs kernel `count` of a module: does it count? */
+/* Runs kernel `count` of a module and checks that it counts. */
 static void check_that_it_runs(gpuexec_context ctx, gpuexec_module mod) {
     gpuexec_kernel fn = gpuexec_kernel_get(mod, "count");
     gpuexec_stream s  = gpuexec_stream_create(ctx, NULL);
@@ -30,10 +30,10 @@ TEST(load_from_memory) {
     char  *text = file_text(UNIT_PTX, &bytes);
     gpuexec_module by_nul = gpuexec_module_load(ctx, text, 0, NULL), by_bytes;
     CHECK_MADE(by_nul);
-    memset(text + bytes, '@', 64);                       /* behind the end stands something else: it must not be read */
+    memset(text + bytes, '@', 64);                       /* other text follows the end, and must not be read */
     by_bytes = gpuexec_module_load(ctx, text, bytes, NULL);
     CHECK_MADE(by_bytes);
-    memset(text, 0, bytes);                                      /* the image may go */
+    memset(text, 0, bytes);                                      /* the image is no longer needed */
     free(text);
     check_that_it_runs(ctx, by_nul);
     check_that_it_runs(ctx, by_bytes);
@@ -44,10 +44,10 @@ TEST(load_from_memory_that_ends_at_its_last_byte) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t bytes = 0;
     char  *text = file_text(UNIT_PTX, &bytes), *exact = (char *)malloc(bytes);
-    memcpy(exact, text, bytes);                              /* without NUL: an address sanitiser sees a byte too far */
+    memcpy(exact, text, bytes);                      /* without NUL: an address sanitizer detects a read past the end */
     check_that_it_runs(ctx, gpuexec_module_load(ctx, exact, bytes, NULL));
     bytes++;
-    check_that_it_runs(ctx, gpuexec_module_load(ctx, text, bytes, NULL));      /* a NUL that is counted is fine, too */
+    check_that_it_runs(ctx, gpuexec_module_load(ctx, text, bytes, NULL));  /* a NUL that is part of the size is valid */
     free(exact);
     free(text);
 }
@@ -70,7 +70,7 @@ TEST(kernels_of_a_module) {
         for (k = 0; k < count; k++) if (strcmp(name, names[k]) == 0) found[k]++;
         CHECK_MADE(gpuexec_kernel_get(mod, name));
     }
-    for (k = 0; k < count; k++) CHECK_EQ(found[k], 1);           /* in whichever order */
+    for (k = 0; k < count; k++) CHECK_EQ(found[k], 1);           /* in any order */
     CHECK(gpuexec_module_kernel_name(mod, count) == NULL);
     CHECK(gpuexec_module_kernel_name(mod, -1) == NULL);
     CHECK_OK(gpuexec_take_error());
@@ -134,7 +134,7 @@ TEST(occupancy) {
     CHECK(large >= small && large * 32 <= d.max_threads_per_multiprocessor);
     CHECK(gpuexec_kernel_occupancy(fn, 32, d.shared_per_block) < large);
     CHECK(gpuexec_kernel_occupancy(fn, 32, d.shared_per_block) >= 1);
-    CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, (size_t)-1), 0);            /* the driver looks at the low 32 bits only */
+    CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, (size_t)-1), 0);            /* the driver checks only the low 32 bits */
     CHECK_EQ(gpuexec_kernel_occupancy(fn, 32, ((size_t)1 << 31 << 1) + 64), 0);
 }
 
@@ -163,14 +163,14 @@ TEST(variables_of_a_module) {
     gpuexec_copy_out(s, &value, counter, 4);
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(value, 67 + 72);
-    CHECK_OK(gpuexec_copy_out_now(ctx, &value, others, 4));                           /* the other module has its own */
+    CHECK_OK(gpuexec_copy_out_now(ctx, &value, others, 4));               /* the other module has a separate variable */
     CHECK_EQ(value, 40);
     CHECK_EQ(gpuexec_module_global(mod, "no_such_variable", NULL), 0);
     CHECK_TEXT(gpuexec_error_text(), "no_such_variable", "GPUEXEC_NOT_FOUND");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
 }
 
-/* desc.name stands in messages in place of the file's. */
+/* desc.name replaces the file's name in messages. */
 TEST(the_name_in_messages) {
     gpuexec_context     ctx = gpuexec_context_open(0, NULL);
     gpuexec_module_desc desc = { 0 };
@@ -246,14 +246,14 @@ TEST(adopting_modules_and_kernels) {
     gpuexec_copy_out(s, &word, p, 4);
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(word, 5);
-    if (gpuexec_driver_version() >= 12040)   /* the driver knows the parameters of kernels that it did not see as PTX */
+    if (gpuexec_driver_version() >= 12040) /* the driver also reports the parameters of kernels that are not from PTX */
         CHECK_RESULT(gpuexec_launch(fn, s, gpuexec_grid(1, 5, 0), GPUEXEC_ARGS(p, word)), GPUEXEC_BAD_PARAMETERS);
     gpuexec_take_error();
-    CHECK_OK(gpuexec_module_unload(mod));                        /* ends the handle; the module stays */
+    CHECK_OK(gpuexec_module_unload(mod));                        /* closes the handle; the module stays loaded */
     check_that_it_runs(ctx, own);
 }
 
-/* Comments, names and layouts that a search for ".entry" or ".param" in the text could be fooled by. */
+/* Comments, names and layouts that could mislead a search for ".entry" or ".param" in the text. */
 TEST(odd_but_valid_ptx) {
     static const char ptx[] =
         "// .version 99.9 and .entry in_a_comment(.param .u64 x)\n"
@@ -284,7 +284,7 @@ TEST(odd_but_valid_ptx) {
     gpuexec_take_error();
 }
 
-/* What a launch on several devices compares: the bytes, however they came in. */
+/* A multi-device launch compares this hash: it depends only on the bytes, not on how they were loaded. */
 TEST(the_hash_of_an_image) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t bytes = 0;
@@ -326,7 +326,7 @@ TEST(variables_of_two_modules_side_by_side) {
     CHECK_OK(gpuexec_module_set_global(a, "counter", &word, sizeof word));
     CHECK_OK(gpuexec_module_get_global(a, "table", seen, sizeof seen));
     CHECK(memcmp(seen, table, sizeof seen) == 0);
-    CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));             /* the other one's is as it was */
+    CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));            /* the other module's is unchanged */
     CHECK(seen[0] == 2 && seen[3] == 7);
     gpuexec_launch(gpuexec_kernel_get(a, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     gpuexec_launch(gpuexec_kernel_get(b, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
@@ -336,7 +336,7 @@ TEST(variables_of_two_modules_side_by_side) {
     CHECK_EQ(word, 1000 + 20 + 70);
     CHECK_EQ(more, 40 + 2 + 7);
     seen[0] = 5;
-    CHECK_OK(gpuexec_module_set_global(b, "table", seen, 4));                       /* less than all: its beginning */
+    CHECK_OK(gpuexec_module_set_global(b, "table", seen, 4));    /* fewer bytes than the variable: only its beginning */
     CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));
     CHECK(seen[0] == 5 && seen[1] == 3);
     CHECK_OK(gpuexec_module_set_global(b, "table", seen, 0));
@@ -463,7 +463,7 @@ TEST(options_that_compile) {
     check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, &desc));
 }
 
-/* Longer than the first buffer, whichever that was: nothing is cut. */
+/* Longer than the first buffer, whatever its size: nothing is truncated. */
 TEST(a_long_verbose_log_is_complete) {
     enum { kernels = 400 };
     static char ptx[60000], line[64];
@@ -475,7 +475,7 @@ TEST(a_long_verbose_log_is_complete) {
                                 ".address_size 64\n", (long)time(NULL), (long)getpid());
     for (i = 0; i < kernels; i++)
         at += (size_t)sprintf(ptx + at, ".visible .entry kernel_with_a_long_name_%d() { ret; }\n", i);
-    desc.verbose = 1;                                            /* never compiled before: a cache tells nothing */
+    desc.verbose = 1;                                            /* never compiled before: a cached image has no log */
     mod = gpuexec_module_load(ctx, ptx, 0, &desc);
     CHECK_MADE(mod);
     for (i = 0; i < kernels; i++) {
@@ -486,7 +486,7 @@ TEST(a_long_verbose_log_is_complete) {
     CHECK(strlen(gpuexec_module_log(mod)) > 16384);
 }
 
-/* The growing itself: a buffer that is full is made four times as large, up to the most. */
+/* How the buffers grow: a full one is made four times as large, up to the limit. */
 TEST(full_logs_are_seen) {
     gpuexec_context     ctx = gpuexec_context_open(0, NULL);
     gpuexec_module_desc desc = { 0 };
@@ -505,10 +505,10 @@ TEST(full_logs_are_seen) {
     CHECK(!gxi_jit_is_cut(&jit));
     memset(jit.logs, 'x', jit.size);
     CHECK(gxi_jit_is_cut(&jit));
-    strcpy(jit.logs, "told\n");
+    strcpy(jit.logs, "a note\n");
     strcpy(jit.logs + jit.size, "an error");
     text = gxi_jit_log(&jit);                                    /* a failure's text has both */
-    CHECK_STRING(text, "an error\ntold\n");
+    CHECK_STRING(text, "an error\na note\n");
     gxi_free(text);
     gxi_free(jit.logs);
 }
@@ -548,8 +548,8 @@ TEST(wrong_images) {
     check_that_it_runs(ctx, gpuexec_module_load_file(ctx, UNIT_PTX, NULL));
 }
 
-/* Lengths in headers may be anything: nothing is read behind the bytes that are there, which an address sanitiser sees,
-   and no wrong sum looks like a small one. */
+/* Lengths in headers can have any value: nothing is read past the given bytes, which an address sanitizer would
+   detect, and no sum overflows to a small value. */
 static void put_le(unsigned char *at, int bytes, uint64_t x) {
     for (; bytes--; x >>= 8) *at++ = (unsigned char)x;
 }
@@ -583,7 +583,7 @@ TEST(lengths_that_no_memory_holds) {
             CHECK_REFUSED(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
                           "the input is a cubin with a damaged header");
         }
-        /* a part whose sizes wrap to 16 must not be gone over for ever or beyond */
+        /* sizes that overflow to 16 must not cause an endless loop or a read past the end */
         put_le(fatbin + 8, 8, 112);
         put_le(fatbin + 16, 2, 2);
         put_le(fatbin + 20, 4, 32);
@@ -626,8 +626,7 @@ TEST(headers_of_any_kind) {
     }
 }
 
-/* nvcc's host code has fatbins behind a small struct with a pointer. */
-/* As nvcc's ptxas answers; the driver's compiler is the same. */
+/* The results of nvcc's ptxas, which is the same compiler as the driver's. */
 TEST(parameters_that_cannot_be) {
     static const struct { const char *list, *says; } wrong[] = {
         { ".param .u32 a[2][2]", "near '['" }, { ".param .v2 .u32 a", "cannot be allocated in .param state space" },
@@ -652,10 +651,10 @@ TEST(wrapped_images) {
     wrapper.data = fatbin;
     fatbin[8] = 64;
     fatbin[16] = 8;
-    fatbin[20] = 64;             /* one part of LTO-IR: seen through the pointer, and the length is the fatbin's own */
+    fatbin[20] = 64;             /* one part of LTO-IR, found through the pointer; the length is the fatbin's */
     CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
-    memcpy(pair, &wrapper, sizeof wrapper);           /* two of them, as a file may have, whose pointers lead nowhere */
+    memcpy(pair, &wrapper, sizeof wrapper);           /* two of them, as a file can have, whose pointers are invalid */
     memset(pair + 8, 0x11, 8);
     CHECK_NOT_MADE(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
                    "is the wrapper that nvcc puts around a fatbin");
@@ -671,20 +670,20 @@ TEST(symbols_that_are_elsewhere) {
     gpuexec_take_error();
 }
 
-static void check_load_answer(const char *fail, const char *cure) {
+static void check_load_result(const char *fail, const char *cure) {
     gpuexec_context ctx;
-    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     CHECK(setenv("SIMGPU_FAIL", fail, 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, NULL)), "cannot be loaded", "cure:", cure);
     gpuexec_take_error();
 }
-TEST_ALONE(no_compiler_in_the_driver) { check_load_answer("cuModuleLoadDataEx:1:221", "libnvidia-ptxjitcompiler.so"); }
-TEST_ALONE(compiling_is_disabled) { check_load_answer("cuModuleLoadDataEx:1:223", "CUDA_DISABLE_PTX_JIT"); }
+TEST_ALONE(no_compiler_in_the_driver) { check_load_result("cuModuleLoadDataEx:1:221", "libnvidia-ptxjitcompiler.so"); }
+TEST_ALONE(compiling_is_disabled) { check_load_result("cuModuleLoadDataEx:1:223", "CUDA_DISABLE_PTX_JIT"); }
 TEST_ALONE(options_that_an_old_driver_does_not_know) {
     gpuexec_module_desc desc = { 0 };
     gpuexec_context ctx;
-    if (!on_cpu_device()) SKIP("only the CPU device fails to order");
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     CHECK(setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:1", 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     desc.position_independent = desc.min_blocks = 1;
@@ -693,7 +692,7 @@ TEST_ALONE(options_that_an_old_driver_does_not_know) {
     gpuexec_take_error();
 }
 
-/* Binaries as nvcc makes them of kernels/saxpy.cu, into a file that is gone when the test has loaded it. */
+/* Binaries that nvcc compiles from kernels/saxpy.cu, in a file that is deleted after the test has loaded it. */
 static int nvcc_made(char file[], const char *how, int capability) {
     char command[300], arch[16];
     int  fd = mkstemp(file), ok;
@@ -720,7 +719,7 @@ TEST(binaries_of_nvcc_run) {
         float ones[100], a = 2.0f, result[100];
         int   n = 100, k;
         gpuexec_module mod;
-        if (!nvcc_made(file, how[i], d.compute_capability)) SKIP("no nvcc here that compiles for this device");
+        if (!nvcc_made(file, how[i], d.compute_capability)) SKIP("no nvcc on this machine compiles for this device");
         mod = gpuexec_module_load_file(ctx, file, NULL);
         for (k = 0; k < n; k++) ones[k] = (float)k;
         gpuexec_copy_in(s, x, ones, sizeof ones);
@@ -739,7 +738,7 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     char cut[] = "/tmp/gpuexec-binary-XXXXXX", other[] = "/tmp/gpuexec-binary-XXXXXX",
          object[] = "/tmp/gpuexec-binary-XXXXXX", lto[] = "/tmp/gpuexec-binary-XXXXXX";
     CHECK_OK(gpuexec_device_get_info(0, &d));
-    if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc here that compiles for sm_90");
+    if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc on this machine compiles for sm_90");
     CHECK(truncate(cut, 2000) == 0);
     CHECK_NOT_MADE(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE,
                    "is a cubin that is cut off: it has 2000 bytes", cut);
@@ -759,7 +758,7 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     unlink(lto);
 }
 
-/* What nvcc puts around a fatbin is a pointer: in a file, it points nowhere. */
+/* nvcc puts a pointer around a fatbin: in a file it is invalid. */
 TEST(files_with_a_pointer_to_a_fatbin) {
     static const unsigned char wrapper[24] = { 0xB1, 0x43, 0x62, 0x46, 1, 0, 0, 0, 0x10 };
     char            path[] = "/tmp/gpuexec-module-XXXXXX";

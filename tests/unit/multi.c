@@ -1,7 +1,7 @@
-/* multi.c - one launch over several devices: both ways of launching, every rule broken once, the barrier, and what
-   becomes of the others when one device fails. TEST_ROUNDS=n in the environment repeats each planted fault so
-   often; TEST_BARRIER_TIMEOUT=seconds instead of 0.5 gives the barrier of these more time, which an emulated or
-   busy processor needs. */
+/* multi.c - one launch over several devices: both kinds of launch, every rule violated once, the barrier, and what
+   happens to the other devices when one fails. TEST_ROUNDS=n in the environment repeats each injected fault n times;
+   TEST_BARRIER_TIMEOUT=seconds replaces the barrier timeout of these tests, 0.5 s, for an emulated or busy
+   processor. */
 #include "../test.h"
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 64, TRAP = 1, LEAVE = 2, ABORT = 3, COOPERATIVE_MULTI_DEVICE = 96 };
@@ -11,7 +11,7 @@ typedef struct party {                               /* everything that one laun
     gpuexec_context context[MOST];
     gpuexec_kernel  kernel[MOST];
     gpuexec_stream  stream[MOST];
-    gpuexec_ptr     places[MOST], counts[MOST];      /* ring places; wrong and done */
+    gpuexec_ptr     places[MOST], counts[MOST];      /* elements of the ring; wrong and done */
     gpuexec_barrier barrier;
     int             rounds, fault[MOST], fault_round;
     gpuexec_dims    dims[MOST];
@@ -24,7 +24,7 @@ static unsigned devices_here(void) {
 
 static const gpuexec_stream_desc non_blocking = { 0, 1, 0, 0 };
 
-/* On the first n devices. 0 if it could not be made, which is a failure. */
+/* Prepares the first n devices. Returns 0 if that fails, which is a failure of the test. */
 static int gather(party *p, unsigned n, const gpuexec_barrier_desc *desc) {
     unsigned i;
     memset(p, 0, sizeof *p);
@@ -44,7 +44,7 @@ static int gather(party *p, unsigned n, const gpuexec_barrier_desc *desc) {
     return CHECK_MADE(p->barrier) && CHECK_OK(gpuexec_take_error());
 }
 
-/* The arguments of each device's launch live here. */
+/* The storage for the arguments of each device's launch. */
 typedef struct arguments {
     gpuexec_ptr barrier, mine, next, wrong, done;
     int rounds, fault, fault_round;
@@ -101,7 +101,7 @@ static double barrier_timeout(double usual) {
 
 #define NEEDS(devices) if (devices_here() < (devices)) SKIP("needs " #devices " devices")
 
-/* The barrier's addresses in a struct by value: another device's is found there, unless the struct has them all. */
+/* The barrier's addresses in a struct by value: another device's address is detected, unless the struct has all. */
 TEST_MULTI(another_devices_part_in_a_struct) {
     static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                               ".visible .entry in_struct(.param .u32 n, .param .align 8 .b8 s[32]) { ret; }\n";
@@ -131,7 +131,7 @@ TEST_MULTI(another_devices_part_in_a_struct) {
             list[i].args.addresses = addresses[i];
             list[i].args.count = 2;
         }
-        if (k == 0 || k == 3) {                      /* its own, or both */
+        if (k == 0 || k == 3) {                      /* its address, or both */
             CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
             continue;
         }
@@ -185,11 +185,11 @@ TEST_MULTI(by_the_driver)     {
     int can = 0;
     NEEDS(2);
     CHECK_OK(gpuexec_device_get_attribute(0, COOPERATIVE_MULTI_DEVICE, &can));
-    if (!can) SKIP("the device does not take the driver's multi-device launch");
+    if (!can) SKIP("the device does not support the driver's multi-device launch");
     works(devices_here(), GPUEXEC_MULTI_DRIVER, 0);
 }
 
-/* --- the rules, each broken once ---------------------------------------------------------------------------------- */
+/* --- the rules, each violated once -------------------------------------------------------------------------------- */
 
 typedef struct driver_params {                       /* CUDA_LAUNCH_PARAMS */
     void    *function;
@@ -197,15 +197,15 @@ typedef struct driver_params {                       /* CUDA_LAUNCH_PARAMS */
     void    *stream, **arguments;
 } driver_params;
 
-enum { NOT_ASKED = -1 };
+enum { NOT_QUERIED = -1 };
 
-/* What the driver's own call answers to the same list. */
-static int driver_answer(const gpuexec_device_launch *list, unsigned n) {
+/* The result of the driver's own call for the same list. */
+static int driver_result_of(const gpuexec_device_launch *list, unsigned n) {
     int (*multi)(driver_params *, unsigned, unsigned);
     void *symbol = gpuexec_driver_symbol("cuLaunchCooperativeKernelMultiDevice", 9000);
     driver_params params[MOST];
     unsigned i;
-    if (!symbol) return NOT_ASKED;
+    if (!symbol) return NOT_QUERIED;
     memcpy(&multi, &symbol, sizeof multi);
     for (i = 0; i < n; i++) {
         const gpuexec_dims *d = &list[i].dims;
@@ -217,7 +217,7 @@ static int driver_answer(const gpuexec_device_launch *list, unsigned n) {
     return multi(params, n, 0);
 }
 
-/* Ours must be `result` with these words, the driver's own `cu`, and no kernel may have run for ours. */
+/* gpuexec must return `result` with these words and start no kernel; the driver's own call must return `cu`. */
 static void broken(party *p, const char *rule, const gpuexec_device_launch *list, unsigned n, gpuexec_result result,
                    int cu, const char *const *words) {
     unsigned i;
@@ -225,12 +225,12 @@ static void broken(party *p, const char *rule, const gpuexec_device_launch *list
     test_has_text(__FILE__, __LINE__, gpuexec_error_text(), rule, words);
     CHECK_RESULT(gpuexec_take_error(), result);
     all_done(p, 0);
-    if (cu != NOT_ASKED) {
-        int answer = driver_answer(list, n);
+    if (cu != NOT_QUERIED) {
+        int answer = driver_result_of(list, n);
         if (getenv("TEST_VERBOSE"))
             printf("  rule: %-40s ours %-24s the driver's own call %d\n", rule, gpuexec_result_name(result), answer);
-        if (answer != NOT_ASKED && !CHECK_EQ(answer, cu)) printf("  with the rule: %s\n", rule);
-        for (i = 0; i < p->n; i++) {                 /* what the driver accepted, ran */
+        if (answer != NOT_QUERIED && !CHECK_EQ(answer, cu)) printf("  with the rule: %s\n", rule);
+        for (i = 0; i < p->n; i++) {                 /* a launch that the driver accepted has run */
             CHECK_OK(gpuexec_stream_sync(p->stream[i]));
             gpuexec_fill_now(p->context[i], p->counts[i], 0, 8);
         }
@@ -255,62 +255,62 @@ TEST_MULTI(rules) {
     most = gpuexec_kernel_cooperative_blocks(p.kernel[0], THREADS, 0);
     CHECK(most > BLOCKS);
 
-#define ANEW() list_of(&p, list, a)
-#define DRIVER(cu) (with_driver ? (cu) : NOT_ASKED)
-    ANEW();
+#define RENEW() list_of(&p, list, a)
+#define DRIVER(cu) (with_driver ? (cu) : NOT_QUERIED)
+    RENEW();
     BROKEN("at least one launch", 0, GPUEXEC_BAD_ARGUMENT, DRIVER(1), "a multi-device launch of 0 launches", "1 to 32");
 
     second = gpuexec_stream_create(p.context[0], NULL);
-    ANEW();
+    RENEW();
     list[1] = list[0];
     list[1].stream = second;
     BROKEN("one launch for each device", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(101),
            "launches[1]: it is on device 0, as launches[0]");
 
-    ANEW();
+    RENEW();
     list[1].dims.grid_x = BLOCKS - 1;
     BROKEN("the same grid", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "grid_x is 4 on device 0, but 3 on device 1",
            "ring_exchange", "same dims");
-    ANEW();
+    RENEW();
     list[1].dims.block_x = THREADS / 2;
     BROKEN("the same block", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1), "block_x is 64 on device 0, but 32 on device 1");
-    ANEW();
+    RENEW();
     list[1].dims.shared_bytes = 1024;
     BROKEN("the same shared memory", 2, GPUEXEC_BAD_LAUNCH, DRIVER(1),
            "shared_bytes is 0 on device 0, but 1024 on device 1");
 
-    ANEW();
+    RENEW();
     list[1].stream = gpuexec_stream_legacy(p.context[1]);
     BROKEN("not the legacy stream", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(400), "launches[1]: the stream is a default stream",
            "device 1", "gpuexec_stream_create");
-    ANEW();
+    RENEW();
     list[1].stream = p.stream[0];
     BROKEN("kernel and stream of one device", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400),
            "launches[1]: kernel \"ring_exchange\" is of device 1", "the stream of device 0");
     own = gpuexec_context_create(1, NULL);
-    ANEW();
+    RENEW();
     list[1].stream = gpuexec_stream_create(own, NULL);
     BROKEN("kernel and stream of one context", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400),
            "kernel \"ring_exchange\" is of device 1", "the stream of device 1");
     CHECK_OK(gpuexec_context_close(own));
 
-    ANEW();
+    RENEW();
     list[0].dims.grid_x = list[1].dims.grid_x = (unsigned)most + 1;
     {
         char blocks[64];
         snprintf(blocks, sizeof blocks, "%d blocks", most);
         BROKEN("a grid that runs at once", 2, GPUEXEC_BAD_LAUNCH, DRIVER(720), "launches[0]: a cooperative grid",
                "cannot run at once", blocks, "device 0");
-        CHECK(strstr(gpuexec_error_text(), "driver:") == NULL);      /* it was not asked */
+        CHECK(strstr(gpuexec_error_text(), "driver:") == NULL);      /* the driver was not called */
     }
-    ANEW();
+    RENEW();
     list[1].dims.block_x = list[0].dims.block_x = 2048;
-    BROKEN("a block that a device takes", 2, GPUEXEC_BAD_LAUNCH, NOT_ASKED, "2048", "1024");
+    BROKEN("a block that a device takes", 2, GPUEXEC_BAD_LAUNCH, NOT_QUERIED, "2048", "1024");
 
-    /* the same function everywhere: the driver does not check this one */
+    /* the same function everywhere, which the driver does not check */
     module = gpuexec_module_load_file(p.context[1], "kernels/ring_exchange.ptx", NULL);
     other = gpuexec_kernel_get(module, "barrier_rounds");
-    ANEW();
+    RENEW();
     list[1].kernel = other;
     list[1].args.count = 3;
     a[1].list[1] = &none;
@@ -323,8 +323,8 @@ TEST_MULTI(rules) {
         gxi_call read_call = { "rules", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
         text = gxi_read_file(&read_call, "kernels/ring_exchange.ptx", &bytes);
         if (CHECK(text != NULL)) {
-            text[bytes - 1] = ' ';         /* where a newline was: the same code to the compiler, another image to us */
-            ANEW();
+            text[bytes - 1] = ' '; /* instead of a newline: the same code for the compiler, another image for gpuexec */
+            RENEW();
             list[1].kernel = gpuexec_kernel_get(gpuexec_module_load(p.context[1], text, bytes, NULL), "ring_exchange");
             BROKEN("the same image", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code",
                    "\"kernels/ring_exchange.ptx\"", "these images differ");
@@ -337,40 +337,40 @@ TEST_MULTI(rules) {
             ".extern .func (.param .b32 r) cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
             ".visible .entry parent() { ret; }\n";
         unsigned i;
-        ANEW();
+        RENEW();
         for (i = 0; i < 2; i++) {
             list[i].kernel = gpuexec_kernel_get(gpuexec_module_load(p.context[i], launches, 0, NULL), "parent");
             list[i].args.count = 0;
         }
         if (gpuexec_ok(list[0].kernel) && gpuexec_ok(list[1].kernel))
-            BROKEN("no dynamic parallelism", 2, GPUEXEC_NOT_SUPPORTED, NOT_ASKED, "kernel \"parent\" of device 0",
+            BROKEN("no dynamic parallelism", 2, GPUEXEC_NOT_SUPPORTED, NOT_QUERIED, "kernel \"parent\" of device 0",
                    "dynamic parallelism");
-        else gpuexec_take_error();                   /* a device that refuses such images has no need of the rule */
+        else gpuexec_take_error();                   /* a device that refuses such images does not need the rule */
     }
-    /* and what every launch checks */
-    ANEW();
+    /* and the checks of every launch */
+    RENEW();
     list[1].args.count = 7;
-    BROKEN("as many arguments as parameters", 2, GPUEXEC_BAD_PARAMETERS, NOT_ASKED,
+    BROKEN("as many arguments as parameters", 2, GPUEXEC_BAD_PARAMETERS, NOT_QUERIED,
            "launches[1]: kernel \"ring_exchange\" takes 8 parameters", "7 arguments are given");
     {
         gpuexec_multi_desc with = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
         with.barrier = p.barrier;
-        ANEW();
-        a[0].barrier = a[1].barrier;         /* as GPUEXEC_ARGS in a loop does it */
+        RENEW();
+        a[0].barrier = a[1].barrier;         /* as a loop with GPUEXEC_ARGS does */
         CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &with), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument 0 of "
                       "kernel \"ring_exchange\" is device 1's " "part of the barrier", "GPUEXEC_ARGS in a loop");
         all_done(&p, 0);
     }
-    ANEW();
+    RENEW();
     list[1].kernel.id = 0;
-    BROKEN("kernels that were made", 2, GPUEXEC_BAD_HANDLE, NOT_ASKED, "launches[1].kernel was never made");
-    ANEW();
+    BROKEN("kernels that were made", 2, GPUEXEC_BAD_HANDLE, NOT_QUERIED, "launches[1].kernel was never made");
+    RENEW();
     list[1].stream = second;
     CHECK_OK(gpuexec_stream_destroy(second));
-    BROKEN("streams that live", 2, GPUEXEC_STALE_HANDLE, NOT_ASKED, "launches[1].stream is a stale handle");
+    BROKEN("streams that live", 2, GPUEXEC_STALE_HANDLE, NOT_QUERIED, "launches[1].stream is a stale handle");
     CHECK_REFUSED(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
 
-    p.rounds = 3;                                    /* and it still works */
+    p.rounds = 3;                                    /* and the launch still works */
     CHECK_OK(launch(&p, NULL));
     all_done(&p, 1);
 }
@@ -385,7 +385,7 @@ TEST_ALONE_MULTI(launch_blocking) {
     all_done(&p, 0);
 }
 
-/* The rules about devices can be broken only where a device can be made to differ. */
+/* The rules about devices can be violated only where devices can differ. */
 static void unlike(const char *settings, gpuexec_multi_way way, const char *const *words) {
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
     party p;
@@ -444,14 +444,14 @@ TEST_MULTI(barrier_wrong_use) {
                "cure: gpuexec_barrier_reset");
     CHECK_OK(gpuexec_barrier_reset(barrier));
     CHECK_OK(gpuexec_barrier_check(barrier));
-    CHECK_OK(gpuexec_context_close(contexts[1]));    /* the barrier ends with it */
+    CHECK_OK(gpuexec_context_close(contexts[1]));    /* this also destroys the barrier */
     CHECK_EQ(gpuexec_barrier_address(barrier, 0), 0);
     CHECK_TEXT(gpuexec_error_text(), "stale");
     gpuexec_take_error();
     CHECK_OK(gpuexec_barrier_destroy((gpuexec_barrier){ 0 }));
 }
 
-/* That a barrier is broken is returned once at least, whoever waits or cleans up next. */
+/* At least one call returns that a barrier is broken, whichever wait or clean-up comes next. */
 static gpuexec_context broken_in[2];
 static gpuexec_barrier broken_one;
 
@@ -465,14 +465,14 @@ static gpuexec_result closes(void)      { return gpuexec_context_close(broken_in
 static gpuexec_result shuts_down(void)  { return gpuexec_shutdown(); }
 TEST_MULTI(a_broken_barrier_is_not_lost) {
     static gpuexec_result (*const next[])(void) = { copies_out, destroys, closes, shuts_down };
-    size_t i, told;
+    size_t i, aborted;
     NEEDS(2);
-    for (i = 0; i < sizeof next / sizeof *next; i++) for (told = 0; told < 2; told++) {
+    for (i = 0; i < sizeof next / sizeof *next; i++) for (aborted = 0; aborted < 2; aborted++) {
         broken_in[0] = gpuexec_context_open(0, NULL);
         broken_in[1] = gpuexec_context_open(1, NULL);
         broken_one = gpuexec_barrier_create(broken_in, 2, NULL);
         CHECK_OK(gpuexec_barrier_abort(broken_one));
-        if (told) {
+        if (aborted) {
             CHECK_RESULT(gpuexec_context_sync(broken_in[0]), GPUEXEC_BARRIER_BROKEN);
             CHECK_OK(next[i]());
         } else {
@@ -484,7 +484,7 @@ TEST_MULTI(a_broken_barrier_is_not_lost) {
     }
 }
 
-/* One barrier for grids of all shapes in turn, also for blocks of fewer threads than there are devices. */
+/* One barrier for grids of all shapes in turn, including blocks with fewer threads than there are devices. */
 static void barrier_for_all_shapes(int host_memory) {
     static const gpuexec_dims shapes[] = { { 1, 1, 1, 1, 1, 1, 0 }, { 4, 1, 1, 1, 1, 1, 0 }, { 1, 1, 1, 33, 1, 1, 0 },
                                            { 2, 3, 1, 3, 2, 2, 0 },
@@ -538,9 +538,9 @@ TEST_MULTI(grids_of_all_shapes_through_host_memory) {
     barrier_for_all_shapes(1);
 }
 
-/* Both synchronisations, told by what is written when. Device 0's gate keeps its earlier work back: no kernel may
-   start. And later work on any stream comes after all kernels. Three times, the second without and the third with other
-   work between the launches. */
+/* Both synchronisations, shown by the order of writes. Device 0's gate holds its earlier work back: no kernel may
+   start. Later work on any stream runs after all kernels. Three launches: other work precedes the third, but not the
+   second. */
 TEST_MULTI(synchronisations) {
     gpuexec_module unit[2];
     gpuexec_ptr after[2];
@@ -556,7 +556,7 @@ TEST_MULTI(synchronisations) {
     seen = (uint32_t *)gpuexec_alloc_pinned(p.context[0], 64);
     for (i = 0; i < 2; i++) after[i] = gpuexec_alloc(p.context[i], 4);
     if (!CHECK(seen != NULL) || !CHECK_OK(gpuexec_take_error())) return;
-    CHECK_OK(launch(&p, NULL));                      /* loads everything */
+    CHECK_OK(launch(&p, NULL));                      /* loads all code */
     all_done(&p, 1);
     for (k = 0; k < 3; k++) {
         memset(seen, 0, 64);
@@ -564,7 +564,7 @@ TEST_MULTI(synchronisations) {
         CHECK_OK(launch(&p, NULL));
         if (k == 2) gpuexec_fill(p.stream[1], after[1], 0, 4);
         if (k > 0) CHECK_OK(launch(&p, NULL));
-        /* what device 1 has done when its stream goes on: all or nothing */
+        /* how much device 1 has done when its stream continues: all or nothing */
         gpuexec_copy_out(p.stream[1], seen, p.counts[1] + 4, 4);
         test_sleep_ms(30);
         CHECK_EQ(((volatile uint32_t *)seen)[0], 0);
@@ -577,7 +577,7 @@ TEST_MULTI(synchronisations) {
     all_done(&p, 6);
 }
 
-/* The barrier as a function to link: a kernel in PTX that knows nothing of it but its declaration. */
+/* The barrier as a function to link: a kernel in PTX that has only its declaration. */
 TEST_MULTI(linked_barrier) {
     static const char meet[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -621,7 +621,7 @@ TEST_MULTI(linked_barrier) {
     all_done(&p, 1);
 }
 
-/* The host tells waiting kernels to leave. */
+/* The host makes waiting kernels leave. */
 TEST_MULTI(abort_from_the_host) {
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
     gpuexec_device_launch list[MOST];
@@ -636,7 +636,7 @@ TEST_MULTI(abort_from_the_host) {
     list_of(&p, list, a);
     desc.barrier = p.barrier;
     CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
-    begin = test_seconds();      /* device 1 leaves; then device 0 gets to its wait, in about the time that this took */
+    begin = test_seconds();     /* device 1 leaves; then device 0 starts to wait, after about the time that this took */
     while (gpuexec_stream_query(p.stream[1]) == GPUEXEC_NOT_READY && test_seconds() - begin < 5) test_sleep_ms(1);
     test_sleep_ms(50 + (long)(2000 * (test_seconds() - begin)));
     begin = test_seconds();
@@ -647,8 +647,8 @@ TEST_MULTI(abort_from_the_host) {
     CHECK_RESULT(gpuexec_context_sync(p.context[1]), GPUEXEC_BARRIER_BROKEN);
 }
 
-/* The owner of an adopted context destroys it: the barrier goes with it, and the other device's
-   work is none the worse. */
+/* The owner of an adopted context destroys it: the barrier is destroyed with it, and the other device's work is not
+   affected. */
 TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
     int (*create)(void **, unsigned, int), (*destroy)(void *);
     void *symbol, *native = NULL;
@@ -674,14 +674,14 @@ TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
     CHECK_OK(gpuexec_context_close(contexts[1]));
 }
 
-/* What the driver answers when one device's memory is to be opened to another: two answers mean that it cannot be,
-   others are failures. */
-static int answered;
+/* Results of the driver when one device's memory is made accessible to another: two results mean that it is not
+   supported, others are failures. */
+static int peer_result;
 
 static int GXI_CUDA no_peer(struct CUctx_st *peer, unsigned flags) {
     (void)peer;
     (void)flags;
-    return answered;
+    return peer_result;
 }
 
 TEST_MULTI(barrier_and_peer_access) {
@@ -694,10 +694,10 @@ TEST_MULTI(barrier_and_peer_access) {
     NEEDS(2);
     for (i = 0; i < 2; i++) contexts[i] = gpuexec_context_open((int)i, NULL);
     if (!gpuexec_device_can_access_peer(0, 1) || !gpuexec_device_can_access_peer(1, 0))
-        SKIP("the devices do not reach each other");
+        SKIP("the devices do not have peer access");
     gxi.cu.cuCtxEnablePeerAccess = no_peer;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-        answered = rows[i].answer;
+        peer_result = rows[i].answer;
         barrier = gpuexec_barrier_create(contexts, 2, NULL);
         CHECK_EQ(gpuexec_ok(barrier), rows[i].made);
         if (rows[i].made) CHECK_EQ(gpuexec_barrier_is_direct(barrier), rows[i].direct);
@@ -708,8 +708,8 @@ TEST_MULTI(barrier_and_peer_access) {
     }
 }
 
-/* A kernel's failure does not wait for words from a barrier at which no kernel can be. */
-TEST_ALONE_MULTI(a_barrier_that_nobody_uses) {
+/* A kernel failure does not wait for reports from a barrier that no kernel uses. */
+TEST_ALONE_MULTI(an_unused_barrier) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL), contexts[2];
     gpuexec_kernel fails = gpuexec_kernel_get(gpuexec_module_load_file(ctx, "kernels/faults.ptx", NULL), "trap_now");
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
@@ -733,8 +733,8 @@ static void *opens_later(void *nothing) {
     return nothing;
 }
 
-/* A kernel that comes after the others have given up still writes to their devices: a barrier is
-   not freed before that. */
+/* A kernel that arrives after the others have given up still writes to their devices: a barrier must not be freed
+   before that. */
 TEST_ALONE_MULTI(destroyed_before_a_late_kernel) {
     gpuexec_barrier_desc barrier = { 0, 0, 0.5, 0 };
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 1, 1, { 0 }, NULL, 0 };
@@ -756,7 +756,7 @@ TEST_ALONE_MULTI(destroyed_before_a_late_kernel) {
     CHECK_OK(gpuexec_stream_sync(p.stream[1]));
 }
 
-/* Waits look at barriers while another thread makes and destroys them. */
+/* Waits check barriers while another thread creates and destroys them. */
 static int stop_waiting;
 static gpuexec_stream waited_for;
 static void *waits(void *nothing) {
@@ -780,7 +780,7 @@ TEST_MULTI(waits_beside_barriers_that_end) {
     for (i = 0; i < 4; i++) pthread_join(threads[i], NULL);
 }
 
-/* --- planted faults: the others end in time, and the text says which device and why ------------------------------- */
+/* --- injected faults: the others end in time, and the text says which device failed and why ----------------------- */
 
 static int  failing_launch, launches_made;           /* the call that fails, counted from 0 */
 static int (GXI_CUDA *driver_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -793,7 +793,7 @@ static int GXI_CUDA launch_that_fails(struct CUfunc_st *f, unsigned gx, unsigned
 
 typedef struct plan { int fault; unsigned device; int host_memory, round; } plan;        /* fault 0: its launch fails */
 static plan planned;
-static double timeout = 0.5;                         /* also of good launches on a machine that does much else */
+static double timeout = 0.5;                         /* also of correct launches on a busy machine */
 
 static void planted(void) {
     gpuexec_barrier_desc barrier = { 0, 0, 0, 0 };
@@ -806,13 +806,13 @@ static void planted(void) {
     party p;
     barrier.host_memory = planned.host_memory;
     if (!gather(&p, n, &barrier)) return;
-    CHECK_OK(launch(&p, NULL));                      /* a good one, so that everything is loaded */
+    CHECK_OK(launch(&p, NULL));                      /* a correct one, to load all code */
     all_done(&p, 1);
     CHECK_OK(gpuexec_barrier_destroy(p.barrier));
     barrier.timeout_seconds = planned.fault == ABORT ? 100 : timeout;
     p.barrier = gpuexec_barrier_create(p.context, n, &barrier);
     desc.barrier = p.barrier;
-    /* then the host aborts: nobody is to wait for the timeout */
+    /* then the host aborts: no kernel waits for the timeout */
     p.fault[bad] = planned.fault == ABORT ? LEAVE : planned.fault;
     p.fault_round = planned.round;
     begin = test_seconds();
@@ -829,7 +829,7 @@ static void planted(void) {
     } else if (planned.fault == LEAVE || planned.fault == ABORT) {
         CHECK_OK(launch(&p, &desc));
         if (planned.fault == ABORT) CHECK_OK(gpuexec_barrier_abort(p.barrier));
-    } else if (launch(&p, &desc) != GPUEXEC_OK) {    /* the trap can come before the last of the launch's calls */
+    } else if (launch(&p, &desc) != GPUEXEC_OK) {    /* the trap can happen before the launch's last call */
         snprintf(device, sizeof device, "device %u", bad);
         CHECK_TEXT(gpuexec_error_text(), device, "trap", "kernel \"ring_exchange\"");
         CHECK_RESULT(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
@@ -849,7 +849,7 @@ static void planted(void) {
         }
     }
     CHECK(test_seconds() - begin < timeout + 5);
-    if (planned.fault == TRAP) return;               /* CUDA is over in this process */
+    if (planned.fault == TRAP) return;               /* CUDA is unusable in this process */
     if (planned.fault || bad > 0) {                  /* not with a broken barrier */
         CHECK_REFUSED(launch(&p, &desc), GPUEXEC_BARRIER_BROKEN, "gpuexec_barrier_reset");
         CHECK_OK(gpuexec_barrier_reset(p.barrier));
@@ -863,7 +863,7 @@ static void planted(void) {
 
 static void plant(int fault) {
     const char *text = getenv("TEST_ROUNDS");
-    /* on a GPU a round takes a second and more */
+    /* on a GPU a round takes a second or more */
     int rounds = text && atoi(text) > 0 ? atoi(text) : on_cpu_device() ? 4 : 2, k;
     timeout = barrier_timeout(timeout);
     for (k = 0; k < rounds; k++) {
@@ -878,7 +878,7 @@ static void plant(int fault) {
     }
 }
 #define NEEDS_TWO_IN_A_CHILD if (!two_devices_in_a_child()) SKIP("needs 2 devices")
-/* asked in a child, since the children that follow must be forked before CUDA starts */
+/* runs in a child, because the children that follow must be forked before CUDA starts */
 static int two_devices_in_a_child(void) {
     pid_t child = fork();
     int status = 1;

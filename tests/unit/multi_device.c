@@ -1,5 +1,5 @@
-/* multi_device.c - one cooperative launch over several devices, by the driver's own call: its rules, its two
-   synchronisations, kernels that meet. And which devices reach each other. */
+/* multi_device.c - one cooperative launch over several devices by the driver's own call: its rules, its two
+   synchronisations, kernels that synchronise with each other. Also peer access between devices. */
 #include "../test.h"
 
 enum { MOST = 8, COOPERATIVE_MULTI_DEVICE = 96, NO_PRE_SYNC = 1, NO_POST_SYNC = 2 };
@@ -20,9 +20,9 @@ static const char text[] =
     "    mov.u32 %r, 1; st.volatile.u32 [%b], %r; ret;\n}\n"
     ".visible .entry other(.param .u64 wait, .param .u64 out) {\n"
     "    .reg .u32 %r; .reg .u64 %b; ld.param.u64 %b, [out]; mov.u32 %r, 1; st.volatile.u32 [%b], %r; ret;\n}\n"
-    /* Block b of each device meets block b of all others: it pushes the round into flag [b][me] of each device and
-       waits for its own flags [b][0..n). Data go the same way: word [b][me] of the second half. Counts the words that
-       were not there. */
+    /* Block b of each device synchronises with block b of all others: it writes the round to flag [b][me] of each
+       device and waits for its own flags [b][0..n). Data take the same path: word [b][me] of the second half. Counts
+       the words that are missing. */
     ".visible .entry meet(.param .u64 table, .param .u32 n, .param .u32 me, .param .u32 rounds, .param .u64 wrong) {\n"
     "    .reg .pred %p; .reg .u32 %n, %me, %k, %r, %v, %last, %bad, %t, %d; .reg .u64 %tab, %a, %q, %o, %w, %mine;\n"
     "    ld.param.u64 %tab, [table]; ld.param.u32 %n, [n]; ld.param.u32 %me, [me]; ld.param.u32 %last, [rounds];\n"
@@ -32,7 +32,7 @@ static const char text[] =
     "ROUND: mov.u32 %k, 0;\n"
     "PUSH: mul.wide.u32 %q, %k, 8; add.u64 %q, %tab, %q; ld.u64 %a, [%q]; add.u64 %a, %a, %o;\n"
     "    mul.wide.u32 %w, %me, 4; add.u64 %a, %a, %w;\n"
-    /* odd rounds write, even ones only meet */
+    /* odd rounds write data, even rounds only synchronise */
     "    and.b32 %t, %r, 1; setp.eq.u32 %p, %t, 0; @%p bra FLAG; st.u32 [%a+1024], %r;\n"
     "FLAG: st.release.sys.u32 [%a], %r; add.u32 %k, %k, 1; setp.lt.u32 %p, %k, %n; @%p bra PUSH;\n"
     "    mov.u32 %k, 0;\n"
@@ -49,7 +49,7 @@ typedef struct device {
     gpuexec_context context;
     gpuexec_stream  stream;
     gpuexec_kernel  mark, other, meet;
-    uint32_t       *words;                  /* pinned: 0 is waited for, 1 is written, 2 and 3 the same for later work */
+    uint32_t       *words;              /* pinned: 0 is waited for, 1 is written, 2 and 3 are the same for later work */
     gpuexec_ptr     address[4];
     void           *arguments[2];
 } device;
@@ -76,7 +76,7 @@ static void make_list(void) {
     }
 }
 
-/* NULL, or why nothing of this can be done here. */
+/* Returns NULL, or the reason why these tests are not possible here. */
 static const char *start(int most) {
     int (*set_current)(void *), i, k, value = 0;
     used = gpuexec_device_count();
@@ -153,7 +153,7 @@ TEST_MULTI(rules) {
     set_word(0, 0);
     set_word(1, 0);
     test_sleep_ms(20);
-    CHECK_EQ(word(0, 1) + word(1, 1), 0);            /* nothing had been started */
+    CHECK_EQ(word(0, 1) + word(1, 1), 0);            /* no kernel had been started */
     list[1].function = gpuexec_kernel_native(devices[1].other);
     CHECK_EQ(multi(list, 2, 0), 0);                  /* the driver does not compare the functions */
     finish();
@@ -267,12 +267,12 @@ TEST_MULTI(kernels_of_two_devices_meet) {
 
 TEST_ALONE_MULTI(kernels_of_all_devices_meet_on_one_worker) {
     const char *why;
-    setenv("SIMGPU_DEVICES", "8", 1);                /* the CPU device's; a GPU does not mind */
+    setenv("SIMGPU_DEVICES", "8", 1);                /* for the CPU device; a GPU ignores it */
     setenv("SIMGPU_THREADS", "1", 1);
     if ((why = meet(MOST, 20)) != NULL) SKIP(why);
 }
 
-/* The CPU device's topologies. A GPU has its own. */
+/* The CPU device's topologies. A GPU has a fixed one. */
 static const char *peers(const char *topology, int reached_by_0) {
     int (*enable)(void *, unsigned), (*attribute)(int *, int, int, int), (*set_current)(void *), i, value;
     gpuexec_context first, other;
@@ -312,10 +312,10 @@ TEST_ALONE_MULTI(peers_pairs) {
     if (why) SKIP(why);
 }
 
-TEST_ALONE_MULTI(the_compiler_tells_about_each_entry) {
+TEST_ALONE_MULTI(the_compiler_reports_each_entry) {
     gpuexec_module_desc desc = { 0 };
     const char *log;
-    setenv("CUDA_CACHE_DISABLE", "1", 1);            /* else a GPU's driver may not compile at all */
+    setenv("CUDA_CACHE_DISABLE", "1", 1);            /* otherwise a GPU's driver may not compile at all */
     desc.verbose = 1;
     log = gpuexec_module_log(gpuexec_module_load(gpuexec_context_open(0, NULL), text, 0, &desc));
     CHECK_TEXT(log, "Compiling entry function 'mark' for 'sm_", "Compiling entry function 'meet' for 'sm_", "Used ",

@@ -1,14 +1,14 @@
-/* params.c - parameter blocks against the kernels that nvcc compiled, and prepared launches. */
+/* params.c - parameter blocks, compared with kernels that nvcc compiled, and prepared launches. */
 #include "../test.h"
 
 #define PARAMETERS_PTX "kernels/parameters.ptx"
 
 typedef struct float4 { float x, y, z, w; } float4;
 typedef struct float2 { float x, y; } float2;
-/* struct { float f; float4 f4; }, as the device has it */
+/* struct { float f; float4 f4; }, as laid out on the device */
 typedef struct mixed { float f, padding[3]; float4 f4; } mixed;
 
-static uint32_t word(setting t, unsigned index) {                    /* of t.data, when all is done */
+static uint32_t word(setting t, unsigned index) {                    /* of t.data, after all work */
     uint32_t value = 0xdeadbeef;
     CHECK_OK(gpuexec_copy_out(t.stream, &value, t.data + 4 * index, 4));
     CHECK_OK(gpuexec_stream_sync(t.stream));
@@ -35,7 +35,7 @@ static const gpuexec_type types[] = {
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
-/* known: the driver tells the layout; else nobody knows where alignments above 16 lie */
+/* known: the driver reports the layout; otherwise the offsets of types aligned above 16 are unknown */
 static void check_known(gpuexec_params p, gpuexec_kernel fn, int known) {
     if (known) CHECK_OK(gpuexec_params_check(p, fn));
     else {
@@ -72,7 +72,7 @@ static void compare_every_type(int known) {
     CHECK_OK(gpuexec_launch(fn, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
     CHECK_OK(gpuexec_context_sync(ctx));
 }
-/* A struct may be aligned to more than any type. */
+/* A struct can have a larger alignment than any type. */
 static void compare_alignments(int known) {
     static const unsigned char bytes[512];
     char ptx[400];
@@ -100,15 +100,15 @@ TEST(every_type_lies_where_nvcc_puts_it) {
     unsigned char seen[GPUEXEC_TYPES] = { 0 };
     int i;
     for (i = 0; i < TYPES; i++) seen[types[i]] = 1;
-    for (i = 1; i < GPUEXEC_TYPES; i++) CHECK(seen[i]);                  /* the kernel has all there are */
+    for (i = 1; i < GPUEXEC_TYPES; i++) CHECK(seen[i]);                  /* the kernel has all types */
     compare_every_type(gpuexec_driver_version() >= 12040);
 }
 TEST(alignments_up_to_512) { compare_alignments(gpuexec_driver_version() >= 12040); }
 
-/* The driver does not tell the layout: it is read from the PTX text. */
+/* The driver does not report the layout: gpuexec reads it from the PTX text. */
 TEST_ALONE(the_same_layout_from_the_ptx_text) {
     setenv("SIMGPU_DRIVER_VERSION", "12020", 1);
-    if (gpuexec_driver_version() >= 12040) SKIP("this driver tells the layout itself");
+    if (gpuexec_driver_version() >= 12040) SKIP("this driver reports the layout");
     compare_every_type(0);
     compare_alignments(0);
 }
@@ -180,8 +180,8 @@ static void check_received(setting t, const values *v) {
     CHECK(memcmp(got, wanted, n) == 0);
 }
 
-/* int, float4, char, float, pointer, float2, pointer: CUDA's own example of packing; then the struct whose padding
-   stands behind its first member. */
+/* int, float4, char, float, pointer, float2, pointer: the packing example of CUDA's documentation; then the struct with
+   padding after its first member. */
 TEST(one_block_for_every_way_to_launch) {
     static const int offsets[] = { 0, 16, 32, 36, 40, 48, 56, 64, 96, 98, 104, 112, 116, 120 };
     typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -231,7 +231,7 @@ TEST(one_block_for_every_way_to_launch) {
                       extra), 0);
     check_received(t, &v);
     v.i = 8;
-    memcpy(data, &v.i, 4);                                               /* in place */
+    memcpy(data, &v.i, 4);                                               /* directly in the block */
     CHECK_OK(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)));
     check_received(t, &v);
 }
@@ -259,7 +259,7 @@ TEST(padding_inside_is_zero_and_none_at_the_end) {
     CHECK_OK(gpuexec_params_destroy(p));
 }
 
-/* More arguments than GPUEXEC_ARGS takes. */
+/* More arguments than GPUEXEC_ARGS accepts. */
 TEST(a_hundred_arguments) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
@@ -290,7 +290,7 @@ TEST(a_hundred_arguments) {
     CHECK_EQ(got, sum);
 }
 
-/* The kernel writes the last word of its big parameter; 8 + bytes in all. */
+/* The kernel writes the last word of its big parameter; 8 + bytes in total. */
 static gpuexec_kernel big_kernel(gpuexec_context ctx, unsigned bytes) {
     char ptx[500];
     snprintf(ptx, sizeof ptx, ".version %s\n.target sm_70\n.address_size 64\n"
@@ -343,13 +343,13 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     gpuexec_context ctx;
     gpuexec_kernel fn;
     setenv("SIMGPU_DRIVER_VERSION", "12000", 1);
-    if (gpuexec_driver_version() >= 12010) SKIP("this driver takes 32,764 bytes");
+    if (gpuexec_driver_version() >= 12010) SKIP("this driver accepts 32,764 bytes");
     ctx = gpuexec_context_open(0, NULL);
     fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, PARAMETERS_PTX, NULL), "receive");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 4104, 8));
     CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "at most 4096",
                  "CUDA 12.1", "sm_70");
-    fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));     /* without the PTX text nothing is known */
+    fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));    /* without the PTX text the layout is unknown */
     CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "at most 4096");
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));
@@ -381,7 +381,7 @@ TEST(blocks_that_do_not_fit_the_kernel) {
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
         if (i == 0) CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT3, &v.f4));          /* another size */
         if (i == 1) CHECK_OK(gpuexec_params_add_struct(p, &v.f4, 16, 4));            /* another alignment */
-        if (i == 2) CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG2, &v.f4));       /* the same: passes for the type */
+        if (i == 2) CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG2, &v.f4)); /* the same size: accepted */
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, &v.c));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_FLOAT, &v.f));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &v.p));
@@ -403,7 +403,7 @@ TEST(blocks_that_do_not_fit_the_kernel) {
                                  "alignment stated is wrong");
         if (i == 2) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS, "parameter 9",
                                  "6 bytes at offset 98", "argument 9 (struct, aligned to 1) has 6 bytes at offset 97");
-        CHECK_OK(gpuexec_take_error());                                  /* a question: latches nothing */
+        CHECK_OK(gpuexec_take_error());                                  /* a query latches nothing */
         if (i == 0) CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)),
                                   GPUEXEC_BAD_PARAMETERS, "argument 1", "12 bytes", "16");
     }
@@ -457,7 +457,7 @@ TEST(wrong_handles_are_refused) {
     CHECK_EQ(gpuexec_params_offset(p, 0), -1);
     CHECK(gpuexec_params_data(p, NULL) == NULL);
     gpuexec_take_error();
-    args = gpuexec_params_args(p);                           /* latched: a kernel without parameters would take these */
+    args = gpuexec_params_args(p);               /* latched: otherwise a kernel without parameters would accept these */
     CHECK_EQ(args.count, 0);
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE,
                   "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
@@ -467,7 +467,7 @@ TEST(wrong_handles_are_refused) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Types: a float is no integer, where PTX and the argument say what they are. */
+   Types: a float does not match an integer, where PTX and the argument both have a type. */
 
 static const char scalars_ptx[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n"
@@ -493,7 +493,7 @@ TEST(the_types_of_parameters) {
         CHECK_EQ(gpuexec_kernel_parameter_type(fn, 4), GPUEXEC_PARAMETER_FLOAT);
         CHECK_EQ(gpuexec_kernel_parameter_type(fn, 5), GPUEXEC_PARAMETER_POINTER);
         CHECK_EQ(gpuexec_kernel_parameter_type(fn, 6), GPUEXEC_PARAMETER_BYTES);
-        fn = gpuexec_kernel_get(gpuexec_linker_load(linker), "scalars");         /* a linked one knows the same */
+        fn = gpuexec_kernel_get(gpuexec_linker_load(linker), "scalars");        /* a linked module has the same types */
         CHECK_MADE(fn);
     }
     CHECK_EQ(gpuexec_kernel_parameter_type(fn, 7), GPUEXEC_PARAMETER_UNKNOWN);
@@ -504,7 +504,7 @@ TEST(the_types_of_parameters) {
     CHECK_OK(gpuexec_take_error());
 }
 
-/* The arguments of `scalars`, but that number `other` is of another type; -1: none. All as raw bytes, if asked for. */
+/* The arguments of `scalars`, with argument `other` of another type; -1: none. All as raw bytes, if `raw`. */
 static gpuexec_params scalars_block(int other, gpuexec_type type, int raw) {
     static const unsigned char zeros[8];
     gpuexec_params p = gpuexec_params_create();
@@ -526,8 +526,8 @@ TEST(a_float_for_an_integer_is_refused) {
         { 4, GPUEXEC_POINTER, 1, "type pointer", "a float of 8 bytes" },
         { 4, GPUEXEC_LONGLONG, 1, "type long long", "a float of 8 bytes" },
         { 5, GPUEXEC_DOUBLE, 1, "type double", "a pointer of 8 bytes" },
-        { 3, GPUEXEC_FLOAT, 0, NULL, NULL }, { 3, GPUEXEC_INT, 0, NULL, NULL },                  /* .b32 is either */
-        { 6, GPUEXEC_INT, 0, NULL, NULL }, { 6, GPUEXEC_FLOAT1, 0, NULL, NULL },                 /* bytes are all */
+        { 3, GPUEXEC_FLOAT, 0, NULL, NULL }, { 3, GPUEXEC_INT, 0, NULL, NULL },                 /* .b32 can be either */
+        { 6, GPUEXEC_INT, 0, NULL, NULL }, { 6, GPUEXEC_FLOAT1, 0, NULL, NULL },            /* bytes match every type */
         { 1, GPUEXEC_UINT, 0, NULL, NULL }, { 0, GPUEXEC_ULONGLONG, 0, NULL, NULL },
         { 1, GPUEXEC_UCHAR4, 0, NULL, NULL }
     };
@@ -562,7 +562,7 @@ TEST(a_float_for_an_integer_is_refused) {
     }
     CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(-1, GPUEXEC_NO_TYPE, 0))));
     CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(-1, GPUEXEC_NO_TYPE, 1))));    /* raw bytes */
-    fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));             /* whose types nobody tells */
+    fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));             /* with unknown types */
     CHECK_OK(gpuexec_launch(fn, s, one, gpuexec_params_args(scalars_block(1, GPUEXEC_FLOAT, 0))));
     CHECK_OK(gpuexec_stream_sync(s));
 }
@@ -580,7 +580,7 @@ TEST(typed_arguments_made_by_hand) {
     args.sizes = sizes;
     args.count = SCALARS;
     args.typed = 1;
-    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));                /* GPUEXEC_NO_TYPE fits all */
+    CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));               /* GPUEXEC_NO_TYPE matches every type */
     sizes[SCALARS + 1] = GPUEXEC_FLOAT;
     CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel",
                   "float", "an integer of 4 bytes");
@@ -597,7 +597,7 @@ TEST(typed_arguments_made_by_hand) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   A block's life. */
+   The life of a block. */
 
 TEST_ALONE(blocks_need_no_driver) {
     gpuexec_kernel fn = { 0 };
@@ -615,7 +615,7 @@ TEST_ALONE(blocks_need_no_driver) {
     CHECK(!gpuexec_ok(p));
 }
 
-/* An argument that was refused, its failure taken: what is left must not be launched as if it were whole. */
+/* An argument was refused and its failure taken: the rest must not be launched as if it were complete. */
 TEST(a_block_that_is_not_whole) {
     setting        t = set_up(UNIT_PTX, "count", 4096);
     gpuexec_module mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL);
@@ -626,7 +626,7 @@ TEST(a_block_that_is_not_whole) {
     size_t         bytes = 1;
     char           line[40];
     int            i;
-    CHECK_OK(gpuexec_launch(bump, t.stream, one, empty));             /* takes none, and there is none */
+    CHECK_OK(gpuexec_launch(bump, t.stream, one, empty));        /* the kernel takes no arguments, and there are none */
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
     args = gpuexec_params_args(p);
     CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
@@ -634,14 +634,14 @@ TEST(a_block_that_is_not_whole) {
         snprintf(line, sizeof line, "params.c:%d", __LINE__ + 4);
         gpuexec_params_clear(p);
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
-        CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));          /* whole again */
+        CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));          /* complete again */
         if (i < 2) CHECK(gpuexec_params_add(p, i ? GPUEXEC_TYPES : GPUEXEC_INT, i ? &i : NULL));
         if (i == 2) CHECK(gpuexec_params_add_struct(p, &i, 4, 3));
         if (i == 3) CHECK(gpuexec_params_add_struct(p, &i, 6, 4));
         if (i == 4) CHECK(gpuexec_params_add_struct(p, &i, 100000, 4));
         CHECK(gpuexec_take_error());
         CHECK_EQ(gpuexec_params_count(p), 1);
-        CHECK(gpuexec_launch(t.kernel, t.stream, one, args));             /* of before */
+        CHECK(gpuexec_launch(t.kernel, t.stream, one, args));             /* the earlier arguments */
         CHECK_TEXT(gpuexec_error_text(), "the parameter block is not whole", "behind its first 1 arguments",
                    "params.c:", "gpuexec_params_clear");
         if (i < 2) CHECK_TEXT(gpuexec_error_text(), line);
@@ -649,7 +649,7 @@ TEST(a_block_that_is_not_whole) {
         args = gpuexec_params_args(p);
         CHECK(gpuexec_take_error());
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_args", "is not whole");
-        CHECK(gpuexec_launch(bump, t.stream, one, args));        /* which would take the empty arguments that it gave */
+        CHECK(gpuexec_launch(bump, t.stream, one, args)); /* it would accept the empty arguments */
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch", "is not whole");
         CHECK(gpuexec_take_error());
         CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, one, gpuexec_params_args(p))));
@@ -659,7 +659,7 @@ TEST(a_block_that_is_not_whole) {
         CHECK(gpuexec_take_error());
         CHECK(gpuexec_params_check(p, t.kernel));
         CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_check", "is not whole");
-        CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &i));        /* which one is missing, nobody knows */
+        CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &i));        /* it is not known which one is missing */
         CHECK(gpuexec_params_check(p, t.kernel));
         CHECK_OK(gpuexec_params_clear(p));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
@@ -668,7 +668,7 @@ TEST(a_block_that_is_not_whole) {
     }
     CHECK_EQ(word(t, 0), 11);
 }
-/* Arguments that outlive what they point to. */
+/* Arguments that are still used after the block has changed or is destroyed. */
 TEST(arguments_of_a_block_that_has_changed_or_gone) {
     setting        t = set_up(UNIT_PTX, "count", 4096);
     gpuexec_dims   one = gpuexec_grid(1, 1, 0);
@@ -679,7 +679,7 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
     args = gpuexec_params_args(p);
     CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
-    for (i = 0; i < 100; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));          /* it moves */
+    for (i = 0; i < 100; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));          /* the block moves */
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS,
                   "the parameter block has changed", "gave its 1 arguments", "kernel \"count\"", "it holds 101 now",
                   "gpuexec_params_args again");
@@ -688,7 +688,7 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
     args = gpuexec_params_args(p);
     CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
     CHECK_OK(gpuexec_params_destroy(p));
-    other = gpuexec_params_create();             /* in its place */
+    other = gpuexec_params_create();             /* at the same address */
     CHECK_OK(gpuexec_params_add(other, GPUEXEC_POINTER, &t.data));
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_STALE_HANDLE,
                   "the parameter block of the arguments is a stale handle", "it was destroyed");
@@ -705,7 +705,7 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
     CHECK_EQ(word(t, 0), 2);
 }
 
-/* What was made before gpuexec_setup stays, and goes back to the allocator that it came from. */
+/* Blocks created before gpuexec_setup stay valid, and are freed by the allocator that they came from. */
 TEST(blocks_before_the_setup) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_params before = gpuexec_params_create(), after;
@@ -722,12 +722,12 @@ TEST(blocks_before_the_setup) {
     CHECK_OK(gpuexec_params_add(after, GPUEXEC_INT, &value));
     CHECK(test_blocks > 0);
     CHECK_OK(gpuexec_params_destroy(before));
-    CHECK_OK(gpuexec_shutdown());                            /* frees the other one */
+    CHECK_OK(gpuexec_shutdown());                            /* frees the other block */
     CHECK_EQ(test_blocks, 0);
     CHECK(!gpuexec_ok(before));
     CHECK(!gpuexec_ok(after));
 }
-/* Each allocation fails in turn: a text, no crash, no leak, and the block keeps what it had. */
+/* Each allocation fails in turn: there is an error text, no crash, no leak, and the block stays unchanged. */
 TEST(host_memory_runs_out) {
     gpuexec_setup_desc desc = { 0 };
     int i, failed, failures = 0, k, added = 0;
@@ -773,7 +773,7 @@ TEST(prepared_launches_run_with_what_they_hold) {
     CHECK_MADE(p);
     out = 0;
     by = 1000;
-    n = 0;                                           /* copied: no matter any more */
+    n = 0;                                           /* copied before: has no effect */
     for (i = 0; i < 10; i++) CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), 50);
     CHECK_EQ(word(t, 63), 50);
@@ -783,7 +783,7 @@ TEST(prepared_launches_run_with_what_they_hold) {
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 0), 57);
     place = (uint32_t *)gpuexec_prepared_argument(p, 1, sizeof *place);
-    for (i = 0; i < 100; i++) {                                      /* taken at each launch */
+    for (i = 0; i < 100; i++) {                                      /* read at each launch */
         *place = (uint32_t)i;
         CHECK_OK(gpuexec_launch_prepared(p));
     }
@@ -818,7 +818,7 @@ TEST(prepared_without_parameters_and_on_the_legacy_stream) {
     CHECK_EQ(value, 40 + 4 * 9);
 }
 
-/* All that a launch checks, at once. */
+/* Preparing makes all checks of a launch. */
 TEST(what_cannot_be_prepared) {
     setting      t = set_up(UNIT_PTX, "add", 4096);
     uint32_t     by = 1, n = 1;
@@ -867,18 +867,18 @@ TEST(what_cannot_be_prepared) {
     CHECK_REFUSED(gpuexec_prepared_set(p, 1, &eight, 8), GPUEXEC_BAD_PARAMETERS,
                   "argument 1 of kernel \"add\" has 4 bytes, but 8 are given");
     CHECK_REFUSED(gpuexec_prepared_set(p, 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "argument 1's value is NULL");
-    /* and what failed is latched: nothing runs with an argument that was not set */
+    /* and the failure is latched: nothing runs with an argument that was not set */
     CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);
     CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument",
                   "this call was refused: gpuexec_launch_prepared");
     for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch_prepared(p));
-    CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* also when it has launched before */
+    CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* also after it has launched before */
     CHECK_RESULT(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS);
     gpuexec_take_error();
     CHECK_EQ(word(t, 0), 3);
 }
 
-/* With more dynamic shared memory than comes without asking. */
+/* More dynamic shared memory than a kernel gets without opting in. */
 TEST(prepared_with_much_shared_memory) {
     setting  t = set_up(FAULTS_PTX, "fill_dynamic_shared", 4096);
     gpuexec_device_info d;
@@ -891,7 +891,7 @@ TEST(prepared_with_much_shared_memory) {
     CHECK_EQ(word(t, 0), (uint32_t)((uint64_t)words * (words - 1) / 2));
 }
 
-/* Counts, and goes on to the driver's own. */
+/* Counts launches and calls the driver. */
 static int launches;
 static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                    unsigned, struct CUstream_st *, void **, void **);
@@ -908,8 +908,8 @@ static int GXI_CUDA counted_launch_ex(const gxi_launch_config *config, struct CU
     return real_launch_ex(config, function, params, extra);
 }
 
-/* A prepared launch does not outlive what it is made of, and says what has gone. What goes without it being concerned
-   does not matter. */
+/* A prepared launch becomes stale when one of its objects is closed, and the text says which. Other objects can be
+   closed without effect. */
 TEST(prepared_when_something_ends) {
     setting          t = set_up(UNIT_PTX, "count", 4096);
     gpuexec_module   mod = gpuexec_module_load_file(t.ctx, UNIT_PTX, NULL),
@@ -925,7 +925,7 @@ TEST(prepared_when_something_ends) {
                                               GPUEXEC_ARGS(t.data)),
                      lives = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
     CHECK_MADE(by_context);
-    CHECK_OK(gpuexec_stream_sync(t.stream));                       /* t.data is zeros: other streams count there, too */
+    CHECK_OK(gpuexec_stream_sync(t.stream));                   /* t.data was zeroed, and other streams also add to it */
     real_launch = gxi.cu.cuLaunchKernel;
     gxi.cu.cuLaunchKernel = counted_launch;
     real_launch_ex = gxi.cu.cuLaunchKernelEx;
@@ -953,18 +953,18 @@ TEST(prepared_when_something_ends) {
                   "gpuexec_prepared_dims", "the kernel's module was unloaded");
     CHECK_REFUSED(gpuexec_prepared_set(by_module, 0, &t.data, 4), GPUEXEC_BAD_PARAMETERS,
                   "argument 0 of kernel \"count\" has 8 bytes");
-    CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.data, 8));             /* its memory is its own */
+    CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.data, 8));             /* it has its own memory */
     CHECK_OK(gpuexec_launch_prepared(by_stream));
     CHECK_OK(gpuexec_stream_sync(s1));
     CHECK_OK(gpuexec_stream_destroy(s1));
-    s1 = gpuexec_stream_create(t.ctx, NULL);                             /* in its slot */
+    s1 = gpuexec_stream_create(t.ctx, NULL);                             /* in the slot of the old stream */
     CHECK_REFUSED(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "kernel \"count\" of",
                   "its stream was destroyed", "on a stream that lives");
     CHECK_OK(gpuexec_context_close(second));
     CHECK_REFUSED(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream's context closed");
     CHECK_OK(gpuexec_launch_prepared(lives));
     CHECK_EQ(word(t, 0), 7);
-    CHECK_EQ(launches, 7);               /* the refused ones never came to the driver, which crashes on what has gone */
+    CHECK_EQ(launches, 7);       /* the refused launches never reached the driver, which crashes on destroyed objects */
     CHECK_OK(gpuexec_prepared_destroy(by_module));
     CHECK_OK(gpuexec_prepared_destroy(by_stream));
     CHECK_OK(gpuexec_context_close(t.ctx));
@@ -973,7 +973,7 @@ TEST(prepared_when_something_ends) {
                   "cure: gpuexec_prepare it again");
 }
 
-/* Each thread its own, while streams and kernels come and go. */
+/* Each thread has its own objects, while streams and kernels are created and destroyed. */
 enum { THREADS = 4, LAUNCHES = 500 };
 typedef struct worker { setting t; int index, wrong; } worker;
 static void *launch_many(void *argument) {
@@ -1008,7 +1008,7 @@ TEST(prepared_launches_in_threads) {
     }
 }
 
-/* The text of a kernel's failure names the launch. */
+/* The text of a kernel failure names the launch. */
 TEST_ALONE(a_prepared_launch_that_traps) {
     setting          t = set_up(FAULTS_PTX, "trap_now", 4096);
     gpuexec_prepared p = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
@@ -1020,7 +1020,7 @@ TEST_ALONE(a_prepared_launch_that_traps) {
     CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_KERNEL_FAILED, "a kernel failed earlier");
 }
 
-/* The trace shows each launch, also those after the first. */
+/* The trace shows each launch, including those after the first. */
 static int traced;
 static void count_launches(void *user, gpuexec_log_level level, const char *text) {
     (void)user;

@@ -1,4 +1,4 @@
-/* played.c - what a driver may answer, but none here does: functions of the test stand in the place of its entry
+/* played.c - results that a driver can return, but none available here returns: functions of the test replace its entry
    points, until the shutdown after each test. */
 #include "../test.h"
 
@@ -71,7 +71,7 @@ TEST(more_memory_than_there_can_be) {
     CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "are more than any device has");
 }
 
-/* Another thread frees it between the look into the table and the removal from it: played by a driver call in between
+/* Another thread frees it after the lookup in the table and before its removal: simulated by a driver call in between
    that frees it. */
 static gpuexec_ptr freed_meanwhile;
 static int (GXI_CUDA *real_current)(struct CUctx_st **context);
@@ -170,7 +170,7 @@ static int GXI_CUDA refuse_plain(struct CUfunc_st *function, unsigned gx, unsign
     (void)extra;
     return GXI_INVALID_CLUSTER_SIZE;
 }
-/* What is wrong with clusters, on any device. */
+/* Every error with clusters, on any device. */
 static int GXI_CUDA sixteen(int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config) {
     (void)function;
     *blocks = 16;
@@ -212,7 +212,7 @@ TEST(clusters_that_are_refused) {
     desc.cluster_x = 4;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
                   "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
-    /* the kernel's own clusters count for every launch */
+    /* the kernel's own cluster size applies to every launch */
     CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, grid, GPUEXEC_ARGS(t.data))));
     CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "no multiple of the cluster's 2 blocks");
     gpuexec_take_error();
@@ -270,7 +270,7 @@ static int GXI_CUDA one_register_more(int *value, int which, struct CUfunc_st *f
     if (which == GXI_FUNC_NUM_REGS && function == odd_function) ++*value;
     return cu;
 }
-TEST_MULTI(launches_on_devices_that_are_not_alike) {
+TEST_MULTI(launches_on_devices_that_differ) {
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_DRIVER, 0, 0, { 0 }, NULL, 0 };
     gpuexec_device_launch list[2];
     gpuexec_context contexts[2];
@@ -323,7 +323,7 @@ TEST_MULTI(launches_on_devices_that_are_not_alike) {
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(list[i].stream));
 }
 
-/* --- success that gives nothing --------------------------------------------------------------------------- */
+/* --- success without a result ----------------------------------------------------------------------------- */
 
 static int GXI_CUDA no_retain(struct CUctx_st **context, int device) {
     (void)device;
@@ -529,8 +529,8 @@ TEST(kernels_that_cannot_be_counted) {
 
 /* --- no room for one more object ---------------------------------------------------------------------------------- */
 
-/* Objects stand in chunks of 256: when those are full and no memory is left for another, what the driver made already
-   goes back to it. */
+/* Objects are stored in chunks of 256. When all are full and there is no memory for another one, the driver's objects
+   are destroyed. */
 #define NEW_CHUNK (sizeof(gxi_header) + GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)))
 static int no_chunk, chunks_refused;
 static void *no_more_chunks(void *user, void *p, size_t bytes) {

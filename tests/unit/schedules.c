@@ -1,9 +1,8 @@
-/* schedules.c - the CPU device's adversaries: SIMGPU_SCHEDULE and SIMGPU_LAZY find what is missing in planted kernels
-   and host code, leave the correct twins alone, repeat a schedule by its seed, and let every correct program end. A GPU
-   has nothing of the kind, but runs the correct twins.
-
-   Each seed has a process of its own, since the device reads its settings once. TEST_VERBOSE=1 tells how many seeds
-   found what. */
+/* schedules.c - the CPU device as an adversary: SIMGPU_SCHEDULE and SIMGPU_LAZY find the omissions in faulty kernels
+   and host code, do not affect the correct variants, repeat a schedule for the same seed, and let every correct
+   program finish. A GPU has nothing similar, but runs the correct variants.
+   Each seed runs in a separate process, because the device reads its settings once. TEST_VERBOSE=1 prints how many
+   seeds found each fault. */
 #define _DEFAULT_SOURCE 1                                                     /* MAP_ANONYMOUS */
 #include "../test.h"
 #include <sys/mman.h>
@@ -11,24 +10,24 @@
 #define PTX "tests/unit/schedules.ptx"
 enum { SEEDS = 20, BLOCKS = 4, THREADS = 128, WORDS = BLOCKS * THREADS };
 
-/* A device with nothing but these adversaries. */
+/* Configures a device with only these adversaries. */
 static void adversaries(const char *schedule, const char *lazy, const char *threads) {
     setenv("SIMGPU_SCHEDULE", schedule, 1);
     setenv("SIMGPU_LAZY", lazy, 1);
     setenv("SIMGPU_THREADS", threads, 1);
 }
 
-/* What the children report. */
+/* The results of the children. */
 typedef struct report { int ran, right_failed[16], wrong_found[16]; uint64_t order[SEEDS + 1]; } report;
 static report *all;
-static int     seed;                                    /* of the child; 0: the first that runs, without an adversary */
+static int     seed;                                    /* of the child; 0: the first child, without an adversary */
 
 static void open_report(void) {
     all = (report *)mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!CHECK(all != MAP_FAILED)) exit(1);
 }
 
-/* Runs the function in children with seeds 1 to n. A GPU has no schedules to choose from: there once is enough. */
+/* Runs the function in children with seeds 1 to n. A GPU has no schedules to choose: it runs the function once. */
 static void run_seeds(int n, const char *lazy, void (*function)(void)) {
     char text[16];
     if (!on_cpu_device()) n = 1;
@@ -70,7 +69,7 @@ static void start_kernel(words w, const char *name, gpuexec_stream s, gpuexec_pt
     gpuexec_launch(gpuexec_kernel_get(w.mod, name), s, gpuexec_grid(BLOCKS, THREADS, 0), GPUEXEC_ARGS(out, work, me));
 }
 
-/* 1 if the first n words are what they should be. */
+/* Returns 1 if the first n words are `want`. */
 static int run_kernel(words w, const char *name, int n, int want) {
     int i, good = 1;
     memset(w.out, 0, WORDS * sizeof *w.out);
@@ -81,14 +80,14 @@ static int run_kernel(words w, const char *name, int n, int want) {
     return good;
 }
 
-/* The words lie in pinned memory, that both devices see. */
+/* The words are in pinned memory, which both devices see. */
 static int run_meet(words w, const char *name) {
     words other = open_words(1);
     memset(w.out, 0, 2 * sizeof *w.out);
     memset(w.work, 0, 4 * sizeof *w.work);
     start_kernel(w, name, w.s, w.out_at, w.work_at, 0);
     start_kernel(other, name, other.s, w.out_at, w.work_at, 1);
-    gpuexec_stream_wait_stream(w.s, other.s);                                 /* with lazy streams both start at once */
+    gpuexec_stream_wait_stream(w.s, other.s);                        /* with lazy streams both start at the same time */
     CHECK_OK(gpuexec_stream_sync(w.s));
     return w.out[0] == 1 && w.out[1] == 1;
 }
@@ -156,7 +155,7 @@ TEST_ALONE(a_seed_is_a_schedule) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Host code. Each returns whether its result was right. */
+   Host code. Each function returns whether its result was right. */
 
 static const gpuexec_stream_desc non_blocking = { 0, 1, 0, 0 };
 
@@ -174,7 +173,7 @@ static host open_host(void) {
     return h;
 }
 
-/* The host reads what a copy brings, and has not waited for it. */
+/* The host reads the destination of a copy without waiting for it. */
 static int read_too_early(host h, int right) {
     int got;
     gpuexec_fill32(h.a, h.d, 7, 1);
@@ -185,7 +184,7 @@ static int read_too_early(host h, int right) {
     return got == 7;
 }
 
-/* The host writes into a pinned buffer that a copy still has to read. */
+/* The host writes to a pinned buffer while a copy still has to read it. */
 static int reused_too_early(host h, int right) {
     *h.p = 1;
     gpuexec_copy_in(h.a, h.d, h.w.out, 4);
@@ -197,7 +196,7 @@ static int reused_too_early(host h, int right) {
     return *h.p == 1;
 }
 
-/* A stream reads what another writes, and does not wait for it. */
+/* A stream reads data that another stream writes, and does not wait for it. */
 static int streams_apart(host h, int right) {
     gpuexec_fill32(h.a, h.d, 7, 1);
     if (right) gpuexec_stream_wait_stream(h.b, h.a);
@@ -206,7 +205,7 @@ static int streams_apart(host h, int right) {
     return *h.p == 7;
 }
 
-/* The same, and in the end the host waits for everything. */
+/* The same, but finally the host waits for everything. */
 static int streams_apart_then_all(host h, int right) {
     gpuexec_fill32(h.a, h.d, 7, 1);
     if (right) gpuexec_stream_wait_stream(h.b, h.a);
@@ -215,7 +214,7 @@ static int streams_apart_then_all(host h, int right) {
     return *h.p == 7;
 }
 
-/* A stream that is not ordered with the legacy stream reads what the legacy stream writes. */
+/* A stream that does not synchronise with the legacy stream reads data that the legacy stream writes. */
 static int apart_from_legacy(host h, int right) {
     gpuexec_fill32(gpuexec_stream_legacy(h.w.ctx), h.d, 7, 1);
     gpuexec_copy_out(right ? h.w.s : h.a, h.w.out, h.d, 4);
@@ -223,7 +222,7 @@ static int apart_from_legacy(host h, int right) {
     return *h.p == 7;
 }
 
-/* The driver's synchronous fills and copies may return before the device is done. */
+/* The driver's synchronous fills and copies can return before the device has finished. */
 static int fill_that_returns(host h, int right) {
     int (*fill)(gpuexec_ptr, unsigned, size_t);
     void *symbol = gpuexec_driver_symbol("cuMemsetD32", 3020);
@@ -251,8 +250,8 @@ static int copy_that_returns(host h, int right) {
     return *h.p == 7;
 }
 
-/* Memory is given back on a stream that does not wait for the one that still uses it: an error, and
-   the last of the process. */
+/* Memory is freed on a stream that does not wait for the stream that still uses it: an error, and the last call of
+   the process. */
 static int freed_too_early(host h, int right) {
     int (*take)(gpuexec_ptr *, size_t, struct CUstream_st *), (*give)(gpuexec_ptr, struct CUstream_st *);
     void *symbol = gpuexec_driver_symbol("cuMemAllocAsync", 11020);
@@ -298,11 +297,11 @@ TEST_ALONE(lazy_streams_find_what_is_missing_in_host_code) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Correct programs end, though nothing that they wait for is a call that waits. */
+   Correct programs finish, even if they wait without a call that waits. */
 
 static void say(void *flag) { *(volatile int *)flag = 1; }
 
-static void wait_by_asking(void) {
+static void wait_by_queries(void) {
     host h = open_host();
     gpuexec_event e;
     volatile int said = 0;
@@ -313,14 +312,14 @@ static void wait_by_asking(void) {
     e = gpuexec_stream_record(h.a, NULL);
     while (gpuexec_event_query(e) == GPUEXEC_NOT_READY) { }
     gpuexec_copy_out(h.b, h.w.out, h.d, 4);
-    while (*h.p != 8) { }                                                     /* nothing but time makes this start */
+    while (*h.p != 8) { }                                                     /* only time makes this start */
     gpuexec_stream_host_function(h.b, say, (void *)(uintptr_t)&said);
     while (!said) { }
     *h.p = 0;
     h.w.work[0] = 0;
-    /* on a GPU, one that is first asked for beside a spinning one waits for it */
+    /* on a GPU, a first query next to a spinning kernel waits for it */
     CHECK(gpuexec_kernel_get(h.w.mod, "set").id);
-    start_kernel(h.w, "wait", h.a, h.w.out_at, h.w.work_at, 0);        /* waits for the next, which is not waited for */
+    start_kernel(h.w, "wait", h.a, h.w.out_at, h.w.work_at, 0); /* waits for the next kernel, for which no call waits */
     start_kernel(h.w, "set", h.b, h.w.out_at, h.w.work_at, 0);
     CHECK_OK(gpuexec_stream_sync(h.a));
     CHECK_EQ(*h.p, 1);
@@ -331,9 +330,9 @@ static void wait_by_asking(void) {
     gpuexec_shutdown();
 }
 
-TEST_ALONE(who_asks_or_only_looks_gets_an_answer_too) {
+TEST_ALONE(queries_alone_make_progress) {
     adversaries("0", "1", "4");
-    CHECK(run_child(wait_by_asking));
+    CHECK(run_child(wait_by_queries));
     adversaries("1", "1", "1");
-    CHECK(run_child(wait_by_asking));
+    CHECK(run_child(wait_by_queries));
 }

@@ -1,6 +1,6 @@
-/* Kernels of tests/unit/schedules.c: each once as it should be (name_right), and once with one thing left out
-   (name_wrong). All take words of 0 to write results and words of 0 to work with. Compiled, as those of kernels/, for
-   all drivers from 11.4:
+/* Kernels of tests/unit/schedules.c: each in a correct variant (name_right), and in one with an omission (name_wrong).
+   All take zeroed words for results and zeroed words to work with. Compiled, like those of kernels/, for all drivers
+   since 11.4:
        nvcc -ptx -arch=compute_75 tests/unit/schedules.cu -o tests/unit/schedules.ptx
        sed -i 's|^\.version .*|.version 7.0|; s|^\.target .*|.target sm_70|' tests/unit/schedules.ptx */
 #define BOTH(name) \
@@ -40,7 +40,7 @@ KERNEL(double_buffer)
 }
 BOTH(double_buffer)
 
-/* The second barrier of a loop is missing: the next round's value comes before all have read this one's. */
+/* The second barrier of a loop is missing: the next round's value is written before all have read this one. */
 KERNEL(broadcast)
 {
     __shared__ int s;
@@ -55,7 +55,7 @@ KERNEL(broadcast)
 }
 BOTH(broadcast)
 
-/* Lanes of a warp exchange values through shared memory, after they went apart. */
+/* Lanes of a warp exchange values through shared memory after they diverged. */
 KERNEL(lanes_apart)
 {
     __shared__ int s[128];
@@ -69,7 +69,7 @@ KERNEL(lanes_apart)
 }
 BOTH(lanes_apart)
 
-/* The same when nothing took them apart, as written for GPUs whose warps went in lockstep. */
+/* The same without divergence, as written for GPUs whose warps ran in lockstep. */
 KERNEL(lanes_together)
 {
     __shared__ int s[128];
@@ -80,7 +80,7 @@ KERNEL(lanes_together)
 }
 BOTH(lanes_together)
 
-/* One block makes a value, the others use it and do not wait for its flag. */
+/* One block writes a value, the others use it and do not wait for its flag. */
 KERNEL(no_wait)
 {
     if (threadIdx.x) return;
@@ -96,7 +96,7 @@ KERNEL(no_wait)
 }
 BOTH(no_wait)
 
-/* They wait, but the fence between value and flag is missing. */
+/* They wait, but the fence between the value and the flag is missing. */
 KERNEL(no_fence)
 {
     if (threadIdx.x) return;
@@ -113,7 +113,7 @@ KERNEL(no_fence)
 }
 BOTH(no_fence)
 
-/* The last block to come adds up what all have left; without a fence before they say that they have come. */
+/* The last block to arrive adds the values of all blocks; without a fence before they report their arrival. */
 KERNEL(last_block)
 {
     if (threadIdx.x) return;
@@ -139,7 +139,7 @@ KERNEL(lock)
 }
 BOTH(lock)
 
-/* A plain read and write where an atomic addition should be. */
+/* A plain read and write instead of an atomic addition. */
 KERNEL(count)
 {
     if (right) atomicAdd(out, 1);
@@ -147,7 +147,7 @@ KERNEL(count)
 }
 BOTH(count)
 
-/* Two devices meet, and one does not wait. */
+/* Two devices synchronise with each other, and one does not wait. */
 KERNEL(meet)
 {
     if (blockIdx.x || threadIdx.x) return;
@@ -160,13 +160,13 @@ KERNEL(meet)
 }
 BOTH(meet)
 
-/* Nothing is wrong with this one, but its result is the order of its threads. */
+/* This kernel is correct, but its result is the order of its threads. */
 extern "C" __global__ void order(int *out, int *work, int me)
 {
     out[atomicAdd(work, 1)] = blockIdx.x * 128 + threadIdx.x;
 }
 
-/* Waits until work[0] is not 0; sets it. */
+/* Waits until work[0] is not 0, and sets it. */
 extern "C" __global__ void wait(int *out, int *work, int me) {
     while (!SEEN(work[0])) { }
     out[0] = 1;

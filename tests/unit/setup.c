@@ -1,7 +1,7 @@
-/* setup.c - starting, stopping, and what a program can bring along: logger, allocator, trace. */
+/* setup.c - starting, stopping, and the options of a program: logger, allocator, trace. */
 #include "../test.h"
 
-/* A small program that uses every kind of object and leaves all of them behind. 1 if everything worked. */
+/* A small program that uses every kind of object and closes none of them. Returns 1 if everything worked. */
 static int use_everything(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
@@ -18,7 +18,7 @@ static int use_everything(void) {
     return gpuexec_stream_sync(s) == GPUEXEC_OK && h && h[0] == 7 && h[63] == 7;
 }
 
-/* Everything that a logger was told. */
+/* Everything that a logger received. */
 typedef struct record { char text[20000]; size_t length; int calls, errors, warnings, traces, broken; } record;
 
 static void keep(void *user, gpuexec_log_level level, const char *text) {
@@ -28,13 +28,13 @@ static void keep(void *user, gpuexec_log_level level, const char *text) {
     if (level == GPUEXEC_LOG_ERROR) r->errors++;
     if (level == GPUEXEC_LOG_WARNING) r->warnings++;
     if (level == GPUEXEC_LOG_TRACE) r->traces++;
-    if (n == 0 || text[n - 1] != '\n') r->broken++;                /* not one complete message */
+    if (n == 0 || text[n - 1] != '\n') r->broken++;                /* not a complete message */
     if (n >= sizeof r->text - r->length) n = sizeof r->text - r->length - 1;
     memcpy(r->text + r->length, text, n);
     r->text[r->length += n] = 0;
 }
 
-/* What `action` writes to stderr. */
+/* Returns what `action` writes to stderr. */
 static char *stderr_of(void (*action)(void)) {
     static char text[40000];
     FILE *file = tmpfile();
@@ -87,7 +87,7 @@ TEST(the_driver) {
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 0) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT", "the version for \"cuLaunchKernel\" is 0",
                "12000 for 12.0");
-    CHECK_OK(gpuexec_take_error());                                /* questions */
+    CHECK_OK(gpuexec_take_error());                                /* queries latch nothing */
 }
 
 TEST(setup_after_the_first_use_is_too_late) {
@@ -108,7 +108,7 @@ TEST(setup_twice_is_too_late) {
     CHECK_REFUSED(gpuexec_setup(NULL), GPUEXEC_TOO_LATE, "gpuexec_setup");
 }
 
-/* After a failed setup another one can be tried in the same process. */
+/* After a setup that failed, another one can be tried in the same process. */
 TEST(setup_again_after_a_failure) {
     gpuexec_setup_desc desc = { 0 };
     desc.driver_path = "/no/such/libcuda.so.1";
@@ -125,7 +125,7 @@ TEST(shutdown_and_start_again) {
     gpuexec_kernel  fn;
     gpuexec_ptr     p;
     int i;
-    gpuexec_shutdown();                                            /* of nothing */
+    gpuexec_shutdown();                                            /* there is nothing to shut down */
     for (i = 0; i < 3; i++) {
         ctx = gpuexec_context_open(0, NULL);
         s   = gpuexec_stream_create(ctx, NULL);
@@ -138,7 +138,7 @@ TEST(shutdown_and_start_again) {
         gpuexec_shutdown();
         gpuexec_shutdown();
         CHECK(!gpuexec_ok(ctx) && !gpuexec_ok(s) && !gpuexec_ok(e) && !gpuexec_ok(mod) && !gpuexec_ok(fn));
-        ctx = gpuexec_context_open(0, NULL);                     /* a new life: the old handles are still stale in it */
+        ctx = gpuexec_context_open(0, NULL);                     /* after a new start the old handles are still stale */
         later = gpuexec_stream_create(ctx, NULL);
         CHECK(gpuexec_ok(later));
         CHECK(later.id != s.id);
@@ -168,7 +168,7 @@ TEST(shutdown_waits_for_work) {
     free(h);
 }
 
-TEST(the_logger_is_told_every_failure) {
+TEST(the_logger_gets_every_failure) {
     static record r;
     gpuexec_setup_desc desc = { 0 };
     gpuexec_context ctx;
@@ -178,7 +178,7 @@ TEST(the_logger_is_told_every_failure) {
     desc.log_user = &r;
     CHECK_OK(gpuexec_setup(&desc));
     CHECK(use_everything());
-    CHECK_EQ(r.calls, 0);                                          /* silence when nothing fails */
+    CHECK_EQ(r.calls, 0);                                          /* no messages when nothing fails */
     ctx = gpuexec_context_open(0, NULL);
     gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL);
     CHECK_EQ(r.errors, 1);
@@ -216,12 +216,12 @@ static void keep_lines(void *user, gpuexec_log_level level, const char *text) {
     size_t n = strlen(text);
     (void)user;
     (void)level;
-    lines_broken += n == 0 || strchr(text, '\n') != text + n - 1;      /* one line, whole */
+    lines_broken += n == 0 || strchr(text, '\n') != text + n - 1;      /* one complete line */
     if (lines_bytes + n >= sizeof lines) return;
     memcpy(lines + lines_bytes, text, n + 1);
     lines_bytes += n;
 }
-TEST(the_trace_tells_arguments) {
+TEST(the_trace_shows_arguments) {
     gpuexec_setup_desc desc = { 0 };
     gpuexec_stream_desc first = { 0, 1, -1, 0 };
     gpuexec_context ctx;
@@ -254,7 +254,7 @@ TEST(the_trace_tells_arguments) {
     CHECK_TEXT(lines, wanted);
     CHECK_EQ(lines_broken, 0);
 }
-/* However long the path of the caller is. */
+/* For a caller's path of any length. */
 TEST(every_message_of_the_logger_is_a_line) {
     static char where[2000];
     gpuexec_setup_desc desc = { 0 };
@@ -271,7 +271,7 @@ TEST(every_message_of_the_logger_is_a_line) {
         where[n] = 0;
         ctx = gpuexec_context_open_at(where, 0, NULL);
         CHECK(gpuexec_alloc_at(where, ctx, 100) != 0);
-        CHECK_OK(gpuexec_shutdown());                              /* tells of both */
+        CHECK_OK(gpuexec_shutdown());                              /* reports both */
         CHECK_OK(gpuexec_setup(&desc));
     }
     CHECK_TEXT(lines, "leak: a context, made at ppp", "leak: 100 bytes of device memory");
@@ -308,12 +308,12 @@ TEST_ALONE(the_environment_can_be_ignored) {
     setenv("GPUEXEC_DRIVER", "/no/such/driver.so", 1);
     CHECK_STRING(stderr_of(run_it_without_environment), "");
     gpuexec_shutdown();
-    CHECK_EQ(gpuexec_device_count(), 0);                           /* not ignored: it is tried, and alone */
+    CHECK_EQ(gpuexec_device_count(), 0);                           /* not ignored: only this path is tried */
     CHECK_TEXT(gpuexec_error_text(), "/no/such/driver.so", "GPUEXEC_DRIVER");
     free(path);
 }
 
-TEST_ALONE(nothing_is_printed_unasked) {
+TEST_ALONE(nothing_is_printed_by_default) {
     CHECK_STRING(stderr_of(run_it), "");
 }
 
@@ -345,7 +345,7 @@ TEST(every_allocation_goes_through_the_users_function_and_comes_back) {
     CHECK_OK(gpuexec_setup(&desc));
     CHECK(use_everything());
     ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL);       /* failed handles hold texts */
+    gpuexec_module_load_file(ctx, "no/such/file.ptx", NULL);       /* failed handles keep texts */
     gpuexec_module_load(ctx, ".version 6.0\n.target sm_70\n.address_size 64\nnonsense", 0, NULL);
     gpuexec_take_error();
     CHECK(c.calls > 0);
@@ -354,8 +354,8 @@ TEST(every_allocation_goes_through_the_users_function_and_comes_back) {
     CHECK_EQ(c.live, 0);
 }
 
-/* Each allocation of the library fails once: no crash, no leak, the text says what was wanted,
-   and the next run works. */
+/* Each allocation of the library fails once: no crash, no leak, the text says what the memory was for, and the
+   next run works. */
 TEST(each_allocation_fails_once) {
     counter c = { 0, 0, 0, PTHREAD_MUTEX_INITIALIZER };
     gpuexec_setup_desc desc = { 0 };
@@ -374,7 +374,7 @@ TEST(each_allocation_fails_once) {
             CHECK_EQ(gpuexec_error_detail()->result, GPUEXEC_OUT_OF_HOST_MEMORY);
             CHECK_TEXT(gpuexec_error_text(), "memory");
         }
-        worked = c.calls < n;                                      /* this one was not reached: all have failed once */
+        worked = c.calls < n;                                      /* this call was not reached: all have failed once */
         gpuexec_take_error();
         gpuexec_shutdown();
         if (!CHECK_EQ(c.live, 0)) break;
@@ -409,14 +409,14 @@ TEST(the_leak_report) {
     CHECK_EQ(r.calls, 0);
     gpuexec_shutdown();
     CHECK_TEXT(r.text, "12345", "54321", "stream", "event", "module", "context");
-    for (i = 0; i < 6; i++) {                                     /* the place of each */
+    for (i = 0; i < 6; i++) {                                     /* the place of each object */
         snprintf(where, sizeof where, "setup.c:%d", leak_line + i);
         CHECK_TEXT(r.text, where);
     }
     CHECK_EQ(r.broken, 0);
 }
 
-/* Each message ends in its newline, also one with a path that is longer than the library's lines. */
+/* Each message ends in a newline, even one with a path that is longer than the library's lines. */
 static int lines_without_end;
 static void look_at_the_end(void *user, gpuexec_log_level level, const char *text) {
     (void)user;

@@ -1,4 +1,4 @@
-/* stream.c - queues of work: order within one, overlap and waiting between several. */
+/* stream.c - streams: order within one, overlap and waits between several. */
 #include "../test.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4 };
@@ -33,7 +33,7 @@ TEST(a_stream_is_busy_until_its_work_is_done) {
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
     test_sleep_ms(20);
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
-    CHECK_OK(gpuexec_take_error());                              /* "not ready" is an answer, not a failure */
+    CHECK_OK(gpuexec_take_error());                              /* "not ready" is a result, not a failure */
     CHECK_EQ(s.host[0], 0);
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(stream));
@@ -42,7 +42,7 @@ TEST(a_stream_is_busy_until_its_work_is_done) {
     CHECK_EQ(s.host[WORDS - 1], 1);
 }
 
-/* x = (x + 1) on the device, 500 times, each reading what the one before wrote. */
+/* x = (x + 1) on the device, 500 times; each kernel reads the result of the previous one. */
 TEST(work_of_a_stream_runs_in_order) {
     setting s = begin();
     gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL);
@@ -54,7 +54,7 @@ TEST(work_of_a_stream_runs_in_order) {
     CHECK_EQ(s.host[WORDS - 1], 499 * 500 / 2);
 }
 
-/* While one stream is held at the gate another one works and finishes. */
+/* While one stream is held at the gate, another one works and finishes. */
 TEST(streams_overlap) {
     setting s = begin();
     gpuexec_stream held = gpuexec_stream_create(s.ctx, NULL), other = gpuexec_stream_create(s.ctx, NULL);
@@ -109,7 +109,7 @@ TEST(the_legacy_stream_is_one_handle) {
     CHECK_OK(gpuexec_stream_sync(legacy));
 }
 
-/* a -> event -> b, the classic of two streams. */
+/* a -> event -> b, the classic case of two streams. */
 TEST(a_stream_waits_for_an_event_of_another) {
     setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = make_stream(s.ctx, 1, 0);
@@ -128,7 +128,7 @@ TEST(a_stream_waits_for_an_event_of_another) {
     CHECK_EQ(s.host[WORDS - 1], 10);
 }
 
-/* The wait is for the record that was last when it was queued: one made later does not count. */
+/* The wait applies to the last record before it was enqueued: a later record does not count. */
 TEST(waiting_for_an_event_means_its_last_record) {
     setting s = begin();
     gpuexec_stream a = make_stream(s.ctx, 1, 0), b = make_stream(s.ctx, 1, 0);
@@ -139,7 +139,7 @@ TEST(waiting_for_an_event_means_its_last_record) {
     CHECK_OK(gpuexec_stream_wait_event(b, e));
     gate_close(s.gate, a);
     CHECK_OK(gpuexec_event_record(e, a));
-    CHECK_OK(gpuexec_stream_sync(b));                            /* would hang otherwise */
+    CHECK_OK(gpuexec_stream_sync(b));                            /* it would otherwise hang */
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(a));
 }
@@ -158,7 +158,7 @@ TEST(adopting_a_native_stream) {
     CHECK_OK(gpuexec_stream_sync(adopted));
     CHECK_OK(gpuexec_stream_destroy(adopted));
     CHECK(!gpuexec_ok(adopted));
-    CHECK_OK(add_to(&s, own, 1));                                /* the stream itself stays */
+    CHECK_OK(add_to(&s, own, 1));                                /* the stream itself stays valid */
     CHECK_OK(gpuexec_stream_sync(own));
     CHECK_MADE(legacy);
     CHECK_EQ((uintptr_t)gpuexec_stream_native(legacy), 1);
@@ -166,7 +166,7 @@ TEST(adopting_a_native_stream) {
     CHECK_OK(gpuexec_stream_sync(legacy));
 }
 
-/* Destroying ends the handle; the work still runs. */
+/* Destroying a stream closes the handle; the work still runs. */
 TEST(destroying_a_busy_stream) {
     setting s = begin();
     gpuexec_stream stream = make_stream(s.ctx, 1, 0);
@@ -193,7 +193,7 @@ TEST(context_sync_waits_for_all_streams) {
     CHECK_OK(gpuexec_stream_query(b));
 }
 
-/* Handles of many streams stay apart, also when their slots are used again. */
+/* Handles of many streams stay distinct, also when their slots are reused. */
 TEST(many_streams) {
     enum { count = 100 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -211,7 +211,7 @@ TEST(many_streams) {
     for (i = 0; i < count; i++) CHECK(!gpuexec_ok(first[i]) && gpuexec_ok(second[i]));
 }
 
-/* ---- one stream after another, functions of the host, priorities ---- */
+/* ---- waits between streams, host functions, priorities ---- */
 
 TEST(a_stream_waits_for_another) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -225,7 +225,7 @@ TEST(a_stream_waits_for_another) {
     gpuexec_fill_now(ctx, q, 0, 8 << 20);
     for (i = 0; i < 20; i++) gpuexec_fill32(a, p, (uint32_t)i, 2 << 20);
     CHECK_OK(gpuexec_stream_wait_stream(b, a));
-    CHECK_OK(gpuexec_copy(b, q, p, 8 << 20));                        /* sees the last fill, without the host waiting */
+    CHECK_OK(gpuexec_copy(b, q, p, 8 << 20));                       /* sees the last fill, without a wait on the host */
     CHECK_OK(gpuexec_copy_out(b, &got, q + (8 << 20) - 4, 4));
     CHECK_OK(gpuexec_stream_sync(b));
     CHECK_EQ(got, 19);
@@ -234,7 +234,7 @@ TEST(a_stream_waits_for_another) {
     CHECK_REFUSED(gpuexec_stream_wait_stream(a, (gpuexec_stream){ 0 }), GPUEXEC_BAD_HANDLE, "the other stream");
 }
 
-/* Once warm, the driver is called to record and to wait, and for nothing else. */
+/* After a warm-up, the only driver calls are the record and the wait. */
 static char calls[4000];
 static void keep_calls(void *user, gpuexec_log_level level, const char *text) {
     const char *name = strstr(text, "cu");
@@ -252,14 +252,14 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
     desc.log = keep_calls;
     CHECK_OK(gpuexec_setup(&desc));
     ctx[0] = gpuexec_context_open(0, NULL);
-    ctx[1] = gpuexec_context_create(0, NULL);                        /* as another device's */
+    ctx[1] = gpuexec_context_create(0, NULL);                        /* like that of another device */
     a = gpuexec_stream_create(ctx[0], NULL);
     b = gpuexec_stream_create(ctx[0], NULL);
     other = gpuexec_stream_create(ctx[1], NULL);
     calls[0] = 0;
     CHECK_OK(gpuexec_stream_wait_stream(a, b));
     CHECK_OK(gpuexec_stream_wait_stream(b, other));
-    CHECK_TEXT(calls, "cuEventCreate", "cuCtxPushCurrent");          /* the first of each context */
+    CHECK_TEXT(calls, "cuEventCreate", "cuCtxPushCurrent");          /* the first event of each context */
     for (i = 0; i < 3; i++) {
         if (i == 1) {
             CHECK_OK(gpuexec_context_push(ctx[1]));
@@ -288,13 +288,12 @@ TEST(waiting_for_a_stream_makes_no_event_each_time) {
     CHECK_OK(gpuexec_stream_sync(a));
 }
 
-/* Functions of the host: in order with the work around them, each with its own pointer, and
-   later work waits for them. */
+/* Host functions: in order with the work around them, each with its own pointer; later work waits for them. */
 typedef struct note { uint32_t *host; uint32_t seen; int order; } note;
-static int notes;                                                    /* written by one stream's functions only */
+static int notes;                                                    /* only the functions of one stream write it */
 static void take_note(void *user) {
     note *n = (note *)user;
-    test_sleep_ms(2);                                                /* the stream is held for that time */
+    test_sleep_ms(2);                                                /* holds the stream for that time */
     n->seen = n->host[0];
     n->order = ++notes;
 }
@@ -315,23 +314,23 @@ TEST(functions_of_the_host) {
     CHECK_OK(gpuexec_stream_sync(stream));
     for (i = 0; i < count; i++) {
         CHECK_EQ(n[i].order, i + 1);
-        CHECK_EQ(n[i].seen, i + 1);                    /* the copy before it was done, the one after it had not begun */
+        CHECK_EQ(n[i].seen, i + 1);              /* the copy before it had finished, the one after it had not started */
     }
     CHECK_REFUSED(gpuexec_stream_host_function(stream, NULL, n), GPUEXEC_BAD_ARGUMENT, "the function is NULL");
 }
 
-/* Every priority asked for is read back as the nearest in the context's range. */
+/* Every requested priority is read back as the nearest one in the context's range. */
 TEST(priorities_are_clamped_and_read_back) {
-    static const int asked[] = { -1000000, -3, -1, 0, 1, 1000000 };
+    static const int requested[] = { -1000000, -3, -1, 0, 1, 1000000 };
     setting s = begin();
     int least = 99, greatest = 99;
     size_t i;
     CHECK_OK(gpuexec_context_get_priorities(s.ctx, &least, &greatest));
-    for (i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-        gpuexec_stream stream = make_stream(s.ctx, (int)i & 1, asked[i]);
+    for (i = 0; i < sizeof requested / sizeof requested[0]; i++) {
+        gpuexec_stream stream = make_stream(s.ctx, (int)i & 1, requested[i]);
         gpuexec_stream_info info;
         CHECK_OK(gpuexec_stream_get_info(stream, &info));
-        CHECK_EQ(info.priority, asked[i] < greatest ? greatest : asked[i] > least ? least : asked[i]);
+        CHECK_EQ(info.priority, requested[i] < greatest ? greatest : requested[i] > least ? least : requested[i]);
         CHECK_EQ(info.non_blocking, i & 1);
         CHECK_EQ(info.device, 0);
         CHECK_EQ(info.adopted, 0);
@@ -354,14 +353,14 @@ TEST(what_a_stream_is) {
     CHECK_TEXT(gpuexec_error_text(), "info is NULL");
     gpuexec_stream_destroy(own);
     CHECK_RESULT(gpuexec_stream_get_info(own, &info), GPUEXEC_STALE_HANDLE);
-    CHECK_EQ(info.device, 0);                                        /* nothing of a former answer stays */
+    CHECK_EQ(info.device, 0);                                        /* no value of an earlier query remains */
     CHECK_OK(gpuexec_take_error());
 }
 
 /* ---- the per-thread default stream ---- */
 
 typedef struct worker { setting *s; gpuexec_stream stream; uint32_t got; } worker;
-static void *works_on_its_own_stream(void *arg) {                    /* while another thread's is held at the gate */
+static void *works_on_its_own_stream(void *arg) {                /* while another thread's stream is held at the gate */
     worker *w = (worker *)arg;
     CHECK_OK(gpuexec_stream_query(w->stream));
     CHECK_OK(add_to(w->s, w->stream, 3));
@@ -388,7 +387,7 @@ TEST(the_per_thread_stream) {
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
     w = (worker){ &s, stream, 0 };
     CHECK_EQ(pthread_create(&thread, NULL, works_on_its_own_stream, &w), 0);
-    pthread_join(thread, NULL);                                      /* would hang if it were the same stream */
+    pthread_join(thread, NULL);                                      /* would hang on the same stream */
     CHECK_EQ(w.got, 3);
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
     CHECK_OK(add_to(&s, legacy, 4));                                 /* the legacy stream waits for it */
@@ -402,7 +401,7 @@ TEST(the_per_thread_stream) {
     CHECK(!gpuexec_ok(stream));
 }
 
-/* It takes part in everything: events, waits, copies, fills, functions of the host. */
+/* It works with everything: events, waits, copies, fills, host functions. */
 TEST(work_on_the_per_thread_stream) {
     setting s = begin();
     gpuexec_stream stream = gpuexec_stream_per_thread(s.ctx), other = make_stream(s.ctx, 1, 0);
@@ -420,9 +419,9 @@ TEST(work_on_the_per_thread_stream) {
     CHECK_EQ(n.seen, 7);
 }
 
-/* ---- the busy kernel: x = a x + c, so many times ---- */
+/* ---- the busy kernel: repeats x = a x + c ---- */
 
-/* Destroyed in the middle of its work: all of it is done, and so is the copy behind it. */
+/* Destroyed in the middle of its work: all of it completes, including the copy after it. */
 TEST(destroying_a_stream_in_the_middle_of_a_kernel) {
     enum { n = 4096, rounds = 2000 };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
@@ -470,7 +469,7 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
         if (i == 0) gate = gate_make(c[0], mod);
     }
     h = (uint32_t *)gpuexec_alloc_pinned(c[0], BYTES);
-    for (k = 0; k < 2; k++) {       /* through pinned memory: device 0 writes, device 1 reads, by event and by stream */
+    for (k = 0; k < 2; k++) {    /* via pinned memory: device 0 writes, device 1 reads; after an event, then a stream */
         memset(h, 0, BYTES);
         gate.word[0] = 0;
         gate_close(gate, s[0]);
@@ -481,7 +480,7 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
         else {
             e = gpuexec_stream_record(s[0], NULL);
             CHECK_OK(gpuexec_stream_wait_event(s[1], e));
-            CHECK_OK(gpuexec_event_destroy(e));                      /* the wait stays */
+            CHECK_OK(gpuexec_event_destroy(e));                      /* the wait remains enqueued */
         }
         CHECK_OK(gpuexec_copy_in(s[1], p[1], h, BYTES));
         CHECK_OK(gpuexec_launch(fn[1], s[1], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[1], by[1], n)));

@@ -1,5 +1,5 @@
-/* threads.c - the same objects used by many threads at once; also run under the thread sanitizer (make SAN=thread),
-   which makes them slow: TEST_ROUNDS=2 in the environment then is enough instead of 20. */
+/* threads.c - many threads use the same objects at once; also run under the thread sanitizer (make SAN=thread), which
+   makes these tests slow: TEST_ROUNDS=2 in the environment, instead of 20, is then enough. */
 #include "../test.h"
 
 #include <sched.h>
@@ -9,10 +9,10 @@ enum { THREADS = 8, ROUNDS = 25, WORDS = 1000 };
 typedef struct worker {
     gpuexec_context ctx;
     gpuexec_module  mod;                               /* shared */
-    gpuexec_kernel  kernel;                            /* shared: "add", or what the test says */
-    gpuexec_stream  stream;                            /* shared, or {0}: the worker makes its own */
+    gpuexec_kernel  kernel;                            /* shared: "add", or the test's kernel */
+    gpuexec_stream  stream;                            /* shared, or {0}: the worker creates one */
     uint32_t        number;
-    int             wrong;                             /* words that were not right */
+    int             wrong;                             /* words with wrong values */
     gpuexec_result  worst;
     char            text[500];
 } worker;
@@ -28,7 +28,7 @@ static void note(worker *w, gpuexec_result r) {
     snprintf(w->text, sizeof w->text, "%s", gpuexec_error_text());
 }
 
-/* Allocates, copies in, adds three times, copies out, checks, frees; again and again with other values. */
+/* Allocates, copies in, adds three times, copies out, checks, frees; repeatedly, with other values. */
 static void *work(void *user) {
     worker *w = (worker *)user;
     gpuexec_stream own = { 0 }, s;
@@ -84,7 +84,7 @@ TEST(eight_threads_on_one_stream) {
     run_workers(w, work);
 }
 
-/* Every thread begins with nothing: the first of them starts the library, the others find it started. */
+/* Every thread starts without objects: the first one starts the library, the others find it started. */
 static void *begin_and_work(void *user) {
     worker *w = (worker *)user;
     w->ctx = gpuexec_context_open(0, NULL);
@@ -104,7 +104,7 @@ TEST(eight_threads_start_the_library_at_once) {
     run_workers(w, begin_and_work);
 }
 
-/* Makes and destroys objects and asks for stale ones: the tables of handles are what is tried here. */
+/* Creates and destroys objects and queries stale ones, to test the tables of handles. */
 static void *churn(void *user) {
     worker *w = (worker *)user;
     gpuexec_stream s[16];
@@ -139,8 +139,8 @@ TEST(eight_threads_make_and_destroy) {
     run_workers(w, churn);
 }
 
-/* The same kernel of a fresh module, asked for by all at once: one handle. Meanwhile each has a module of its own,
-   whose kernels come and go. */
+/* All threads get the same kernel of a new module at once: there must be one handle. Meanwhile each has a separate
+   module, whose kernels are created and destroyed. */
 static int waiting_to_get;
 static void *get_together(void *user) {
     worker *w = (worker *)user;
@@ -168,8 +168,7 @@ TEST(eight_threads_get_the_same_kernel) {
     }
 }
 
-/* Different amounts of shared memory above 48 KiB for one kernel at once: the opt-in of one must
-   not take another's away. */
+/* Different sizes of shared memory above 48 KiB for one kernel at once: no opt-in may lower another one. */
 static void *launch_with_shared(void *user) {
     worker *w = (worker *)user;
     gpuexec_stream s = gpuexec_stream_create(w->ctx, NULL);
@@ -192,7 +191,7 @@ TEST(eight_threads_raise_the_shared_memory) {
     make_workers(w, 0);
     CHECK_OK(gpuexec_device_get_info(0, &d));
     if (d.shared_per_block_optin < 64 * 1024) SKIP("this device has less than 64 KiB of shared memory per block");
-    for (round = 0; round < rounds_wanted(); round++) {                       /* a fresh kernel, not opted in yet */
+    for (round = 0; round < rounds_wanted(); round++) {                       /* a new kernel, not opted in yet */
         gpuexec_module mod = gpuexec_module_load_file(w[0].ctx, "kernels/faults.ptx", NULL);
         for (i = 0; i < THREADS; i++) w[i].kernel = gpuexec_kernel_get(mod, "fill_dynamic_shared");
         run_workers(w, launch_with_shared);
@@ -200,8 +199,7 @@ TEST(eight_threads_raise_the_shared_memory) {
     }
 }
 
-/* ---- everything at once: 32 threads, each of which begins elsewhere in the list of what can be
-   done; a trace is on ---- */
+/* ---- everything at once: 32 threads, each starting at another entry of the list of operations, traced ---- */
 
 enum { CROWD = 32, LAPS = 2 };
 typedef struct crowd {
@@ -214,7 +212,7 @@ typedef struct crowd {
 } crowd;
 typedef struct one { const crowd *all; uint32_t number, done; } one;
 
-/* n words of its own in that context, added to on that stream. */
+/* Adds to n new words in that context, on that stream. */
 static void add_up(gpuexec_context ctx, gpuexec_kernel add, gpuexec_stream s, uint32_t by) {
     uint32_t out[64] = { 0 }, n = 64, i;
     gpuexec_ptr p = gpuexec_alloc(ctx, sizeof out);
@@ -241,7 +239,7 @@ static void in_a_context_of_its_own(one *me) {
     gpuexec_context ctx = me->number % 2 ? gpuexec_context_open(0, NULL) : gpuexec_context_create(0, NULL);
     gpuexec_module mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     add_up(ctx, gpuexec_kernel_get(mod, "add"), gpuexec_stream_create(ctx, NULL), me->number);
-    CHECK(gpuexec_alloc(ctx, 64) != 0);                          /* its end is the context's */
+    CHECK(gpuexec_alloc(ctx, 64) != 0);                          /* freed with the context */
     CHECK_OK(gpuexec_context_close(ctx));
     CHECK(!gpuexec_ok(mod));
 }
@@ -254,7 +252,7 @@ static void events(one *me) {
     gpuexec_event e = gpuexec_event_create(me->all->ctx, NULL), f;
     CHECK_OK(gpuexec_event_record(e, me->all->stream));
     f = gpuexec_stream_record(me->all->stream, NULL);
-    CHECK_OK(gpuexec_event_record(me->all->event, me->all->stream));     /* one that all record */
+    CHECK_OK(gpuexec_event_record(me->all->event, me->all->stream));     /* one event that all threads record */
     CHECK_OK(gpuexec_stream_wait_event(gpuexec_stream_per_thread(me->all->ctx), me->all->event));
     CHECK_OK(gpuexec_event_sync(f));
     CHECK_OK(gpuexec_event_query(e));
@@ -277,7 +275,7 @@ static void pushes(one *me) {
 static void failures(one *me) {
     char name[40];
     gpuexec_kernel k;
-    const gpuexec_stream none = { 0 };           /* a wait for the shared one would return it */
+    const gpuexec_stream none = { 0 };           /* a wait for the shared stream would return it */
     snprintf(name, sizeof name, "none_of_%u", me->number);
     k = gpuexec_kernel_get(me->all->mod, name);
     CHECK_TEXT(gpuexec_error_text(), name, "\"add\"");
@@ -319,7 +317,7 @@ static void addresses(one *me) {
     CHECK_OK(gpuexec_free(p));
     CHECK_OK(gpuexec_free_pinned(pinned));
 }
-static void barriers(one *me) {               /* a broken one is told by every wait in its context: so in another one */
+static void barriers(one *me) {   /* every wait in its context reports a broken barrier: so it has a separate context */
     gpuexec_context ctx = gpuexec_context_create(0, NULL);
     gpuexec_barrier own = gpuexec_barrier_create(&ctx, 1, NULL);
     CHECK(gpuexec_barrier_address(own, 0) != gpuexec_barrier_address(me->all->barrier, 0));
@@ -350,8 +348,8 @@ TEST(a_crowd_does_everything_at_once) {
     pthread_t threads[CROWD];
     one ones[CROWD];
     crowd all;
-    /* A GPU makes one context after the other, in a sixth of a second each: there half as many
-       threads go once round. */
+    /* A GPU creates one context after the other, in a sixth of a second each: there half as many threads make one
+       round. */
     const uint32_t threads_here = on_cpu_device() ? CROWD : CROWD / 2;
     uint32_t i;
     all.laps = on_cpu_device() ? LAPS : 1;
@@ -375,7 +373,7 @@ TEST(a_crowd_does_everything_at_once) {
     CHECK_OK(gpuexec_context_close(all.ctx));
 }
 
-/* Threads come and go; what each of them kept for itself goes with it. */
+/* Threads start and end; their records are freed with them. */
 static void *fail_and_leave(void *user) {
     worker *w = (worker *)user;
     if (gpuexec_error_text()[0] != 0) w->wrong++;
@@ -392,9 +390,9 @@ TEST(many_short_threads) {
     CHECK_OK(gpuexec_take_error());
 }
 
-/* --- what a thread latched is found by others --------------------------------------------------------------------- */
+/* --- failures that other threads report --------------------------------------------------------------------------- */
 
-enum { TOO_MANY_THREADS = 100000 };                          /* in a block, for every device */
+enum { TOO_MANY_THREADS = 100000 };                          /* per block, for every device */
 typedef struct failing {
     gpuexec_context ctx;
     gpuexec_module  mod;
@@ -415,7 +413,7 @@ static failing fail_set_up(void) {
     CHECK_MADE(f.mod);
     return f;
 }
-/* Enqueues something on the stream that is refused, each way by another call. */
+/* Enqueues work that is refused, in a different way for each value. */
 static gpuexec_result refused(const failing *f) {
     static const gpuexec_event no_event = { 0 };
     static const gpuexec_stream no_stream = { 0 };
@@ -427,7 +425,7 @@ static gpuexec_result refused(const failing *f) {
     case BY_LAUNCH:        return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, TOO_MANY_THREADS, 0),
                                                  GPUEXEC_NO_ARGS);
     case BY_LATCH:
-        gpuexec_kernel_get(f->mod, "no_such_kernel");      /* latched, and the launch, which is right, refused for it */
+        gpuexec_kernel_get(f->mod, "no_such_kernel");      /* latched; the launch itself is right, but refused */
         return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     case BY_COPY_IN:       return gpuexec_copy_in(f->stream, 0, bytes, sizeof bytes);
     case BY_COPY_OUT_2D:   return gpuexec_copy_out_2d(f->stream, bytes, 8, 0, 8, 8, 1);
@@ -472,14 +470,14 @@ TEST(a_wait_returns_what_was_refused_on_another_thread) {
         CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
         CHECK_TEXT(gpuexec_error_text(), "another thread met it; this call reports it: gpuexec_stream_sync at ",
                    "threads.c:");
-        CHECK_OK(gpuexec_stream_sync(f.stream));             /* the next one has nothing to return */
+        CHECK_OK(gpuexec_stream_sync(f.stream));             /* the next wait has nothing to return */
         CHECK_OK(gpuexec_take_error());                      /* and nothing is latched here */
         in_a_thread(fail_and_end, &f);
         CHECK(gpuexec_context_sync(f.ctx) != GPUEXEC_OK);
         CHECK_TEXT(gpuexec_error_text(), "this call reports it: gpuexec_context_sync at ");
         CHECK_OK(gpuexec_context_sync(f.ctx));
     }
-    CHECK_OK(gpuexec_shutdown());                            /* all were reported */
+    CHECK_OK(gpuexec_shutdown());                            /* all failures were reported */
 }
 TEST(what_a_thread_has_taken_marks_no_stream) {
     failing f = fail_set_up();
@@ -504,12 +502,12 @@ TEST(two_streams_of_one_failure) {
     g.stream = gpuexec_stream_create(f.ctx, NULL);
     CHECK_RESULT(refused(&f), GPUEXEC_BAD_LAUNCH);
     CHECK_RESULT(refused(&g), GPUEXEC_BAD_LAUNCH);
-    /* takes the thread's failure, and so both streams' */
+    /* takes the thread's failure, and with it both streams' */
     CHECK_RESULT(gpuexec_stream_sync(f.stream), GPUEXEC_BAD_LAUNCH);
     CHECK_OK(gpuexec_stream_sync(g.stream));
     CHECK_OK(gpuexec_shutdown());
 }
-TEST(shutdown_reports_what_nobody_took) {
+TEST(shutdown_reports_failures_that_were_not_taken) {
     failing f = fail_set_up();
     in_a_thread(fail_and_end, &f);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
@@ -519,7 +517,7 @@ TEST(shutdown_reports_what_nobody_took) {
     f = fail_set_up();
     f.how = BY_LATCH;
     in_a_thread(fail_and_end, &f);
-    CHECK_OK(gpuexec_stream_destroy(f.stream));              /* the stream goes, the failure does not */
+    CHECK_OK(gpuexec_stream_destroy(f.stream));              /* the stream is destroyed, the failure is still there */
     CHECK_OK(gpuexec_context_close(f.ctx));
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_NOT_FOUND);
 }
@@ -551,7 +549,7 @@ static void *fail_dry(void *user) {
     CHECK(refused((const failing *)user) != GPUEXEC_OK);
     return NULL;
 }
-/* Each allocation of the thread that fails is refused, too: with no memory for a text, the mark says that much. */
+/* Each allocation of the failing thread also fails: without memory for a text, the mark still reports the refusal. */
 TEST(a_refusal_is_reported_without_memory) {
     gpuexec_setup_desc desc = { 0 };
     int left, without_text = 0, with_text = 0;
@@ -587,15 +585,15 @@ TEST(without_the_latch_waits_return_their_own_failures) {
     CHECK_RESULT(gpuexec_event_sync(no_event), GPUEXEC_BAD_HANDLE);
     CHECK_RESULT(gpuexec_context_sync(no_context), GPUEXEC_BAD_HANDLE);
     CHECK_RESULT(refused(&f), GPUEXEC_BAD_LAUNCH);
-    CHECK_OK(gpuexec_stream_sync(f.stream));                 /* the launch has returned it already */
+    CHECK_OK(gpuexec_stream_sync(f.stream));                 /* the launch has already returned it */
     in_a_thread(fail_and_end, &f);
     CHECK_OK(gpuexec_stream_sync(f.stream));
     CHECK_OK(gpuexec_shutdown());
 }
 
-/* --- threads that end during gpuexec_shutdown, and calls of others beside gpuexec_setup --------------------------- */
+/* --- threads that end during gpuexec_shutdown, and calls of others during gpuexec_setup --------------------------- */
 
-static int blocks;                                           /* of the allocator below that live */
+static int blocks;                                           /* allocated by the allocator below */
 static void *count_blocks(void *user, void *p, size_t bytes) {
     (void)user;
     if (!p) __atomic_add_fetch(&blocks, 1, __ATOMIC_RELAXED);
@@ -610,7 +608,7 @@ static void *fail_then_end(void *user) {
     int i;
     for (i = 0; i < e->failures; i++) gpuexec_context_open(-1 - i, NULL);
     pthread_barrier_wait(e->both);
-    return NULL;                                             /* beside the shutdown */
+    return NULL;                                             /* during the shutdown */
 }
 TEST(threads_end_during_shutdown) {
     int round, i;
@@ -646,7 +644,7 @@ static void *use_without_the_driver(void *user) {
         CHECK_OK(gpuexec_params_destroy(p));
         CHECK(gpuexec_params_add(p, GPUEXEC_INT, &value) == GPUEXEC_STALE_HANDLE);
         CHECK(gpuexec_take_error() != GPUEXEC_OK);
-        if (e->failures) gpuexec_device_count();             /* starts the library, and may be the first */
+        if (e->failures) gpuexec_device_count();             /* starts the library, possibly as the first */
     }
     return NULL;
 }

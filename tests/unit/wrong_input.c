@@ -1,13 +1,10 @@
-/* wrong_input.c - what users do wrong, and machines that are not as hoped: every text names the thing, the numbers and
-   the cure. */
+/* wrong_input.c - errors of users, and unusual machines: every error text names the object, the numbers and the
+   cure. */
 #include "../test.h"
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* The call fails with this result, its message has all of these texts, and a cure is given. Takes the failure. */
-
-/* The same for a maker's handle. */
 
 static const char *number(unsigned long long n) {
     static char text[8][32];
@@ -17,7 +14,7 @@ static const char *number(unsigned long long n) {
     return t;
 }
 
-/* Nothing that was refused has done harm: a launch works. */
+/* Refused calls have no effect: a launch still works. */
 static void check_that_it_still_works(const setting *s) {
     uint32_t by = 3, n = 1024, word = 0;
     gpuexec_fill(s->stream, s->data, 0, 4096);
@@ -55,7 +52,7 @@ TEST_ALONE(environment_to_nowhere) {
     CHECK_CURE();
 }
 
-/* A program without a GPU: what was tried, and both cures: the driver, or the CPU device. */
+/* A program without a GPU: the libraries tried, and both cures: the driver, or the CPU device. */
 TEST_ALONE(no_driver_at_all) {
     gpuexec_setup_desc desc = { 0 };
     desc.ignore_environment = 1;
@@ -64,7 +61,7 @@ TEST_ALONE(no_driver_at_all) {
     CHECK_CURE();
 }
 
-/* Makes a shared library from C source in a fresh directory, and gives its path; NULL without a compiler. */
+/* Compiles a shared library from C source in a new directory, and returns its path; NULL without a compiler. */
 static const char *make_library(const char *source, const char *options) {
     static char path[100], command[500];
     const char *cc = getenv("CC");
@@ -93,17 +90,17 @@ static void remove_library(const char *path) {
     rmdir(dir);
 }
 
-/* A driver in name only: every entry point answers ANSWER, except those that say how old it is. */
+/* A fake driver: every entry point returns ANSWER, except those that report its version. */
 static const char fake_driver[] =
     "#include <string.h>\n"
     "#ifndef LACKS\n"
     "#define LACKS \"\"\n"
     "#endif\n"
-    "#ifndef TOLD\n"
-    "#define TOLD 0\n"
+    "#ifndef VERSION_RESULT\n"
+    "#define VERSION_RESULT 0\n"
     "#endif\n"
     "static int any(void) { return ANSWER; }\n"
-    "int cuDriverGetVersion(int *v) { *v = VERSION; return STUB ? 34 : TOLD; }\n"
+    "int cuDriverGetVersion(int *v) { *v = VERSION; return STUB ? 34 : VERSION_RESULT; }\n"
     "int cuInit(unsigned f) { (void)f; return ANSWER; }\n"
     "#if VERSION >= 11030\n"
     "static int find(const char *name, void **p) {\n"
@@ -121,7 +118,7 @@ static const char fake_driver[] =
 
 static void try_fake_driver(const char *options, gpuexec_result wanted, const char *text1, const char *text2) {
     const char *path = make_library(fake_driver, options);
-    if (!path) SKIP("no C compiler to make a library with");
+    if (!path) SKIP("no C compiler on this machine");
     CHECK_REFUSED(setup_with(path), wanted, text1, text2);
     CHECK_CURE();
     remove_library(path);
@@ -142,17 +139,17 @@ TEST_ALONE(driver_that_lacks_a_function) {
 
 static void try_driver_without_a_version(const char *options, const char *text) {
     const char *path = make_library(fake_driver, options);
-    if (!path) SKIP("no C compiler to make a library with");
+    if (!path) SKIP("no C compiler on this machine");
     CHECK_REFUSED(setup_with(path), GPUEXEC_DRIVER_ERROR, "does not tell its version");
     CHECK_CURE();
     CHECK_TEXT(gpuexec_error_text(), text);
     CHECK(!strstr(gpuexec_error_text(), "0.0") && !strstr(gpuexec_error_text(), "lacks"));
     remove_library(path);
 }
-TEST_ALONE(driver_that_fails_to_tell_its_version) {
-    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DTOLD=999", "cuDriverGetVersion answered");
+TEST_ALONE(driver_that_fails_to_report_its_version) {
+    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DVERSION_RESULT=999", "cuDriverGetVersion answered");
 }
-TEST_ALONE(driver_that_tells_no_version) {
+TEST_ALONE(driver_that_reports_no_version) {
     try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeds, but gives none");
 }
 
@@ -165,7 +162,7 @@ TEST_ALONE(the_real_toolkits_stub) {
 
 TEST_ALONE(a_library_that_is_no_driver) {
     const char *path = make_library("int nothing_of_cuda(void) { return 0; }\n", "");
-    if (!path) SKIP("no C compiler to make a library with");
+    if (!path) SKIP("no C compiler on this machine");
     CHECK_REFUSED(setup_with(path), GPUEXEC_NO_DRIVER, path);
     CHECK_CURE();
     remove_library(path);
@@ -191,7 +188,7 @@ TEST(broken_ptx) {
     check_that_it_still_works(&s);
 }
 
-/* Every error of a long log is in the text. */
+/* The text has every error of a long log. */
 TEST(a_long_log_is_complete) {
     enum { lines = 300 };
     static char ptx[40000];
@@ -209,7 +206,7 @@ TEST(a_long_log_is_complete) {
         if (strstr(log, line)) found++;
     }
     CHECK(found >= 1);
-    if (found < lines) {                              /* a compiler may give up early, but then it says so at the end */
+    if (found < lines) {                            /* a compiler may give up early, but then reports that at the end */
         CHECK_TEXT(log, "error");
         CHECK(log && (strstr(log, "fatal") || strstr(log, "aborted")));
     }
@@ -222,7 +219,7 @@ TEST(ptx_too_new) {
     CHECK_NOT_MADE(gpuexec_module_load(s.ctx, ".version 99.9\n.target sm_70\n.address_size 64\n"
                                        ".visible .entry k() { ret; }\n", 0, NULL), GPUEXEC_IMAGE_TOO_NEW, "99.9");
     CHECK_CURE();
-    if (driver / 10 == 1300) CHECK_TEXT(gpuexec_error_text(), "9.0");            /* the highest that CUDA 13.0 takes */
+    if (driver / 10 == 1300) CHECK_TEXT(gpuexec_error_text(), "9.0");   /* the highest version that CUDA 13.0 accepts */
     CHECK_TEXT(gpuexec_error_text(), ".version");
 }
 
@@ -299,7 +296,7 @@ TEST(unknown_kernel) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_module none;
     CHECK_NOT_MADE(gpuexec_kernel_get(s.mod, "addd"), GPUEXEC_NOT_FOUND, "addd", "unit.ptx");
-    /* those that exist */
+    /* the existing kernels */
     CHECK_TEXT(gpuexec_error_text(), "nothing", "gate", "add", "count", "bump", "where", "with_static_shared");
     CHECK_NOT_MADE(gpuexec_kernel_get(s.mod, NULL), GPUEXEC_BAD_ARGUMENT, "NULL");
     CHECK(!gpuexec_ok(gpuexec_kernel_get(s.mod, "")));
@@ -383,7 +380,7 @@ TEST(blocks_and_grids_out_of_limits) {
     d.grid_z = 1;
     d.grid_x = 0x80000000u;
     CHECK_REFUSED(count_with(&s, fn, d), GPUEXEC_BAD_LAUNCH, "count", "2147483648", "2147483647");
-    /* not wrapped around to a small one */
+    /* not truncated to a small one */
     CHECK_REFUSED(count_with(&s, fn, gpuexec_grid_for(((size_t)1 << 40) + 1, 256)), GPUEXEC_BAD_LAUNCH, "count");
     CHECK_REFUSED(count_with(&s, fn, gpuexec_grid_for(100, 0)), GPUEXEC_BAD_LAUNCH, "count");
     check_that_it_still_works(&s);
@@ -461,14 +458,13 @@ TEST(stale_handles) {
     check_that_it_still_works(&s);
 }
 
-/* The compiler keeps the types apart; a binding of another language may not. */
-/* A slot's ids are used up after 2^22 objects: none of them comes again. */
+/* A slot's ids are used up after 2^22 objects, and are never reused. */
 static unsigned slot_of(gpuexec_params p) { return (unsigned)(p.id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
 TEST(stale_handles_stay_stale) {
     gpuexec_params first = gpuexec_params_create(), last, next;
     unsigned slot = slot_of(first), i;
     CHECK_OK(gpuexec_params_destroy(first));
-    gxi_slot_at(slot)->generation = 0x3FFFFE;                    /* as if it had been made and destroyed so often */
+    gxi_slot_at(slot)->generation = 0x3FFFFE;            /* as if an object had been created and destroyed that often */
     last = gpuexec_params_create();
     CHECK_MADE(last);
     CHECK_EQ(slot_of(last), slot);
@@ -480,7 +476,7 @@ TEST(stale_handles_stay_stale) {
         CHECK(!gpuexec_ok(first) && !gpuexec_ok(last));
         CHECK_OK(gpuexec_params_destroy(next));
     }
-    /* begins with fresh slots, behind the last generation of all */
+    /* starts with new slots, after the last generation of all */
     gpuexec_shutdown();
     for (i = 0; i < 3; i++) {
         next = gpuexec_params_create();
@@ -492,6 +488,7 @@ TEST(stale_handles_stay_stale) {
     gpuexec_take_error();
 }
 
+/* The C compiler checks the types; a binding of another language may not. */
 TEST(handles_of_the_wrong_kind) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_event   event = gpuexec_event_create(s.ctx, NULL), stream_as_event;
@@ -528,7 +525,7 @@ TEST(handles_that_were_never_made) {
     gpuexec_stream  no_stream = { 0 };
     gpuexec_event   no_event = { 0 };
     CHECK_FAILED(gpuexec_stream_sync(no_stream), GPUEXEC_BAD_HANDLE, "stream", "never");
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_");         /* the cure: who makes one */
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_");         /* the cure: the calls that create one */
     CHECK_REFUSED(gpuexec_launch(s.kernel, no_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE,
                   "stream", "never");
     CHECK_REFUSED(gpuexec_launch(no_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_BAD_HANDLE,
@@ -540,13 +537,13 @@ TEST(handles_that_were_never_made) {
     check_that_it_still_works(&s);
 }
 
-/* Any number may stand in a handle that was not initialised. */
+/* A handle that was not initialised can contain any number. */
 TEST(garbage_handles) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_stream g;
     uint32_t seed = 77;
     int i;
-    for (i = 0; i < 64; i++) {                                   /* one bit away from a good one */
+    for (i = 0; i < 64; i++) {                                   /* one bit different from a valid one */
         gpuexec_result r;
         g.id = s.stream.id ^ ((uint64_t)1 << i);
         CHECK(!gpuexec_ok(g));
@@ -573,7 +570,7 @@ TEST_ALONE_MULTI(objects_of_two_devices) {
     gpuexec_stream  stream;
     gpuexec_event   event;
     uint32_t        by = 1, n = 1;
-    setenv("SIMGPU_DEVICES", "2", 1);                            /* the CPU device has as many as it is told to have */
+    setenv("SIMGPU_DEVICES", "2", 1);                            /* SIMGPU_DEVICES sets the number of CPU devices */
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     s      = set_up(UNIT_PTX, "add", 4096);
     other  = gpuexec_context_open(1, NULL);
@@ -612,7 +609,7 @@ TEST(descs_that_were_not_zeroed) {
     CHECK_NOT_MADE(gpuexec_stream_create(s.ctx, &stream), GPUEXEC_BAD_ARGUMENT, "gpuexec_stream_desc", "zero");
     CHECK_NOT_MADE(gpuexec_event_create(s.ctx, &event), GPUEXEC_BAD_ARGUMENT, "gpuexec_event_desc", "zero");
     memset(&stream, 0, sizeof stream);
-    stream.end_canary = 1;                                       /* only the end, as by a struct that is too short */
+    stream.end_canary = 1;                                       /* only the end, as with a struct that is too short */
     CHECK_NOT_MADE(gpuexec_stream_create(s.ctx, &stream), GPUEXEC_BAD_ARGUMENT, "gpuexec_stream_desc", "zero");
     check_that_it_still_works(&s);
 }
@@ -644,7 +641,7 @@ static void use_the_parents_cuda(void) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FORKED);
     CHECK_EQ(gpuexec_device_count(), 0);
     gpuexec_stream_destroy(parents.stream);
-    gpuexec_shutdown();                                          /* no crash, no harm to the parent */
+    gpuexec_shutdown();                                          /* no crash, and no effect on the parent */
 }
 
 TEST_ALONE(a_forked_child) {
@@ -653,7 +650,7 @@ TEST_ALONE(a_forked_child) {
     check_that_it_still_works(&parents);
 }
 
-/* The other way round is fine: nothing was used before the fork. */
+/* The reverse order works: nothing was used before the fork. */
 static void use_cuda(void) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     check_that_it_still_works(&s);
@@ -668,15 +665,13 @@ TEST_ALONE(a_child_of_a_process_that_did_not_use_cuda) {
 /* ---------------------------------------------------------------------------------------------------------------------
    Memory. */
 
-/* The machine's end, not the program's: the failed allocation is told at the end, the launch that would have used it
-   never ran. */
-/* Nothing was started, so a child may: the start of this process failed. */
+/* The parent failed to start and has nothing, so a child may start. */
 static gpuexec_params parents_block;
 static void start_after_all(void) {
     CHECK_MADE(parents_block);
     CHECK_OK(gpuexec_params_destroy(parents_block));
     CHECK_EQ(gpuexec_device_count(), 0);
-    /* until gpuexec_setup is called again, as in the parent */
+    /* until gpuexec_setup is called again, which applies to the parent as well */
     CHECK_RESULT(gpuexec_error_detail()->result, GPUEXEC_NO_DRIVER);
     CHECK_OK(gpuexec_setup(NULL));
     CHECK(gpuexec_device_count() > 0);
@@ -691,9 +686,10 @@ TEST_ALONE(a_child_of_a_process_whose_start_failed) {
     CHECK_OK(gpuexec_params_destroy(parents_block));
     CHECK_OK(gpuexec_setup(NULL));
     gpuexec_shutdown();
-    CHECK(run_child(still_forked));                              /* the driver has no shutdown */
+    CHECK(run_child(still_forked));                              /* no shutdown of the driver */
 }
 
+/* The failed allocation is reported at the end, and the launch that would have used the memory never ran. */
 TEST(out_of_memory) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     size_t  total = 0, free_bytes = 0, wanted;
@@ -727,7 +723,7 @@ TEST(wrong_frees) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_ptr p = gpuexec_alloc(s.ctx, 1000);
     char       *h = (char *)gpuexec_alloc_pinned(s.ctx, 1000);
-    CHECK_FAILED(gpuexec_free(p + 256), GPUEXEC_BAD_ARGUMENT, "256", "1000");   /* inside of an allocation: which one */
+    CHECK_FAILED(gpuexec_free(p + 256), GPUEXEC_BAD_ARGUMENT, "256", "1000"); /* inside an allocation: says which */
     CHECK_OK(gpuexec_free(p));
     CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "free");
     CHECK_FAILED(gpuexec_free(0x1234500), GPUEXEC_BAD_ARGUMENT, "0x1234500");
@@ -737,7 +733,7 @@ TEST(wrong_frees) {
     check_that_it_still_works(&s);
 }
 
-/* 4096 bytes: what a driver refuses to the byte. It may round other sizes up. */
+/* 4096 bytes, where a driver refuses a copy that is one byte too long. It can round up other sizes. */
 TEST(copies_past_the_end) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_ptr p = gpuexec_alloc(s.ctx, 4096);
@@ -747,7 +743,7 @@ TEST(copies_past_the_end) {
     CHECK_REFUSED(gpuexec_copy_in(s.stream, p + 4000, host, 101), GPUEXEC_BAD_ARGUMENT, "101", "4096");
     CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     CHECK_REFUSED(gpuexec_fill32(s.stream, p, 0, 1025), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    /* times 4 wraps around */
+    /* times 4 overflows */
     CHECK_REFUSED(gpuexec_fill32(s.stream, p, 0, ((size_t)1 << 62) + 1), GPUEXEC_BAD_ARGUMENT, "bytes");
     CHECK_REFUSED(gpuexec_copy(s.stream, p, s.data, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     CHECK_REFUSED(gpuexec_copy(s.stream, s.data, p, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
@@ -773,7 +769,7 @@ TEST(copies_from_and_to_nowhere) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   Errors in kernels. They arrive with a later call, CUDA is over for the process, and the first text is told again. */
+   Errors in kernels. A later call returns them, CUDA is unusable in the process, and the first text is repeated. */
 
 static gpuexec_kernel fault(const setting *s, const char *name) {
     return gpuexec_kernel_get(gpuexec_module_load_file(s->ctx, FAULTS_PTX, NULL), name);
@@ -806,7 +802,7 @@ static void check_that_cuda_is_over(const setting *s, int driver_result, const c
     again = gpuexec_context_open(0, NULL);
     CHECK(!gpuexec_ok(again) || gpuexec_alloc(again, 64) == 0);
     gpuexec_take_error();
-    gpuexec_free(s->data);                                       /* clean-up comes through */
+    gpuexec_free(s->data);                                       /* clean-up still works */
     gpuexec_module_unload(s->mod);
     gpuexec_stream_destroy(s->stream);
     gpuexec_context_close(s->ctx);
@@ -846,7 +842,7 @@ TEST_ALONE(shared_memory_out_of_bounds) {
     check_that_cuda_is_over(&s, 715, "CUDA_ERROR_ILLEGAL_INSTRUCTION");
 }
 
-/* The device says on stdout or stderr which assertion failed: kept from the screen here. */
+/* The device prints on stdout or stderr which assertion failed; the test captures that. */
 TEST_ALONE(failed_assert) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_kernel fn = fault(&s, "assert_positive");
@@ -873,7 +869,7 @@ TEST_ALONE(failed_assert) {
     check_that_cuda_is_over(&s, 710, "CUDA_ERROR_ASSERT");
 }
 
-/* Another thread, which did nothing wrong, is told what happened. */
+/* Another thread, which made no error, gets the failure. */
 static void *use_it_elsewhere(void *user) {
     const setting *s = (const setting *)user;
     uint32_t by = 1, n = 1;
@@ -892,7 +888,7 @@ TEST_ALONE(a_sticky_error_on_another_thread) {
     pthread_join(thread, NULL);
 }
 
-/* What found its way here from people who tried the library. */
+/* Errors that were found by people who tried the library. */
 
 TEST_ALONE(the_text_names_the_last_launch) {
     setting s = set_up(UNIT_PTX, "add", 4096);
@@ -903,7 +899,7 @@ TEST_ALONE(the_text_names_the_last_launch) {
     CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at tests/unit/wrong_input.c:");
 }
 
-/* A launch's place is only noted: when its library was closed since, the text does without. */
+/* A launch records only a pointer to its place: after its library is unloaded, the text omits the place. */
 TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -941,11 +937,11 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
     text = strdup(gpuexec_error_text());
     CHECK_TEXT(text, "(illegal address)", "; freed last: ", "4194307 bytes", "4194305 bytes", made, freed,
                "; of those that live, made last: 4194309 bytes");
-    CHECK(strstr(text, "4194304 bytes") == NULL);                /* the last four are enough */
+    CHECK(strstr(text, "4194304 bytes") == NULL);                /* the last four must be enough */
     free(text);
 }
 
-TEST_ALONE(shutdown_tells_what_nobody_asked_for) {
+TEST_ALONE(shutdown_reports_a_fault_without_a_sync) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_KERNEL_FAILED);
@@ -985,8 +981,8 @@ TEST(copies_past_the_end_of_pinned_memory) {
     CHECK_OK(gpuexec_free_pinned(pinned));
 }
 
-/* Allocations fail from some point on, until even the text of a failure cannot be kept: still nothing
-   says that all is well. */
+/* Allocations fail from some point on, until even a failure's text cannot be stored: still no call reports
+   success. */
 static gpuexec_result launch_once(void) {
     uint32_t by = 1, n = 1;
     gpuexec_context ctx    = gpuexec_context_open(0, NULL);
