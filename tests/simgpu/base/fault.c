@@ -1,5 +1,5 @@
-/* fault.c - what stopped a kernel, and where: the first fault of a grid, in words. Whoever executes a part of a kernel
-   may meet one, so nothing here calls another file. */
+/* fault.c - the text of a grid's first fault: what stopped the kernel, and where. Any code that executes part of a
+   kernel may raise one, so this file calls no other. */
 #include "code.h"
 #include <stdarg.h>
 
@@ -43,7 +43,7 @@ void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fa
     sim_warp_moved(w);
 }
 
-/* Who is where, a few groups of lanes at the same instruction. */
+/* Where the threads are: a few groups of lanes, each at the same instruction. */
 static const char *whereabouts(const struct sim_block *b, char *text, size_t size)
 {
     int n = 0, groups = 0;
