@@ -1,5 +1,5 @@
 /* program.c - a user's file, in the common part of C99 and C++11. With -DGPUEXEC_IMPLEMENTATION or
-   -DGPUEXEC_STATIC it is a whole program by itself. */
+   -DGPUEXEC_STATIC it is a whole program. */
 #include "../../gpuexec.h"
 #include "../../gpuexec.h"                       /* including it twice does no harm */
 #include <stdio.h>

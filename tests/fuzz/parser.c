@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t bytes;
     if (!text) return 0;
     if (size) memcpy(text, data, size);
-    /* contains its length, so it is read from a file, whose end is known */
+    /* contains its length: loaded from a file, since only a file has a known end */
     if (size >= 8 && memcmp(data, "SIMLINK2", 8) == 0) load_file(data, size);
     else (void)load(text);
     FUZZ_CHECK(!cuLinkCreate_v2(5, options, values, &state), "a link state");

@@ -138,15 +138,15 @@ template <class Call> static auto watched(int line, const char *what, Call call)
 }
 #define WATCHED(call) watched(__LINE__, #call, [&] { return call; })
 
-static void gives(int line, const char *what, gpuexec_result got, gpuexec_result wanted)
+static void returns(int line, const char *what, gpuexec_result got, gpuexec_result wanted)
 {
     if (got != wanted) {
         fail(line, "%s returned %s, not %s; the last failure is:\n%s", what, gpuexec_result_name(got),
              gpuexec_result_name(wanted), gpuexec_error_text());
     }
 }
-#define GIVES(call, wanted) gives(__LINE__, #call, WATCHED(call), wanted)
-#define OK(call)            GIVES(call, GPUEXEC_OK)
+#define RETURNS(call, wanted) returns(__LINE__, #call, WATCHED(call), wanted)
+#define OK(call)            RETURNS(call, GPUEXEC_OK)
 
 template <class Handle> static Handle made(int line, const char *what, Handle handle)
 {
@@ -269,7 +269,7 @@ static void before_the_runtime()
 {
     static expectation e;
     unsigned result[N];
-    snprintf(place, sizeof place, "before the runtime begins");
+    snprintf(place, sizeof place, "before the runtime starts");
     gpuexec_stream s = MADE(gpuexec_stream_create(w.ctx, NULL));
     gpuexec_ptr p = MADE(gpuexec_alloc(w.ctx, BYTES));
     step first = next_step(QUICK);
@@ -301,7 +301,7 @@ static void add_theirs(int at, const char *name, cudaStream_t stream)
 
 static void open_epoch(int number, bool runtime_first)
 {
-    snprintf(place, sizeof place, "epoch %d, which %s begins", number, runtime_first ? "the runtime" : "gpuexec");
+    snprintf(place, sizeof place, "epoch %d, started by %s", number, runtime_first ? "the runtime" : "gpuexec");
     CHECK(current() == NULL);
     if (runtime_first) {
         RUNTIME(cudaFree(0));
@@ -871,7 +871,7 @@ static void contexts(int round)
     OK(gpuexec_context_close(attached));
     CHECK(current() == before);
 
-    snprintf(place, sizeof place, "round %d, the context apart", round);
+    snprintf(place, sizeof place, "round %d, the separate context", round);
     int entered = 0;
     GPUEXEC_CONTEXT_SCOPE(w.apart) {
         entered = 1;
@@ -968,13 +968,13 @@ static void refusals(int round)
 
     // By gpuexec: the runtime's last error stays clean, which WATCHED checks.
     const gpuexec_dims wide = gpuexec_grid(1, 4096, 0), large = gpuexec_grid(1, 32, 1 << 24);
-    GIVES(gpuexec_launch(w.busy, on.ours, wide, m.device, (int)N, 1u, 1u, 1), GPUEXEC_BAD_LAUNCH);
-    GIVES(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
-    GIVES(gpuexec_launch(w.adopted_advance, on.ours, large, m.device, (int)N, 1u, 1u, 1), GPUEXEC_BAD_LAUNCH);
-    GIVES(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
+    RETURNS(gpuexec_launch(w.busy, on.ours, wide, m.device, (int)N, 1u, 1u, 1), GPUEXEC_BAD_LAUNCH);
+    RETURNS(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
+    RETURNS(gpuexec_launch(w.adopted_advance, on.ours, large, m.device, (int)N, 1u, 1u, 1), GPUEXEC_BAD_LAUNCH);
+    RETURNS(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
     CHECK(WATCHED(gpuexec_alloc(w.ctx, too_much)) == 0);
-    GIVES(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
-    GIVES(gpuexec_free(m.device), GPUEXEC_BAD_ARGUMENT);             // the runtime allocated it
+    RETURNS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    RETURNS(gpuexec_free(m.device), GPUEXEC_BAD_ARGUMENT);             // the runtime allocated it
     RUNTIME(cudaGetLastError());
     still_works(round, "gpuexec's refusals");
     RUNTIME(cudaMemset((void *)m.device, 0, BYTES));                 // it is still valid
@@ -1074,7 +1074,7 @@ static void says(int line, const char *text)
 }
 #define SAYS(text) says(__LINE__, text)
 // Without WATCHED, whose query also returns the kernel's error.
-#define ANSWERS(call, wanted) gives(__LINE__, #call, call, wanted)
+#define UNWATCHED(call, wanted) returns(__LINE__, #call, call, wanted)
 
 static void check_gpuexec_after_a_fault()
 {
@@ -1091,11 +1091,11 @@ static void check_the_end(gpuexec_ptr data)
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     CHECK(cudaMalloc(&p, 64) == cudaErrorIllegalAddress);
     const gpuexec_dims dims = gpuexec_grid(1, 32, 0);
-    ANSWERS(gpuexec_launch(w.busy, w.stream[OURS].ours, dims, data, 1, 1u, 1u, 1), GPUEXEC_KERNEL_FAILED);
-    ANSWERS(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_launch(w.busy, w.stream[OURS].ours, dims, data, 1, 1u, 1u, 1), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
     CHECK(gpuexec_alloc(w.ctx, 64) == 0);
-    ANSWERS(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
-    ANSWERS(gpuexec_context_sync(w.ctx), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_context_sync(w.ctx), GPUEXEC_KERNEL_FAILED);
     CHECK(gpuexec_shutdown() == GPUEXEC_KERNEL_FAILED);              // and closes all handles nevertheless
     CHECK(!gpuexec_ok(w.ctx) && !gpuexec_ok(w.busy) && !gpuexec_ok(w.stream[OURS].ours));
 }
@@ -1118,9 +1118,9 @@ static int fault_runtime()
     snprintf(place, sizeof place, "a fault of the runtime's kernel");
     gpuexec_ptr data = open_for_a_fault();
     store<<<1, 1, 0, w.stream[THEIRS].theirs>>>((unsigned *)16);
-    ANSWERS(gpuexec_stream_sync(w.stream[THEIRS].ours), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_stream_sync(w.stream[THEIRS].ours), GPUEXEC_KERNEL_FAILED);
     check_gpuexec_after_a_fault();
-    ANSWERS(gpuexec_stream_sync(w.stream[OURS].ours), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_stream_sync(w.stream[OURS].ours), GPUEXEC_KERNEL_FAILED);
     check_the_end(data);
     puts("an illegal address in a kernel of the runtime: gpuexec reported it, and the process ended normally");
     return 0;
@@ -1132,10 +1132,10 @@ static int fault_gpuexec()
     gpuexec_ptr data = open_for_a_fault();
     gpuexec_module module = MADE(gpuexec_module_load_file(w.ctx, "kernels/faults.ptx", NULL));
     gpuexec_kernel kernel = MADE(gpuexec_kernel_get(module, "illegal_address"));
-    ANSWERS(gpuexec_launch(kernel, w.stream[OURS].ours, gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS), GPUEXEC_OK);
+    UNWATCHED(gpuexec_launch(kernel, w.stream[OURS].ours, gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS), GPUEXEC_OK);
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
-    ANSWERS(gpuexec_stream_sync(w.stream[OURS].ours), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_stream_sync(w.stream[OURS].ours), GPUEXEC_KERNEL_FAILED);
     check_gpuexec_after_a_fault();
     SAYS("illegal_address");                                         // the kernel's name
     check_the_end(data);
@@ -1171,27 +1171,27 @@ static int reset()
         COMPARE(e, result);
         RUNTIME(cudaDeviceReset());
         if (way == 2) {
-            ANSWERS(gpuexec_shutdown(), GPUEXEC_OK);                 // none of our objects is left to destroy
+            UNWATCHED(gpuexec_shutdown(), GPUEXEC_OK);                 // none of our objects is left to destroy
         } else if (way == 1) {
             const gpuexec_dims dims = gpuexec_grid_for(N, THREADS);
-            ANSWERS(gpuexec_launch(w.busy, s, dims, p, (int)N, 1u, 1u, 1), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_launch(w.busy, s, dims, p, (int)N, 1u, 1u, 1), GPUEXEC_STALE_HANDLE);
             SAYS("destroyed");
-            ANSWERS(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
         } else {
-            ANSWERS(gpuexec_event_destroy(event), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_event_destroy(event), GPUEXEC_STALE_HANDLE);
             SAYS("destroyed");
         }
         CHECK(!gpuexec_ok(w.ctx) && !gpuexec_ok(module) && !gpuexec_ok(w.busy) && !gpuexec_ok(s) && !gpuexec_ok(event));
         if (way != 2) {
-            ANSWERS(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
-            ANSWERS(gpuexec_stream_destroy(s), GPUEXEC_STALE_HANDLE);
-            ANSWERS(gpuexec_module_unload(module), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_stream_destroy(s), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_module_unload(module), GPUEXEC_STALE_HANDLE);
             CHECK(gpuexec_free(p) != GPUEXEC_OK);
-            ANSWERS(gpuexec_context_close(w.ctx), GPUEXEC_STALE_HANDLE);
-            ANSWERS(gpuexec_take_error(), GPUEXEC_OK);
+            UNWATCHED(gpuexec_context_close(w.ctx), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_take_error(), GPUEXEC_OK);
         }
     }
-    ANSWERS(gpuexec_shutdown(), GPUEXEC_OK);
+    UNWATCHED(gpuexec_shutdown(), GPUEXEC_OK);
     RUNTIME(cudaDeviceReset());
     puts("6 resets: handles were stale, and each time both started again");
     return 0;

@@ -199,8 +199,8 @@ bool sim_is_binary(const void *image);                                   /* a cu
                                                                             a fatbin, by its first bytes */
 bool sim_is_host_elf(const void *image);                                 /* not for a GPU; the driver
                                                                             does not know this format */
-void sim_link_remember(int result);                                      /* [lock] a text did not compile: later
-                                                                            links that fail return its result */
+void sim_link_remember(int result);                                      /* [lock] a text did not compile: the
+                                                                            result of later failing links depends on it */
 bool sim_is_linked(const void *image);                                   /* whether cuLinkComplete created it */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);
                                                   /* limit: the number of bytes available */

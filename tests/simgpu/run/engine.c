@@ -211,7 +211,7 @@ static void complete(struct sim_op *op) {
 static void release(struct sim_op *op) { if (--op->waits == 0 && begin(op)) complete(op); }
 
 /* ---- lazy streams: submitted work is held until something needs it: a wait; a needed operation that comes after it; a
-   few queries whether it is done; or, so that all programs progress, until it has been held for long, or everything
+   few completion queries; or, so that all programs progress, until it has been held for long, or everything
    that runs only spins. Markers and events connect work as predecessors and successors and are in the same list, but
    are not held: they complete when their predecessors have. Predecessors are older than their successors, so one pass
    through the list, newest first, finds all work that is needed. It also releases work in that order: where the

@@ -76,7 +76,7 @@ struct sim_op {
     enum sim_op_kind kind;
     bool done, started;
     bool held, wanted;                            /* lazy streams: not released yet; to be released */
-    uint8_t polls;                                /* lazy streams: queries whether it is done */
+    uint8_t polls;                                /* lazy streams: number of completion queries */
     struct sim_op *older, *newer;
     uint64_t held_ns; /* lazy streams: links among the held operations, and since when it is held */
     bool by_caller;                               /* run by the thread that waits for it
