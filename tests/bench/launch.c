@@ -146,7 +146,7 @@ static runtime_function runtime_symbol(void *library, const char *name) {
 }
 static const char *find_runtime(const char *path) {      /* NULL, or why the comparison is not possible */
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!path) return "it was not compiled, which takes nvcc";
+    if (!path) return "it was not compiled (this needs nvcc)";
     if (smoke()) return "it runs on GPUs only";
     if (!library) return dlerror();
     runtime_chevrons_of = runtime_symbol(library, "runtime_chevrons");
@@ -179,7 +179,7 @@ static int peer_begins(peer *p) {         /* 1, with its name and version in say
     p->to = fdopen(to[1], "w");
     p->from = fdopen(from[0], "r");
     if (!started) return 0;
-    if (!fgets(p->says, sizeof p->says, p->from)) strcpy(p->says, "it ended at once");
+    if (!fgets(p->says, sizeof p->says, p->from)) strcpy(p->says, "it exited at once");
     p->says[strcspn(p->says, "\n")] = 0;
     return strncmp(p->says, "ready ", 6) == 0;
 }

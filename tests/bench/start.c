@@ -143,6 +143,6 @@ int main(int argc, char **argv) {
     for (i = 0; i < (runtime ? 3u : 2u); i++)
         printf("| %s | %.1f | %.3f |\n", names[i], contest_time(i) / 1e3, contest_ratio(i, 0));
     if (!runtime) printf("\nskipped: the runtime API: %s\n",
-                         quick ? "it runs on GPUs only" : "it was not compiled, which takes nvcc");
+                         quick ? "it runs on GPUs only" : "it was not compiled (this needs nvcc)");
     return 0;
 }

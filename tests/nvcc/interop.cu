@@ -146,7 +146,7 @@ static void returns(int line, const char *what, gpuexec_result got, gpuexec_resu
     }
 }
 #define RETURNS(call, wanted) returns(__LINE__, #call, WATCHED(call), wanted)
-#define OK(call)            RETURNS(call, GPUEXEC_OK)
+#define OK(call)              RETURNS(call, GPUEXEC_OK)
 
 template <class Handle> static Handle made(int line, const char *what, Handle handle)
 {

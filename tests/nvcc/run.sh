@@ -25,7 +25,7 @@ interop() {
     else skip "interop without cuBLAS, which this toolkit lacks"; fi
     if ! "$nvcc" -std=c++17 -O1 -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra tests/nvcc/interop.cu \
         -o "$out/interop" $blas -ldl -lpthread >"$out/log" 2>&1 || [ -s "$out/log" ]; then
-        bad "interop.cu does not compile without a word"
+        bad "interop.cu does not compile without warnings"
         return
     fi
     passed=$((passed + 1))

@@ -26,7 +26,7 @@ enum sim_type sim_type_named(const char *name)
     return SIM_NOTYPE;
 }
 
-/* ---- the log: a line that finds no memory is lost, never partly there ---- */
+/* ---- the log: without memory a line is lost, never cut ---- */
 
 void sim_log_add(struct sim_log *log, const char *format, ...)
 {
