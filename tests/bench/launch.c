@@ -186,7 +186,7 @@ static int peer_begins(peer *p) {         /* 1, with its name and version in say
 static double peer_burst(peer *p, int count) {
     char line[100];
     if (fprintf(p->to, "%d\n", count) < 0 || fflush(p->to) || !fgets(line, sizeof line, p->from)) {
-        fprintf(stderr, "%s ended\n", p->name);
+        fprintf(stderr, "%s exited\n", p->name);
         exit(1);
     }
     return atof(line);

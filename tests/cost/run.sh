@@ -43,7 +43,7 @@ for what in "freed: $2" "closed: $3"; do
     echo "a million allocations ${what%:*} in ${what#*: } ms, at most 2000 (created in $1)"
     if [ "${what#*: }" -le 2000 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
-echo "a module loaded and unloaded beside 10000 objects: $4 % of the time beside 10, at most 120"
+echo "a module loaded and unloaded among 10000 objects: $4 % of the time among 10, at most 120"
 if [ "$4" -le 120 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 
 # The same on the CPU device, ten times as many. A table that each call scans would take a hundred times as long; data

@@ -144,13 +144,13 @@ static void said(gpuexec_result r, const char *call) {
     const gpuexec_error *e = gpuexec_error_detail();
     FUZZ_CHECK(strcmp(gpuexec_result_name(r), "unknown gpuexec_result") != 0, "%s returns %d", call, (int)r);
     FUZZ_CHECK(e->result == r && e->message && *e->message && e->function && *e->function && *gpuexec_error_text(),
-               "%s fails with %s and says %s: \"%s\"",
+               "%s fails with %s but reports %s: \"%s\"",
         call, gpuexec_result_name(r),
                gpuexec_result_name(e->result), gpuexec_error_text());
 }
 static void made(uint64_t id, unsigned kind, const char *call) {
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s: 0x%llx\n", call, (unsigned long long)id);
-    FUZZ_CHECK((id & 15) == kind, "%s gives 0x%llx", call, (unsigned long long)id);
+    FUZZ_CHECK((id & 15) == kind, "%s returns 0x%llx", call, (unsigned long long)id);
     if (!gpuexec_id_ok(id)) FUZZ_CHECK(*gpuexec_id_why(id), "%s fails without a reason", call);
     put(pool[kind], &next[kind], id);
 }

@@ -54,7 +54,7 @@ static void compare(gpuexec_module module, const char *text) {
             /* alignments above 16: see gpuexec_params_check */
             wide |= offsets[i] != offset && (offsets[i] % 32 == 0 || offset % 16 == 0);
             FUZZ_CHECK(size == sizes[i] && (wide || offset == offsets[i]),
-                       "parameter %d of %s has %zu bytes at %zu, the reader says %d at %d", i, own, size,
+                       "parameter %d of %s has %zu bytes at %zu, the reader reports %d at %d", i, own, size,
                 offset, sizes[i],
                        offsets[i]);
         }

@@ -51,7 +51,7 @@ static void look_at(void *module) {
         FUZZ_CHECK(!cuFuncGetName(&name, functions[i]) && !cuModuleGetFunction(&again, module, name),
                    "kernel %u by its name", i);
         for (size_t k = 0; cuFuncGetParamInfo(functions[i], k, &offset, &size) == 0; k++) {
-            FUZZ_CHECK(offset >= end, "parameter %zu of %s at %zu, the one before ends at %zu", k, name, offset, end);
+            FUZZ_CHECK(offset >= end, "parameter %zu of %s at %zu, the previous one ends at %zu", k, name, offset, end);
             end = offset + size;
         }
         for (int a = 0; a < 10; a++) FUZZ_CHECK(!cuFuncGetAttribute(&value, a, functions[i]) && value >= -1,

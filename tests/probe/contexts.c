@@ -291,7 +291,7 @@ static void context_threads(void) {
     PROBE("pop", cu.pop(&c));
 }
 
-static void context_tells(void) {
+static void context_queries(void) {
     void *a = NULL, *b = NULL, *primary = NULL;
     unsigned version = 0, flags = 0;
     unsigned long long id[4] = { 0, 0, 0, 0 };
@@ -496,7 +496,7 @@ const group device_groups[] = { { "error", errors, 1 }, { "device", device, 1 },
 const group context_groups[] = {
     { "context_create", context_create, 1 }, { "context_stack", context_stack, 1 },
     { "context_threads", context_threads, 1 },
-    { "context_tells", context_tells, 1 },
+    { "context_tells", context_queries, 1 },
     { "limit", limits, 1 }, { "primary", primary, 1 }, { "peers_one", peers_one, 1 }, { "peers_two", peers_two, 2 },
     { NULL, NULL, 0 }
 };

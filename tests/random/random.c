@@ -236,7 +236,7 @@ static bool is_refused(const struct rnd_form *f)
     rnd_generate_alone(&program, f);
     if (rnd_refuses(program.text, program.length, log, sizeof log) &&
         strstr(log, "is not supported by this CPU device")) return true;
-    printf("%s: the CPU device %s\n", f->text, *log ? log : "takes it");
+    printf("%s: the CPU device %s\n", f->text, *log ? log : "accepts it");
     return false;
 }
 

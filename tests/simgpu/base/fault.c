@@ -80,12 +80,12 @@ void sim_block_deadlock(struct sim_block *b)
 void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun)
 {
     const struct sim_grid *g = b->grid;
-    char text[200], unborn[80] = "";
+    char text[200], rest[80] = "";
     if (begun < g->nblocks)
-        snprintf(unborn, sizeof unborn, ", %llu of its %llu blocks not begun", (unsigned long long)(g->nblocks - begun),
+        snprintf(rest, sizeof rest, ", %llu of its %llu blocks not started", (unsigned long long)(g->nblocks - begun),
                  (unsigned long long)g->nblocks);
     sim_grid_fault(b->grid, SIM_F_TIMEOUT,
-                   "kernel %.40s still ran after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
-                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, unborn, b->ctaid[0], b->ctaid[1],
+                   "kernel %.40s was still running after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
+                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, rest, b->ctaid[0], b->ctaid[1],
                    b->ctaid[2], whereabouts(b, text, sizeof text));
 }

@@ -192,15 +192,15 @@ extern pthread_mutex_t sim_load_lock;                                    /* one 
 int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
 bool sim_jit_is_for_us(int target);                                      /* target: CU_JIT_TARGET; 0: not given */
-void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who);
+void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who);
                                                   /* of the inputs from this one on */
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
 bool sim_is_binary(const void *image);                                   /* a cubin, another ELF file or
                                                                             a fatbin, by its first bytes */
 bool sim_is_host_elf(const void *image);                                 /* not for a GPU; the driver
                                                                             does not know this format */
-void sim_link_remember(int result);                                      /* [lock] a text did not compile: the
-                                                                            result of later failing links depends on it */
+void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
+                                                                            of later failed links depend on it */
 bool sim_is_linked(const void *image);                                   /* whether cuLinkComplete created it */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);
                                                   /* limit: the number of bytes available */

@@ -94,7 +94,7 @@ static int say(struct state *s, struct sim_log *log, uint64_t start, int result)
 /* With CU_JIT_LOG_VERBOSE: some of what a GPU's compiler reports on input `from`, or its linker on all (from 0). */
 static void report(struct state *s, const struct sim_image *image, unsigned from, const char *who) {
     if (!s->options.verbose) return;
-    sim_tell_globals(&s->infos, image, from, who);
+    sim_report_globals(&s->infos, image, from, who);
     for (unsigned i = 0; i < image->nfuncs; i++) {
         const struct sim_func *f = image->funcs[i];
         if (!f->is_entry || f->input < from) continue;

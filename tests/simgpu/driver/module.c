@@ -193,7 +193,7 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
     return CUDA_SUCCESS;
 }
 
-void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who) {
+void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who) {
     unsigned long long bytes = 0;
     for (unsigned i = 0; i < image->nvars; i++)
         if (image->vars[i]->space == SIM_GLOBAL && image->vars[i]->input >= from) bytes += image->vars[i]->size;
@@ -202,7 +202,7 @@ void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsign
 
 /* The output of ptxas -v; as on a GPU the text names the target architecture. */
 static void report(const struct sim_module *m, struct sim_log *log) {
-    sim_tell_globals(log, m->image, 0, "ptxas ");
+    sim_report_globals(log, m->image, 0, "ptxas ");
     for (unsigned i = 0; i < m->nfunctions; i++) {
         const struct sim_code_info *info = sim_code_info(m->functions[i].code);
         sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%da'\n", m->functions[i].func->name,
