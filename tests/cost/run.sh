@@ -1,9 +1,9 @@
 #!/bin/sh
-# How many instructions gpuexec adds to a launch with four arguments, counted by callgrind over a driver that does
+# Counts with callgrind how many instructions gpuexec adds to a launch with four arguments, over a driver that does
 # nothing: at most 160 for gpuexec_launch with gpuexec_grid_for, at most 40 for gpuexec_launch_prepared. With clang the
-# first takes more, half of it on the caller's side: 185. The time for a million allocations and ten thousand objects.
-# And how many million instructions the compiler needs for a file that includes gpuexec.h, compared with an empty one.
-# compile.sh measures both in time.
+# first takes more, half of it on the caller's side: 185. Also measures the time for a million allocations and ten
+# thousand objects, and counts how many million instructions the compiler needs for a file that includes gpuexec.h,
+# compared with an empty one. compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"

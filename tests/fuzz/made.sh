@@ -1,5 +1,5 @@
 #!/bin/sh
-# made.sh DIRECTORY: writes inputs into DIRECTORY/HARNESS, the start of the corpus, which are always replayed: lists of
+# made.sh DIRECTORY: writes inputs into DIRECTORY/HARNESS. They start the corpus and are always replayed: lists of
 # calls and kernels from pseudo-random bytes, the same on every machine, and the regressions that are too large to keep.
 out=$1
 bytes() { # SEED HOW-MANY, after the earlier output
