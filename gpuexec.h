@@ -1,6 +1,6 @@
-/*  gpuexec.h - kernel execution on NVIDIA GPUs through the CUDA driver API, in one header.
+/*  gpuexec.h - runs kernels on NVIDIA GPUs through the CUDA driver API, in one header.
     Version 0.2.0.  C99 or C++11.  No CUDA toolkit, no cuda.h, no link-time library: only libc and the dynamic loader.
-    SPDX-License-Identifier: MIT OR Unlicense  (at your choice; texts at the end of LICENSE)
+    SPDX-License-Identifier: MIT OR Unlicense  (your choice; the texts are at the end of LICENSE)
 
     CONTENTS                             (search for the tag: it marks the section, its API and its implementation)
 
@@ -9,27 +9,27 @@
       >>manual      how things fit together, one chapter for each section of the API
       >>api         the public interface:
         >>types       results, handles, device addresses
-        >>error       what failed, where, why, and the cure
+        >>error       failures: what, where, why, and the cure
         >>setup       start, shutdown, logger, allocator, trace
-        >>device      which GPUs there are
-        >>context     opening a device, adopting somebody else's context
+        >>device      the GPUs of the machine
+        >>context     opening a device, adopting another library's context
         >>module      PTX, cubin and fatbin images; kernels by name
-        >>link        several images made one
+        >>link        several images linked into one module
         >>memory      device and pinned memory, copies, fills
         >>stream      queues of work
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
-        >>barrier     where kernels on several devices meet
-        >>multi       one launch over several devices
-        >>cplusplus   launch with any values
-        >>names       the names that programs write
+        >>barrier     a barrier across devices
+        >>multi       one launch on several devices
+        >>cplusplus   launches that take any values
+        >>names       the names that programs use
       >>end-of-api
       >>impl        the implementation:
         >>platform    loader, mutex, thread-local storage, atomics
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, log, trace
-        >>failure     what failed on each thread, the latch, the one failure function
+        >>failure     each thread's last failure, the latch, the one failure function
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-transfer,
@@ -61,115 +61,114 @@
             return 0;
         }
 
-    Only the call that waits is checked: it returns the first failure of all calls before it. Larger programs keep the
-    implementation in a file of its own, gpuexec.c, which has two lines:
+    Only the call that waits is checked: it returns the first failure of all calls before it. Larger programs put the
+    implementation into a separate file, gpuexec.c, of two lines:
 
         #define GPUEXEC_IMPLEMENTATION
         #include "gpuexec.h"
 
-    Compile with `cc program.c -o program` (glibc before 2.34: add -ldl -lpthread). Nothing of CUDA is needed to compile
-    it; to run it, the machine needs an NVIDIA driver of CUDA 11.4 or later, or the CPU device of gpuexec's repository
-    (see >>manual, "setup").
+    Compile with `cc program.c -o program` (glibc before 2.34: add -ldl -lpthread). Compiling needs nothing from CUDA.
+    Running needs an NVIDIA driver of CUDA 11.4 or later, or the CPU device of gpuexec's repository (see >>manual,
+    "setup").
 
     --------------------------------------------------------------------------------------------------------------------
-    >>options   All are optional. "Implementation" means: before the include that has GPUEXEC_IMPLEMENTATION.
+    >>options   All are optional. "Implementation": define it before the include that has GPUEXEC_IMPLEMENTATION.
 
-      GPUEXEC_IMPLEMENTATION   in exactly one file: compiles the implementation there. In none, the linker says
-                               "undefined reference to gpuexec_..." or "hidden symbol gpuexec_... isn't defined"; in
-                               two, "multiple definition"
-      GPUEXEC_STATIC           everywhere the header is included in a file: every function is static, the
-                               implementation comes along
-      GPUEXEC_API              everywhere alike: how functions are declared, for exporting them from a shared library,
-                               e.g. -DGPUEXEC_API='__attribute__((visibility("default")))'. Default: hidden, so that two
-                               libraries in one process, each with a copy of this header, never meet
-      GPUEXEC_NO_MULTI         implementation: leaves out >>barrier and >>multi; their calls are link errors
-      GPUEXEC_NO_HERE          anywhere: calls do not carry the file and line of the caller (smaller binaries)
+      GPUEXEC_IMPLEMENTATION   in exactly one file: compiles the implementation there. Without it, the linker reports
+                               "undefined reference to gpuexec_..." or "hidden symbol gpuexec_... isn't defined"; with
+                               it in two files, "multiple definition"
+      GPUEXEC_STATIC           before every include in a file: makes every function static and compiles the
+                               implementation into that file
+      GPUEXEC_API              the same in every file: how functions are declared, to export them from a shared library,
+                               e.g. -DGPUEXEC_API='__attribute__((visibility("default")))'. Default: hidden, so that
+                               two libraries in one process, each with a copy of this header, do not interfere
+      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi; calls to them fail to link
+      GPUEXEC_NO_HERE          any file: calls do not pass the caller's file and line (smaller binaries)
 
-    No macro changes the layout of anything. Everything that a user wants to set at run time is a
-    member of a desc struct.
+    No macro changes the layout of a type. All run-time settings are members of desc structs.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
 
     HOW ERRORS WORK (>>error)
-      Every call returns either a gpuexec_result or the thing it makes. You may check each call, or only once at the
-      end:
+      Every call returns either a gpuexec_result or what it creates. You can check each call, or only once at the end:
 
-      - A call that makes something and fails returns it in the *failed state*. A failed handle holds its own reason;
-        any call that is given it fails with that reason, on whichever thread. gpuexec_ok(handle) asks. A failed
+      - A call that fails to create something returns a handle in the *failed state*. A failed handle holds the reason:
+        every call that takes it fails with that reason, on any thread. gpuexec_ok(handle) tests it. A failed
         gpuexec_alloc returns 0.
-      - The first failure of a call that makes or enqueues something is also *latched* on its thread. From then on,
-        calls that enqueue work (launch, copy, fill, record, make a stream wait for an event) refuse with that first
-        reason, so that nothing runs on what a failed call should have made.
-      - The calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched reason
-        and take it: every one of them must be checked, and the compiler says so. gpuexec_take_error() takes it
-        without waiting. After that the thread works again.
-      - Makers are not blocked, so you can try a second variant; take the first one's failure before launching it.
-        Questions (query, get, count, elapsed) and clean-up (free, destroy, unload, close) return their failures but
-        never latch, and clean-up always works.
-      - What a wait returns is the thread's first failure, not that stream's. To go on after failures with several
-        streams, end each batch of queued calls with gpuexec_take_error(): it tells whether this batch was queued
-        whole.
-      - The latch is the thread's own. But a refused launch, copy, fill, record or wait also marks its stream: the next
-        gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure on whichever thread it is
-        called. gpuexec_shutdown returns what no thread has taken and no wait has returned. Taking the failure on its
+      - The first failure to create or enqueue something is also *latched* on its thread. From then on, calls that
+        enqueue work (launch, copy, fill, record, make a stream wait for an event) are refused with that first reason,
+        so that no work uses something that was never created.
+      - Calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched failure and
+        take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
+        do not. gpuexec_take_error() takes the failure without waiting.
+      - Calls that create something are not refused, so that you can try an alternative. Take the first failure before
+        you launch the alternative.
+      - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
+        latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
+      - A wait returns the first failure of the thread, not of the stream. To continue after failures with several
+        streams, end each batch of calls with gpuexec_take_error(): it reports whether the whole batch was enqueued.
+      - Each thread has its own latch. A failed or refused launch, copy, fill, record or wait also marks its stream: the
+        next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on any thread.
+        gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. Taking the failure on its
         own thread clears the marks. A handle carries its reason to other threads; the 0 of a failed gpuexec_alloc
-        cannot: check it before another thread gets it.
-      - gpuexec_error_text() says in words what failed on this thread last: where in your program, what, with which
-        numbers, what the driver answered, and the cure where one is known. gpuexec_error_detail() has the same in
-        parts.
-      - An error inside a kernel (illegal address, misalignment, trap, failed assert) arrives with some later call,
-        marked as asynchronous. CUDA then refuses all further work of the *process*: the error is sticky, and the
-        first text is repeated.
+        cannot: check it before you pass it to another thread.
+      - gpuexec_error_text() describes the last failure of this thread: the place in your program, the cause with its
+        numbers, the driver's result, and the cure if one is known. gpuexec_error_detail() has the same in parts.
+      - An error inside a kernel (illegal address, misalignment, trap, failed assert) is returned by a later call and
+        marked as asynchronous. It is sticky: CUDA then refuses all further work of the *process*, and later failures
+        repeat the first message.
 
-      The library prints nothing by itself and never aborts. Set gpuexec_setup_desc.log to see every failure as it
-      happens, or GPUEXEC_TRACE=1 in the environment to see every driver call on stderr, with its arguments as numbers
-      (launches: function, grid, block, shared memory, stream, parameters).
+      The library prints nothing unless you request it, and never aborts. Set gpuexec_setup_desc.log to receive every
+      failure as it happens, or GPUEXEC_TRACE=1 in the environment to print every driver call to stderr, with its
+      arguments as numbers (launches: function, grid, block, shared memory, stream, parameters).
 
     SETUP (>>setup)
-      The first call that needs the driver loads it. gpuexec_setup() before that changes how; it is not needed. The
-      library loaded is, in this order: gpuexec_setup_desc.driver_path, the environment's GPUEXEC_DRIVER (unless the
-      process is privileged or the desc says to ignore the environment), libcuda.so.1 from the system (nvcuda.dll from
-      the Windows system folder), and known places (WSL, containers). On a machine without a GPU, gpuexec's repository
-      builds a CPU device, `make simgpu`; then set GPUEXEC_DRIVER=.../build/libsimgpu.so. It is never taken unasked.
+      The first call that needs the driver loads it. gpuexec_setup() is optional: call it before that to change the
+      defaults. The library loaded is the first of these: gpuexec_setup_desc.driver_path; GPUEXEC_DRIVER from the
+      environment (unless the process is privileged or the desc ignores the environment); libcuda.so.1 from the system
+      (nvcuda.dll from the Windows system folder); known places (WSL, containers). A library named by the first two is
+      the only one tried. For machines without a GPU, gpuexec's repository builds a CPU device: `make simgpu`, then set
+      GPUEXEC_DRIVER=.../build/libsimgpu.so. It is never used automatically.
 
     DEVICES (>>device)
       Devices are ordinals 0 .. gpuexec_device_count() - 1 in the driver's order (CUDA_VISIBLE_DEVICES applies).
 
     CONTEXTS (>>context)
-      gpuexec_context_open() retains the device's primary context, the one that the CUDA runtime, cuBLAS, PyTorch and
-      the like use too: pointers and streams are shared with them. gpuexec_context_create() makes one apart from them.
-      A CUcontext that somebody else made is taken in two ways. gpuexec_context_from_native() adopts it: its owner
-      must not destroy it before the handle is closed. gpuexec_context_attach() takes a usage count of its own: it
-      lives until the last of its users has left, in whatever order, also users with another copy of this header or
+      gpuexec_context_open() retains the device's primary context, which the CUDA runtime, cuBLAS and PyTorch also use:
+      pointers and streams are shared with them. gpuexec_context_create() creates a separate context.
+      A CUcontext that other code created can be used in two ways. gpuexec_context_from_native() adopts it: its owner
+      must not destroy it before the handle is closed. gpuexec_context_attach() also takes a usage count: the context
+      stays valid until its last user has released it, in any order, including users with another copy of this header or
       none.
-      gpuexec_context_close() waits for the work, destroys everything that was made through that handle, ends the
-      handles, and gives the count back; gpuexec_context_retain() lets several parts of a program share one handle,
-      which the last close ends. gpuexec_context_users() is the users of that handle; the context's own count no
-      driver tells.
-      A context that was destroyed behind a handle (an adopted one by its owner, a primary one by cudaDeviceReset) is
-      noticed before the driver is given anything of it, which would crash there: for adopted contexts by every call,
-      for others by clean-up. The call is a STALE_HANDLE, and all handles of what lived there end. What cannot be
-      noticed is the owner's to avoid: a destruction while a call runs.
-      No call of this library depends on which context is current on the calling thread, and none but
-      gpuexec_context_push(), _pop() and GPUEXEC_CONTEXT_SCOPE changes it: the few driver calls that need a current
-      context get the object's, and the thread's stack is left as it was found. Any handle may be used on any thread.
-      Push contexts for driver calls of your own and for the CUDA runtime; gpuexec_context_stack_text() tells what is on
-      the thread's stack, and where it was pushed.
+      gpuexec_context_close() waits for the work, destroys everything that was created through the handle, closes those
+      handles, and releases the context. gpuexec_context_retain() lets several parts of a program share one handle,
+      which the last gpuexec_context_close closes. gpuexec_context_users() returns the number of users of that handle;
+      no driver reports the usage count of the context itself.
+      A context may be destroyed while a handle still names it: an adopted one by its owner, a primary one by
+      cudaDeviceReset. The library detects this before it passes anything of that context to the driver, which would
+      crash: in every call for adopted contexts, in clean-up for others. The call returns GPUEXEC_STALE_HANDLE, and all
+      handles to objects in that context are closed. The library cannot detect a context that is destroyed during a
+      call: its owner must prevent that.
+      No call of this library depends on which context is current on the calling thread, and only
+      gpuexec_context_push(), _pop() and GPUEXEC_CONTEXT_SCOPE change it. The few driver calls that need a current
+      context get the object's, and the thread's stack is restored afterwards. Any handle may be used on any thread.
+      Push contexts for your own driver calls and for the CUDA runtime; gpuexec_context_stack_text() lists the contexts
+      on the thread's stack, and where they were pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload, gpuexec_barrier_destroy,
-      gpuexec_context_close and gpuexec_shutdown wait for work that may use what they end. gpuexec_stream_destroy and
-      gpuexec_event_destroy do not: work already queued still runs, and a queued copy still writes into your host
-      memory. Wait for the stream before that memory goes away.
+      gpuexec_context_close and gpuexec_shutdown wait for work that may use what they destroy. gpuexec_stream_destroy
+      and gpuexec_event_destroy do not: work already enqueued still runs, and an enqueued copy still writes into your
+      host memory. Wait for the stream before you free that memory.
 
     MODULES AND KERNELS (>>module)
-      An image is PTX text, which the driver compiles for the GPU at hand (and caches on disk), or a cubin or fatbin
-      from nvcc. When the compiler complains, its whole log is in the error text. Kernels are found by the name in the
-      image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with the
+      An image is PTX text, which the driver compiles for the present GPU (JIT) and caches on disk, or a cubin or fatbin
+      from nvcc. If the compiler reports errors, the error text contains its whole log. Kernels are found by their name
+      in the image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with the
       driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
-      Variables (__device__, __constant__) are each module's own. gpuexec_module_set_global and _get copy at once; to
-      change one between two launches of a stream, queue the copy there:
+      Each module has its own copy of its variables (__device__, __constant__). gpuexec_module_set_global and
+      _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
 
     LINKING (>>link)
@@ -179,105 +178,111 @@
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "libcudadevrt.a");
           gpuexec_module mod = gpuexec_linker_load(linker);
           gpuexec_linker_destroy(linker);
-      Inputs are PTX, cubins, fatbins, objects and libraries of nvcc, in any order; kernels that launch kernels need the
-      toolkit's libcudadevrt.a among them. Keep the result (gpuexec_linker_save) to load it next time without compiling:
-      it is a cubin, for this kind of GPU only. LTO-IR (nvcc -dlto) is for nvJitLink: load the cubin that it makes.
+      Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. Kernels that launch kernels
+      also need the toolkit's libcudadevrt.a. Save the result with gpuexec_linker_save to load it next time without
+      compiling: it is a cubin, for this kind of GPU only. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that
+      nvJitLink produces.
 
     MEMORY (>>memory)
-      A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. It
-      cannot be dereferenced by the host. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device
-      to device) and gpuexec_fill are queued on a stream. With pinned host memory (gpuexec_alloc_pinned,
-      gpuexec_register) they return at once, and that memory must stay unchanged until the stream has passed them;
-      pageable memory works too, but the driver stages it, and the call may wait for that. The _now variants have
-      finished when they return. gpuexec_copy_explain says of any two addresses whether a copy would be asynchronous,
-      and if not, why; and gpuexec_pointer_get_info what an address is: the CUDA runtime's pointers are the same, in
-      both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d copies.
-      Between devices, gpuexec_copy works always; with gpuexec_peer_enable it does not go through host memory, and
-      kernels can read the other device's memory in place. Pinned and registered memory counts as pinned on every
+      A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. The host
+      cannot dereference it. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device to device) and
+      gpuexec_fill are enqueued on a stream. With pinned host memory (gpuexec_alloc_pinned, gpuexec_register) they
+      return at once, and that memory must stay unchanged until the copy has finished. Pageable memory also works, but
+      the driver stages it, and the call may wait for that. The _now variants have finished when they return.
+      gpuexec_copy_explain reports whether a copy between two addresses would be asynchronous, and why not.
+      gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged with the CUDA runtime in both
+      directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d copies.
+      gpuexec_copy always works between devices. With gpuexec_peer_enable the copy does not go through host memory, and
+      kernels can access the other device's memory directly. Pinned and registered memory counts as pinned on every
       device. A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the
       driver sees it.
-      gpuexec_alloc and gpuexec_free may synchronise the device: allocate before the loop, not in it. To try with less
-      when memory is short:
-          if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // an earlier one would be taken below
+      gpuexec_alloc and gpuexec_free may synchronize the device: allocate before the loop, not in it. To retry with a
+      smaller size when memory runs out:
+          if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // or the loop would take an earlier failure
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
               gpuexec_take_error();
               bytes /= 2;
           }
-      Any other failure stays latched, also that bytes has become 0.
+      Any other failure stays latched, including that of a request for 0 bytes.
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. Events mark points:
-      gpuexec_stream_wait_event makes a stream wait for one, of whichever device, and gpuexec_event_elapsed_ms gives the
-      time between two. gpuexec_stream_record makes an event where the stream is now:
+      gpuexec_stream_wait_event makes a stream wait for an event of any device, and gpuexec_event_elapsed_ms returns the
+      time between two events. gpuexec_stream_record creates an event at the current end of the stream:
           gpuexec_event begin = gpuexec_stream_record(s, NULL);   // ... work ...
           gpuexec_event end = gpuexec_stream_record(s, NULL);
           if (gpuexec_event_sync(end) == GPUEXEC_OK) ms = gpuexec_event_elapsed_ms(begin, end);
-      An event may be destroyed while streams still wait for it, and a stream while its work still runs.
-      There are two default streams in each context. A stream made with the default desc, and the per-thread one, also
-      order themselves against the legacy default stream (as CUDA does); with .non_blocking they do not. The _now copies
-      use the legacy stream. A stream's priority decides which of two waiting blocks begins first, no more.
+      You may destroy an event while streams still wait for it, and a stream while its work still runs.
+      Each context has two default streams, the legacy and the per-thread one. A stream created with the default desc,
+      and the per-thread default stream, are also ordered against the legacy default stream (as in CUDA); a stream with
+      .non_blocking is not. The _now copies use the legacy default stream. A stream's priority only decides which of two
+      waiting blocks starts first.
 
     LAUNCHING (>>launch)
-      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) in C takes lvalues, in C++ any values: their
-      addresses and sizes. The types must be those of the kernel's parameters: int for int, float for float,
-      gpuexec_ptr for pointers, and a struct, by value, for the same struct (share one header between .cu and C, and
-      beware of vector types, whose alignment the host may not know). Count and sizes are checked before the driver
-      sees them, against the kernel itself (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text; for a cubin on
-      an older driver nothing is known and nothing is checked (gpuexec_kernel_info.parameters is -1). A float for an
-      int is refused where both types are known: the kernel is of PTX text, and the argument a C++ value or of
-      gpuexec_params_add; GPUEXEC_ARGS in C knows sizes only. To pass the bits of one as the other, put them into a
-      struct (gpuexec_params_add_struct). Values are copied at the call. Dynamic shared memory
-      (`extern __shared__`) is dims.shared_bytes; above 48 KiB it is opted in to by itself. What kernels printf appears
-      at the next call that waits.
-      gpuexec_launch_with takes attributes besides: clusters, a priority, programmatic dependence and the like.
+      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) takes lvalues in C and any values in C++, and passes
+      their addresses and sizes. The types must match the kernel's parameters: int for int, float for float, gpuexec_ptr
+      for pointers, and for a struct the same struct by value (share one header between .cu and C, and beware of vector
+      types, whose alignment the host may not know).
+      The number and sizes of the arguments are checked before the driver sees them, against the kernel itself
+      (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text. For a cubin on an older driver nothing is known and
+      nothing is checked (gpuexec_kernel_info.parameters is -1). A float for an int is refused where both types are
+      known: the kernel comes from PTX text, and the argument is a C++ value or was added with gpuexec_params_add.
+      GPUEXEC_ARGS in C only knows sizes. To pass the bits of one type as the other, put them into a struct
+      (gpuexec_params_add_struct). Values are copied during the call.
+      dims.shared_bytes is the dynamic shared memory (`extern __shared__`); above 48 KiB it is opted in automatically.
+      The output of printf in kernels appears at the next call that waits. gpuexec_launch_with also takes launch
+      attributes, such as clusters, a priority and programmatic dependent launch.
 
     PARAMETERS (>>params)
       GPUEXEC_ARGS suits a launch whose arguments are known where it is written. A parameter block holds arguments that
-      are gathered at run time, or that the driver wants packed:
+      are collected at run time, or that the driver needs packed:
           gpuexec_params p = gpuexec_params_create();
           gpuexec_params_add(p, GPUEXEC_INT, &n);
-          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);         // float color[4]: aligned to 16 in the block, whatever
-                                                                // it is here
+          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);         // float color[4]: aligned to 16 in the block, even if
+                                                                // it is not here
           gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
           gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
-      Every launch takes gpuexec_params_args(p). gpuexec_params_data(p, &bytes) is the packed buffer for driver calls of
-      your own (CU_LAUNCH_PARAM_BUFFER_POINTER); the driver takes a wrong one silently, so gpuexec_params_check(p,
-      kernel) first. A prepared launch is checked once and launched often, at the cost of the driver's call alone:
+      Every launch takes gpuexec_params_args(p). For your own driver calls, gpuexec_params_data(p, &bytes) returns the
+      packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). The driver accepts a wrong buffer silently, so call
+      gpuexec_params_check(p, kernel) first. A prepared launch is checked once and launched often, at the cost of the
+      driver's call alone:
           gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
           if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
 
     MANY DEVICES (>>multi, >>barrier)
-      Contexts of several devices are open at the same time, and any thread may use all of them:
+      Contexts on several devices can be open at the same time, and any thread may use all of them.
       gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices, gpuexec_copy and
-      gpuexec_copy_peer copy between them, and after gpuexec_peer_enable kernels read and write each other's memory
-      where the hardware can. gpuexec_launch_multi_device starts one cooperative grid on each device, which run at the
-      same time and may wait for each other at a gpuexec_barrier. To use one: make contexts, modules, kernels and
-      streams for all devices first (with lazy loading, a kernel that is first asked for beside a spinning one waits for
-      it), then the barrier, and pass each kernel its gpuexec_barrier_address. In the kernel,
-      gpuexec_barrier_sync(barrier) of kernels/gpuexec_barrier.cuh waits for all blocks of all devices; what any of them
-      wrote before, all can read after. If one device fails, the others leave the barrier after its timeout, and the
-      call that waits says who was waited for. Between launches that wait for each other, do not allocate, free, load or
-      synchronise on another thread: such calls can wait for the kernels.
+      gpuexec_copy_peer copy between devices, and after gpuexec_peer_enable kernels read and write each other's memory
+      where the hardware can.
+      gpuexec_launch_multi_device starts one cooperative grid on each device. The grids run at the same time and may
+      wait for each other at a gpuexec_barrier. First create contexts, modules, kernels and streams for all devices
+      (with lazy loading, a kernel that is first used while another one spins waits for it), then the barrier, and pass
+      each kernel its gpuexec_barrier_address. In the kernel, gpuexec_barrier_sync(barrier) from
+      kernels/gpuexec_barrier.cuh waits for all blocks of all devices; all of them can then read what any of them wrote
+      before. If one device fails, the others leave the barrier after its timeout, and the call that waits reports which
+      devices were missing. Between launches that wait for each other, do not allocate, free, load or synchronize on
+      another thread: such calls can wait for the kernels.
 
-    IN A PLUGIN, which is given a context and a stream by its host program
-      Open: gpuexec_context_from_native (or _attach, if the host may go first), gpuexec_stream_from_native, load the
-      module, get the kernels. Run: enqueue on the host's stream, with the host's own device pointers; end each entry
-      with gpuexec_take_error() if nothing waits, and hand gpuexec_error_text() to the host. Close, while the host's
-      context and stream still live: gpuexec_context_close ends what was made, theirs stays. Unload:
-      gpuexec_shutdown(), the last call, before the library is closed. Two plugins with a copy of this header each
-      share nothing; hand native handles between them.
+    IN A PLUGIN, which gets its context and stream from the host program
+      Open: gpuexec_context_from_native (or _attach, if the host may release its context first),
+      gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on the host's stream, with the host's
+      own device pointers. If an entry point of the plugin does not wait, end it with gpuexec_take_error(). Pass
+      gpuexec_error_text() to the host. Close, while the host's context and stream are still valid:
+      gpuexec_context_close destroys what the plugin created, and leaves the host's objects. Unload: gpuexec_shutdown()
+      must be the last call before the library is closed. Two plugins that each have a copy of this header share
+      nothing; exchange native handles between them.
 
     THREADS
-      Unless a function's comment says otherwise, it may be called from any thread at any time, also concurrently on
-      the same object, except that nobody may destroy an object while another thread uses it. gpuexec_shutdown must be
-      the only call running.
+      Unless its comment says otherwise, a function may be called from any thread at any time, also concurrently on the
+      same object, but no thread may destroy an object while another one uses it. gpuexec_shutdown must be the only call
+      running.
 
-    NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, making managed memory, 3D copies,
-    inter-process handles, textures, waiting for and writing values in memory by a stream, LTO-IR and CUDA C source as
-    inputs; on a GPU, reach the driver's with gpuexec_driver_symbol() and the native handles. The CPU device has few of
-    them.
+    NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, allocation of managed memory, 3D
+    copies, inter-process handles, textures, stream memory operations (wait for a value, write a value), LTO-IR and CUDA
+    C source as inputs. On a GPU, gpuexec_driver_symbol() and the native handles give you the driver's own calls. The
+    CPU device has few of them.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -291,7 +296,7 @@
 #define GPUEXEC_VERSION_PATCH 0
 #define GPUEXEC_VERSION (GPUEXEC_VERSION_MAJOR * 10000 + GPUEXEC_VERSION_MINOR * 100 + GPUEXEC_VERSION_PATCH)
 
-#include <stddef.h>                          /* and no other: it shall cost little to include this */
+#include <stddef.h>                          /* the only include, so that including this header stays cheap */
 
 #if defined(GPUEXEC_STATIC)
 #  undef GPUEXEC_API
@@ -305,18 +310,19 @@
 #    define GPUEXEC_API
 #  elif defined(__cplusplus)
 #    define GPUEXEC_API __attribute__((visibility("hidden")))
-#  else                                /* one pragma, which costs compilers less; in C++ it would hide the types, too */
+#  else                                /* one pragma compiles faster; in C++ it would also hide the types */
 #    define GPUEXEC_API
 #    define GXI_HIDDEN
 #    pragma GCC visibility push(hidden)
 #  endif
 #endif
 
-/* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro over the plain function
-   gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12", or NULL. Debuggers, function pointers and other
-   languages use the function; >>names lists the macros. The string is copied where it is kept beyond the call, and the
-   copies live until gpuexec_shutdown: the library that called may be closed before. Only that of a launch is noted and
-   not copied, for speed: if a kernel's failure is met after its library was closed, the text does without it. */
+/* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro for the plain function
+   gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and other
+   languages use the function; >>names lists the macros. A string that is needed after the call is copied, and the
+   copies are valid until gpuexec_shutdown, because the calling library may be unloaded earlier. A launch, for speed,
+   only keeps the pointer: if its kernel's failure is reported after the calling library was unloaded, the text omits
+   the place. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -329,7 +335,7 @@
 
 #if defined(__GNUC__)
 #  define GXI_MUST_CHECK __attribute__((warn_unused_result))
-/* never shared between libraries, even unoptimised */
+/* never shared between libraries, even without optimization */
 #  define GXI_INLINE inline __attribute__((visibility("hidden"), always_inline))
 #else
 #  define GXI_MUST_CHECK
@@ -340,7 +346,7 @@
 extern "C" {
 #endif
 
-/* Exactly CUDA's tags, so that this header and cuda.h can be included in any order, or this one alone. */
+/* CUDA's own tags, so that this header works without cuda.h, or with it in either order. */
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;
@@ -354,42 +360,42 @@ struct CUevent_st;
 
 typedef enum gpuexec_result {
     GPUEXEC_OK = 0,
-    GPUEXEC_NOT_READY = 1,              /* a query's answer: the work is still running. Not an error, never latched */
+    GPUEXEC_NOT_READY = 1,              /* returned by queries: work is still running. Not an error, never latched */
     /* the call is wrong */
     GPUEXEC_BAD_ARGUMENT = 10,          /* NULL, zero, out of range, a desc that was not zeroed */
-    GPUEXEC_BAD_HANDLE = 11,            /* a handle that was never made, or made by another copy of this header */
-    GPUEXEC_STALE_HANDLE = 12,          /* its object was destroyed, or ended with its context or module */
-    GPUEXEC_WRONG_KIND = 13,            /* an event where a stream is wanted */
-    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, of different contexts; a pop of a
-                                           context that is not current */
-    GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use; an input for a linker that has linked */
+    GPUEXEC_BAD_HANDLE = 11,            /* a handle never created, or created by another copy of this header */
+    GPUEXEC_STALE_HANDLE = 12,          /* its object was destroyed, alone or with its context or module */
+    GPUEXEC_WRONG_KIND = 13,            /* for example, an event where a stream is expected */
+    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, belong to different contexts; or a
+                                           pop of a context that is not current */
+    GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use; a linker input after linking */
     /* the machine */
-    GPUEXEC_NO_DRIVER = 20,             /* no driver library could be loaded, or it is the toolkit's stub */
+    GPUEXEC_NO_DRIVER = 20,             /* no driver library can be loaded, or it is the toolkit's stub */
     GPUEXEC_OLD_DRIVER = 21,            /* the driver lacks what the call needs; the text says which version has it */
     GPUEXEC_NO_DEVICE = 22,             /* no GPU, or no device of that ordinal */
     GPUEXEC_FORKED = 23,                /* a child of fork() cannot use its parent's CUDA */
-    GPUEXEC_NOT_SUPPORTED = 24,         /* this device or driver cannot do it */
+    GPUEXEC_NOT_SUPPORTED = 24,         /* this device or driver does not support it */
     /* memory */
     GPUEXEC_OUT_OF_HOST_MEMORY = 30,
     GPUEXEC_OUT_OF_DEVICE_MEMORY = 31,
     /* code */
-    GPUEXEC_BAD_IMAGE = 40,        /* broken PTX (the log is in the text), or not an image at all */
+    GPUEXEC_BAD_IMAGE = 40,        /* invalid PTX (the log is in the text), or not an image */
     GPUEXEC_IMAGE_TOO_NEW = 41,    /* PTX .version or .target newer than driver or device, or no code for this device */
-    GPUEXEC_NOT_FOUND = 42,        /* no kernel or variable of that name */
+    GPUEXEC_NOT_FOUND = 42,        /* no kernel or variable has that name */
     GPUEXEC_FILE_ERROR = 43,       /* a file cannot be opened, read or written */
-    GPUEXEC_LINK_FAILED = 44,      /* symbols missing, or there twice: the log in the text names them */
+    GPUEXEC_LINK_FAILED = 44,      /* missing or duplicate symbols: the log in the text names them */
     /* launching and running */
-    GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory out of the device's or the kernel's limits */
+    GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory exceeds a limit of the device or kernel */
     GPUEXEC_BAD_PARAMETERS = 51,        /* wrong number or size of kernel arguments */
-    GPUEXEC_KERNEL_FAILED = 60,         /* illegal address, trap ... in a kernel. Sticky: the process must end to use
+    GPUEXEC_KERNEL_FAILED = 60,         /* illegal address, trap ... in a kernel. Sticky: only a new process can use
                                            CUDA again */
-    GPUEXEC_BARRIER_BROKEN = 61,        /* a barrier over several devices was left by timeout or abort: the text says
-                                           who did not come */
-    GPUEXEC_DRIVER_ERROR = 90           /* any other answer of the driver: see gpuexec_error.driver_result */
+    GPUEXEC_BARRIER_BROKEN = 61,        /* kernels left a barrier across devices because of a timeout or an abort: the
+                                           text names the devices that were missing */
+    GPUEXEC_DRIVER_ERROR = 90           /* any other error of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
-/* Handles: copied freely, compared by .id. {0} means "never made". They stay distinguishable from all others, also
-   after their object is gone. */
+/* Handles: copy them freely, compare them by .id. {0} means "never created". A handle stays distinct from all others,
+   even after its object is destroyed. */
 typedef struct gpuexec_context { unsigned long long id; } gpuexec_context;
 typedef struct gpuexec_module  { unsigned long long id; } gpuexec_module;
 typedef struct gpuexec_kernel  { unsigned long long id; } gpuexec_kernel;
@@ -400,49 +406,48 @@ typedef struct gpuexec_params  { unsigned long long id; } gpuexec_params;
 typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
 
-typedef unsigned long long gpuexec_ptr;      /* a device address, as CUdeviceptr; 0 is none */
+typedef unsigned long long gpuexec_ptr;      /* a device address, as a CUdeviceptr; 0 means none */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>error   What failed on the calling thread. Texts belong to the library and live until the second failure after
-   it on this thread, the thread's end, or gpuexec_shutdown: copy them to keep them. */
+   >>error   Failures of the calling thread. The library owns the texts. Each is valid until the second later failure on
+   this thread, the end of the thread, or gpuexec_shutdown: copy a text to keep it. */
 
 typedef struct gpuexec_error {
     gpuexec_result result;
-    int            driver_result;            /* the CUresult, 0 if the driver was not asked or not the one to refuse;
-                                                -1: success, but it gave nothing, or a size that cannot be */
+    int            driver_result;            /* the CUresult; 0 if the driver was not called or did not fail; -1 if it
+                                                returned success but no object, or an impossible size */
     const char    *driver_result_name;       /* "CUDA_ERROR_INVALID_VALUE", or NULL */
     const char    *driver_call;              /* "cuLaunchKernel", or NULL */
     const char    *function;                 /* "gpuexec_launch" */
     const char    *where;                    /* "main.c:12", or NULL */
-    const char    *message;                  /* what went wrong, one line, without the rest */
+    const char    *message;                  /* the cause, one line, without the other parts */
     const char    *log;                      /* the JIT compiler's whole log, or NULL */
     const char    *cure;                     /* what to do, or NULL */
-    int            asynchronous;             /* 1: an earlier kernel or copy failed; this call only met it */
-    int            sticky;                   /* 1: every further call of this process will fail alike */
-    const char    *text;                     /* all of it, several lines, as gpuexec_error_text() */
+    int            asynchronous;             /* 1: an earlier kernel or copy failed; this call only reports it */
+    int            sticky;                   /* 1: every later call of this process will fail in the same way */
+    const char    *text;                     /* the whole text, several lines, as gpuexec_error_text() returns it */
 } gpuexec_error;
 
-/* The last failure on this thread in words, ending in a newline; "" if there was none. Never NULL. Ask in a statement
-   of its own: beside the failing call in one printf, it may be evaluated first. */
+/* Returns the text of this thread's last failure, which ends in a newline; "" if there was none. Never NULL. Call it in
+   a separate statement: within one printf, it may be evaluated before the call that fails. */
 GPUEXEC_API const char *gpuexec_error_text(void);
 
-/* The same in parts. Never NULL; .result is GPUEXEC_OK if nothing failed yet on this thread. */
+/* Returns the same in parts. Never NULL; .result is GPUEXEC_OK if nothing has failed on this thread yet. */
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void);
 
-/* Returns the latched first failure of this thread and takes it, so that work is accepted again; GPUEXEC_OK if there is
-   none. gpuexec_error_text() then is that failure's text. */
+/* Returns the first failure latched on this thread and clears the latch, so that the thread can enqueue work again;
+   GPUEXEC_OK if nothing is latched. gpuexec_error_text() then returns the text of that failure. */
 GPUEXEC_API gpuexec_result gpuexec_take_error(void);
 
-/* "GPUEXEC_BAD_LAUNCH" and so on; "unknown gpuexec_result" for other numbers. */
+/* Returns the name of a result, such as "GPUEXEC_BAD_LAUNCH"; "unknown gpuexec_result" for other numbers. */
 GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result);
 
-/* 1 if the handle (of any kind) is that of a living object of this copy of the library, else 0. A
-   question: latches nothing. */
+/* Returns 1 if the handle (of any kind) names an existing object of this copy of the library, else 0. A query. */
 #define gpuexec_ok(handle) gpuexec_id_ok((handle).id)
 GPUEXEC_API int gpuexec_id_ok(unsigned long long id);
 
-/* Why the handle (of any kind) is not ok: the text of the failure for one in the failed state. "" if it is ok. Same
-   lifetime as gpuexec_error_text(). */
+/* Returns why the handle (of any kind) is not ok: for a failed handle, the text of its failure. "" if it is ok. Valid
+   as long as the text of gpuexec_error_text(). A query. */
 #define gpuexec_why(handle) gpuexec_id_why((handle).id)
 GPUEXEC_API const char *gpuexec_id_why(unsigned long long id);
 
@@ -455,26 +460,27 @@ typedef enum gpuexec_log_level {
     GPUEXEC_LOG_TRACE = 3
 } gpuexec_log_level;
 
-/* Called with one complete message, newline at its end, on the thread that met it. It must not call the library. */
+/* Called with one complete message, which ends in a newline, on the thread that it concerns. It must not call the
+   library. */
 typedef void (*gpuexec_log_function)(void *user, gpuexec_log_level level, const char *text);
 
-/* realloc's contract: p NULL allocates, bytes 0 frees and returns NULL, NULL otherwise means out of
-   memory. From any thread. */
+/* The contract of realloc: p NULL allocates; bytes 0 frees and returns NULL; otherwise NULL means out of memory. Called
+   from any thread. */
 typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 
-/* All descs: zero-initialise ({0} in C, {} in C++), then set what you need; zero means the default, and NULL for the
-   whole desc means all defaults.
-   In one line: gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = 1 }) in C. */
+/* All descs: zero-initialize them ({0} in C, {} in C++), then set the members you need. Zero means the default; NULL
+   for the whole desc means all defaults.
+   In one line of C: gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = 1 }). */
 typedef struct gpuexec_setup_desc {
-    unsigned                 start_canary;       /* leave 0, as end_canary: tells a desc that was never zeroed */
-    int                      ignore_environment; /* 1: GPUEXEC_DRIVER and GPUEXEC_TRACE have no effect */
-    const char              *driver_path;        /* library to load instead of the system's driver; tried alone */
+    unsigned                 start_canary;       /* leave 0, as end_canary: both detect a desc that was not zeroed */
+    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER and GPUEXEC_TRACE */
+    const char              *driver_path;        /* the only library to try, instead of the system's driver */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
-    int                      trace;              /* 1: every driver call (but the look-up of entry points and error
-                                                    texts) to the logger, else to stderr */
+    int                      trace;              /* 1: log every driver call, except the look-up of entry points and
+                                                    error texts; to stderr if there is no logger */
     int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line
-                                                    (stderr without logger); kernels and default streams end with their
-                                                    module and context and are no leaks */
+                                                    (to stderr if there is no logger). Kernels and default streams are
+                                                    not leaks: they are closed with their module and context */
     gpuexec_log_function     log;              /* gets failures, trace and leak report; NULL: failures are not logged */
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
@@ -482,34 +488,36 @@ typedef struct gpuexec_setup_desc {
     unsigned                 end_canary;
 } gpuexec_setup_desc;
 
-/* Loads the driver and starts CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs it does the
-   same with defaults. After that first use it is GPUEXEC_TOO_LATE, and the text names the first use. May be called
-   again after a failure or gpuexec_shutdown. What was made before it (parameter blocks) stays, and goes back to the
-   allocator that it came from. Other threads may call the library meanwhile. */
+/* Loads the driver and initializes CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs the
+   driver does the same with the defaults. After that first use it returns GPUEXEC_TOO_LATE, and the text names the
+   first use. May be called again after a failure, which it clears from the latch, or after gpuexec_shutdown. Objects
+   created before it (parameter blocks) stay valid, and their memory returns to the allocator that it came from. Other
+   threads may call the library meanwhile. */
 GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_setup_desc *desc);
 
-/* Destroys every object that still lives (streams finish their work first), releases the contexts, and returns to the
-   state before the first use; handles made before stay stale. Returns this thread's latched failure, or what work still
-   running met, or the first failure that another thread latched and nobody took, with its text in gpuexec_error_text().
-   No other thread may be in a call of the library meanwhile; threads may end. The driver library stays loaded. A shared
-   library that uses gpuexec calls it before it is unloaded. */
+/* Destroys every remaining object after its work has finished, releases the contexts, and returns the library to the
+   state before its first use; older handles stay stale. Returns this thread's latched failure, or a failure of the work
+   that was still running, or the first failure latched on another thread that was neither taken nor returned;
+   gpuexec_error_text() has its text. No other thread may be in a call of the library meanwhile; threads may end. The
+   driver library stays loaded. Call it before you unload a shared library that uses gpuexec. */
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void);
 
-/* The driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why). Starts
-   the library. cuDriverGetVersion. */
+/* Returns the driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why).
+   Starts the library. A query. cuDriverGetVersion. */
 GPUEXEC_API int gpuexec_driver_version(void);
 
-/* The path of the library that was loaded, "" if none. Starts the library. */
+/* Returns the path of the driver library, "" if none was loaded. Starts the library. A query. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
-/* A driver entry point, for what gpuexec does not wrap; NULL if this driver has none (gpuexec_error_text() says why).
-   The name is the manual's, without _v2 and the like; the version is that of the CUDA whose manual the prototype is
-   from, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form of up to then is given. Copy the result into a function
-   pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). cuGetProcAddress. */
+/* Returns a driver entry point that gpuexec does not wrap; NULL if this driver does not have it (gpuexec_error_text()
+   says why). `name` is the name in CUDA's manual, without a suffix such as _v2. `version` is the CUDA version of that
+   manual, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form up to that version is returned. Copy the result into
+   a function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). A query.
+   cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>device   Which GPUs there are. Questions: they start the library but latch nothing. */
+   >>device   The GPUs of the machine. All calls are queries: they start the library but latch nothing. */
 
 typedef struct gpuexec_device_info {
     char          name[256];
@@ -522,126 +530,131 @@ typedef struct gpuexec_device_info {
     int           max_threads_per_multiprocessor;
     int           max_block[3], max_grid[3];
     int           registers_per_block;
-    int           async_engines;                 /* copies that can run beside kernels */
-    int           cooperative_launch;            /* 1: cooperative grids are possible */
+    int           async_engines;                 /* copies that can run at the same time as kernels */
+    int           cooperative_launch;            /* 1: supports cooperative launches */
     int           integrated;                    /* 1: shares the host's memory */
     int           clock_khz;
     size_t        total_memory;                  /* bytes */
     size_t        l2_bytes;
     size_t        shared_per_block;              /* bytes without opting in, usually 48 KiB */
-    size_t        shared_per_block_optin;        /* bytes at most */
+    size_t        shared_per_block_optin;        /* most bytes that a kernel can opt in to */
 } gpuexec_device_info;
 
-/* Number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
+/* Returns the number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
 GPUEXEC_API int gpuexec_device_count(void);
 
-/* Fills *info; a number that the driver does not tell is 0. GPUEXEC_NO_DEVICE for an ordinal that does not exist.
+/* Fills *info. Numbers that the driver does not report are 0. GPUEXEC_NO_DEVICE if there is no device of that ordinal.
    cuDeviceGetName, cuDeviceGetAttribute and others. */
 GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int device, gpuexec_device_info *info);
 
-/* Any CUdevice_attribute by its number. cuDeviceGetAttribute. */
+/* Reads any CUdevice_attribute, by its number, into *value. cuDeviceGetAttribute. */
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, int device, int attribute, int *value);
 
-/* 1 if kernels on `device` can access memory of `peer`, else 0. cuDeviceCanAccessPeer. */
+/* Returns 1 if kernels on `device` can access the memory of `peer`, else 0. cuDeviceCanAccessPeer. */
 GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>context   A context is where modules, memory, streams and events of one device live. */
+   >>context   A context holds modules, memory, streams and events on one device. */
 
 typedef struct gpuexec_context_desc {
     unsigned start_canary;
-    unsigned flags;                              /* CU_CTX_*, of which CU_CTX_SCHED_*: 1 spin, 2 yield, 4 blocking sync.
-                                                    0: the driver's choice; the primary context keeps what it has */
+    unsigned flags;                              /* CU_CTX_*, with CU_CTX_SCHED_*: 1 spin, 2 yield, 4 blocking sync. 0:
+                                                    the driver's choice; a primary context keeps its flags */
     unsigned end_canary;
 } gpuexec_context_desc;
 
-/* Opens a device: retains its primary context (about 100 ms the first time). Every call is a handle and a retain of its
-   own. cuDevicePrimaryCtxRetain. */
+/* Opens a device: retains its primary context (about 100 ms the first time). Each call returns a separate handle with a
+   separate retain. cuDevicePrimaryCtxRetain, and cuDevicePrimaryCtxSetFlags if desc.flags is not 0. */
 GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int device, const gpuexec_context_desc *desc);
 
-/* Makes a context of its own on the device, beside the primary one: its modules, streams and events are not shared with
-   the CUDA runtime or other libraries. It is not made current. Most programs want gpuexec_context_open. cuCtxCreate. */
+/* Creates a separate context on the device, beside the primary one: it shares no modules, streams or events with the
+   CUDA runtime or other libraries. It is not made current. Most programs need gpuexec_context_open instead.
+   cuCtxCreate. */
 GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int device, const gpuexec_context_desc *desc);
 
-/* Adopts a context that someone else made and will destroy, after the handle was closed. NULL adopts the calling
-   thread's current one. Adopting one twice gives two handles, each with what was made through it; kernels and streams
-   of both can be mixed. It must come from the same driver library. If its owner destroys it first, the next call on the
-   handle, or on anything made through it, is a STALE_HANDLE, and all these handles end; only a call that runs at the
-   same moment as the destruction is not safe. cuCtxGetId (before CUDA 12.0 cuCtxGetApiVersion, which does not
-   distinguish a primary context that was released and retained again). */
+/* Adopts a context that other code created, and will destroy after the handle is closed. NULL adopts the calling
+   thread's current context. It must come from the same driver library. Adopting a context twice creates two handles,
+   each with the objects created through it; kernels and streams of both can be combined. If the owner destroys the
+   context first, the next call on the handle, or on anything created through it, returns GPUEXEC_STALE_HANDLE, and all
+   these handles are closed. Only a call that runs while the context is being destroyed is not safe. cuCtxGetId (before
+   CUDA 12.0 cuCtxGetApiVersion, which cannot distinguish a primary context that was released and retained again). */
 GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(const char *where, struct CUctx_st *native);
 
-/* Adopts a context and takes a usage count of its own, so that the context lives until the last of its users has left,
-   whoever that is: of three libraries that share one, each attaches, and each closes its handle when it is done. NULL
-   is the calling thread's current one. Closing the handle of gpuexec_context_create also only gives back its count.
-   NOT_SUPPORTED if the driver does not count. No driver tells the count itself. cuCtxAttach and cuCtxDetach (deprecated
-   by CUDA, but there in every driver so far); for a device's primary context cuDevicePrimaryCtxRetain and
+/* Adopts a context and takes a usage count, so that the context stays valid until its last user has released it. If
+   three libraries share a context, each of them attaches, and closes its handle when it is done. NULL attaches to the
+   calling thread's current context. A handle of gpuexec_context_create also only releases its count when it is closed.
+   GPUEXEC_NOT_SUPPORTED if the driver does not count users. No driver reports the count. cuCtxAttach and cuCtxDetach
+   (deprecated by CUDA, but present in every driver so far); for a device's primary context cuDevicePrimaryCtxRetain and
    cuDevicePrimaryCtxRelease. */
 GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct CUctx_st *native);
 
-/* The CUcontext; NULL if the handle is not ok. */
+/* Returns the CUcontext; NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context);
 
-/* The device's ordinal; -1 if the handle is not ok. */
+/* Returns the device's ordinal; -1 if the handle is not ok. A query. */
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context);
 
-/* Bytes of device memory free now and in all; either pointer may be NULL. cuMemGetInfo. */
+/* Reads how many bytes of device memory are free, and how many there are; either pointer may be NULL. A query.
+   cuMemGetInfo. */
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *free_bytes,
                                                          size_t *total_bytes);
 
-/* What the kernels of a context may use. The numbers are CUDA's CU_LIMIT_*. */
+/* Limits for the kernels of a context. The numbers are CUDA's CU_LIMIT_*. */
 typedef enum gpuexec_limit {
     GPUEXEC_LIMIT_STACK = 0,                     /* bytes of stack for each GPU thread */
-    GPUEXEC_LIMIT_PRINTF_FIFO = 1,               /* bytes of the buffer that the printf of kernels
-                                                    fills until the next wait */
-    GPUEXEC_LIMIT_MALLOC_HEAP = 2,               /* bytes of the heap that malloc and free in kernels use; before the
+    GPUEXEC_LIMIT_PRINTF_FIFO = 1,               /* bytes of the buffer that printf in kernels fills until the next
+                                                    wait */
+    GPUEXEC_LIMIT_MALLOC_HEAP = 2,               /* bytes of the heap for malloc and free in kernels; set it before the
                                                     first such kernel runs */
-    GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* levels of kernels that launch kernels and wait for them; devices
-                                                    before 9.0 */
-    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* launches by kernels that may wait to run */
+    GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* nesting depth of kernels that launch kernels and wait for them;
+                                                    devices before 9.0 */
+    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* launches by kernels that can be pending */
     GPUEXEC_LIMIT_L2_FETCH = 5,                  /* bytes that the L2 cache fetches at a time, 0 to 128: a hint */
     GPUEXEC_LIMIT_PERSISTING_L2 = 6              /* bytes of the L2 cache that are set aside for persisting accesses */
 } gpuexec_limit;
 
-/* Sets a limit, rounded up as the driver likes; what it then is, the second one tells. A device that gives less than
-   was asked for is an error with both numbers (it then has what it gives), as is a value out of range or a limit that
-   the device does not have (NOT_SUPPORTED). cuCtxSetLimit, cuCtxGetLimit; the second is a question. */
+/* Set and read a limit. The driver may round a value up; gpuexec_context_get_limit returns the value in effect. Setting
+   fails if the device grants less than the requested value: the text has both numbers, and the granted value is in
+   effect. Setting also fails for a value out of range, and with GPUEXEC_NOT_SUPPORTED for a limit that the device does
+   not have. gpuexec_context_get_limit is a query. cuCtxSetLimit, cuCtxGetLimit. */
 GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
                                                         size_t value);
 GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
                                                         size_t *value);
 
-/* The priorities that streams of the context can have, from *least, the default, down to *greatest: lower numbers come
-   first. Either pointer may be NULL; both are 0 on a device without priorities. A question.
+/* Reads the range of stream priorities: *least is the default and the lowest, *greatest the highest. Lower numbers mean
+   higher priority. Either pointer may be NULL; both values are 0 on a device without priorities. A query.
    cuCtxGetStreamPriorityRange. */
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least,
                                                              int *greatest);
 
-/* Waits for all work of the context, whoever queued it. Returns and takes the thread's latched failure.
+/* Waits for all work of the context, including that of other libraries. Returns and takes the thread's latched failure.
    cuCtxSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context);
 
-/* One more user of the handle: it takes one gpuexec_context_close more to end it. The count is of this handle, not of
-   other libraries'. */
+/* Adds a user to the handle: closing it then takes one more gpuexec_context_close. The count belongs to this handle;
+   other libraries do not share it. */
 GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_context context);
 
-/* How many users the handle has; 0 if it is not ok. A question. */
+/* Returns the number of users of the handle; 0 if it is not ok. A query. */
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
 
-/* The calling thread's stack of current contexts, which gpuexec itself does not need, but the CUDA runtime and driver
-   calls of your own do. Push makes the context current; pop takes it off again and restores the one below. Any thread
-   may push a context, also several at a time, and a context that no thread has pushed floats: hand it to any.
-   Pop refuses (WRONG_CONTEXT) when another context is current: the text says where this one was pushed, and whether it
-   was a pop out of order, or somebody else who popped ours or pushed theirs in between. Up to 32 pushes of a thread are
-   remembered. cuCtxPushCurrent, cuCtxPopCurrent. */
+/* The calling thread's stack of current contexts. gpuexec does not need it, but the CUDA runtime and your own driver
+   calls do. Push makes the context current; pop removes it and restores the one below. Any thread may push a context,
+   and several threads may push the same one. A context that no thread has pushed is floating: you can pass it to any
+   thread.
+   Pop fails (GPUEXEC_WRONG_CONTEXT) if another context is current: the text says where this one was pushed, and whether
+   the pops are out of order, or other code popped it or pushed another one in between. At most 32 nested pushes of a
+   thread are recorded. cuCtxPushCurrent, cuCtxPopCurrent. */
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context);
 GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_context context);
 
-/* GPUEXEC_CONTEXT_SCOPE(context) { ... } has the context current in the block and pops it at the end, also when the
-   block is left by return, break, goto or (C++) an exception; break and continue leave this block, not a loop around
-   it. If the push fails, the block is skipped and the failure latched, as that of the pop is. It is a `for` around
-   gpuexec_context_scope_begin and _end. A C compiler without __attribute__((cleanup)), which is MSVC's, pops at the end
-   of the block only: do not leave it otherwise there. Scopes nest, in a line each. */
+/* GPUEXEC_CONTEXT_SCOPE(context) { ... } makes the context current in the block and pops it at the end, even if return,
+   break, goto or a C++ exception leaves the block. break and continue leave this block, not an enclosing loop. If the
+   push fails, the block is skipped and the failure latched; a failure of the pop is also latched. The macro is a `for`
+   around gpuexec_context_scope_begin and _end. A C compiler without __attribute__((cleanup)), such as MSVC, only pops
+   at the end of the block: do not leave the block in any other way there. Scopes can be nested, each on a separate
+   line. */
 #define GPUEXEC_CONTEXT_SCOPE(context) \
     for (GXI_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
              GXI_SCOPE_INIT(gpuexec_context_scope_begin_at(GPUEXEC_HERE, context)); \
@@ -649,7 +662,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_con
          gpuexec_context_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
 typedef struct gpuexec_context_scope { gpuexec_context context; const char *where; int entered; } gpuexec_context_scope;
 GPUEXEC_API gpuexec_context_scope gpuexec_context_scope_begin_at(const char *where, gpuexec_context context);
-GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /* once it has ended: does nothing */
+GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /* a second call does nothing */
 #ifdef __cplusplus
 #  define GXI_SCOPE_TYPE gxi_context_scope
 #  define GXI_SCOPE_INIT(scope) (scope)
@@ -661,19 +674,20 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /
 #  define GXI_SCOPE_INIT(scope) = scope
 #endif
 
-/* Writes the calling thread's stack of contexts into text[bytes], as far as it is known, a line each, the current one
-   first: which device, and where it was pushed through gpuexec. Gives the length of the whole text, as snprintf does; 0
-   if it fails. A question. cuCtxGetCurrent. */
+/* Writes the calling thread's stack of contexts into text[bytes], as far as it is known, one line per context, the
+   current one first: its device, and where it was pushed through gpuexec. Returns the length of the whole text, as
+   snprintf does; 0 if it fails. A query. cuCtxGetCurrent. */
 GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes);
 
-/* 1 if the context is the calling thread's current one, else 0. A question. cuCtxGetCurrent. */
+/* Returns 1 if the context is the calling thread's current one, else 0. A query. cuCtxGetCurrent. */
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
-/* Waits for the work (of an adopted context, that of our streams), destroys everything made through this handle
-   (memory, modules, linkers, streams, events, barriers, prepared launches), then leaves the context, which ends when
-   nobody else holds it; an adopted one stays. With several users of the handle (gpuexec_context_retain), all but the
-   last only leave. Ends everything whatever fails, and returns the first failure, also that of the work.
-   cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy where the driver does not count. */
+/* Waits for the work (in an adopted context, only that of streams created through this handle), destroys everything
+   created through this handle (memory, modules, linkers, streams, events, barriers, prepared launches), then releases
+   the context, which is destroyed when it has no other user. An adopted context is not released. If the handle has
+   several users (gpuexec_context_retain), all closes but the last only remove a user. A failure does not stop the
+   clean-up; the first one is returned, including a failure of the work. cuDevicePrimaryCtxRelease, cuCtxDetach, or
+   cuCtxDestroy if the driver does not count users. */
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -682,163 +696,170 @@ GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_c
 typedef struct gpuexec_module_desc {
     unsigned    start_canary;
     const char *name;                            /* for messages; default: the file's name, or "PTX image" */
-    /* How PTX is compiled; cubins are taken as they are. 0 is the driver's own choice. */
-    int         max_registers;                   /* at most so many per thread; CU_JIT_MAX_REGISTERS */
-    int         threads_per_block;               /* few enough registers for blocks of so many threads;
+    /* How PTX is compiled; cubins are loaded as they are. 0 is the driver's default. */
+    int         max_registers;                   /* at most this many per thread; CU_JIT_MAX_REGISTERS */
+    int         threads_per_block;               /* use few enough registers for blocks of this many threads;
                                                     CU_JIT_THREADS_PER_BLOCK */
-    int         optimization;                    /* 1..4 as -O1..-O4, -1 for -O0; 0: the default, 4.
+    int         optimization;                    /* 1..4 for -O1..-O4, -1 for -O0; 0: the default, 4.
                                                     CU_JIT_OPTIMIZATION_LEVEL */
-    int         target;                          /* compute capability, 75 for 7.5 (as CUjit_target); 0: the context's
-                                                    device. CU_JIT_TARGET */
-    int         prefer_binary;                   /* 1: of a fatbin without code for exactly this device, take compatible
-                                                    code rather than PTX; not for linkers. CU_JIT_FALLBACK_STRATEGY */
-    int         cache_mode;                      /* 1: loads cached in L2 only, 2: in L1, too; CU_JIT_CACHE_MODE */
-    int         debug_info, line_info;           /* 1: generate; CU_JIT_GENERATE_DEBUG_INFO,
+    int         target;                          /* compute capability, 75 for 7.5 (as CUjit_target); 0: that of the
+                                                    context's device. CU_JIT_TARGET */
+    int         prefer_binary;                   /* 1: if a fatbin has no code for exactly this device, prefer
+                                                    compatible code to PTX; not for linkers. CU_JIT_FALLBACK_STRATEGY */
+    int         cache_mode;                      /* 1: cache loads in L2 only, 2: also in L1; CU_JIT_CACHE_MODE */
+    int         debug_info, line_info;           /* 1: generate it; CU_JIT_GENERATE_DEBUG_INFO,
                                                     CU_JIT_GENERATE_LINE_INFO */
-    int         verbose;                         /* 1: the compiler tells registers and the like in
-                                                    gpuexec_module_log(), unless the code comes from the driver's cache.
+    int         verbose;                         /* 1: gpuexec_module_log() also has the number of registers and similar
+                                                    data, unless the code comes from the driver's cache.
                                                     CU_JIT_LOG_VERBOSE */
     /* newer drivers only: */
     int         position_independent;            /* 1: CU_JIT_POSITION_INDEPENDENT_CODE */
     int         min_blocks, max_block_threads;   /* as .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM,
                                                     CU_JIT_MAX_THREADS_PER_BLOCK */
-    int         override_directives;             /* 1: what is set here wins against PTX's own;
+    int         override_directives;             /* 1: the options set here override those in the PTX;
                                                     CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
-    int         compile_threads;                 /* host threads for compiling, -1: one per CPU; CU_JIT_SPLIT_COMPILE */
+    int         compile_threads;                 /* host threads for compiling; -1: one per CPU; CU_JIT_SPLIT_COMPILE */
     unsigned    end_canary;
 } gpuexec_module_desc;
 
-/* Loads an image from memory: PTX text, cubin or fatbin. bytes: its length, or 0 if it is PTX that ends in NUL or a
-   binary (which knows its own length). The image may be freed afterwards. Compiling PTX takes milliseconds to seconds
-   the first time. cuModuleLoadDataEx. */
+/* Loads an image from memory: PTX text, cubin or fatbin. `bytes` is its length; it may be 0 for PTX that ends in NUL
+   and for binaries, which contain their length. The image may be freed afterwards. Compiling PTX takes milliseconds to
+   seconds the first time. cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image,
                                                   size_t bytes, const gpuexec_module_desc *desc);
 
-/* The same from a file. A relative path is relative to the working directory. */
+/* The same from a file. A relative path is relative to the working directory. GPUEXEC_FILE_ERROR if it cannot be
+   read. */
 GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
                                                        const gpuexec_module_desc *desc);
 
-/* Adopts a CUmodule of that context that someone else unloads, after the handle has ended. */
+/* Adopts a CUmodule of that context, which other code unloads after the handle is closed. */
 GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUmod_st *native);
 
-/* The CUmodule, which stays gpuexec's to unload; NULL if the handle is not ok. */
+/* Returns the CUmodule, which gpuexec still owns; NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module);
 
-/* What the compiler said when it succeeded: warnings, and more with desc.verbose. "" if nothing. Lives
-   as long as the module. */
+/* Returns the compiler's log of a successful load: warnings, and more with desc.verbose. "" if it is empty. Valid as
+   long as the module. A query. */
 GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module);
 
-/* Milliseconds that the driver says it spent compiling; 0 if it took the image as it was or from its cache, negative if
-   the handle is not ok. */
+/* Returns the milliseconds of compilation that the driver reports; 0 if it did not compile the image or took it from
+   its cache, negative if the handle is not ok. A query. */
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
 
-/* Threads per block that the compiler targeted, when desc.threads_per_block asked for some; 0 if it did not; -1 if the
-   handle is not ok. */
+/* Returns the threads per block that the compiler targeted if desc.threads_per_block was set; 0 if it was not; -1 if
+   the handle is not ok. A query. */
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module);
 
-/* Kernels in the image, and the name of each; -1 and NULL when unknown (a driver before 12.4, and a binary, or one
-   among the inputs of a linked module). Names live as long as the module. */
+/* Return the number of kernels in the image, and the name of each; -1 and NULL if they are not known (a driver before
+   12.4 with a binary image, or with a linked module that has a binary among its inputs). Names are valid as long as the
+   module. Queries. */
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module);
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index);
 
-/* Address, and size in bytes if `bytes` is not NULL, of a __device__ or __constant__ variable; 0 if it fails.
-   cuModuleGetGlobal. */
+/* Returns the address of a __device__ or __constant__ variable, and in *bytes its size unless `bytes` is NULL; 0 if it
+   fails, e.g. with GPUEXEC_NOT_FOUND. cuModuleGetGlobal. */
 GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name,
                                                  size_t *bytes);
 
-/* Copies bytes from the host into that variable's beginning, or from there to the host: the variable's size, or less.
-   Finished when they return, and ordered on the legacy stream. Refused while a failure is latched. cuMemcpyHtoD,
-   cuMemcpyDtoH. */
+/* Copy `bytes` from the host to the beginning of that variable, or from there to the host: at most the variable's size.
+   The copy has finished when they return, and is ordered on the legacy default stream. Refused while a failure is
+   latched. cuMemcpyHtoD, cuMemcpyDtoH. */
 GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
                                                         const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
                                                         void *to, size_t bytes);
 
-/* Unloads; the handles of its kernels end. Waits for running work as the driver needs it. cuModuleUnload. */
+/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded. Waits for running work
+   if the driver needs it. cuModuleUnload. */
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module);
 
-/* The kernel of that name. It lives as long as its module; asking twice gives the same handle. cuModuleGetFunction. */
+/* Returns the kernel of that name, which is valid as long as its module; a second call returns the same handle.
+   GPUEXEC_NOT_FOUND if there is none. cuModuleGetFunction. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name);
 
-/* Adopts a CUfunction of that context, whose module someone else unloads, after the handle has ended. cuFuncGetName,
+/* Adopts a CUfunction of that context, whose module other code unloads after the handle is closed. cuFuncGetName,
    cuFuncGetParamInfo. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUfunc_st *native);
 
-/* The CUfunction, which lives as long as its module; NULL if the handle is not ok. */
+/* Returns the CUfunction, which is valid as long as its module; NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel);
 
 typedef struct gpuexec_kernel_info {
-    const char *name;                            /* lives as long as the kernel */
-    int         parameters;                      /* how many; -1 if not known, then launches are not checked */
-    int         max_threads_per_block;           /* that this kernel can run with */
+    const char *name;                            /* valid as long as the kernel */
+    int         parameters;                      /* number of parameters; -1 if not known: launches are then not
+                                                    checked */
+    int         max_threads_per_block;           /* of this kernel */
     int         registers;                       /* per thread */
     int         ptx_version, binary_version;     /* 75 for compute capability 7.5 */
     size_t      static_shared, local_bytes, constant_bytes;
-    size_t      max_dynamic_shared;              /* bytes it may be launched with now; launches raise it by themselves,
-                                                    up to the device's limit */
+    size_t      max_dynamic_shared;              /* bytes, the present limit; launches raise it automatically, up to the
+                                                    device's limit */
     int         cache_mode_ca;                   /* 1: compiled to cache global loads in L1 */
-    int         preferred_carveout;              /* of L1 for shared memory, in percent; -1: the driver's choice */
+    int         preferred_carveout;              /* percent of L1 for shared memory; -1: the driver's choice */
     /* clusters; 0 on drivers and devices without them: */
     int         cluster_must_be_set, required_cluster[3], non_portable_cluster_allowed;
     int         cluster_scheduling_policy;       /* CUclusterSchedulingPolicy */
 } gpuexec_kernel_info;
 
-/* What the compiler and the driver know of a kernel. A question. cuFuncGetAttribute. */
+/* Reads what the compiler and the driver report about a kernel; sizes are in bytes. A query. cuFuncGetAttribute. */
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel,
                                                       gpuexec_kernel_info *info);
 
-/* Size in bytes of parameter `index`, 0 if it is not known or there is none. cuFuncGetParamInfo, or the PTX text. */
+/* Returns the size of parameter `index` in bytes; 0 if it is not known or there is no such parameter. A query.
+   cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index);
 
-/* What PTX declares a parameter as. */
+/* The type that PTX declares for a parameter. */
 typedef enum gpuexec_parameter_type {
-    GPUEXEC_PARAMETER_UNKNOWN = 0,               /* nothing is told: a cubin, a fatbin, an adopted kernel */
-    GPUEXEC_PARAMETER_INTEGER = 1,               /* .u8 to .u64, .s8 to .s64; nvcc's pointers, too */
+    GPUEXEC_PARAMETER_UNKNOWN = 0,               /* not known: a cubin, a fatbin, an adopted kernel */
+    GPUEXEC_PARAMETER_INTEGER = 1,               /* .u8 to .u64, .s8 to .s64; also nvcc's pointers */
     GPUEXEC_PARAMETER_FLOAT = 2,                 /* .f32, .f64 */
     GPUEXEC_PARAMETER_POINTER = 3,               /* an integer with .ptr */
     GPUEXEC_PARAMETER_BITS = 4,                  /* .b8 to .b64: integer or float */
     GPUEXEC_PARAMETER_BYTES = 5                  /* an array: nvcc's structs, vectors, half and bfloat16 */
 } gpuexec_parameter_type;
 
-/* The type of parameter `index`, as far as the PTX text tells it; GPUEXEC_PARAMETER_UNKNOWN also if there is no such
-   parameter. Where it is known, launches refuse a float for an integer and an integer for a float, if the argument's
-   type is known, too: that of gpuexec_params_add and of values in C++. A question. */
+/* Returns the type of parameter `index` from the PTX text; GPUEXEC_PARAMETER_UNKNOWN also if there is no such
+   parameter. If it is known, and the argument's type is too (from gpuexec_params_add, or a C++ value), launches refuse
+   a float for an integer and an integer for a float. A query. */
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index);
 
-/* Its offset in bytes from the first parameter's start, in the kernel's packed parameters; -1 if it is not known or
-   there is none. cuFuncGetParamInfo, or the PTX text. */
+/* Returns the offset of parameter `index` in the kernel's packed parameters, in bytes from the start of the first one;
+   -1 if it is not known or there is no such parameter. A query. cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index);
 
-/* How many blocks of that size, with that much dynamic shared memory in bytes, run on one multiprocessor at a time; -1
-   if it fails. cuOccupancyMaxActiveBlocksPerMultiprocessor. */
+/* Returns how many blocks of `block_threads` threads, with `shared_bytes` of dynamic shared memory each, can be
+   resident on one multiprocessor; -1 if it fails. A query. cuOccupancyMaxActiveBlocksPerMultiprocessor. */
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
-/* The threads per block with which most threads run at a time, with that much dynamic shared memory per block; -1 if it
-   fails. In *blocks, unless NULL, the smallest grid that then fills the device. cuOccupancyMaxPotentialBlockSize. */
+/* Returns the threads per block with the highest occupancy, for `shared_bytes` of dynamic shared memory per block; -1
+   if it fails. *blocks, unless NULL, receives the smallest grid that then fills the device. A query.
+   cuOccupancyMaxPotentialBlockSize. */
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>link   Several images made one. A linker is used by one thread at a time. */
+   >>link   Several images linked into one module. A linker is used by one thread at a time. */
 
 typedef enum gpuexec_input_type {
-    GPUEXEC_INPUT_AUTO = 0,                      /* recognised by its content */
+    GPUEXEC_INPUT_AUTO = 0,                      /* recognized by its content */
     GPUEXEC_INPUT_PTX = 1, GPUEXEC_INPUT_CUBIN = 2, GPUEXEC_INPUT_FATBIN = 3,
-    GPUEXEC_INPUT_OBJECT = 4,                    /* a host object with device code in it: nvcc -dc x.cu -o x.o */
-    GPUEXEC_INPUT_LIBRARY = 5                    /* an archive of those: libcudadevrt.a */
+    GPUEXEC_INPUT_OBJECT = 4,                    /* a host object that contains device code: nvcc -dc x.cu -o x.o */
+    GPUEXEC_INPUT_LIBRARY = 5                    /* an archive of such objects: libcudadevrt.a */
 } gpuexec_input_type;
 
-/* A linker without inputs. The desc's options are for its PTX inputs; name is that of the linked module in messages, by
-   default "the linked image". */
+/* Creates a linker without inputs. The desc's options apply to its PTX inputs; desc.name names the linked module in
+   messages, by default "the linked image". cuLinkCreate. */
 GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_module_desc *desc);
 
-/* Adds an input, which is copied: it may be freed afterwards. bytes: its length; may be 0 for PTX that ends in NUL,
-   cubins and fatbins. name: for logs and messages, NULL: "input 1" and so on. PTX is compiled here. GPUEXEC_LINK_FAILED
-   if it defines a symbol of an input before it or does not match one. After a failure the linker is as it was before
-   the call. After the first gpuexec_linker_load, _image or _save that succeeded it is GPUEXEC_TOO_LATE.
-   cuLinkAddData. */
+/* Adds an input. It is copied, and may be freed afterwards. `bytes` is its length; it may be 0 for PTX that ends in
+   NUL, cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled here.
+   GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier one defines, or declares one differently. A failed
+   call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load, _image or _save that
+   succeeded. cuLinkAddData. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name);
 
@@ -846,82 +867,85 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_link
 GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                       const char *path);
 
-/* Links, if that was not done yet, and loads the result; each call makes a module of its own. GPUEXEC_LINK_FAILED if
-   symbols are missing, there twice, or do not match: the text names them; inputs may still be added. As _image and
-   _save, it is refused while a failure is latched, for instance that of an input that is missing now. cuLinkComplete,
-   cuModuleLoadDataEx. */
+/* Links, if that is not done yet, and loads the result; each call creates a separate module. GPUEXEC_LINK_FAILED if
+   symbols are missing, defined twice, or do not match: the text names them, and inputs may still be added. Like _image
+   and _save, it is refused while a failure is latched, for instance that of an input that could not be added.
+   cuLinkComplete, cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker);
 
-/* Links, if that was not done yet, and gives the image, for gpuexec_module_load in this process or another. It lives as
-   long as the linker. _save writes it to a file, whole or not at all (written aside, then renamed). */
+/* Links, if that is not done yet, and returns the image, for gpuexec_module_load in this process or another. It is
+   valid as long as the linker. _save writes it to a file, completely or not at all (written to a temporary file, then
+   renamed). cuLinkComplete. */
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
                                                    size_t *bytes);
 GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path);
 
-/* What compiler and linker told so far without failing, much with desc.verbose; "" if nothing. Until the next call with
-   this linker. */
+/* Returns the output of compiler and linker so far, except that of failed calls; desc.verbose adds to it. "" if there
+   is none. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
-/* Milliseconds that the driver says it spent compiling and linking so far; negative if the handle is not ok. */
+/* Returns the milliseconds of compiling and linking that the driver reports so far; negative if the handle is not ok.
+   A query. */
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
-/* Frees the linker and its inputs. Modules that it loaded stay. cuLinkDestroy. */
+/* Destroys the linker and its inputs. Modules that it loaded stay. cuLinkDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>memory   All sizes in bytes unless a name says otherwise. */
+   >>memory   Sizes are in bytes unless a name says otherwise. */
 
 typedef enum gpuexec_memory_kind {
     GPUEXEC_MEMORY_PAGEABLE = 0,                 /* not known to CUDA: ordinary host memory, or no memory at all, which
-                                                    CUDA cannot tell apart */
+                                                    CUDA does not distinguish */
     GPUEXEC_MEMORY_DEVICE = 1,
     GPUEXEC_MEMORY_PINNED = 2,                   /* host memory that CUDA allocated page-locked, or that another library
                                                     registered */
     GPUEXEC_MEMORY_REGISTERED = 3,               /* host memory that gpuexec_register page-locked */
-    GPUEXEC_MEMORY_MANAGED = 4                   /* moves between host and devices on demand (cuMemAllocManaged) */
+    GPUEXEC_MEMORY_MANAGED = 4                   /* migrates between host and devices on demand (cuMemAllocManaged) */
 } gpuexec_memory_kind;
 
-/* Device memory, uninitialised, aligned to 256 bytes at least; 0 if it fails. cuMemAlloc. */
+/* Allocates device memory, uninitialized and aligned to at least 256 bytes. Returns 0 if it fails; GPUEXEC_BAD_ARGUMENT
+   for 0 bytes. Free it with gpuexec_free. cuMemAlloc. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context context, size_t bytes);
 
-/* Device memory for `height` rows of `width_bytes` each. The rows begin *pitch bytes apart, which the driver chooses so
-   that each begins aligned for accesses of `element_bytes` (4, 8 or 16). gpuexec_free. 0 if it fails.
-   cuMemAllocPitch. */
+/* Allocates device memory for `height` rows of `width_bytes` each. The rows begin *pitch bytes apart; the driver
+   chooses the pitch so that each row is aligned for accesses of `element_bytes` (4, 8 or 16). Returns 0 if it fails.
+   Free it with gpuexec_free. cuMemAllocPitch. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
                                                  size_t height, unsigned element_bytes, size_t *pitch);
 
-/* Frees what gpuexec_alloc or gpuexec_alloc_pitched gave; 0 is ignored. Waits for work that may use it. cuMemFree. */
+/* Frees memory from gpuexec_alloc or gpuexec_alloc_pitched; 0 is ignored. Waits for work that may use it. cuMemFree. */
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address);
 
-/* Page-locked host memory, uninitialised, which copies use without staging and kernels can access by
-   gpuexec_pinned_address(); NULL if it fails. Dear to make (it locks pages), so make it once. cuMemHostAlloc with
-   PORTABLE and DEVICEMAP. */
+/* Allocates page-locked host memory, uninitialized. Copies use it without staging, and kernels can access it through
+   gpuexec_pinned_address(). Returns NULL if it fails. Free it with gpuexec_free_pinned. It is expensive because it
+   locks pages, so allocate once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
 GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes);
 
-/* Frees what gpuexec_alloc_pinned gave; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
+/* Frees memory from gpuexec_alloc_pinned; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
-/* Makes existing host memory page-locked, as gpuexec_alloc_pinned's is, for all devices, until
-   gpuexec_unregister(memory), which must come before it is freed. Any address and size; dear, as it locks pages. Memory
-   that is page-locked already, all or in part, is BAD_ARGUMENT. cuMemHostRegister with PORTABLE and DEVICEMAP,
-   cuMemHostUnregister. */
+/* Page-locks existing host memory for all devices, as gpuexec_alloc_pinned does, until gpuexec_unregister(memory):
+   unregister it before you free it. Any address and size. It is expensive because it locks pages. GPUEXEC_BAD_ARGUMENT
+   if all or part of the memory is already page-locked. gpuexec_unregister waits for work that may use it.
+   cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
 GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory);
 
-/* Lets kernels and copies of `context` access the memory of `peer` directly (one way; call it both ways for both).
-   Already allowed is fine, and so is the same context twice. NOT_SUPPORTED if the devices cannot
-   (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
+/* Enable or disable direct access by kernels and copies of `context` to the memory of `peer`. This is one direction;
+   for both, call it twice. Succeeds if nothing has to change, and if both are the same context. GPUEXEC_NOT_SUPPORTED
+   if the devices do not support it (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
 GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 
-/* The device address of pinned, registered or managed memory, whoever made it (or of a place inside), for kernels; 0 if
-   it is none. cuPointerGetAttributes. */
+/* Returns the device address, for kernels, of pinned, registered or managed memory, or of a place inside it; any
+   library may have allocated it. 0 for other memory. cuPointerGetAttributes. */
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory);
 
-/* Host to device, device to host, device to device, on a stream: queued, and done when the stream has come that far. 0
-   bytes do nothing. gpuexec_copy works between any two devices, with peer access or without, on a stream of either.
-   Source and destination may be the same, but must not overlap otherwise, nor go past the end of an allocation.
-   cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
+/* Enqueue a copy on a stream: host to device, device to host, device to device. Pinned host memory must stay valid and
+   unchanged until the copy has finished. 0 bytes do nothing. gpuexec_copy works between any two devices, with or
+   without peer access, on a stream of either. Source and destination may be the same, but must not overlap in part, nor
+   extend past the end of an allocation. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                               const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from,
@@ -929,15 +953,16 @@ GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from,
                                            size_t bytes);
 
-/* The same with the contexts named that the memory was made in, as cuMemcpyPeerAsync wants them: needed only for memory
-   that is not in the unified address space. */
+/* The same, with the contexts in which the memory was allocated, as cuMemcpyPeerAsync takes them. Only needed for
+   memory outside the unified address space. */
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                 gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes);
 
-/* `height` rows of `width_bytes` each, on a stream. A pitch is the distance of two rows' begins in bytes: at least the
-   width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. Width or height 0 does nothing. To begin at column x
-   (bytes) of row y, add y * pitch + x to the address. cuMemcpy2DAsync, cuMemsetD2D8Async. */
+/* Enqueue a copy or fill of `height` rows of `width_bytes` each on a stream. A pitch is the distance in bytes between
+   the starts of two rows: at least the width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. Width or height 0
+   does nothing. To begin at column x (bytes) of row y, add y * pitch + x to the address. cuMemcpy2DAsync,
+   cuMemsetD2D8Async. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                  size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height);
@@ -951,8 +976,8 @@ GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream 
                                               unsigned char value, size_t width_bytes,
                                              size_t height);
 
-/* Fills with a byte, or with `count` 16-bit or 32-bit words (the address must be a multiple of 2 or 4), on a stream.
-   cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
+/* Enqueue a fill on a stream: with a byte, or with `count` 16-bit or 32-bit words (the address must be a multiple of 2
+   or 4). cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
 GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                            unsigned char value, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
@@ -960,8 +985,8 @@ GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream s
 GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
                                              size_t count);
 
-/* The same without a stream: finished when they return (ordered on the legacy stream). Refused while a failure is
-   latched, which they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
+/* The same without a stream: they have finished when they return (ordered on the legacy default stream). Refused while
+   a failure is latched, which they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                   const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to,
@@ -973,30 +998,30 @@ GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_contex
 
 typedef struct gpuexec_pointer_info {
     gpuexec_memory_kind kind;
-    int         device;                     /* ordinal: where it is, or for whom host memory was made; -1 if pageable */
-    gpuexec_ptr base;                       /* where its allocation begins, and that one's bytes; 0 if not known */
-    size_t      bytes;
-    gpuexec_ptr device_address;            /* of the byte asked for, on that device; 0 if it cannot access it */
+    int         device;                     /* ordinal: where it is, or host memory was allocated for; -1: pageable */
+    gpuexec_ptr base;                       /* start of its allocation; 0 if not known */
+    size_t      bytes;                      /* of its allocation; 0 if not known */
+    gpuexec_ptr device_address;            /* of the given byte, on that device; 0 if it cannot access it */
     void       *host_address;              /* on the host; NULL if the host cannot access it, or it is pageable */
-    int         ours;                      /* 1: gpuexec made or registered it ... */
+    int         ours;                      /* 1: gpuexec allocated or registered it ... */
     const char *where;                     /* ... here: "main.c:12", until gpuexec_shutdown; else NULL */
 } gpuexec_pointer_info;
 
-/* What CUDA knows of any address, whoever made it (the CUDA runtime's pointers are the same): a device address, or a
-   host pointer as (uintptr_t)pointer. A question. cuPointerGetAttributes, cuMemGetAddressRange. */
+/* Reads what CUDA reports about an address, including memory of other libraries and the CUDA runtime. `address` is a
+   device address, or a host pointer as (uintptr_t)pointer. A query. cuPointerGetAttributes, cuMemGetAddressRange. */
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
                                                        gpuexec_pointer_info *info);
 
 typedef struct gpuexec_copy_info {
-    int  asynchronous;                           /* 1: the call returns at once; 0: it may wait for earlier work of the
+    int  asynchronous;                           /* 1: the call returns at once; 0: it may wait for earlier work on the
                                                     stream, or for the copy itself */
-    int  overlaps;                               /* 1: the copy can run beside kernels of other streams */
+    int  overlaps;                               /* 1: the copy can run at the same time as kernels of other streams */
     char why[400];                               /* in one sentence, with the cure if there is one */
 } gpuexec_copy_info;
 
-/* Whether a copy on `stream` would be asynchronous, and if not, why: what CUDA documents as its synchronisation
-   behaviour, for these two addresses (host pointers as (uintptr_t)pointer) as they are now. Copies nothing. A
-   question. */
+/* Reports whether a copy on `stream` would be asynchronous, and if not, why. It applies CUDA's documented
+   synchronization behavior to these two addresses (host pointers as (uintptr_t)pointer) as they are now. Copies
+   nothing. A query. */
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
                                                 gpuexec_copy_info *info);
 
@@ -1005,68 +1030,73 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 
 typedef struct gpuexec_stream_desc {
     unsigned start_canary;
-    int      non_blocking;                       /* 1: not ordered against the legacy stream. CU_STREAM_NON_BLOCKING */
-    int      priority;                           /* lower numbers first, as CUDA; one out of
-                                                    gpuexec_context_get_priorities' range becomes the nearest in it
-                                                    (gpuexec_stream_get_info tells) */
+    int      non_blocking;                       /* 1: not ordered against the legacy default stream.
+                                                    CU_STREAM_NON_BLOCKING */
+    int      priority;                           /* lower numbers mean higher priority, as in CUDA; a value outside the
+                                                    range of gpuexec_context_get_priorities becomes the nearest in it
+                                                    (gpuexec_stream_get_info returns it) */
     unsigned end_canary;
 } gpuexec_stream_desc;
 
-/* Makes a stream; NULL: a blocking one of default priority. Destroyed by gpuexec_stream_destroy, or with its context.
-   cuStreamCreateWithPriority. */
+/* Creates a stream; desc NULL: a blocking one of default priority. It is destroyed by gpuexec_stream_destroy, or with
+   its context. cuStreamCreateWithPriority. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_stream_desc *desc);
 
-/* The context's legacy default stream (the "NULL stream"). The same handle each time; destroying it is an error. */
+/* Returns the context's legacy default stream (the "NULL stream"), the same handle each time. It cannot be
+   destroyed. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context);
 
-/* The context's per-thread default stream: for each thread that uses the handle, a stream of that thread's own, made by
-   the driver, and ordered against the legacy one. It is what code compiled with --default-stream per-thread uses as
-   stream 0. The same handle each time and on all threads; destroying it is an error. */
+/* Returns the context's per-thread default stream, the same handle each time and on all threads. On each thread that
+   uses it, the handle names a separate stream of the driver, which is ordered against the legacy default stream. Code
+   compiled with --default-stream per-thread uses it as stream 0. It cannot be destroyed. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context);
 
-/* Adopts a CUstream (or cudaStream_t) that someone else destroys; it must belong to `context`. NULL and
-   CU_STREAM_LEGACY are the legacy stream, CU_STREAM_PER_THREAD the per-thread one. */
+/* Adopts a CUstream (or cudaStream_t) of `context`, which other code destroys. NULL and CU_STREAM_LEGACY are the legacy
+   default stream, CU_STREAM_PER_THREAD the per-thread one. GPUEXEC_WRONG_CONTEXT if the stream belongs to another
+   context. cuStreamGetCtx. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUstream_st *native);
 
-/* The CUstream; for the legacy stream CU_STREAM_LEGACY ((CUstream)1), for the per-thread one CU_STREAM_PER_THREAD
-   ((CUstream)2), NULL if the handle is not ok. */
+/* Returns the CUstream; for the legacy default stream CU_STREAM_LEGACY ((CUstream)1), for the per-thread one
+   CU_STREAM_PER_THREAD ((CUstream)2), NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream);
 
-/* Waits until all work of the stream is done. Returns and takes the thread's latched failure. cuStreamSynchronize. */
+/* Waits until all work on the stream has finished. Returns and takes the thread's latched failure.
+   cuStreamSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream);
 
-/* GPUEXEC_OK if all work is done, GPUEXEC_NOT_READY if not. A question. cuStreamQuery. */
+/* Returns GPUEXEC_OK if all work has finished, GPUEXEC_NOT_READY if not. A query. cuStreamQuery. */
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
 
-/* Later work on `stream` waits until the event's last record is reached, on whichever stream of whichever device; an
-   event that was never recorded is not waited for. cuStreamWaitEvent. */
+/* Makes later work on `stream` wait for the last record of the event, on any stream of any device. An event that was
+   never recorded is not waited for. cuStreamWaitEvent. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event);
 
-/* Later work on `stream` waits for all work queued on `other` so far, of whichever device. cuEventRecord and
-   cuStreamWaitEvent, on an event that the context keeps for it. */
+/* Makes later work on `stream` wait for all work enqueued so far on `other`, a stream of any device. cuEventRecord and
+   cuStreamWaitEvent, on an event that the context keeps for this. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
                                                          gpuexec_stream other);
 
-/* Calls function(user) on a thread of the driver's when the stream has come there; later work of the stream waits until
-   it returns. The function must not call CUDA, nor anything that waits for it. It is called even if an earlier kernel
-   has failed, or not: do not free memory only there. cuLaunchHostFunc. */
+/* Enqueues a call of function(user) on a thread of the driver. Later work on the stream waits until it returns. The
+   function must not call CUDA, nor wait for a thread that does. After a kernel has failed, it may or may not be called:
+   do not rely on it to free memory. cuLaunchHostFunc. */
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
                                                            void (*function)(void *user), void *user);
 
 typedef struct gpuexec_stream_info {
     int device;                                  /* ordinal */
-    int non_blocking;                            /* 1: not ordered against the legacy stream */
-    int priority;                                /* that it really has */
-    int adopted;                                 /* 1: someone else destroys it, or it is a default stream */
+    int non_blocking;                            /* 1: not ordered against the legacy default stream */
+    int priority;                                /* its actual priority */
+    int adopted;                                 /* 1: other code destroys it, or it is a default stream */
 } gpuexec_stream_info;
 
-/* What the stream is. A question. cuStreamGetFlags, cuStreamGetPriority. */
+/* Reads the properties of a stream. A query. cuStreamGetFlags, cuStreamGetPriority. */
 GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream,
                                                       gpuexec_stream_info *info);
 
-/* Ends the handle; work already queued still runs. An adopted stream itself stays. cuStreamDestroy. */
+/* Closes the handle and destroys the stream, without waiting: work already enqueued still runs. An adopted stream is
+   not destroyed. cuStreamDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1074,47 +1104,49 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 
 typedef struct gpuexec_event_desc {
     unsigned start_canary;
-    int      no_timing;                   /* 1: cheaper, for order only. CU_EVENT_DISABLE_TIMING */
+    int      no_timing;                   /* 1: cheaper, for ordering only. CU_EVENT_DISABLE_TIMING */
     int      blocking_sync;               /* 1: gpuexec_event_sync sleeps instead of spinning. CU_EVENT_BLOCKING_SYNC */
     unsigned end_canary;
 } gpuexec_event_desc;
 
-/* Makes an event, for gpuexec_event_record; NULL: one that takes the time. Destroyed by gpuexec_event_destroy, or with
-   its context. cuEventCreate. */
+/* Creates an event, for gpuexec_event_record; desc NULL: one with timing. It is destroyed by gpuexec_event_destroy, or
+   with its context. cuEventCreate. */
 GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
                                                   const gpuexec_event_desc *desc);
 
-/* Adopts a CUevent (or cudaEvent_t) of that context that someone else destroys. */
+/* Adopts a CUevent (or cudaEvent_t) of that context, which other code destroys. */
 GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context,
                                                        struct CUevent_st *native);
 
-/* The CUevent; NULL if the handle is not ok. */
+/* Returns the CUevent; NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 
-/* The event is reached when the work queued on the stream so far is done. Recording it again moves it there. Event and
-   stream must be of one context (WRONG_CONTEXT). Where it is refused, whatever waits for the event, asks for it or
-   takes its time fails, too, until it is recorded again. cuEventRecord. */
+/* Records the event on the stream: it is reached when all work enqueued there so far has finished. Recording it again
+   moves it. Event and stream must belong to the same context (GPUEXEC_WRONG_CONTEXT). If a record fails or is refused,
+   every call that waits for the event, queries it or measures its time fails until it is recorded again.
+   cuEventRecord. */
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream);
 
-/* Makes an event in the stream's context and records it there: the point where the stream is now, to wait for or to
-   take the time from. Destroy it when you are done with it, which may be before it is reached. Refused while a failure
-   is latched. cuEventCreate, cuEventRecord. */
+/* Creates an event in the stream's context and records it at the current end of the stream, to wait for or to measure
+   time from. Destroy it when you no longer need it, even before it is reached. Refused while a failure is latched.
+   cuEventCreate, cuEventRecord. */
 GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
                                                    const gpuexec_event_desc *desc);
 
-/* Waits until the last record is reached (at once if there was none). Returns and takes the thread's latched failure.
-   cuEventSynchronize. */
+/* Waits until the last record is reached; returns at once if there was none. Returns and takes the thread's latched
+   failure. cuEventSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event);
 
-/* GPUEXEC_OK if the last record is reached, GPUEXEC_NOT_READY if not. A question. cuEventQuery. */
+/* Returns GPUEXEC_OK if the last record is reached, GPUEXEC_NOT_READY if not. A query. cuEventQuery. */
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
 
-/* Milliseconds from `start` to `stop`; both must be recorded and reached (gpuexec_event_sync(stop) first). Negative if
-   it is not available: gpuexec_error_text() says why. A question. cuEventElapsedTime. */
+/* Returns the milliseconds from `start` to `stop`, two events of one context. Both must be recorded and reached: call
+   gpuexec_event_sync(stop) first. Negative if the time is not available: gpuexec_error_text() says why. A query.
+   cuEventElapsedTime. */
 GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop);
 
-/* Ends the handle, without waiting; a stream that waits for the event still does. An adopted event itself stays.
-   cuEventDestroy. */
+/* Closes the handle and destroys the event, without waiting; a stream that waits for the event still does. An adopted
+   event is not destroyed. cuEventDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1126,75 +1158,77 @@ typedef struct gpuexec_dims {
     unsigned shared_bytes;                       /* dynamic shared memory per block */
 } gpuexec_dims;
 
-/* Enough blocks of block_x (times block_y) threads to cover n (width times height) threads: the kernel checks its index
-   against n. n 0 gives an empty grid, which gpuexec_launch refuses. No dynamic shared memory. Pure functions. */
+/* Return dims with enough blocks of block_x (times block_y) threads to cover n (width times height) threads, and no
+   dynamic shared memory. The last blocks can reach past n: the kernel must compare its index with n. n 0 makes an empty
+   grid, which gpuexec_launch refuses. Pure functions. */
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x);
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y);
 
-/* The same dims with so many bytes of dynamic shared memory, for kernels with `extern __shared__`:
+/* Returns the same dims with that many bytes of dynamic shared memory, for kernels with `extern __shared__`:
    gpuexec_launch(k, s, gpuexec_with_shared(gpuexec_grid_for(n, 256), 256 * sizeof(float)), ...). */
 GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_bytes);
 
-/* Exactly these: so many blocks of so many threads, with so many bytes of dynamic shared memory. */
+/* Returns dims of exactly `blocks` blocks of `threads` threads, with `shared_bytes` of dynamic shared memory per
+   block. */
 GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigned shared_bytes);
 
-typedef struct gpuexec_args {                    /* of GPUEXEC_ARGS or gpuexec_params_args; or by hand, from {0}: */
+typedef struct gpuexec_args {                    /* from GPUEXEC_ARGS or gpuexec_params_args; or by hand, from {0}: */
     const void *const    *addresses;             /* of each argument's value */
     const unsigned short *sizes;                 /* of each, in bytes; NULL: sizes are not checked */
     unsigned              count;
-    unsigned              typed;                 /* 1: a gpuexec_type of each stands behind the sizes, to check */
-    gpuexec_params        block;                 /* typed is 2, from gpuexec_params_args: whose arguments these are */
+    unsigned              typed;                 /* 1: the gpuexec_type of each argument follows the sizes, to check */
+    gpuexec_params        block;                 /* if typed is 2 (gpuexec_params_args): the block of the arguments */
 } gpuexec_args;
 
-/* Launches the kernel on the stream and returns at once. dims and args are checked against the kernel first; a launch
-   that the driver refuses is explained with the numbers. Argument values are copied during the call. Kernel and stream
-   must be of one CUcontext.
+/* Launches the kernel on the stream and returns without waiting. The arguments are checked against the kernel first; if
+   the driver refuses the launch, the text names the limit that it exceeds. Argument values are copied during the call.
+   Kernel and stream must belong to the same CUcontext (GPUEXEC_WRONG_CONTEXT).
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
    In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b).
-   cuLaunchKernelEx, which takes a little less time than cuLaunchKernel; before CUDA 11.8 that. */
+   cuLaunchKernelEx, which takes a little less time than cuLaunchKernel; before CUDA 11.8 cuLaunchKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                              gpuexec_dims dims, gpuexec_args args);
 
-/* The same as one cooperative grid: all of its blocks run at the same time and may wait for each other (grid.sync() of
-   cooperative groups). A grid with more blocks than fit is refused (BAD_LAUNCH) with both numbers;
-   gpuexec_kernel_cooperative_blocks tells how many do. cuLaunchCooperativeKernel. */
+/* The same as one cooperative grid: all of its blocks are resident at the same time and may wait for each other
+   (grid.sync() of cooperative groups). A grid with more blocks than fit is refused (GPUEXEC_BAD_LAUNCH) with both
+   numbers; gpuexec_kernel_cooperative_blocks returns how many fit. cuLaunchCooperativeKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
                                                          gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
-/* Launch attributes. Zero everywhere is gpuexec_launch; cooperative alone is gpuexec_launch_cooperative, on any driver;
-   the others need a driver of CUDA 11.8. */
+/* Launch attributes. All zero is gpuexec_launch; only `cooperative` is gpuexec_launch_cooperative, on any driver; the
+   others need a driver of CUDA 11.8. */
 typedef struct gpuexec_launch_desc {
     unsigned start_canary;
     unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster, which run at the same time and can read each
-                                                    other's shared memory; the grid is a multiple of it. 0 everywhere:
-                                                    no clusters, or the kernel's own (__cluster_dims__). From compute
-                                                    capability 9.0 on. CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
-    int      non_portable_cluster;               /* 1: more than 8 blocks in a cluster, which not every device of 9.0 or
-                                                    later can run */
+                                                    other's shared memory; the grid must be a multiple of it. All 0: no
+                                                    clusters, or the kernel's own (__cluster_dims__). From compute
+                                                    capability 9.0. CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+    int      non_portable_cluster;               /* 1: allow more than 8 blocks in a cluster, which not every device of
+                                                    9.0 or later can run */
     int      cooperative;                        /* 1: as gpuexec_launch_cooperative */
-    int      has_priority, priority;             /* has_priority 1: this priority (lower numbers first, as CUDA) instead
-                                                    of the stream's */
-    int      programmatic;                       /* 1: may begin before the kernel ahead in the stream has ended; only
-                                                    for kernels that wait for it themselves
+    int      has_priority, priority;             /* has_priority 1: this priority (lower numbers mean higher, as in
+                                                    CUDA) instead of the stream's */
+    int      programmatic;                       /* 1: may begin before the previous kernel on the stream has finished;
+                                                    only for kernels that wait for it themselves
                                                     (cudaGridDependencySynchronize).
                                                     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
-    int      memory_sync_domain;                /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 as the stream's (default), 1 remote */
+    int      memory_sync_domain;                /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 the stream's (default), 1 remote */
     unsigned end_canary;
 } gpuexec_launch_desc;
 
-/* gpuexec_launch with attributes; NULL for none. In C++ the values may follow the desc. cuLaunchKernelEx. */
+/* gpuexec_launch with attributes; desc NULL: none. In C++ the values may follow the desc. cuLaunchKernelEx. */
 GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                   gpuexec_dims dims,
                                                  const gpuexec_launch_desc *desc, gpuexec_args args);
 
-/* The most blocks that a cooperative grid of the kernel can have, with blocks of so many threads and so many bytes of
-   dynamic shared memory; -1 if it fails. A question. cuOccupancyMaxActiveBlocksPerMultiprocessor times the
-   multiprocessors. */
+/* Returns the most blocks that a cooperative grid of the kernel can have, with `block_threads` threads and
+   `shared_bytes` of dynamic shared memory per block; -1 if it fails. A query.
+   cuOccupancyMaxActiveBlocksPerMultiprocessor times the number of multiprocessors. */
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
-/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues, as a gpuexec_args that lives until the
-   end of the enclosing block (for a constant or an expression, make a variable first), of at most 32764 bytes each.
-   In C++: just the values. */
+/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues of at most 32764 bytes each, as a
+   gpuexec_args that is valid until the end of the enclosing block. Put a constant or an expression into a variable
+   first. In C++: just the values. */
 #ifdef __cplusplus
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
 #  define GPUEXEC_NO_ARGS (gpuexec_args())
@@ -1207,14 +1241,14 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>params   Arguments packed as the device wants them, and launches made ready once. */
+   >>params   Arguments packed as the device needs them, and prepared launches. */
 
-/* The types of kernel parameters: size and alignment in device code (CUDA C++ Programming Guide, table "Alignment
-   Requirements"), whatever the host compiler thinks of its own type of that name. double4 and the like are CUDA 13's of
-   two alignments; the one of CUDA 12 is _16A. */
+/* The types of kernel parameters: their size and alignment in device code (CUDA C++ Programming Guide, table "Alignment
+   Requirements"), whatever the host compiler uses for its type of that name. double4 and similar types have two
+   alignments in CUDA 13; that of CUDA 12 is _16A. */
 #define GXI_TYPES(ROW) \
     ROW(GPUEXEC_BOOL, bool, 1, 1) \
-    ROW(GPUEXEC_CHAR, char, 1, 1)           /* signed char, too */ \
+    ROW(GPUEXEC_CHAR, char, 1, 1)           /* also signed char */ \
     ROW(GPUEXEC_CHAR1, char1, 1, 1) ROW(GPUEXEC_CHAR2, char2, 2, 2) ROW(GPUEXEC_CHAR3, char3, 3, 1) \
     ROW(GPUEXEC_CHAR4, char4, 4, 4) \
     ROW(GPUEXEC_UCHAR, unsigned char, 1, 1) \
@@ -1257,9 +1291,9 @@ typedef enum gpuexec_type {
 #define GXI_ROW(type, name, bytes, alignment) type,
     GXI_TYPES(GXI_ROW)
 #undef GXI_ROW
-    GPUEXEC_TYPES,                               /* how many, with NO_TYPE */
-    /* long has 8 bytes on device and host in Linux, 4 in Windows. For a kernel compiled on the other system, name the
-       width: INT or LONGLONG. */
+    GPUEXEC_TYPES,                               /* their number, including NO_TYPE */
+    /* long has 8 bytes on Linux and 4 on Windows, on both device and host. For a kernel compiled on the other system,
+       name the width: INT or LONGLONG. */
     GPUEXEC_LONG      = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG, GPUEXEC_INT),
     GPUEXEC_ULONG      = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG, GPUEXEC_UINT),
     GPUEXEC_LONG1     = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG1, GPUEXEC_INT1),
@@ -1270,54 +1304,56 @@ typedef enum gpuexec_type {
     GPUEXEC_ULONG3     = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG3, GPUEXEC_UINT3),
     GPUEXEC_LONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_LONGLONG4_16A, GPUEXEC_INT4),
     GPUEXEC_ULONG4_16A = GXI_IF_LONG_HAS_8(GPUEXEC_ULONGLONG4_16A, GPUEXEC_UINT4),
-    /* 32 bytes with either long */
+    /* 32 bytes with either size of long */
     GPUEXEC_LONG4_32A = GPUEXEC_LONGLONG4_32A,   GPUEXEC_ULONG4_32A = GPUEXEC_ULONGLONG4_32A
 } gpuexec_type;
 
-/* An empty parameter block. It is host memory only, of no context, and neither needs nor starts the driver. One thread
-   at a time may use a block. */
+/* Creates an empty parameter block. It is host memory, belongs to no context, and neither needs nor starts the driver.
+   One thread at a time may use a block. */
 GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where);
 
-/* Appends a copy of *value, which has the type's size, at the next offset that has the type's alignment. All parameters
-   together have at most 32,764 bytes. A block in which one was refused is not whole: it gives no arguments and no data,
-   and cannot be launched, until gpuexec_params_clear. */
+/* Appends a copy of *value, which has the type's size, at the next offset with the type's alignment. All parameters
+   together have at most 32,764 bytes. If an argument cannot be added, the block is incomplete: it returns no arguments
+   and no data, and cannot be launched, until gpuexec_params_clear. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type,
                                                  const void *value);
 
 /* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and
-   `bytes` a multiple of it. The bytes must lie as in device code: struct { float f; float4 f4; } has 12 bytes of
-   padding behind f there, so a host float4 must be aligned to 16, too. */
+   `bytes` a multiple of it. The bytes must have the layout of device code: there, struct { float f; float4 f4; } has 12
+   bytes of padding after f, so the host's float4 must also be aligned to 16. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value,
                                                         size_t bytes, size_t alignment);
 
-/* How many arguments it holds, and the offset of one in bytes; -1 if the handle is not ok or there is no such argument.
-   Questions. */
+/* Return the number of arguments, and the offset of one in bytes; -1 if the handle is not ok or there is no such
+   argument. Queries. */
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params);
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
 
-/* The packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the end.
-   Padding inside is 0. It lives until the block changes; writing to it changes the arguments. NULL if it fails. */
+/* Returns the packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the
+   end. Padding inside is 0. It is valid until the block changes; writing to it changes the arguments. NULL if it
+   fails. */
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes);
 
-/* The block as the arguments of a launch, of any kind. They live until the block changes or is destroyed: a launch that
-   gets them later is refused. Empty if it fails, and then the launch is refused. */
+/* Returns the block as the arguments of a launch of any kind. They are valid until the block changes or is destroyed: a
+   launch that uses them later is refused. If the call fails, they are empty, and the launch is refused. */
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params);
 
-/* Compares the block with the kernel's own parameters: how many, each size, each offset. A launch checks all but the
-   offsets by itself (it takes each argument from its address); the packed buffer must pass this. Where an alignment
-   above 16 is involved, devices differ in the offset (measured: 16 on sm_90 for an alignment of 32 behind one char),
-   and the block is laid out as this kernel has it. NOT_SUPPORTED if the kernel's layout is not known. A question. */
+/* Compares the block with the kernel's parameters: their number, sizes and offsets. Launches check all but the offsets
+   automatically (they take each argument from its address); check a block before you pass its packed buffer to the
+   driver. For alignments above 16, the offset depends on the device (measured: 16 on sm_90 for an alignment of 32 after
+   one char), and the block is laid out as this kernel has it. GPUEXEC_NOT_SUPPORTED if the kernel's layout is not
+   known. A query. */
 GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_params params, gpuexec_kernel kernel);
 
-/* Takes all arguments out, for others to be added. */
+/* Removes all arguments, so that others can be added. */
 GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_params params);
 
-/* Frees the block. Launches that took their arguments from it do not need it any more. */
+/* Frees the block. Launches that took their arguments from it no longer need it. */
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params);
 
-/* Makes a launch ready: copies the argument values, and checks everything that gpuexec_launch and the driver would,
-   now. In C++ the values may follow dims. Launching it is as cheap as the driver's call. When its kernel's module has
-   been unloaded or its stream destroyed, launching it is refused (STALE_HANDLE); it ends with the context of its
+/* Prepares a launch: copies the argument values and makes all checks of gpuexec_launch and of the driver now, so that
+   launching it costs only the driver's call. In C++ the values may follow dims. After its kernel's module is unloaded
+   or its stream destroyed, launching it is refused (GPUEXEC_STALE_HANDLE). It is destroyed with the context of its
    kernel. One thread at a time may use it. */
 GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                 gpuexec_dims dims, gpuexec_args args);
@@ -1326,75 +1362,78 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kerne
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
                                                    const void *value, size_t bytes);
 
-/* Where argument `index` lies, to write to it between launches; `bytes` must be its size. Aligned as its type, up to
-   16. Lives as long as the prepared launch; NULL if it fails. */
+/* Returns the address of argument `index`, to write to it between launches; `bytes` must be its size. It is aligned as
+   its type, up to 16, and valid as long as the prepared launch. NULL if it fails. */
 GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes);
 
-/* Changes grid, block and dynamic shared memory, checked as by gpuexec_prepare; refused ones change nothing. */
+/* Changes grid, block and dynamic shared memory, with the checks of gpuexec_prepare; a failed call changes nothing. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims);
 
-/* Launches it with what it holds now. cuLaunchKernelEx, before CUDA 11.8 cuLaunchKernel. */
+/* Launches it with its present arguments and dims. cuLaunchKernelEx, before CUDA 11.8 cuLaunchKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared);
 
-/* Frees the prepared launch, without waiting: launches already queued still run. */
+/* Frees the prepared launch, without waiting: launches already enqueued still run. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>barrier   A barrier over all blocks of the grids that one multi-device launch starts. */
+   >>barrier   A barrier for all blocks of the grids that one multi-device launch starts. */
 
 typedef struct gpuexec_barrier_desc {
     unsigned start_canary;
-    int      host_memory;                /* 1: through host memory even where the devices reach each other's (slower) */
-    double   timeout_seconds;            /* how long a device waits for the others; 0: 10 */
+    int      host_memory;                /* 1: through host memory even if the devices have peer access (slower) */
+    double   timeout_seconds;            /* how long a device waits for the others; 0: 10 s */
     unsigned end_canary;
 } gpuexec_barrier_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
-/* Makes a barrier over one grid on each of `count` contexts' devices, all different, at most 32: kernels call
-   gpuexec_barrier_sync of kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with what
-   gpuexec_barrier_address gives. Enables peer access between all of the contexts, both ways; where a pair can have
-   none, or with host_memory, it enables none and goes through host memory. It ends with the first of its contexts. One
-   launch uses it at a time. cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
+/* Creates a barrier for one grid on the device of each of `count` contexts, all on different devices, at most 32.
+   Kernels call gpuexec_barrier_sync of kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with the
+   address from gpuexec_barrier_address. Enables peer access between all of the contexts, both ways. If a pair does not
+   support it, or with desc.host_memory, it enables none, and the barrier goes through host memory. It is destroyed with
+   the first of its contexts. One launch at a time may use it. cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
 GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts,
                                                       unsigned count, const gpuexec_barrier_desc *desc);
 
-/* The kernel argument for the device of contexts[index]: where its part of the barrier lies. 0 if it fails. */
+/* Returns the kernel argument for the device of contexts[index]: the address of its part of the barrier. 0 if it
+   fails. */
 GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_barrier barrier, unsigned index);
 
-/* 1 if it goes from device to device, 0 if through host memory or the handle is not ok: the answer also for memory of
-   your own that all of its devices shall write to (gpuexec_alloc if 1, gpuexec_alloc_pinned if 0). A question. */
+/* Returns 1 if the barrier goes from device to device; 0 if it goes through host memory or the handle is not ok. Use
+   the same for your own memory that all of its devices write to: gpuexec_alloc if 1, gpuexec_alloc_pinned if 0.
+   A query. */
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier);
 
-/* GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN: kernels have left it by timeout or abort. The text says which device waited
-   how long, in which round, and for whom. The calls that wait (gpuexec_stream_sync ...) say the same of the barriers
-   that their context belongs to, so this is for looking without waiting. A broken barrier stays broken until
-   gpuexec_barrier_reset. A question. */
+/* Returns GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN if kernels have left the barrier because of a timeout or an abort. The
+   text says which device waited, for how long, in which round, and for which devices. Calls that wait
+   (gpuexec_stream_sync ...) report the same for the barriers of their context; this call checks without waiting. A
+   broken barrier stays broken until gpuexec_barrier_reset. A query. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier);
 
-/* Tells all kernels that wait at the barrier, now or later, to leave it. From any thread, while they run. */
+/* Makes all kernels that wait at the barrier, now or later, leave it. Call it from any thread, while they run. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier);
 
-/* Makes a broken barrier as new. No kernel that uses it may be running. */
+/* Makes a broken barrier usable again. No kernel that uses it may be running. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier);
 
-/* Waits for work on its devices and frees it. GPUEXEC_BARRIER_BROKEN if it is broken and no call has returned that yet,
-   as gpuexec_context_close and gpuexec_shutdown return it, too; it is freed nevertheless. */
+/* Waits for work on its devices and frees it. Returns GPUEXEC_BARRIER_BROKEN if it is broken and no call has returned
+   that yet; it is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do the same. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>multi   One cooperative launch over several devices. */
+   >>multi   One cooperative launch on several devices. */
 
-typedef struct gpuexec_device_launch {           /* what one device does */
+typedef struct gpuexec_device_launch {           /* the launch on one device */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;                         /* in a loop or in C++, not GPUEXEC_ARGS, which lives until the end of
-                                                    the block around it: gpuexec_params_args, or arrays of your own */
+    gpuexec_args   args;                         /* in a loop or in C++, not from GPUEXEC_ARGS, which is valid until the
+                                                    end of the enclosing block: use gpuexec_params_args, or your own
+                                                    arrays */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
-    GPUEXEC_MULTI_FASTEST = 0,    /* which is GPUEXEC_MULTI_PER_DEVICE, on all numbers of devices measured */
+    GPUEXEC_MULTI_FASTEST = 0,    /* GPUEXEC_MULTI_PER_DEVICE: the fastest on all numbers of devices measured */
     GPUEXEC_MULTI_DRIVER = 1,     /* the driver's own call, cuLaunchCooperativeKernelMultiDevice (deprecated by CUDA) */
     GPUEXEC_MULTI_PER_DEVICE = 2  /* cuLaunchCooperativeKernel for each device, events between the streams */
 } gpuexec_multi_way;
@@ -1402,26 +1441,26 @@ typedef enum gpuexec_multi_way {
 typedef struct gpuexec_multi_desc {
     unsigned           start_canary;
     gpuexec_multi_way  way;
-    int                no_pre_sync;              /* 1: each kernel waits for earlier work of its own stream only, not of
+    int                no_pre_sync;              /* 1: each kernel only waits for earlier work on its own stream, not on
                                                     all the streams */
-    int                no_post_sync;             /* 1: later work on a stream waits for that stream's kernel only, not
+    int                no_post_sync;             /* 1: later work on a stream only waits for that stream's kernel, not
                                                     for all kernels */
-    gpuexec_barrier    barrier;                  /* that the kernels use: aborted if only some of
-                                                    them could be started */
-    volatile unsigned *abort_word;               /* of a barrier of your own, in host memory: becomes 1 then; or NULL */
+    gpuexec_barrier    barrier;                  /* the one that the kernels use: aborted if only some of them could be
+                                                    started */
+    volatile unsigned *abort_word;               /* your own barrier's, in host memory: then set to 1; or NULL */
     unsigned           end_canary;
 } gpuexec_multi_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
 /* Launches one kernel on each of several devices as cooperative grids, which run at the same time and may wait for each
-   other. By default none starts before all earlier work of all the streams is done, and nothing later on any of the
-   streams starts before all of them have ended. Before anything starts, all of CUDA's rules are checked, each with an
-   error of its own: devices different and of one model, the same code, grid, block and shared memory on each, every
-   grid small enough to run at once on the device with the fewest multiprocessors, streams that were created (not legacy
-   or per-thread), kernel and stream of one context, no dynamic parallelism, CUDA_LAUNCH_BLOCKING not set. If a launch
-   fails after others have started, these are told to stop through desc.barrier or desc.abort_word. Get all kernels
-   before the first launch, and allocate nothing between launches that wait for each other. cuLaunchCooperativeKernel
-   and cuEventRecord, cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
+   other. By default, no grid starts before all earlier work on all of the streams has finished, and no later work on
+   any of the streams starts before all grids have finished. All of CUDA's rules are checked before anything starts,
+   each with a separate error: different devices of one model; the same code, grid, block and shared memory on each;
+   each grid small enough to be fully resident on its device; streams that were created (not legacy or per-thread);
+   kernel and stream of one context; no dynamic parallelism; CUDA_LAUNCH_BLOCKING not set. If a launch fails after
+   others have started, desc.barrier or desc.abort_word makes those stop. Get all kernels before the first launch, and
+   allocate nothing between launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord,
+   cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches,
                                                           unsigned count,
                                                          const gpuexec_multi_desc *desc);
@@ -1431,9 +1470,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 } /* extern "C" */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, rvalues too.
-   The sizes are checked like GPUEXEC_ARGS's, and a float for an integer is refused where PTX tells: pass 1u or 1.0f
-   where the kernel wants unsigned or float. */
+   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, also rvalues.
+   Their sizes are checked as those of GPUEXEC_ARGS. A float for an integer is refused where the PTX declares the type:
+   pass 1u or 1.0f if the kernel expects unsigned or float. */
 
 struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUEXEC_CONTEXT_SCOPE */
     explicit gxi_context_scope(const gpuexec_context_scope &begun) : gpuexec_context_scope(begun) {}
@@ -1442,7 +1481,7 @@ struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUE
     ~gxi_context_scope() { gpuexec_context_scope_end(this); }
 };
 
-/* <type_traits> would be half of what including this header costs; compilers have __is_trivially_copyable for it. */
+/* Including <type_traits> would be half the cost of this header; compilers provide __is_trivially_copyable instead. */
 struct gxi_false { static constexpr bool value = false; };
 struct gxi_true  { static constexpr bool value = true; };
 template <class T> struct gxi_is_pointer : gxi_false {};
@@ -1478,7 +1517,8 @@ template <> struct gxi_is_integer<unsigned long> : gxi_true {};
 template <> struct gxi_is_integer<long long> : gxi_true {};
 template <> struct gxi_is_integer<unsigned long long> : gxi_true {};
 
-/* The gpuexec_type of a scalar, without its sign, which PTX does not tell; none for all else. */
+/* The gpuexec_type of a scalar, regardless of its sign, which PTX does not declare; GPUEXEC_NO_TYPE for all other
+   types. */
 template <class T> constexpr unsigned short gxi_type_of() {
     return gxi_is_float<T>::value      ? sizeof(T) == 4 ? GPUEXEC_FLOAT : GPUEXEC_DOUBLE
            : !gxi_is_integer<T>::value ? GPUEXEC_NO_TYPE
@@ -1497,7 +1537,7 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
 }
 
-/* Addresses, sizes and types of values, for the one call in whose argument list it stands. */
+/* Addresses, sizes and types of values, valid during the one call in whose argument list they are. */
 template <class... T> struct gxi_values {
     const void *addresses[sizeof...(T) + 1];
     unsigned short sizes[2 * sizeof...(T) + 1];
@@ -1535,8 +1575,8 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>names   What programs write: each function whose name ends in _at under its name without, with the caller's
-   place. */
+   >>names   The names that programs use: each function whose name ends in _at, without that ending and with the
+   caller's place. */
 
 #define gpuexec_setup(...)                  gpuexec_setup_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_device_get_info(...)        gpuexec_device_get_info_at(GPUEXEC_HERE, __VA_ARGS__)

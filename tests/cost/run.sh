@@ -12,8 +12,12 @@ command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-cost-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
 fail() { echo "failed: $1"; echo "suite cost: 0 passed, 1 failed, 0 skipped"; exit 1; }
+compile() { # NAME: with the one copy of the implementation
+    ${CC:-cc} -std=c99 -O2 -DGPUEXEC_IMPLEMENTED "$1.c" "$out/implementation.o" -o "$out/$1" -ldl -lpthread
+}
 ${CC:-cc} -O2 -shared -fPIC driver.c -o "$out/driver.so" &&
-    ${CC:-cc} -std=c99 -O2 launches.c -o "$out/launches" -ldl -lpthread || fail "it does not compile"
+    ${CC:-cc} -std=c99 -O2 -DGPUEXEC_IMPLEMENTATION -x c -c ../../gpuexec.h -o "$out/implementation.o" &&
+    compile launches && compile objects || fail "it does not compile"
 export GPUEXEC_DRIVER="$out/driver.so"
 "$out/launches" plain 1 || fail "it does not run"
 
@@ -37,7 +41,6 @@ check "gpuexec_launch" $((plain - raw)) "$1"
 check "gpuexec_launch_prepared" $((prepared - raw)) "$2"
 
 # Many objects: the time for each must not grow with their number.
-${CC:-cc} -std=c99 -O2 objects.c -o "$out/objects" -ldl -lpthread || fail "objects.c does not compile"
 set -- $("$out/objects")
 for what in "freed: $2" "closed: $3"; do
     echo "a million allocations ${what%:*} in ${what#*: } ms, at most 2000 (created in $1)"

@@ -8,7 +8,9 @@
 #define SIM_LANES_H
 
 #if defined(__GNUC__) && !defined(__clang__)
+#ifndef SIM_BASELINE_UNUSED
 #pragma GCC optimize("O3")
+#endif
 #define SIM_IVDEP _Pragma("GCC ivdep")
 #define SIM_ROLLED _Pragma("GCC unroll 1")        /* otherwise gcc unrolls the loop before it can vectorise it */
 #else
