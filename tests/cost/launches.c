@@ -1,6 +1,8 @@
 /* ./launches raw|plain|prepared N: N launches with four arguments, with the driver of driver.c. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 typedef int (*launch_function)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                struct CUstream_st *, void **, void **);

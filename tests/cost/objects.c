@@ -6,6 +6,8 @@
 #endif
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { ALLOCATIONS = 1000000, LOADS = 1000, TURNS = 9 };
