@@ -40,7 +40,7 @@ if ${CC:-cc} --version | grep -q clang; then set -- 185 40; else set -- 160 40; 
 check "gpuexec_launch" $((plain - raw)) "$1"
 check "gpuexec_launch_prepared" $((prepared - raw)) "$2"
 
-# Many objects: the time for each must not grow with their number.
+# Many objects: each must take a time that does not grow with how many there are.
 set -- $("$out/objects")
 for what in "freed: $2" "closed: $3"; do
     echo "a million allocations ${what%:*} in ${what#*: } ms, at most 2000 (created in $1)"
@@ -55,7 +55,7 @@ case ${BUILD:-build} in /*) simgpu=$BUILD/libsimgpu.so ;; *) simgpu=../../${BUIL
 ${CC:-cc} -std=c99 -O2 simgpu_objects.c -o "$out/simgpu_objects" -ldl || fail "simgpu_objects.c does not compile"
 said=$("$out/simgpu_objects" "$simgpu") || fail "simgpu_objects.c does not run"
 set -- $said
-for what in "freed: $2 $5" "gone with their context: $3 $6"; do
+for what in "freed: $2 $5" "freed with their context: $3 $6"; do
     set -- ${what##*: }
     echo "a million allocations of the CPU device ${what%:*} in $2 ms, at most 5000; a hundred thousand in $1"
     if [ "$2" -le 5000 ] && [ "$2" -le $((40 * $1)) ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
