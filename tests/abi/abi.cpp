@@ -1,7 +1,7 @@
-// abi.cpp - what gpuexec.h and the CPU device say of the driver's binary interface, compared by the compiler with
-// CUDA's own headers. Only compiled. run.sh makes rows.inc and symbols.inc of gpuexec.h and tests/simgpu, so that no
-// row and no constant can be forgotten here. rows.inc is included twice, as cuda.h has macros of the functions' names:
-// first our types and values get names of their own, then they are compared.
+// abi.cpp - compares the driver's binary interface as gpuexec.h and the CPU device declare it with CUDA's own headers,
+// at compile time. Only compiled. run.sh generates rows.inc and symbols.inc from gpuexec.h and tests/simgpu, so that no
+// row and no constant is forgotten here. rows.inc is included twice, since cuda.h has macros with the functions' names:
+// first our types and values get separate names, then they are compared.
 #include <stddef.h>
 #include <stdint.h>
 #include <type_traits>
@@ -22,12 +22,12 @@ namespace sim {
 #undef SIM_ENTRY
 #undef SIM_CONSTANT
 
-#define __CUDA_API_VERSION_INTERNAL    /* cuda.h declares the older interfaces, too, under the names of their symbols */
+#define __CUDA_API_VERSION_INTERNAL    /* cuda.h then also declares the older interfaces, by their symbols */
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
-// ---- when a type of ours may stand for one of theirs: the same; an int for an enum; void * for a handle; a struct
-// for one of the same layout ----
+// ---- when one of our types may replace one of CUDA's: the same; an int for an enum; void * for a handle; a struct for
+// one of the same layout ----
 
 template <class Ours, class Theirs> struct same_layout : std::false_type {};
 template <class Ours, class Theirs> struct agree : std::integral_constant<bool,
@@ -49,7 +49,7 @@ static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlim
               !agree<int(int *), CUresult(const int *)>::value && !agree<int(int), CUresult(int, int)>::value &&
               !agree<int(int), CUresult(size_t)>::value && !agree<int(void *), CUresult(size_t *)>::value &&
               !agree<int(int *), CUresult(unsigned *)>::value && !agree<int(size_t *), CUresult(CUlimit *)>::value,
-              "agree tells right from wrong");
+              "agree distinguishes right from wrong");
 
 // ---- layouts ----
 
@@ -57,7 +57,7 @@ static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlim
     static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #ours " is not " #theirs);
 #define STRUCT(type, cuda) SAME(sizeof(type), sizeof(cuda)) SAME(alignof(type), alignof(cuda)) \
     template <> struct same_layout<type, cuda> : std::true_type {};
-// alone: ours is an array of what has three names there, or lies deeper
+// alone: ours is an array for three named members, or is nested deeper
 #define AT(type, ours, cuda, theirs) SAME(offsetof(type, ours), offsetof(cuda, theirs))
 #define MEMBER(type, ours, cuda, theirs) AT(type, ours, cuda, theirs) \
     static_assert(agree<decltype(type::ours), decltype(cuda::theirs)>::value, \
@@ -158,7 +158,7 @@ SIM_MEMBER(CUctxCreateParams, execAffinityParams) SIM_MEMBER(CUctxCreateParams, 
 SIM_MEMBER(CUctxCreateParams, cigParams)
 #endif
 
-// ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020), cuda.h
+// ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020); cuda.h
 // declares the symbols ----
 
 static_assert(ENTRIES == GXI_DRIVER_COUNT, "run.sh sees all rows of GXI_DRIVER");

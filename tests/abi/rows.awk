@@ -1,10 +1,10 @@
 # The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and the preprocessed
-# tests/simgpu/driver/entry.c, each behind what run.sh needs to know: the name that CUDA's headers must have for it;
-# since which CUDA version (0: not known); the suffix of the variant for per-thread default streams (none: there may be
-# none, -: not asked).
+# tests/simgpu/driver/entry.c. Each follows the data that run.sh needs: the name that CUDA's headers must have for it;
+# the CUDA version that introduced it (0: not known); the suffix of the variant for per-thread default streams (none:
+# there must be none, -: not checked).
 
-# Constants of gpuexec.h have CUDA's names with a shorter prefix, or, where this would say too little or clash with a
-# gpuexec_result, another name.
+# Constants of gpuexec.h have CUDA's names with a shorter prefix, or another name if that would be unclear or clash with
+# a gpuexec_result.
 BEGIN {
     n = split("FUNC_ FUNC_ATTRIBUTE_ DEV_ DEVICE_ATTRIBUTE_ POINTER_ POINTER_ATTRIBUTE_ JIT_ JIT_ " \
               "STREAM_ STREAM_ EVENT_ EVENT_ MEMHOSTALLOC_ MEMHOSTALLOC_ MEMORYTYPE_ MEMORYTYPE_", word, " ")
@@ -30,7 +30,7 @@ BEGIN {
     for (i = 1; i < n; i += 2) other[word[i]] = word[i + 1]
     split("CU_MEMHOSTALLOC_ALL CU_MEMHOSTREGISTER_ALL CU_CTX_FLAGS_MASK CU_JIT_NUM_OPTIONS CU_JIT_NUM_INPUT_TYPES",
           word, " ")
-    for (i in word) own[word[i]] = 1               # all flags that simgpu knows, ends of lists: they grow
+    for (i in word) own[word[i]] = 1               # all flags that simgpu knows, and ends of lists, which grow
 }
 function cuda(name,    i) {
     if (name in other) return other[name]

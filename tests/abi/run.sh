@@ -1,8 +1,8 @@
 #!/bin/sh
-# What gpuexec.h and tests/simgpu say of the driver's binary interface, against CUDA's headers: each entry point's
-# version and parameters, each constant, each struct (abi.cpp); and gpuexec.h and cuda.h in one file, in either order.
-# Usage: run.sh [FOLDER...], each with a cuda.h and a cudaTypedefs.h; without, the toolkit of this machine. What is
-# newer than a toolkit is counted and said; from CUDA 13.0 on nothing may be.
+# Compares the driver's binary interface as gpuexec.h and tests/simgpu declare it with CUDA's headers: each entry
+# point's version and parameters, each constant, each struct (abi.cpp); and compiles gpuexec.h and cuda.h in one file,
+# in either order. Usage: run.sh [FOLDER...], each with a cuda.h and a cudaTypedefs.h; by default this machine's
+# toolkit. Rows that are newer than a toolkit are counted and listed; from CUDA 13.0 on there must be none.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-abi-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -10,7 +10,7 @@ here=tests/abi strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -
 passed=0 failed=0 skipped=0
 finish() { echo "suite abi: $passed passed, $failed failed, $skipped skipped"; [ $failed -eq 0 ]; exit; }
 skip()   { echo "  skipped: $1"; skipped=1; finish; }
-# good CHECKS COMMAND...: it succeeds and prints nothing: so many passed. Else each error counts.
+# good CHECKS COMMAND...: the command must succeed and print nothing: CHECKS passed. Otherwise each error counts.
 good() {
     checks=$1; shift
     if "$@" >"$out/log" 2>&1 && [ ! -s "$out/log" ]; then passed=$((passed + checks)); return; fi
@@ -33,13 +33,13 @@ for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -E -P "$source"; done |
     sed 's/.* \(cu[A-Za-z0-9_]*\) *\((.*)\);/SYMBOL(\1, \2)/' | sort -u >"$out/symbols.inc"
 $cc -std=gnu99 -E -P tests/simgpu/driver/entry.c >"$out/entry.i"
 awk -f $here/rows.awk gpuexec.h tests/simgpu/base/cudadefs.h "$out/entry.i" >"$out/rows"
-for least in 'ENTRY 80' 'CONSTANT 100' 'SIM_ENTRY 150' 'SIM_CONSTANT 200'; do     # no more than a guard for rows.awk
+for least in 'ENTRY 80' 'CONSTANT 100' 'SIM_ENTRY 150' 'SIM_CONSTANT 200'; do     # only a guard for rows.awk
     [ "$(grep -c " ${least% *}(" "$out/rows")" -ge "${least#* }" ] ||
         { echo "failed: rows.awk finds fewer rows than $least"; failed=$((failed + 1)); }
 done
 
-# Which rows the toolkit's headers can be asked about: rows.inc; which are newer than it; which it should have and has
-# not. Headers before 11.8 lack two entry points that the drivers of their time have.
+# Sorts the rows: those in the toolkit's headers into rows.inc; those newer than it; those that are missing. Headers
+# before 11.8 lack two entry points that the drivers of their time have.
 sort_out='
     BEGIN { printf "" >(out "/rows.inc"); printf "" >(out "/newer"); printf "" >(out "/wrong") }
     FILENAME == "-" {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make bench`: runs the benchmarks $2 ... that were built into $1, one after the other, and says what could not be
-# compared. What it prints is Markdown. On the CPU device they run for a moment, to see that they do: the figures say
+# `make bench`: runs the benchmarks $2 ... that were built into $1, one after the other, and says which comparisons were
+# not possible. The output is Markdown. On the CPU device they run only briefly, to check that they do: the figures mean
 # nothing there.
 cd "$(dirname "$0")/../.." || exit 1
 build=$1
@@ -10,7 +10,7 @@ echo "$(date -u +%Y-%m-%d), $(uname -sm), $(
     sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(${CC:-cc} --version | head -n 1)"
 sed -n 's/^NVRM version: */driver: /p' /proc/driver/nvidia/version 2>/dev/null
 
-# The runtime API's side, where nvcc is (NVCC=... chooses one).
+# The runtime API's side, if nvcc is available (NVCC=... chooses one).
 nvcc=$(command -v "${NVCC:-nvcc}") || nvcc=$(command -v /usr/local/cuda/bin/nvcc)
 library= program=
 if [ -n "$nvcc" ]; then

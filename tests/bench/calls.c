@@ -1,6 +1,6 @@
-/* calls.c - what calls on streams, events, memory and contexts cost the thread that makes them: gpuexec against the
-   driver's own calls on the same objects, with the context current, which gpuexec does not need and the driver's calls
-   do in part. */
+/* calls.c - the cost of calls on streams, events, memory and contexts for the calling thread: gpuexec against the
+   driver's own calls on the same objects. The context is current, which gpuexec does not need and some of the driver's
+   calls do. */
 #include "bench.h"
 
 enum { ROUNDS = 30, BURSTS = 10 };
@@ -39,7 +39,7 @@ static double settle(double begin, double end, int bad, const char *what) {
     }
 #define PAIR(name, raw, ours) BURST(name##_raw, raw) BURST(name##_ours, ours)
 
-/* What takes more than one call. */
+/* Operations that take more than one call. */
 static int raw_make_event(void) {
     struct CUevent_st *e;
     return cu.cuEventCreate(&e, GXI_EVENT_DISABLE_TIMING) || cu.cuEventDestroy(e);
@@ -149,17 +149,17 @@ int main(void) {
     if (smoke()) rounds = bursts = 2;
 
     printf("\n## Other calls\n\n"
-           "microseconds of the calling thread, context current; %u rounds of %u bursts, in turn\n\n"
+           "microseconds of the calling thread, context current; %u rounds of %u bursts, interleaved\n\n"
            "| call | the driver's | gpuexec | ratio |\n|---|---|---|---|\n", rounds, bursts);
     row("record an event", record_raw, record_ours, 100);
     row("let a stream wait for an event", wait_raw, wait_ours, 100);
-    row("query an event that is reached", query_raw, query_ours, 200);
-    row("wait for an event that is reached", waited_raw, waited_ours, 200);
+    row("query a completed event", query_raw, query_ours, 200);
+    row("wait for a completed event", waited_raw, waited_ours, 200);
     row("time between two events", between_raw, between_ours, 200);
-    row("make and destroy an event", event_raw, event_ours, 100);
+    row("create and destroy an event", event_raw, event_ours, 100);
     row("query an idle stream", idle_raw, idle_ours, 200);
     row("wait for an idle stream", sync_raw, sync_ours, 200);
-    row("make and destroy a stream", stream_raw, stream_ours, 10);
+    row("create and destroy a stream", stream_raw, stream_ours, 10);
     row("copy 4 bytes in, from pinned memory", in_raw, in_ours, 50);
     row("copy 4 bytes out, to pinned memory", out_raw, out_ours, 50);
     row("copy 4 bytes on the device", copy_raw, copy_ours, 50);

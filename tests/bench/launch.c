@@ -1,5 +1,5 @@
-/* launch.c - what a launch costs the thread that makes it: gpuexec, the driver's own calls, the CUDA runtime API
-   (runtime.cu, if it was compiled: its library is the first argument), and what Python has (peer.py). The same empty
+/* launch.c - the cost of a launch for the calling thread: gpuexec, the driver's own calls, the CUDA runtime API
+   (runtime.cu, if it was compiled: its library is the first argument), and Python's libraries (peer.py). The same empty
    kernel with four parameters on the same stream, 4 blocks of 256 threads; bursts are shorter than the device's queue,
    so that no call waits for the device. */
 #define _GNU_SOURCE                              /* posix_spawn */
@@ -50,7 +50,7 @@ static double settle(double begin, double end, int bad, const char *what) {
         return settle(begin, end, bad | cuCtxSetCurrent(native), #name); \
     }
 
-/* As a program without gpuexec does it. */
+/* As in a program without gpuexec. */
 #define POINTERS ((void *[]){ &x, &y, &n, &a })
 static int launch_extended(gxi_launch_attribute *attributes, unsigned count, void **params, void **extra) {
     gxi_launch_config config = { { 4, 1, 1, 256, 1, 1, 0 }, NULL, NULL, 0 };
@@ -114,7 +114,7 @@ BURST(ours_cooperative,
 BURST(ours_priority,
       gpuexec_launch_with(kernel, stream, gpuexec_grid_for((size_t)n, 256), &priority, GPUEXEC_ARGS(x, y, n, a)))
 
-/* --- the runtime API: its functions have the timed loops in them -------------------------------------------------- */
+/* --- the runtime API: its functions contain the timed loops ------------------------------------------------------- */
 
 typedef double (*runtime_function)(int count, struct CUstream_st *stream);
 static runtime_function runtime_chevrons_of, runtime_call_of, runtime_extended_of;
@@ -144,9 +144,9 @@ static runtime_function runtime_symbol(void *library, const char *name) {
     u.p = dlsym(library, name);
     return u.f;
 }
-static const char *find_runtime(const char *path) {      /* NULL, or why it cannot be compared with */
+static const char *find_runtime(const char *path) {      /* NULL, or why the comparison is not possible */
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!path) return "it was not compiled, which takes nvcc";
+    if (!path) return "it was not compiled (this needs nvcc)";
     if (smoke()) return "it runs on GPUs only";
     if (!library) return dlerror();
     runtime_chevrons_of = runtime_symbol(library, "runtime_chevrons");
@@ -155,19 +155,19 @@ static const char *find_runtime(const char *path) {      /* NULL, or why it cann
     return runtime_chevrons_of(1, queue) < 0 ? "it does not launch" : NULL;
 }
 
-/* --- Python: another process, which is told how many launches, and says how long they took ------------------------ */
+/* --- Python: another process, which reads a number of launches, and prints the time they took -------------------- */
 
 enum { PEERS = 2 };
 typedef struct peer { const char *name; FILE *to, *from; pid_t process; char says[400]; } peer;
 static peer peers[PEERS] = { { "cupy", 0, 0, 0, "" }, { "cuda.core", 0, 0, 0, "" } };
 
-static int peer_begins(peer *p) {         /* 1, and its name and version in says; else 0, and the reason */
+static int peer_begins(peer *p) {         /* 1, with its name and version in says; or 0, with the reason */
     extern char **environ;
     char *arguments[4] = { (char *)(uintptr_t)"python3", (char *)(uintptr_t)"tests/bench/peer.py", NULL, NULL };
     int to[2], from[2], started;
     posix_spawn_file_actions_t actions;
     arguments[2] = (char *)(uintptr_t)p->name;
-    strcpy(p->says, "python3 cannot be started");
+    strcpy(p->says, "cannot start python3");
     if (pipe(to) || pipe(from) || fcntl(to[1], F_SETFD, FD_CLOEXEC) || fcntl(from[0], F_SETFD, FD_CLOEXEC)) return 0;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, to[0], 0);
@@ -179,14 +179,14 @@ static int peer_begins(peer *p) {         /* 1, and its name and version in says
     p->to = fdopen(to[1], "w");
     p->from = fdopen(from[0], "r");
     if (!started) return 0;
-    if (!fgets(p->says, sizeof p->says, p->from)) strcpy(p->says, "it ended at once");
+    if (!fgets(p->says, sizeof p->says, p->from)) strcpy(p->says, "it exited at once");
     p->says[strcspn(p->says, "\n")] = 0;
     return strncmp(p->says, "ready ", 6) == 0;
 }
 static double peer_burst(peer *p, int count) {
     char line[100];
     if (fprintf(p->to, "%d\n", count) < 0 || fflush(p->to) || !fgets(line, sizeof line, p->from)) {
-        fprintf(stderr, "%s ended\n", p->name);
+        fprintf(stderr, "%s exited\n", p->name);
         exit(1);
     }
     return atof(line);
@@ -199,7 +199,7 @@ static double peer_1(int count) { return peer_burst(&peers[1], count); }
 /* most: the bound of its ratio, 0 for none */
 typedef struct way { const char *name; burst_function burst; double most, most_of_runtime; } way;
 
-/* runtime: which way is the runtime's; 0: none */
+/* runtime: index of the runtime's way; 0: none */
 static void table(const char *title, const way *ways, unsigned count, unsigned runtime) {
     burst_function list[MOST_WAYS];
     unsigned i;
@@ -219,14 +219,14 @@ static void table(const char *title, const way *ways, unsigned count, unsigned r
     }
     fflush(stdout);
 }
-/* Without those of the runtime, if it is not there: the table's last ones. */
+/* If the runtime is missing, its ways, which are the table's last ones, are omitted. */
 #define TABLE(title, ways, of_runtime, first_of_them) \
     table(title, ways, (unsigned)(sizeof ways / sizeof ways[0]) - (runtime_missing ? of_runtime : 0u), \
           runtime_missing || !of_runtime ? 0 : first_of_them)
 
 static void with_current(const char *title) {
     static const way ways[] = {
-        { "cuLaunchKernel, pointers", raw, 0, 0 }, { "the same once more (so much is noise)", raw_again, 0, 0 },
+        { "cuLaunchKernel, pointers", raw, 0, 0 }, { "the same again (the difference is noise)", raw_again, 0, 0 },
         { "cuLaunchKernel, packed buffer", raw_packed, 0, 0 }, { "cuLaunchKernelEx, pointers", raw_extended, 0, 0 },
         { "cuLaunchKernelEx, packed buffer", raw_both, 0, 0 },
         { "gpuexec_launch", ours, 1.02, 0.97 }, { "gpuexec_launch of a parameter block", ours_block, 0, 0 },
@@ -240,11 +240,12 @@ static void with_current(const char *title) {
 }
 static void without_current(const char *title) {
     static const way ways[] = {
-        { "cuLaunchKernel as it is: its stream has the context", raw, 0, 0 },
+        { "cuLaunchKernel alone: the stream determines the context", raw, 0, 0 },
         { "cuCtxPushCurrent, cuLaunchKernel, cuCtxPopCurrent", raw_pushed, 0, 0 },
         { "cuCtxGetCurrent, cuCtxSetCurrent, cuLaunchKernel, cuCtxSetCurrent", raw_set, 0, 0 },
         { "gpuexec_launch", ours, 1.02, 0.97 }, { "gpuexec_launch_prepared", ours_prepared, 1.00, 0.97 },
-        { "runtime API, kernel<<<...>>>, which makes its context current and leaves it so", runtime_chevrons, 0, 0 },
+        { "runtime API, kernel<<<...>>>, which makes its context current and leaves it current", runtime_chevrons, 0,
+          0 },
     };
     current = NULL;
     TABLE(title, ways, 1u, 5u);
@@ -261,7 +262,7 @@ static void others(void) {
     static const way attributes[] = { { "cuLaunchKernelEx", raw_priority, 0, 0 },
                                       { "gpuexec_launch_with", ours_priority, 0, 0 } };
     TABLE("on the legacy stream, context current", on_legacy, 1u, 2u);
-    TABLE("in a context that somebody else made (gpuexec_context_from_native)", in_adopted, 0u, 0u);
+    TABLE("in a context that other code created (gpuexec_context_from_native)", in_adopted, 0u, 0u);
     TABLE("cooperative", cooperative, 0u, 0u);
     TABLE("with an attribute, a priority", attributes, 0u, 0u);
 }
@@ -278,7 +279,7 @@ static void python(void) {
         ways[count].name = peers[i].says + strlen("ready ");
         ways[count++].burst = their[i];
     }
-    if (count > 2) table("Python, each in a process of its own", ways, count, 0);
+    if (count > 2) table("Python, each in a separate process", ways, count, 0);
     for (i = 0; i < PEERS; i++) {
         if (!peers[i].to) continue;
         fclose(peers[i].to);
@@ -328,7 +329,7 @@ int main(int argc, char **argv) {
     runtime_missing = find_runtime(argc > 1 ? argv[1] : NULL);
     if (runtime_missing) printf("\nskipped: the runtime API: %s\n", runtime_missing);
 
-    printf("\n## Launches\n\nmicroseconds of the calling thread; %u rounds of %u bursts of %d launches, in turn\n",
+    printf("\n## Launches\n\nmicroseconds of the calling thread; %u rounds of %u bursts of %d launches, interleaved\n",
            rounds, bursts, calls);
     with_current("context current");
     without_current("no context current");

@@ -1,12 +1,12 @@
-/* multi.c - what a launch over several devices costs, and their barrier. For each number of devices from 2 on:
-   microseconds for one barrier, as blocks x threads on each (a whole kernel's time over its rounds; median, lowest and
-   highest of 64 barriers that live at once), and for one launch with both synchronisations, back to back, by the
-   driver's own call and by gpuexec, pairs of them in turn; medians. `multi 3`: only over three devices. */
+/* multi.c - the cost of a launch over several devices, and of their barrier. For each number of devices from 2 on:
+   microseconds for one barrier, as blocks x threads on each (a whole kernel's time divided by its rounds; median,
+   lowest and highest of 64 barriers that exist at once), and for one launch with both synchronisations, back to back,
+   by the driver's own call and by gpuexec, in interleaved pairs; medians. `multi 3`: only over three devices. */
 #include "bench.h"
 
 enum { MOST = 32, PAIRS = 30, BARRIERS = 64 };
 static unsigned        n;
-static int             made;                     /* barriers */
+static int             made;                     /* number of barriers */
 static gpuexec_context context[MOST];
 static gpuexec_stream  stream[MOST];
 static gpuexec_kernel  rounds_kernel[MOST];
@@ -17,7 +17,8 @@ static void wait_all(unsigned count) {
     for (i = 0; i < count; i++) check(gpuexec_stream_sync(stream[i]));
 }
 
-/* `launches` times a kernel of `rounds` barriers; microseconds in all, from the first launch to the end of the last. */
+/* `launches` launches of a kernel of `rounds` barriers; total microseconds, from the first launch to the end of the
+   last. */
 static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way, int rounds, int launches,
                   unsigned blocks, unsigned threads) {
     gpuexec_device_launch list[MOST];
@@ -46,9 +47,9 @@ static double run(unsigned count, gpuexec_barrier barrier, gpuexec_multi_way way
     return microseconds() - begin;
 }
 
-/* One column: the median, lowest and highest of all barriers, which lie at different addresses, nearer to or
-   farther from the blocks that poll them. A barrier that has collapsed takes a hundred times as long: then
-   fewer rounds are enough. */
+/* One column: the median, lowest and highest of all barriers, which have different addresses, nearer to or farther from
+   the blocks that poll them. A barrier that has collapsed takes a hundred times as long: then fewer rounds are
+   enough. */
 static void column(unsigned count, const gpuexec_barrier *barrier, int rounds, unsigned blocks, unsigned threads) {
     double t[BARRIERS];
     int k;

@@ -1,6 +1,6 @@
-# python3 peer.py cupy|cuda.core: for launch.c. Says "ready NAME VERSION", or why not; then for each number it reads it
-# launches an empty kernel with four parameters so often, and says how many microseconds that took. The arguments are
-# made beforehand, as in a loop of a program that knows what it costs.
+# python3 peer.py cupy|cuda.core: for launch.c. Prints "ready NAME VERSION", or a reason; then, for each number it
+# reads, it launches an empty kernel with four parameters that many times, and prints how many microseconds that took.
+# The arguments are created beforehand, as in an optimised loop.
 import sys
 import time
 
@@ -55,7 +55,8 @@ def cuda_core():
 try:
     burst, name = {"cupy": cupy, "cuda.core": cuda_core}[sys.argv[1]]()
     burst(10)
-except Exception as e:                           # not installed, or no GPU: it says so, and launch.c goes on without it
+except Exception as e:                           # not installed, or no GPU: prints the reason, and launch.c continues
+                                                 # without it
     print(type(e).__name__ + ": " + str(e).split("\n")[0], flush=True)
     sys.exit()
 print("ready", name, flush=True)

@@ -1,10 +1,10 @@
-/* simgpu.c - how fast the CPU device is: kernels of kernels/ and tests/corpus, as nvcc made them. Run it from
-   the repository's root, with GPUEXEC_DRIVER naming libsimgpu.so (`make bench-simgpu` does). For each kernel:
-   how many thread-instructions a launch executes, as the device itself counts them (SIMGPU_COUNT), the
-   milliseconds it takes with one worker and with two, and what follows from these. Each time is the least of
-   many, from processes that take turns, and the rate is by processor time, so that a busy machine disturbs it
-   little; the ratio is that of elapsed times, and needs two idle processors. Arguments: rounds (default 5),
-   then a part of a kernel's name, to time only those. */
+/* simgpu.c - how fast the CPU device is: kernels of kernels/ and tests/corpus, as compiled by nvcc. Run it from the
+   repository's root, with GPUEXEC_DRIVER naming libsimgpu.so (`make bench-simgpu` does). For each kernel: how many
+   thread-instructions a launch executes, as the device itself counts them (SIMGPU_COUNT), the milliseconds it takes
+   with one worker and with two, and the rates computed from these. Each time is the least of many, from processes that
+   take turns, and the rate is by processor time, so that a busy machine disturbs it little; the ratio is that of
+   elapsed times, and needs two idle processors. Arguments: rounds (default 5), then a part of a kernel's name, to time
+   only those. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -17,8 +17,8 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 
-/* Arguments, a word each: f u b z are device memory of so many 4-byte elements, floats from 0.5 to 1.5, random numbers,
-   random numbers below 256, zeros; i r d a number that is an int, a float, a double. */
+/* Arguments, one word each: f u b z are device memory of that many 4-byte elements: floats from 0.5 to 1.5, random
+   numbers, random numbers below 256, zeros; i r d are numbers: an int, a float, a double. */
 static const struct kernel {
     const char *file, *name;
     unsigned grid[3], block[3], shared;
@@ -73,7 +73,7 @@ static void check(gpuexec_result result) {
     exit(1);
 }
 
-/* ---- the process that measures: prints the least milliseconds of a launch, elapsed and of processor time, or the
+/* ---- the measuring process: prints the least milliseconds of a launch, elapsed and of processor time, or the
    thread-instructions of one ---- */
 
 static gpuexec_ptr memory(gpuexec_context context, gpuexec_stream stream, char kind, size_t count) {
@@ -145,17 +145,17 @@ static int measure(const struct kernel *k) {
     return gpuexec_shutdown() != GPUEXEC_OK;
 }
 
-/* ---- the process that asks them ---- */
+/* ---- the process that starts them ---- */
 
-/* Lowers what stands in answer to the numbers that the process prints. */
-static void ask(const char *self, const char *setting, int kernel, double answer[2]) {
+/* Lowers the numbers in least to those that the process prints. */
+static void run(const char *self, const char *setting, int kernel, double least[2]) {
     char line[1000];
     double x;
     FILE *pipe;
     int n;
     snprintf(line, sizeof line, "%s %s measure %d", setting, self, kernel);
     pipe = popen(line, "r");
-    for (n = 0; pipe && n < 2 && fscanf(pipe, "%lf", &x) == 1; n++) if (x < answer[n]) answer[n] = x;
+    for (n = 0; pipe && n < 2 && fscanf(pipe, "%lf", &x) == 1; n++) if (x < least[n]) least[n] = x;
     if (!n || pclose(pipe)) {
         fprintf(stderr, "%s failed\n", line);
         exit(1);
@@ -172,10 +172,10 @@ int main(int argc, char **argv) {
         double count[2] = { 1e30, 0 }, one[2] = { 1e30, 1e30 }, two[2] = { 1e30, 1e30 };
         int r;
         if (argc > 2 && !strstr(kernels[k].name, argv[2])) continue;
-        ask(argv[0], "SIMGPU_COUNT=1", k, count);
+        run(argv[0], "SIMGPU_COUNT=1", k, count);
         for (r = 0; r < rounds; r++) {
-            ask(argv[0], "SIMGPU_THREADS=1", k, one);
-            ask(argv[0], "SIMGPU_THREADS=2", k, two);
+            run(argv[0], "SIMGPU_THREADS=1", k, one);
+            run(argv[0], "SIMGPU_THREADS=2", k, two);
         }
         rates[n] = count[0] / one[1] * 1e-6;
         ratios[n] = one[0] / two[0];

@@ -1,7 +1,7 @@
-/* start.c - from the start of a process to its first result: this program starts itself, and the runtime API's
-   (start_runtime.cu, if it was compiled: the first argument), one after the other and in turn. Each loads a kernel,
-   copies numbers in, launches, copies out, and says so; the time is taken here, from the start of the process until it
-   says it. The driver's cache of compiled PTX is warm, as the first round is not counted. */
+/* start.c - the time from the start of a process to its first result: this program starts itself and the runtime API's
+   (start_runtime.cu, if it was compiled: the first argument), one after the other and interleaved. Each loads a kernel,
+   copies numbers in, launches, copies out, and prints a line; the time is measured here, from the start of the process
+   until that line. The driver's cache of compiled PTX is warm, because the first round is not counted. */
 #define _GNU_SOURCE                              /* posix_spawn */
 #include "bench.h"
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ static int with_gpuexec(void) {
     return !right();
 }
 
-/* The same by the driver's calls, as exported by its library: this needs no more of them than it calls. */
+/* The same with the driver's calls, as exported by its library: this loads only the calls it needs. */
 static void *library;
 #define CALL(name, types, values) \
     do { \
@@ -143,6 +143,6 @@ int main(int argc, char **argv) {
     for (i = 0; i < (runtime ? 3u : 2u); i++)
         printf("| %s | %.1f | %.3f |\n", names[i], contest_time(i) / 1e3, contest_ratio(i, 0));
     if (!runtime) printf("\nskipped: the runtime API: %s\n",
-                         quick ? "it runs on GPUs only" : "it was not compiled, which takes nvcc");
+                         quick ? "it runs on GPUs only" : "it was not compiled (this needs nvcc)");
     return 0;
 }

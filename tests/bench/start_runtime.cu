@@ -1,4 +1,4 @@
-// What start.c compares with: the same by the runtime API, and the kernel compiled into the program.
+// For comparison in start.c: the same with the runtime API, and the kernel compiled into the program.
 #include <stdio.h>
 #include "../../kernels/vector_add.cu"
 

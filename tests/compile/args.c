@@ -1,5 +1,5 @@
-/* args.c - GPUEXEC_ARGS used right (no -DMISUSE), and wrong in ways that the compiler must refuse,
-   with words that help. */
+/* args.c - GPUEXEC_ARGS used correctly (no -DMISUSE), and in wrong ways that the compiler must refuse
+   with a helpful message. */
 #include "../../gpuexec.h"
 
 #define TEN a, a, a, a, a, a, a, a, a, a
@@ -25,11 +25,12 @@ gpuexec_result use(gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims di
 #elif MISUSE == 100
     return gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN));
 #elif MISUSE == 1
-    return gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a + 1));          /* no lvalue */
+    return gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a + 1));          /* not an lvalue */
 #elif MISUSE == 2
     return gpuexec_launch(kernel, stream, dims, a);                            /* forgot GPUEXEC_ARGS */
 #elif MISUSE == 4
-    struct { char bytes[65540]; } large = { { 0 } };                           /* whose size ends in the 16 bits of 4 */
+    struct { char bytes[65540]; } large = { { 0 } };                           /* whose size has the
+                                                                                  same low 16 bits as 4 */
     return gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, large));
 #elif MISUSE == 3
     return gpuexec_launch(kernel, dims, stream, GPUEXEC_ARGS(a));              /* order */

@@ -1,4 +1,4 @@
-/* cuda_like.h - what cuda.h declares and gpuexec.h touches, in its words; for machines that do not have it. */
+/* cuda_like.h - the declarations of cuda.h that gpuexec.h uses, in cuda.h's words; for machines without it. */
 typedef unsigned long long CUdeviceptr_v2;
 typedef CUdeviceptr_v2 CUdeviceptr;
 typedef int CUdevice;

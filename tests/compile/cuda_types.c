@@ -1,6 +1,6 @@
-/* cuda_types.c - gpuexec.h and CUDA's own header in one file, in either order, and natives go both ways without a cast.
-   -DCUDA_FIRST or -DCUDA_LAST says where; -DREAL_CUDA_H takes <cuda.h> (tests/abi does), otherwise
-   cuda_like.h stands for it. */
+/* cuda_types.c - gpuexec.h and CUDA's own header in one file, in either order; natives pass in both directions without
+   a cast. -DCUDA_FIRST or -DCUDA_LAST sets the order; -DREAL_CUDA_H uses <cuda.h> (tests/abi does), otherwise
+   cuda_like.h replaces it. */
 #ifdef REAL_CUDA_H
 #  define CUDA_HEADER <cuda.h>
 #else

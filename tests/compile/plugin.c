@@ -1,4 +1,4 @@
-/* plugin.c - a shared library with a copy of gpuexec of its own. Compiled twice, loaded twice into one process by
+/* plugin.c - a shared library with a separate copy of gpuexec. Compiled twice and loaded twice into one process by
    plugin_host.c. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
@@ -12,13 +12,13 @@ EXPORT int plugin_works(void);
 EXPORT int plugin_leave(void);
 EXPORT void plugin_close(void);
 
-/* Opens device 0 and makes a stream; its handle as a number. */
+/* Opens device 0 and creates a stream; returns its handle as a number. */
 uint64_t plugin_open(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     return gpuexec_stream_create(ctx, NULL).id;
 }
 
-/* The result of waiting for that stream. */
+/* Returns the result of waiting for that stream. */
 int plugin_knows(uint64_t stream) {
     gpuexec_stream s;
     int result;
@@ -28,13 +28,13 @@ int plugin_knows(uint64_t stream) {
     return result;
 }
 
-/* Takes a share of that context, or of one that it makes; gives the CUcontext. */
+/* Attaches to that context, or to one that it creates; returns the CUcontext. */
 static gpuexec_context shared;
 struct CUctx_st *plugin_attach(struct CUctx_st *native) {
     shared = native ? gpuexec_context_attach(native) : gpuexec_context_create(0, NULL);
     return gpuexec_context_native(shared);
 }
-/* The result of working in it. */
+/* Returns the result of working in it. */
 int plugin_works(void) {
     unsigned value = 5, got = 0;
     gpuexec_ptr p = gpuexec_alloc(shared, sizeof value);
@@ -43,7 +43,7 @@ int plugin_works(void) {
     if (p) gpuexec_free(p);
     return gpuexec_take_error() != GPUEXEC_OK ? (int)gpuexec_error_detail()->result : got == value ? 0 : -1;
 }
-/* Gives the share back. */
+/* Releases the share. */
 int plugin_leave(void) { return (int)gpuexec_context_close(shared); }
 
 const char *plugin_error(void) { return gpuexec_error_text(); }

@@ -5,7 +5,7 @@
 #define EXPORT __attribute__((visibility("default")))
 EXPORT unsigned long long user_works(void);
 
-/* Opens device 0, leaves a stream, memory and a failure there; gives the memory. */
+/* Opens device 0, leaves a stream, memory and a failure there; returns the memory. */
 unsigned long long user_works(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_ptr memory;

@@ -1,5 +1,5 @@
-/* plugin_user_host.c - a library that called gpuexec is closed before anybody asks where it did: the texts still say
-   it, and nothing is read where it was.
+/* plugin_user_host.c - a library that called gpuexec is unloaded before the host queries where it called: the texts
+   still say so, and nothing reads the unloaded memory.
    Usage: plugin_user_host USER.so, linked with a library that exports gpuexec. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>

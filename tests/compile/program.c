@@ -1,7 +1,7 @@
-/* program.c - a user's file, in the common part of C99 and C++11. Alone with -DGPUEXEC_IMPLEMENTATION or
+/* program.c - a user's file, in the common part of C99 and C++11. With -DGPUEXEC_IMPLEMENTATION or
    -DGPUEXEC_STATIC it is a whole program. */
 #include "../../gpuexec.h"
-#include "../../gpuexec.h"                       /* twice does no harm */
+#include "../../gpuexec.h"                       /* including it twice does no harm */
 #include <stdio.h>
 
 static const char ptx[] =

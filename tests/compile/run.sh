@@ -1,25 +1,25 @@
 #!/bin/sh
-# Compiles the header as its users do: languages, standards, compilers, ways of linking; and looks at the symbols that
-# come out. Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name a
-# compiler more than gcc and clang, g++ and clang++; TEST_VERBOSE=1 lists each step. The programs run on the device that
-# GPUEXEC_DRIVER says. MATRIX=1 takes every gcc and clang of the machine, tcc, and more of what can be combined (a
-# minute on two cores); MATRIX=windows is mingw-w64 and wine alone. The work is cut into parts, functions below with
-# their arguments, and this script runs itself for each of them, as many at a time as there are cores.
+# Compiles the header as its users do: languages, standards, compilers, ways of linking; and checks the resulting
+# symbols. Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name a
+# compiler in addition to gcc and clang, g++ and clang++; TEST_VERBOSE=1 lists each step. The programs run on the device
+# that GPUEXEC_DRIVER names. MATRIX=1 uses every gcc and clang of the machine, tcc, and more combinations (a minute on
+# two cores); MATRIX=windows is mingw-w64 and wine alone. The work is divided into parts, the functions below with their
+# arguments, and this script runs itself for each of them, as many at a time as there are cores.
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/compile
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef -Werror'
 libs='-ldl -lpthread'
-# clang -Weverything, but for:
+# clang -Weverything, except for:
 everything='-Weverything -Wno-unknown-warning-option'
 everything="$everything -Wno-padded"                      # structs have padding
-everything="$everything -Wno-duplicate-enum"              # GPUEXEC_LONG is another enumerator's other name
+everything="$everything -Wno-duplicate-enum"              # GPUEXEC_LONG is an alias of another enumerator
 everything="$everything -Wno-disabled-macro-expansion"   # macros that add the caller's place have their function's name
-# a function that passes its caller's format on, which was checked there
+# a function that passes on its caller's format, which was checked there
 everything="$everything -Wno-format-nonliteral"
 everything="$everything -Wno-declaration-after-statement" # C99
-# switches name all enumerators, so that -Wswitch tells when one is missing
+# switches name all enumerators, so that -Wswitch reports a missing one
 everything="$everything -Wno-switch-default"
-everything="$everything -Wno-unsafe-buffer-usage"         # every index is one: it is C
+everything="$everything -Wno-unsafe-buffer-usage"         # every index is one: this is C
 everything="$everything -Wno-c++98-compat -Wno-c++98-compat-pedantic"
 passed=0 failed=0 skipped=0
 
@@ -28,7 +28,7 @@ bad()  { failed=$((failed + 1)); echo "failed: $1"; sed 's/^/    /' "$out/log" |
 skip() { skipped=$((skipped + 1)); echo "  skipped: $1"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# quiet NAME COMMAND...: it succeeds and prints nothing.
+# quiet NAME COMMAND...: the command must succeed and print nothing.
 quiet() {
     name=$1
     shift
@@ -39,16 +39,16 @@ quiet() {
         bad "$name"
     fi
 }
-# refused NAME TEXT COMMAND...: it fails, and says TEXT (a pattern of grep -E).
+# refused NAME TEXT COMMAND...: the command must fail, and print TEXT (a pattern of grep -E).
 refused() {
     name=$1 text=$2; shift 2
     if "$@" >"$out/log" 2>&1; then echo "(should not compile: $*)" >>"$out/log"; bad "$name"
     elif grep -Eq "$text" "$out/log"; then ok "$name"
     else echo "(lacks: $text)" >>"$out/log"; bad "$name"; fi
 }
-# empty NAME: standard input is empty.
+# empty NAME: standard input must be empty.
 empty() { cat >"$out/log"; if [ -s "$out/log" ]; then bad "$1"; else ok "$1"; fi; }
-# accepts EXTENSION COMMAND...: does this compiler take these flags?
+# accepts EXTENSION COMMAND...: whether this compiler accepts these flags.
 accepts() {
     echo 'int main(void) { return 0; }' >"$out/empty.$1"
     shift
@@ -63,25 +63,25 @@ everything_of() {
         quiet "$*: $source, $flags -Weverything" "$@" $everything -Werror $flags -fsyntax-only $here/$source
 }
 
-# ---- the parts. A compiler is given last, as it may have several words: ccache gcc ----
+# ---- the parts. A compiler comes last, since it may have several words: ccache gcc ----
 
 # One standard of C.
 c_standard() {
     std=$1; shift
     c="$* $strict -Wstrict-prototypes -std=$std -fsyntax-only"
-    accepts c $c || { skip "$* -std=$std: not known to it"; return; }
+    accepts c $c || { skip "$* -std=$std: not supported"; return; }
     for places in '' ${MATRIX:+-DGPUEXEC_NO_HERE}; do
         for file in implementation program args; do
             quiet "$* $std $places: $file" $c $places $here/$file.c
             [ -z "$MATRIX" ] || everything_of "$std $places" c $file.c "$@"
         done
-        [ -n "$MATRIX" ] || [ $std = c99 ] || continue            # what follows differs by macros, not by standard
+        [ -n "$MATRIX" ] || [ $std = c99 ] || continue            # the rest differs by macros, not by standard
         quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without multi" $c $places -DGPUEXEC_NO_MULTI $here/implementation.c
         quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI -DGPUEXEC_STATIC $here/program.c
     done
 }
-# Some warnings come with the optimiser.
+# Some warnings need the optimiser.
 c_optimised() {
     std=$1 level=$2; shift 2
     quiet "$* $std $level: implementation" "$@" $strict -Wstrict-prototypes -std=$std $level -c $here/implementation.c \
@@ -118,7 +118,7 @@ c_warnings() {
 cxx_standard() {
     std=$1; shift
     c="$* $strict -std=$std -fsyntax-only"
-    accepts cc $c || { skip "$* -std=$std: not known to it"; return; }
+    accepts cc $c || { skip "$* -std=$std: not supported"; return; }
     quiet "$* $std: header" $c -x c++ $here/program.c
     for places in '' ${MATRIX:+-DGPUEXEC_NO_HERE}; do
         for file in implementation.c values.cpp; do
@@ -158,8 +158,8 @@ cxx_warnings() {
     for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -x c++ -D$where $here/cuda_types.c; done
 }
 
-# Every function that the header declares, so that a program which uses all of them can be linked: nothing is missing,
-# nothing there twice, and the symbols are those of the API and no others.
+# Links a program that uses every function that the header declares: nothing is missing, nothing is defined twice, and
+# the symbols are exactly those of the API.
 symbols() {
     {
         echo '#include "gpuexec.h"'
@@ -200,7 +200,7 @@ symbols() {
         empty "$*: symbols: exactly the API when exported"
 }
 
-# Libraries in one process, each with a copy of its own; one of another linkage, one of another version.
+# Libraries in one process, each with a separate copy; one with another linkage, one of another version.
 plugins() {
     so="$* $strict -std=c99 $SAN_FLAGS -shared -fPIC"
     quiet "plugin a" $so $here/plugin.c -o "$out/a.so" $libs
@@ -234,7 +234,7 @@ plugins() {
     quiet "plugin example: loaded by its host" sh -c '"$0" "$1" >/dev/null' "$out/plugin" "$out/plugin.so"
 }
 
-# tcc has GNU C's macros, but not always its __thread.
+# tcc has GNU C's macros, but not always __thread.
 with_tcc() {
     have tcc || { skip "tcc: not on this machine"; return; }
     quiet "tcc: header" tcc -Wall -Werror -c $here/program.c -o "$out/o"
@@ -248,7 +248,7 @@ with_tcc() {
     fi
 }
 
-# Windows, by mingw-w64; what needs no driver runs in wine. plugin.c is for systems that have dlopen.
+# Windows, with mingw-w64; programs that need no driver run in wine. plugin.c is for systems with dlopen.
 mingw=x86_64-w64-mingw32
 windows_c() {
     for file in implementation program args; do
@@ -276,7 +276,7 @@ windows_runs() {
     # (a program that crashes there hangs)
     export WINEPREFIX="$out/wine" WINEDEBUG=-all
     unset GPUEXEC_DRIVER DISPLAY
-    timeout 100 wine "$out/device_info.exe" >/dev/null 2>&1          # the first run makes the prefix, and says so
+    timeout 100 wine "$out/device_info.exe" >/dev/null 2>&1          # the first run creates the prefix, and prints so
     run="timeout 100 wine $out/device_info.exe"
     refused "Windows: without a driver" 'no CUDA driver on this machine; tried nvcuda.dll' $run
     refused "Windows: without a driver, the cure" \
@@ -307,12 +307,12 @@ if [ "${1:-}" = part ]; then                # part NUMBER FUNCTION ARGUMENT...
     exit
 fi
 
-# ---- which compilers, which parts ----
+# ---- compilers and parts ----
 
 top=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-compile-XXXXXX") || exit 1
 trap 'rm -rf "$top"' EXIT
 MATRIX=${MATRIX:-} SAN_FLAGS=${SAN_FLAGS:-}
-# The wanted ones that are here, each once, one a line. CC may be a path, or begin with ccache.
+# The requested compilers that are available, each once, one a line. CC may be a path, or begin with ccache.
 compilers() {
     seen=
     while read -r c; do
@@ -338,7 +338,7 @@ fi
 [ -n "$ccs" ] || ccs=cc
 export top ccs MATRIX SAN_FLAGS
 
-# What takes longest stands first.
+# The slowest parts come first.
 parts() {
     if [ "$MATRIX" = windows ]; then
         echo windows_runs
@@ -374,7 +374,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 xargs -P $((jobs < 8 ? jobs : 8)) -I{} sh -c 'exec sh tests/compile/run.sh part {}' <"$top/parts"
 while read -r i part; do
     cat "$top/$i.said"
-    read -r p f s <"$top/$i.counts" || { p=0 f=1 s=0; echo "failed: $part did not come to its end"; }
+    read -r p f s <"$top/$i.counts" || { p=0 f=1 s=0; echo "failed: $part did not finish"; }
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done <"$top/parts"
 echo "suite compile: $passed passed, $failed failed, $skipped skipped"

@@ -1,5 +1,5 @@
-// values.cpp - C++ passes values of any trivially copyable type to a launch, rvalues too, and what
-// C wrote works as well.
+// values.cpp - C++ passes values of any trivially copyable type to a launch, including rvalues; code written for C also
+// works.
 #include "../../gpuexec.h"
 #include <cstdio>
 #include <cstdlib>
@@ -73,17 +73,17 @@ int main() {
     check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 7 && got.c.x == 1, __LINE__);
     prepared = gpuexec_prepare(fn, s, one, gpuexec_params_args(p));
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
-    // float where double is wanted
+    // float where double is expected
     check(gpuexec_launch(fn, s, one, out, 5, 1.0f, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
     check(std::strstr(gpuexec_error_text(), "values.cpp:") != nullptr, __LINE__);
     gpuexec_take_error();
-    check(gpuexec_launch(fn, s, one, out, 5.0f, 1.0, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);    // no integer
+    check(gpuexec_launch(fn, s, one, out, 5.0f, 1.0, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);    // not an integer
     check(std::strstr(gpuexec_error_text(), "argument 1 of kernel \"put\" is a value of type float"), __LINE__);
     gpuexec_take_error();
     check(gpuexec_launch(fn, s, one, out, 5, out, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
     gpuexec_take_error();
     check(gpuexec_launch(fn, s, one, out, kind::second, b, 7ULL) == GPUEXEC_OK, __LINE__);       // an enum, and bytes
-    struct { float value; } bits = { 5.0f };                                                     // the way round
+    struct { float value; } bits = { 5.0f };                                                     // the other way round
     check(gpuexec_launch(fn, s, one, out, bits, b, c) == GPUEXEC_OK, __LINE__);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
     gpuexec_shutdown();

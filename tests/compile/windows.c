@@ -1,8 +1,8 @@
-/* windows.c - a DLL with a copy of gpuexec, and a host that unloads it while a thread that has called it lives on: that
-   thread must end well, whether or not the DLL called gpuexec_shutdown. Needs no driver: without one, the calls fail,
-   and failures are what a thread keeps.
-       x86_64-w64-mingw32-gcc -shared tests/compile/windows.c -o windows.dll && x86_64-w64-mingw32-gcc -DHOST
-       tests/compile/windows.c -o windows.exe
+/* windows.c - a DLL with a copy of gpuexec, and a host that unloads it while a thread that called it is still running:
+   that thread must end cleanly, whether or not the DLL called gpuexec_shutdown. Needs no driver: without one the calls
+   fail, and each thread keeps its failure.
+     x86_64-w64-mingw32-gcc -shared tests/compile/windows.c -o windows.dll && x86_64-w64-mingw32-gcc -DHOST
+     tests/compile/windows.c -o windows.exe
    Prints `6 times loaded and unloaded`. */
 #ifdef HOST
 #include <windows.h>

@@ -1,7 +1,5 @@
-# Sourced by run.sh. Counts: each line of each file has at most 120 columns, and no body of C that stands in one line
-# has two or more statements. Columns are characters: the second and later bytes of one in UTF-8 do not count.
-#
-# All files that git tracks; where there is no git, all below this folder but what is built.
+# Sourced by run.sh. Checks that each line of each file has at most 120 columns, and that no C body on one line has two
+# or more statements. Columns are characters: the second and later bytes of a UTF-8 character do not count.
 files() {
     if [ -e .git ] && git ls-files >/dev/null 2>&1; then
         git ls-files
@@ -10,7 +8,7 @@ files() {
     fi | sort
 }
 
-# What may have longer lines or bodies, and why.
+# Files that may have longer lines or bodies, and why.
 exempt_from_columns() {
     case $1 in
         LICENSE) ;;                                             # not our text
@@ -24,13 +22,13 @@ exempt_from_columns() {
 }
 exempt_from_bodies() {
     case $1 in
-        tests/corpus/debug.cu|tests/corpus/lineinfo.cu) ;;      # their PTX has the numbers of their lines
+        tests/corpus/debug.cu|tests/corpus/lineinfo.cu) ;;      # their PTX contains their line numbers
         *.c|*.h|*.cpp|*.cu|*.cuh) return 1 ;;
         *) ;;
     esac
 }
 
-# Prints what is wrong, then `N passed, N failed`: one check for each file and rule.
+# Prints the violations, then `N passed, N failed`: one check for each file and rule.
 check_lines() {
     files | while IFS= read -r file; do
         [ -f "$file" ] || continue
@@ -41,7 +39,7 @@ check_lines() {
         printf '\n\001%s %s %s\n' "$columns" "$bodies" "$file"
         cat "$file"
     done | LC_ALL=C tr -d '\200-\277' | LC_ALL=C awk '
-        # The line without comments and with literals emptied; `comment` says that one goes on in the next line.
+        # The line without comments and with emptied literals; `comment`: a comment continues on the next line.
         function bare(line,    out, i, c, n, quote) {
             n = length(line)
             for (i = 1; i <= n; i++) {
@@ -66,8 +64,8 @@ check_lines() {
             }
             return out
         }
-        # Does a block that opens and closes in this line have several statements? Those of a struct are members, and a
-        # loop of the CPU device over lanes or elements is one operation.
+        # Whether a block that opens and closes on this line has several statements. Those of a struct are members, and
+        # a loop of the CPU device over lanes or elements is one operation.
         function several(line,    i, c, n, depth, parens, before, rest, count, at, type) {
             n = length(line)
             if (line ~ /(SIM_LANES|ELEMENTS|HALF_LANES)[ {]/) return 0
@@ -112,7 +110,7 @@ check_lines() {
             comment = bad["columns"] = bad["bodies"] = 0
             next
         }
-        columns && length($0) > 120 && !(file ~ /\.md$/ && /^\|/) {           # in Markdown a row stands in one line
+        columns && length($0) > 120 && !(file ~ /\.md$/ && /^\|/) {           # a Markdown row is one line
             wrong("columns", length($0) " columns, more than 120")
         }
         bodies {

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no
-# reference to a tag that is not there; the version in the banner against the macros; and that no section calls one
-# below it: a static function that is declared before it is defined is declared in the section that defines it.
-# Then the lines of all files (lines.sh) and their phrases (phrases.sh).
+# Checks the header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no
+# reference to an unknown tag; the version in the banner against the macros; and that no section calls one below it: a
+# static function that is declared before it is defined is declared in the section that defines it. Then the lines of
+# all files (lines.sh) and their phrases (phrases.sh).
 cd "$(dirname "$0")/../.." || exit 1
 . tests/contents/lines.sh
 . tests/contents/phrases.sh
@@ -26,7 +26,7 @@ awk $counts '
         }
         next
     }
-    match($0, /^ *(\/\* *)?>>[a-z][a-z-]*/) {                # a mark stands first in its line
+    match($0, /^ *(\/\* *)?>>[a-z][a-z-]*/) {                # a mark is the first word on its line
         close_section()
         mark = substr($0, RSTART, RLENGTH)
         sub(/.*>>/, "", mark)
@@ -36,16 +36,16 @@ awk $counts '
     }
     {
         rest = $0
-        while (match(rest, /[ (]>>[a-z][a-z-]*/)) {          # a reference to one
+        while (match(rest, /[ (]>>[a-z][a-z-]*/)) {          # a reference to a mark
             tag = substr(rest, RSTART + 3, RLENGTH - 3)
             if (!(tag in referenced)) referenced[tag] = NR
             rest = substr(rest, RSTART + RLENGTH)
         }
     }
     /^GPUEXEC_API / && $0 !~ /^GPUEXEC_API [a-zA-Z_ ]*[ *]gpuexec_[a-z0-9_]*\(/ {
-        check(0, "line " NR ": a public function that tag tools do not find: " $0)
+        check(0, "line " NR ": a public function that tag tools cannot find: " $0)
     }
-    /^static .*gxi_[a-z0-9_]*\(/ {                           # its parameters may go on in the next lines
+    /^static .*gxi_[a-z0-9_]*\(/ {                           # its parameters may continue on the next lines
         match($0, /gxi_[a-z0-9_]*\(/)
         called = substr($0, RSTART, RLENGTH - 1)
     }
@@ -66,11 +66,11 @@ awk $counts '
         check(listed_count == mark_count, "CONTENTS has " listed_count " tags, the file has " mark_count " marks")
         for (i = 1; i <= listed_count || i <= mark_count; i++)
             if (listed[i] != marks[i]) {
-                check(0, "the " i ". tag of CONTENTS is \"" listed[i] "\", the " i ". mark is \"" marks[i] "\"")
+                check(0, "tag " i " of CONTENTS is \"" listed[i] "\", mark " i " is \"" marks[i] "\"")
                 break
             }
         if (i > listed_count && i > mark_count) passed++
-        for (tag in referenced) check(tag in known, "line " referenced[tag] " refers to >>" tag ", which is nowhere")
+        for (tag in referenced) check(tag in known, "line " referenced[tag] " refers to >>" tag ", which is missing")
         check(longest <= 700, "section >>" longest_name " has " longest " lines, more than 700")
         for (f in defined) functions++
         check(functions > 250, "only " functions " functions found")

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes tests/corpus/ptx/NAME.sm_75.ptx and NAME.sm_90.ptx from tests/corpus/NAME.cu, as nvcc writes them: nothing is
-# lowered. Needs nvcc (NVCC=... chooses one). With names as arguments only those. The tests need only what is committed.
-# A kernel that nvcc refuses for sm_75 has text for sm_90 alone. Compiled in a place with a fixed name, since the debug
-# sections hold it; blanks at ends of lines go.
+# Generates tests/corpus/ptx/NAME.sm_75.ptx and NAME.sm_90.ptx from tests/corpus/NAME.cu, as nvcc writes them: nothing
+# is lowered. Needs nvcc (NVCC=... chooses one). With names as arguments only those. The tests need only the committed
+# files. A kernel that nvcc refuses for sm_75 has text for sm_90 only. Compiled in a directory with a fixed name, which
+# the debug sections contain; trailing blanks are removed.
 set -u
 cd "$(dirname "$0")" || exit 1
 here=$PWD

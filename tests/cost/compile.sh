@@ -1,7 +1,7 @@
 #!/bin/sh
-# What gpuexec.h costs who compiles: the processor time of including it (a file with that line less an empty one,
-# medians of 9 rounds of 20), and of the implementation with -O2 (median of 5), for gcc and clang, C and C++. Prints;
-# judges nothing, as machines differ: tests/cost/run.sh counts instructions.
+# The cost of gpuexec.h for a compilation: the processor time of including it (a file with that line minus an empty one,
+# medians of 9 rounds of 20), and of the implementation with -O2 (median of 5), for gcc and clang, C and C++. Only
+# prints, since machines differ: tests/cost/run.sh counts instructions.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-compile-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT

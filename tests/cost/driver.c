@@ -1,5 +1,5 @@
-/* A driver that does nothing, so that only gpuexec's own instructions are counted: every entry point answers 0, and the
-   few that must give something do. Its one kernel has four parameters of 8, 8, 4 and 4 bytes. */
+/* A driver that does nothing, so that only gpuexec's own instructions are counted: every entry point returns 0, and the
+   few that must return an object do. Its one kernel has four parameters of 8, 8, 4 and 4 bytes. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
     params[1] = &y;
     params[2] = &n;
     params[3] = &a;
-    gpuexec_launch_prepared(prepared);           /* looks around once */
+    gpuexec_launch_prepared(prepared);           /* the first launch makes all its checks */
     if (argc != 3 || gpuexec_take_error() != GPUEXEC_OK) {
         fputs(gpuexec_error_text(), stderr);
         return 1;

@@ -1,13 +1,13 @@
 #!/bin/sh
-# How many instructions gpuexec adds to a launch with four arguments, counted by callgrind over a driver that does
-# nothing: at most 160 for gpuexec_launch with gpuexec_grid_for, at most 40 for gpuexec_launch_prepared. clang takes
-# more for the first, half of it on the caller's side: 185. What a million allocations and ten thousand objects take.
-# And how many millions the compiler needs for a file that includes gpuexec.h, more than for an empty one. compile.sh
-# measures both in time.
+# Counts with callgrind how many instructions gpuexec adds to a launch with four arguments, over a driver that does
+# nothing: at most 160 for gpuexec_launch with gpuexec_grid_for, at most 40 for gpuexec_launch_prepared. With clang the
+# first takes more, half of it on the caller's side: 185. Also measures the time for a million allocations and ten
+# thousand objects, and counts how many million instructions the compiler needs for a file that includes gpuexec.h,
+# compared with an empty one. compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
-[ -z "${SAN_FLAGS:-}" ] || skip "sanitizers add instructions of their own"
+[ -z "${SAN_FLAGS:-}" ] || skip "sanitizers add instructions"
 [ "$(uname -m)" = x86_64 ] || skip "the limits are for x86-64"
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-cost-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -42,19 +42,19 @@ ${CC:-cc} -std=c99 -O2 -DGPUEXEC_IMPLEMENTED objects.c "$out/implementation.o" -
     fail "objects.c does not compile"
 set -- $("$out/objects")
 for what in "freed: $2" "closed: $3"; do
-    echo "a million allocations ${what%:*} in ${what#*: } ms, at most 2000 (made in $1)"
+    echo "a million allocations ${what%:*} in ${what#*: } ms, at most 2000 (created in $1)"
     if [ "${what#*: }" -le 2000 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
-echo "a module loaded and unloaded beside 10000 objects: $4 % of the time beside 10, at most 120"
+echo "a module loaded and unloaded among 10000 objects: $4 % of the time among 10, at most 120"
 if [ "$4" -le 120 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 
-# The same on the CPU device, ten times as many. A table through which each call walks would take a hundred times as
-# long; what does not fit into the caches takes 15 to 20 times as long.
+# The same on the CPU device, ten times as many. A table that each call scans would take a hundred times as long; data
+# that does not fit into the caches takes 15 to 20 times as long.
 case ${BUILD:-build} in /*) simgpu=$BUILD/libsimgpu.so ;; *) simgpu=../../${BUILD:-build}/libsimgpu.so ;; esac
 ${CC:-cc} -std=c99 -O2 simgpu_objects.c -o "$out/simgpu_objects" -ldl || fail "simgpu_objects.c does not compile"
 said=$("$out/simgpu_objects" "$simgpu") || fail "simgpu_objects.c does not run"
 set -- $said
-for what in "freed: $2 $5" "gone with their context: $3 $6"; do
+for what in "freed: $2 $5" "freed with their context: $3 $6"; do
     set -- ${what##*: }
     echo "a million allocations of the CPU device ${what%:*} in $2 ms, at most 5000; a hundred thousand in $1"
     if [ "$2" -le 5000 ] && [ "$2" -le $((40 * $1)) ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
@@ -67,7 +67,7 @@ compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on sta
         "$@" -I../.. -fsyntax-only "$file" 2>&1 |
         sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }'
 }
-# The implementation at -O2 takes valgrind three minutes: only where it is asked for (COST_COMPILE=1, as in .ci/run).
+# The implementation at -O2 takes valgrind three minutes: only on request (COST_COMPILE=1, as in .ci/run).
 implementation() { # NAME FLAG...: millions of instructions, into a file of that name
     name=$1; shift
     valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null ${CC:-cc} -std=c99 -O2 "$@" -I../.. \

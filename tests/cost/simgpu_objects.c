@@ -1,8 +1,7 @@
-/* What many allocations cost on the CPU device, whose library is the argument, by the driver's own calls. Prints what a
-   hundred thousand and then a million take, in milliseconds of processor time: to be made, to be freed (a third in the
-   order they were made, a third in the reverse order, a third at random), and to go with their context. Exit code 1 if
-   the driver answers anything wrong: it is asked for addresses in living allocations, in freed
-   ones, and behind both. */
+/* The cost of many allocations on the CPU device, whose library is the argument, by the driver's own calls. Prints the
+   processor time in milliseconds that a hundred thousand and then a million of them take: to be created, to be freed (a
+   third in order of creation, a third in reverse order, a third at random), and to be freed with their context. Exit
+   code 1 if a result is wrong: it queries addresses in live allocations, in freed ones, and after both. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -20,7 +19,7 @@ static int (*cuMemAlloc)(address *, size_t), (*cuMemFree)(address);
 static int (*cuMemGetAddressRange)(address *, size_t *, address);
 
 static void fail(const char *what, int result) {
-    fprintf(stderr, "simgpu_objects: %s gave %d\n", what, result);
+    fprintf(stderr, "simgpu_objects: %s returned %d\n", what, result);
     exit(1);
 }
 static void call(const char *what, int result) {
@@ -33,7 +32,7 @@ static void find(void *library, const char *name, void *function) {
 }
 static double ms(void) {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);     /* others may keep the processors busy */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);     /* other processes may keep the processors busy */
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 static void swap(int i, int k) {
@@ -51,7 +50,7 @@ static void allocate(int n) {
     int i;
     for (i = 0; i < n; i++) call("cuMemAlloc", cuMemAlloc(&at[i], BYTES));
 }
-/* Puts the second third into reverse order and the last one into a random one. */
+/* Puts the second third into reverse order and the last one into random order. */
 static void shuffle(int n) {
     unsigned state = 1;
     int i;
@@ -62,7 +61,7 @@ static void shuffle(int n) {
     }
 }
 
-/* Frees all but the first `keep`. Gives the time; gives up after GIVE_UP_MS. */
+/* Frees all but the first `keep`. Returns the time; gives up after GIVE_UP_MS. */
 static double release(int n, int keep) {
     const double begin = ms();
     int i;
@@ -76,7 +75,7 @@ static double release(int n, int keep) {
     return ms() - begin;
 }
 
-/* Half of them, at random, are freed: the others must be found, and those not. */
+/* Frees half of them, at random: the others must be found, and the freed ones not. */
 static void look(int n) {
     unsigned state = 7;
     int i;
@@ -92,7 +91,7 @@ static void look(int n) {
         const int result = cuMemGetAddressRange(&base, &bytes, at[i] + (address)(i % BYTES));
         if (result != (i < n / 2 ? 0 : NOT_FOUND)) fail("cuMemGetAddressRange", result);
         if (i < n / 2 && (base != at[i] || bytes != BYTES)) fail("an address inside of another range", result);
-        if (cuMemGetAddressRange(&base, &bytes, at[i] + BYTES) != NOT_FOUND) fail("an address behind the end", 0);
+        if (cuMemGetAddressRange(&base, &bytes, at[i] + BYTES) != NOT_FOUND) fail("an address after the end", 0);
         if (i >= n / 2 && cuMemFree(at[i]) == 0) fail("cuMemFree for the second time", 0);
     }
     release(n / 2, 0);

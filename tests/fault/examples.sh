@@ -1,9 +1,9 @@
 #!/bin/sh
-# examples.sh PROGRAM...: runs each example again and again, and each time another of its driver calls fails: of each
-# entry point the first call, then the last. The example must end in time, by itself and without a crash (with
-# sanitizers: a leak), with an exit code other than 0 and a text, or else, where the library does without that call
-# (fault.c says where), as if nothing had happened. On the CPU device only, whose SIMGPU_FAIL this uses. With few
-# programs it is fast; those that compute for seconds do so for each fault.
+# examples.sh PROGRAM...: runs each example repeatedly, each time with another driver call failing: the first call of
+# each entry point, then the last. The example must end in time, without being killed and without a crash (with
+# sanitizers: a leak), with a nonzero exit code and a text; or, where the library does not need that call (fault.c says
+# where), as if nothing had failed. On the CPU device only, since this uses its SIMGPU_FAIL. Fast with few programs, but
+# programs that compute for seconds do so for each fault.
 case ${GPUEXEC_DRIVER:-} in
     /*libsimgpu*) ;;
     *) echo "set GPUEXEC_DRIVER to the CPU device, by an absolute path"; exit 1 ;;

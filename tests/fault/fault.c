@@ -1,34 +1,34 @@
-/* fault.c - fault injection: every driver call and every allocation of the flows below fails once, and
-   the library must stand it.
+/* fault.c - fault injection: every driver call and every allocation of the flows below fails once, and the library must
+   handle it.
 
-   The driver's entry points are handed to gpuexec.h behind wrappers, which count calls and objects and may answer an
-   error. A flow is run again and again, and the n-th call (or allocation) fails, n = 1, 2, ..., until a run has passed
-   without reaching it. That in six manners, three for driver calls and three for allocations:
+   gpuexec.h calls the driver's entry points through wrappers, which count calls and objects and can return an error. A
+   flow is run repeatedly, and the n-th call (or allocation) fails, n = 1, 2, ..., until a run ends without reaching it.
+   There are three manners of failure, each for driver calls and for allocations:
 
-     once       the failed API call is made again, and the flow then comes to its right results
-     go on      the flow goes on with what it has got: failed handles, addresses of 0
-     for good   this call and all later ones fail: with a sticky error, as of a kernel that failed; or
+     once       the failed API call is repeated, and the flow then produces the right results
+     go on      the flow continues with what it has: failed handles, addresses of 0
+     permanent  this call and all later ones fail: with a sticky error, as after a kernel that failed; or
                 no memory is left at all
 
-   At each step: nothing fails without a fault; the call in which the fault was reached fails, and its text names the
-   driver's call, or the memory that was missing; the latch does what >>manual says for that kind of call; the thread's
-   current context is what it was. At the end of each run: every object was given back to the driver and all memory to
-   the allocator, gpuexec_shutdown returned what it should, and a trace told every driver call.
+   At each step: nothing fails without a fault; the call that reached the fault fails, and its text names the driver
+   call or the missing memory; the latch does what >>manual says for that kind of call; the thread's current context is
+   unchanged. At the end of each run: every object has been returned to the driver and all memory to the allocator,
+   gpuexec_shutdown returned what it should, and the trace has every driver call.
 
-   What is a failure elsewhere may be none for a call: fault_tolerated says which, and why.
-   FAULT_VERBOSE=1 tells each fault. */
+   Some calls may succeed despite a fault: fault_tolerated lists them, and why.
+   FAULT_VERBOSE=1 prints each fault. */
 #define _DEFAULT_SOURCE
 #ifndef _POSIX_C_SOURCE
 #  define _POSIX_C_SOURCE 200809L
 #endif
 #include <dlfcn.h>
 static void *fault_symbol(void *library, const char *name);
-#define dlsym fault_symbol                             /* with which gpuexec.h asks for the driver's cuGetProcAddress */
+#define dlsym fault_symbol                             /* gpuexec.h finds the driver's cuGetProcAddress with it */
 #include "../test.h"
 #undef dlsym
 #include <sys/mman.h>
 
-/* How the arguments of each entry point are passed on: the names in its row of GXI_DRIVER. */
+/* How the arguments of each entry point are passed on: the parameter names in its row of GXI_DRIVER. */
 #define PASS_cuInit (flags)
 #define PASS_cuDriverGetVersion (version)
 #define PASS_cuGetErrorName (error, text)
@@ -122,23 +122,23 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuEventElapsedTime (ms, start, stop)
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   The fault, and what is counted. */
+   The fault, and the counters. */
 
 typedef enum fault_source { DRIVER, MEMORY } fault_source;
-typedef enum fault_manner { ONCE, GO_ON, FOR_GOOD } fault_manner;
+typedef enum fault_manner { ONCE, GO_ON, PERMANENT } fault_manner;
 static const char *const fault_manners[2][3] = {
-    { "a driver call fails once", "a driver call fails, and the flow goes on", "a sticky error, for good" },
-    { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, for good" }
+    { "a driver call fails once", "a driver call fails, and the flow goes on", "a permanent sticky error" },
+    { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, permanently" }
 };
 
 static struct {
     fault_source source;
     fault_manner manner;
-    int          at, count;                              /* the at-th driver call or allocation fails; 0: none. Atomic,
-                                                            as drivers may call from other threads */
-    int          fired, seen;                            /* reached; and the step in which it was has been looked at */
-    int          row, code;                              /* which driver call, and what it answered */
-    int          closing;                                /* in a call that ends contexts or barriers */
+    int          at, count;                              /* the at-th driver call or allocation fails; 0: none.
+                                                            Atomic, since drivers may call from other threads */
+    int          fired, seen;                            /* reached; and the step that reached it has been checked */
+    int          row, code;                              /* which driver call, and its result */
+    int          closing;                                /* in a call that destroys contexts or barriers */
     int          off;                                    /* the harness's own calls */
     long         objects[8], blocks;                     /* alive */
     int          calls[GXI_DRIVER_COUNT], traced[GXI_DRIVER_COUNT];
@@ -164,8 +164,8 @@ enum {
     ROWS
 };
 
-/* What calls make and end. Those that end something do it also when they answer an error, as a driver's do that tell of
-   earlier work. */
+/* Objects that calls create and destroy. A call that destroys one does so even when it returns an error, like a driver
+   call that reports an error of earlier work. */
 static const struct { unsigned char row; signed char change; unsigned char object; } fault_objects[] = {
     { ROW_cuDevicePrimaryCtxRetain, 1, 0 }, { ROW_cuDevicePrimaryCtxRelease, -1, 0 },
     { ROW_cuCtxCreate, 1, 1 }, { ROW_cuCtxAttach, 1, 1 }, { ROW_cuCtxDestroy, -1, 1 }, { ROW_cuCtxDetach, -1, 1 },
@@ -184,8 +184,8 @@ static int fault_change(int row) {                       /* an index of fault_ob
     return i;
 }
 
-/* 1 if this call is to fail: `row` of the driver, or -1, an allocation. A sticky error leaves alone what does not touch
-   a device. */
+/* 1 if this call must fail: `row` of the driver, or -1 for an allocation. A sticky error spares calls that do not
+   access a device. */
 static int fault_hits(fault_source source, int row) {
     static const unsigned char host_only[] = { ROW_cuDriverGetVersion, ROW_cuDeviceGet, ROW_cuDeviceGetCount,
                                                ROW_cuDeviceGetAttribute, ROW_cuCtxGetCurrent,
@@ -193,16 +193,16 @@ static int fault_hits(fault_source source, int row) {
                                                ROW_cuCtxGetApiVersion, ROW_cuCtxGetDevice };
     int n;
     if (fault.off || !fault.at || source != fault.source) return 0;
-    if (source == DRIVER && fault.manner == FOR_GOOD && memchr(host_only, row, sizeof host_only)) return 0;
+    if (source == DRIVER && fault.manner == PERMANENT && memchr(host_only, row, sizeof host_only)) return 0;
     n = __atomic_add_fetch(&fault.count, 1, __ATOMIC_RELAXED);
-    return n == fault.at || (n > fault.at && fault.manner == FOR_GOOD);
+    return n == fault.at || (n > fault.at && fault.manner == PERMANENT);
 }
 static int fault_code(int row) {
     const int i = fault_change(row);
-    if (fault.manner == FOR_GOOD) return 719;
+    if (fault.manner == PERMANENT) return 719;
     return i >= 0 && fault_objects[i].change > 0 ? 2 : 999;
 }
-/* Before the driver is called: 1 if it is not to be, and *cu is the answer. */
+/* Before the driver is called: 1 if the call must be skipped, with the result in *cu. */
 static int fault_before(int row, int *cu) {
     const int i = fault_change(row), ends = i >= 0 && fault_objects[i].change < 0;
     if (!fault.off) {
@@ -241,7 +241,7 @@ static const gxi_driver fault_wrapped = {
 #undef FAULT_ROW
 };
 
-/* The driver's way to its entry points, which gives the wrappers of those that gpuexec.h knows. */
+/* The driver's cuGetProcAddress; it is replaced to return the wrappers of the entry points that gpuexec.h knows. */
 static int (GXI_CUDA *fault_real_address)(const char *, void **, int, uint64_t, int *);
 static int (GXI_CUDA *fault_real_old_address)(const char *, void **, int, uint64_t);
 static int fault_wrap(const char *name, void **symbol, int cu) {
@@ -279,8 +279,7 @@ static void *fault_symbol(void *library, const char *name) {
     return symbol;
 }
 
-/* Every call is in the trace, with what the driver answered; only the texts of errors are asked for without, and the
-   version before the start. */
+/* Every call is in the trace with its result, except queries of error texts, and the version query before the start. */
 static void fault_log(void *user, gpuexec_log_level level, const char *text) {
     char name[64] = "";
     int row;
@@ -334,7 +333,7 @@ static void fault_wrong(const char *format, ...) {
     if (n == sizeof said / sizeof *said) return;
     said[n].format = format;
     said[n].call = step.call;
-    said[n++].row = row;          /* the same again says nothing new */
+    said[n++].row = row;          /* report the same row only once */
     printf("%s:%d: %s: %s, number %d", __FILE__, step.line, test_current->name,
            fault_manners[fault.source][fault.manner], fault.at);
     if (fault.fired && fault.source == DRIVER) printf(" (%s)", gxi_driver_rows[fault.row].name);
@@ -360,34 +359,34 @@ static void fault_step(gxi_kind_of_call kind, const char *call, int line) {
     step.current = fault_current();
 }
 
-/* Driver calls whose failure these functions do without, and why. */
+/* Driver calls that these functions can do without, and why. */
 enum { ALLOCATION = -1 };
 static const struct { const char *function; int row; } fault_tolerated[] = {
     { "", ROW_cuGetErrorName },                          /* "unknown CUresult" */
     { "", ROW_cuGetErrorString },
     { "", ROW_cuCtxGetCurrent },                         /* then it is pushed */
-    { "", ROW_cuCtxPopCurrent },                         /* the call's own answer counts */
-    { "", ROW_cuCtxGetId },                              /* then it is taken to be alive */
+    { "", ROW_cuCtxPopCurrent },                         /* the result of the API call counts */
+    { "", ROW_cuCtxGetId },                              /* then the context is assumed to be alive */
     { "", ROW_cuCtxGetApiVersion },
-    { "gpuexec_context_", ROW_cuDeviceGet },             /* the ordinal is the CUdevice then */
-    { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease },     /* the context itself can be had */
-    { "load", ROW_cuModuleGetFunctionCount },            /* the kernels' names are not known then, which may be */
+    { "gpuexec_context_", ROW_cuDeviceGet },             /* the ordinal then serves as the CUdevice */
+    { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease },     /* the context itself is available */
+    { "load", ROW_cuModuleGetFunctionCount },            /* the kernels' names are then unknown, which is allowed */
     { "load", ROW_cuModuleEnumerateFunctions },
     { "load", ROW_cuFuncGetName },
     { "module_from_native", ROW_cuModuleGetFunctionCount },
     { "module_from_native", ROW_cuModuleEnumerateFunctions },
     { "from_native", ROW_cuFuncGetName },
     { "load", ALLOCATION },
-    { "gpuexec_linker_", ALLOCATION },                   /* the log of what went well */
+    { "gpuexec_linker_", ALLOCATION },                   /* the log of a successful step */
     { "wait_stream", ROW_cuEventDestroy },
     { "gpuexec_shutdown", ROW_cuEventDestroy },
     { "gpuexec_context_close", ROW_cuEventDestroy },
     { "module_from_native", ALLOCATION },
-    { "gpuexec_kernel_", ROW_cuFuncGetParamInfo },       /* the parameters are not known then, which may be */
-    { "gpuexec_kernel_get", ROW_cuFuncGetAttribute },    /* the limit of shared memory: the launch asks for
-                                                            more than it needs to */
+    { "gpuexec_kernel_", ROW_cuFuncGetParamInfo },       /* the parameters are then unknown, which is allowed */
+    { "gpuexec_kernel_get", ROW_cuFuncGetAttribute },    /* the limit of shared memory: the
+                                                            launch requests more than it needs */
     { "gpuexec_kernel_from_native", ROW_cuFuncGetAttribute },
-    { "", ROW_cuMemGetAddressRange },                    /* not every memory has one */
+    { "", ROW_cuMemGetAddressRange },                    /* some memory has none */
     { "_2d", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
 };
 static int fault_is_tolerated(void) {
@@ -421,7 +420,7 @@ static int fault_devices(void) {
     return n;
 }
 
-static int fault_reach(int peer) {                       /* device 0 that one */
+static int fault_reach(int peer) {                       /* whether device 0 can access it */
     int can = 0, device = 0;
     fault.off = 1;
     fault_real.cuDeviceGet(&device, peer);
@@ -430,7 +429,7 @@ static int fault_reach(int peer) {                       /* device 0 that one */
     return can;
 }
 
-/* Right results can be expected. */
+/* Whether the results must be right. */
 static int fault_whole(void) { return !fault.fired || fault.manner == ONCE; }
 
 /* The latch after a call, >>manual "HOW ERRORS WORK". */
@@ -439,27 +438,27 @@ static void fault_check_latch(gpuexec_result r) {
     gpuexec_result wanted = step.latched;
     if (step.kind == GXI_WAITS) {
         if (step.latched && r != step.latched)
-            fault_wrong("gave %s, but %s was latched", gpuexec_result_name(r), gpuexec_result_name(step.latched));
+            fault_wrong("returned %s, but %s was latched", gpuexec_result_name(r), gpuexec_result_name(step.latched));
         wanted = GPUEXEC_OK;
     } else if (step.kind == GXI_WORKS && step.latched) {
-        if (r != step.latched) fault_wrong("was not refused: gave %s while %s was latched", gpuexec_result_name(r),
+        if (r != step.latched) fault_wrong("was not refused: returned %s while %s was latched", gpuexec_result_name(r),
                                            gpuexec_result_name(step.latched));
     } else if (!step.latched && (step.kind == GXI_WORKS || step.kind == GXI_MAKES)) wanted = r;
-    if (now != wanted) fault_wrong("gave %s and left %s latched, not %s", gpuexec_result_name(r),
+    if (now != wanted) fault_wrong("returned %s and left %s latched, not %s", gpuexec_result_name(r),
                                    gpuexec_result_name(now), gpuexec_result_name(wanted));
 }
 
-/* After a call that gave r: 1 if it is to be made again. */
+/* After a call that returned r: 1 if it must be repeated. */
 static int fault_again(gpuexec_result r) {
     const char *text = gpuexec_error_text();
     const int hit = fault.fired && !fault.seen;
     if (!step.moves && fault_current() != step.current && !(fault.source == DRIVER && fault.row == ROW_cuCtxGetCurrent))
         fault_wrong("left another context current");
     if (strlen(text) == 0 && r && (!fault.fired || !fault_is_tolerated()))
-        fault_wrong("gave %s without a text", gpuexec_result_name(r));
+        fault_wrong("returned %s without a text", gpuexec_result_name(r));
     fault_check_latch(r);
     if (!hit) {
-        if (r && fault_whole()) fault_wrong("gave %s:\n%s", gpuexec_result_name(r), text);
+        if (r && fault_whole()) fault_wrong("returned %s:\n%s", gpuexec_result_name(r), text);
         return 0;
     }
     fault.seen = 1;
@@ -470,14 +469,14 @@ static int fault_again(gpuexec_result r) {
         return 0;
     }
     if (fault.source == MEMORY) {
-        if (!strstr(text, "memory")) fault_wrong("the text does not tell of memory:\n%s", text);
-        if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("gave %s:\n%s", gpuexec_result_name(r), text);
+        if (!strstr(text, "memory")) fault_wrong("the text does not mention memory:\n%s", text);
+        if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("returned %s:\n%s", gpuexec_result_name(r), text);
     } else {
-        char answered[128];
-        snprintf(answered, sizeof answered, "driver: %s answered", gxi_driver_rows[fault.row].name);
-        /* by any of the calls that failed */
-        if (fault.manner == FOR_GOOD) snprintf(answered, sizeof answered, "(719)");
-        if (!strstr(text, answered) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", answered, text);
+        char expected[128];
+        snprintf(expected, sizeof expected, "driver: %s ", gxi_driver_rows[fault.row].name);
+        /* any of the calls that failed */
+        if (fault.manner == PERMANENT) snprintf(expected, sizeof expected, "(719)");
+        if (!strstr(text, expected) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", expected, text);
     }
     if (fault.manner != ONCE) return 0;
     if (gpuexec_take_error() && gpuexec_take_error()) fault_wrong("the failure stayed latched");
@@ -488,7 +487,7 @@ static int fault_again(gpuexec_result r) {
 static gpuexec_result fault_last(void);
 static void fault_refused(gpuexec_result r) {
     if (!gpuexec_error_text()[0] || (r && gpuexec_error_detail()->result == GPUEXEC_OK))
-        fault_wrong("gave %s without a text", gpuexec_result_name(r));
+        fault_wrong("returned %s without a text", gpuexec_result_name(r));
     fault_check_latch(r);
     if (fault.fired && !fault.seen) {
         fault.seen = 1;
@@ -496,7 +495,7 @@ static void fault_refused(gpuexec_result r) {
     }
 }
 
-/* What failed last, for calls that give no gpuexec_result. */
+/* The last failure, for calls that do not return a gpuexec_result. */
 static gpuexec_result fault_last(void) {
     const gpuexec_result r = gpuexec_error_detail()->result;
     return r ? r : GPUEXEC_DRIVER_ERROR;
@@ -510,12 +509,13 @@ static gpuexec_result fault_last(void) {
     } while (fault_again((ok) ? GPUEXEC_OK : fault_last()))
 #define WORK(call)                  STEP(GXI_WORKS, call)
 #define WAIT(call)                  STEP(GXI_WAITS, call)
-#define ASK(call)                   STEP(GXI_QUERIES, call)
-#define DO(call)                    STEP(GXI_MAKES, call)                           /* makes, but no handle */
+#define QUERY(call)                 STEP(GXI_QUERIES, call)
+#define DO(call)                    STEP(GXI_MAKES, call)                           /* creates something
+                                                                                       other than a handle */
 #define MAKE(handle, call)          VALUE(GXI_MAKES, #call, handle, call, gpuexec_ok(handle))
 #define GET(v, call)                VALUE(GXI_MAKES, #call, v, call, v != 0)        /* an address */
 #define MAKE_WORK(handle, call)     VALUE(GXI_WORKS, #call, handle, call, gpuexec_ok(handle))
-#define TELL(v, call, ok)           VALUE(GXI_QUERIES, #call, v, call, ok)
+#define READ(v, call, ok)           VALUE(GXI_QUERIES, #call, v, call, ok)
 #define PUSH(call) \
     do { \
         fault_step(GXI_MAKES, #call, __LINE__); \
@@ -526,7 +526,7 @@ static gpuexec_result fault_last(void) {
         fault_step(GXI_CLEANS, #call, __LINE__); \
         step.moves = 1; \
     } while (fault_again(call) && fault.row != ROW_cuCtxPopCurrent)
-/* Clean-up is not made again: it has ended what it could, and the counts tell. */
+/* Clean-up is not repeated: it has released what it could, and the counts show it. */
 #define CLEAN(call) \
     do { \
         fault_step(GXI_CLEANS, #call, __LINE__); \
@@ -535,7 +535,7 @@ static gpuexec_result fault_last(void) {
 #define EQUAL(a, b)                 do { if (fault_whole()) CHECK_EQ(a, b); } while (0)
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   A flow, again and again. */
+   Repeated runs of a flow. */
 
 /* 1 if the fault was reached */
 static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {
@@ -549,7 +549,7 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     tally->runs++;
     desc.realloc_function = fault_realloc;
     desc.log = fault_log;
-    /* not always: a traced launch does not go the straight path */
+    /* not always: a traced launch does not take the fast path */
     desc.trace = source == DRIVER && (manner == GO_ON || !at);
     alarm((unsigned)test_timeout() / 2);
     gpuexec_shutdown();
@@ -567,7 +567,7 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
         fault_count();
     }
     fault.off = 1;
-    /* a context can be detached from, and freed in, only when it is current */
+    /* a context can be detached from, and memory in it freed, only while it is current */
     if (fault.closing && fault.row == ROW_cuCtxPushCurrent)
         fault.objects[1] = fault.objects[6] = fault.objects[7] = 0;
     for (i = 0; i < 8; i++)
@@ -581,9 +581,9 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
 }
 static char fault_ptx[8192];                             /* tests/unit/unit.ptx */
 static void fault_read(const char *path, char *to, size_t size);
-/* Every stride-th fault of the manners up to `last`. On a GPU few of them: opening a context takes long there, so that
-   one is kept open. */
-enum { GPU_STRIDE = 16 };                                /* a sample: each fault is for the CPU device */
+/* Every stride-th fault of the manners up to `last`. On a GPU only a few: creating a context is slow there, so one is
+   kept open. */
+enum { GPU_STRIDE = 16 };                                /* a sample: the CPU device runs every fault */
 static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     const char *driver = getenv("GPUEXEC_DRIVER");
     const int cpu_device = driver && strstr(driver, "libsimgpu");
@@ -599,12 +599,12 @@ static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     for (source = DRIVER; source <= MEMORY; source++)
         for (manner = ONCE; manner <= (int)last; manner++)
             for (at = 1; fault_run(flow, (fault_source)source, (fault_manner)manner, at);
-                 at += !cpu_device ? GPU_STRIDE : manner == FOR_GOOD ? stride : 1) {}
+                 at += !cpu_device ? GPU_STRIDE : manner == PERMANENT ? stride : 1) {}
     tally->flows++;
 }
 #define FLOW_OF(test, name) \
     static void flow_##name(void); \
-    test(name) { fault_flow(flow_##name, FOR_GOOD, 1); } \
+    test(name) { fault_flow(flow_##name, PERMANENT, 1); } \
     static void flow_##name(void)
 #define FLOW(name) FLOW_OF(TEST_ALONE, name)
 
@@ -623,12 +623,12 @@ static void fault_read(const char *path, char *to, size_t size) {
 FLOW(device) {
     gpuexec_device_info info;
     int n, value = 0;
-    TELL(n, gpuexec_device_count(), n > 0);
-    ASK(gpuexec_device_get_info(0, &info));
-    ASK(gpuexec_device_get_attribute(0, 16, &value));
-    if (n > 1) TELL(value, gpuexec_device_can_access_peer(0, n - 1), value || !fault_reach(n - 1));
+    READ(n, gpuexec_device_count(), n > 0);
+    QUERY(gpuexec_device_get_info(0, &info));
+    QUERY(gpuexec_device_get_attribute(0, 16, &value));
+    if (n > 1) READ(value, gpuexec_device_can_access_peer(0, n - 1), value || !fault_reach(n - 1));
     EQUAL(info.warp_size, 32);
-    TELL(n, gpuexec_driver_version(), n >= 11040);
+    READ(n, gpuexec_driver_version(), n >= 11040);
 }
 
 FLOW(context) {
@@ -643,18 +643,18 @@ FLOW(context) {
     MAKE(same, gpuexec_context_from_native(gpuexec_context_native(made)));
     MAKE(shared, gpuexec_context_attach(gpuexec_context_native(made)));
     MAKE(primary, gpuexec_context_attach(gpuexec_context_native(open)));
-    MAKE(s, gpuexec_stream_create(same, NULL));          /* closing `same` waits for it and ends it */
+    MAKE(s, gpuexec_stream_create(same, NULL));          /* closing `same` waits for it and closes it */
     DO(gpuexec_context_retain(open));
     PUSH(gpuexec_context_push(made));
     PUSH(gpuexec_context_push(open));
-    TELL(n, gpuexec_context_stack_text(text, sizeof text), n > 0);
-    TELL(is, gpuexec_context_is_current(open), is);
+    READ(n, gpuexec_context_stack_text(text, sizeof text), n > 0);
+    READ(is, gpuexec_context_is_current(open), is);
     POP(gpuexec_context_pop(open));
     POP(gpuexec_context_pop(made));
-    ASK(gpuexec_context_get_memory(made, &n, &m));
+    QUERY(gpuexec_context_get_memory(made, &n, &m));
     DO(gpuexec_context_set_limit(made, GPUEXEC_LIMIT_STACK, 2048));
-    ASK(gpuexec_context_get_limit(made, GPUEXEC_LIMIT_STACK, &n));
-    ASK(gpuexec_context_get_priorities(made, &low, &high));
+    QUERY(gpuexec_context_get_limit(made, GPUEXEC_LIMIT_STACK, &n));
+    QUERY(gpuexec_context_get_priorities(made, &low, &high));
     EQUAL(n, 2048);
     WAIT(gpuexec_context_sync(made));
     CLEAN(gpuexec_context_close(primary));
@@ -683,11 +683,11 @@ FLOW(module) {
     MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, &desc));
     MAKE(file, gpuexec_module_load_file(ctx, "tests/unit/unit.ptx", NULL));
     MAKE(adopted, gpuexec_module_from_native(ctx, gpuexec_module_native(mod)));
-    TELL(name, gpuexec_module_log(mod), name != NULL);
-    TELL(n, gpuexec_module_kernel_count(mod), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
-    TELL(name, gpuexec_module_kernel_name(mod, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
-    TELL(n, gpuexec_module_kernel_count(adopted), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
-    TELL(name, gpuexec_module_kernel_name(adopted, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
+    READ(name, gpuexec_module_log(mod), name != NULL);
+    READ(n, gpuexec_module_kernel_count(mod), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
+    READ(name, gpuexec_module_kernel_name(mod, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
+    READ(n, gpuexec_module_kernel_count(adopted), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
+    READ(name, gpuexec_module_kernel_name(adopted, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
     GET(p, gpuexec_module_global(file, "counter", &bytes));
     WORK(gpuexec_module_set_global(file, "counter", &value, sizeof value));
     MAKE(add, gpuexec_kernel_get(mod, "add"));
@@ -697,11 +697,11 @@ FLOW(module) {
     value = 0;
     WORK(gpuexec_module_get_global(file, "counter", &value, sizeof value));
     EQUAL(value, 7 + 9);
-    ASK(gpuexec_kernel_get_info(add, &info));
+    QUERY(gpuexec_kernel_get_info(add, &info));
     if (!fault.fired) CHECK_EQ(info.parameters, 3);
-    TELL(n, gpuexec_kernel_occupancy(add, 64, 0), n > 0);
-    TELL(n, gpuexec_kernel_best_block(add, 0, &n), n > 0);
-    TELL(n, gpuexec_kernel_cooperative_blocks(add, 64, 0), n >= 0);
+    READ(n, gpuexec_kernel_occupancy(add, 64, 0), n > 0);
+    READ(n, gpuexec_kernel_best_block(add, 0, &n), n > 0);
+    READ(n, gpuexec_kernel_cooperative_blocks(add, 64, 0), n >= 0);
     CLEAN(gpuexec_module_unload(adopted));
     CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_module_unload(file));
@@ -731,14 +731,14 @@ FLOW(linker) {
     snprintf(path, sizeof path, "%s/gpuexec-fault-%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
     DO(gpuexec_linker_save(linker, path));
     unlink(path);
-    TELL(name, gpuexec_linker_log(linker), name != NULL);
-    TELL(ms, gpuexec_linker_ms(linker), ms >= 0);
+    READ(name, gpuexec_linker_log(linker), name != NULL);
+    READ(ms, gpuexec_linker_ms(linker), ms >= 0);
     if (fault_whole()) MAKE(again, gpuexec_module_load(ctx, image, bytes, NULL));
     MAKE(draw, gpuexec_kernel_get(mod, "draw"));
     if (!fault.fired) CHECK_EQ(gpuexec_kernel_parameter_size(draw, 0), 8);
     CLEAN(gpuexec_linker_destroy(linker));
     CLEAN(gpuexec_module_unload(mod));
-    MAKE(linker, gpuexec_linker_create(ctx, NULL));      /* closing ends it */
+    MAKE(linker, gpuexec_linker_create(ctx, NULL));      /* closing destroys it */
     DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fault_ptx, 0, NULL));
     CLEAN(gpuexec_context_close(ctx));
     (void)again;
@@ -783,11 +783,11 @@ FLOW(memory) {
     WORK(gpuexec_copy_in_now(ctx, a, host, sizeof host));
     WORK(gpuexec_copy_now(ctx, b, a, sizeof host));
     WORK(gpuexec_fill_now(ctx, a, 0, sizeof host));
-    ASK(gpuexec_pointer_get_info(b + 4, &info));
+    QUERY(gpuexec_pointer_get_info(b + 4, &info));
     EQUAL(info.base, b);
-    ASK(gpuexec_pointer_get_info((uintptr_t)pinned, &info));
-    ASK(gpuexec_pointer_get_info((uintptr_t)host, &info));
-    ASK(gpuexec_copy_explain(s, a, (uintptr_t)pinned, sizeof host, &copy));
+    QUERY(gpuexec_pointer_get_info((uintptr_t)pinned, &info));
+    QUERY(gpuexec_pointer_get_info((uintptr_t)host, &info));
+    QUERY(gpuexec_copy_explain(s, a, (uintptr_t)pinned, sizeof host, &copy));
     EQUAL(copy.asynchronous, 1);
     CLEAN(gpuexec_unregister(registered));
     CLEAN(gpuexec_free_pinned(pinned));
@@ -821,8 +821,8 @@ FLOW(stream) {
     WORK(gpuexec_stream_wait_event(mine, event));
     WAIT(gpuexec_stream_sync(mine));
     EQUAL(called, 1);
-    ASK(gpuexec_stream_query(own));
-    ASK(gpuexec_stream_get_info(s, &info));
+    QUERY(gpuexec_stream_query(own));
+    QUERY(gpuexec_stream_get_info(s, &info));
     EQUAL(info.non_blocking, 1);
     WAIT(gpuexec_stream_sync(legacy));
     CLEAN(gpuexec_event_destroy(event));
@@ -845,8 +845,8 @@ FLOW(event) {
     MAKE_WORK(b, gpuexec_stream_record(s, NULL));
     WAIT(gpuexec_event_sync(b));
     MAKE(same, gpuexec_event_from_native(ctx, gpuexec_event_native(a)));
-    ASK(gpuexec_event_query(same));
-    TELL(ms, gpuexec_event_elapsed_ms(a, b), ms >= 0);
+    QUERY(gpuexec_event_query(same));
+    READ(ms, gpuexec_event_elapsed_ms(a, b), ms >= 0);
     CLEAN(gpuexec_event_destroy(same));
     CLEAN(gpuexec_event_destroy(a));
     CLEAN(gpuexec_event_destroy(b));
@@ -911,7 +911,7 @@ FLOW(params) {
     DO(gpuexec_params_add(block, GPUEXEC_POINTER, &p));
     DO(gpuexec_params_add(block, GPUEXEC_UINT, &by));
     DO(gpuexec_params_add_struct(block, &n, sizeof n, 4));
-    if (!fault.fired) ASK(gpuexec_params_check(block, add));
+    if (!fault.fired) QUERY(gpuexec_params_check(block, add));
     GET(data, gpuexec_params_data(block, NULL));
     WORK(gpuexec_launch(add, s, gpuexec_grid(1, 1, 0), gpuexec_params_args(block)));
     MAKE(ready, gpuexec_prepare(add, s, gpuexec_grid(1, 1, 0), gpuexec_params_args(block)));
@@ -934,7 +934,7 @@ FLOW(params) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
-/* Nothing is destroyed but by gpuexec_shutdown. */
+/* Only gpuexec_shutdown destroys the objects. */
 FLOW(left_behind) {
     static char memory[64];
     gpuexec_context ctx, made;
@@ -976,9 +976,9 @@ FLOW_OF(TEST_ALONE_MULTI, peer) {
     GET(b, gpuexec_alloc(ctx[1], 64));
     WORK(gpuexec_fill_now(ctx[1], b, 6, 64));
     WORK(gpuexec_copy(s, a, b, 32));
-    ASK(gpuexec_copy_explain(s, a, b, 32, &copy));
+    QUERY(gpuexec_copy_explain(s, a, b, 32, &copy));
     if (fault_reach(1)) DO(gpuexec_peer_enable(ctx[0], ctx[1]));
-    ASK(gpuexec_copy_explain(s, a, b, 64, &copy));
+    QUERY(gpuexec_copy_explain(s, a, b, 64, &copy));
     WORK(gpuexec_copy(s, a, b, 64));
     WORK(gpuexec_copy_peer(s, b, ctx[1], a, ctx[0], 16));
     WAIT(gpuexec_stream_sync(s));
@@ -990,7 +990,7 @@ FLOW_OF(TEST_ALONE_MULTI, peer) {
     CLEAN(gpuexec_context_close(ctx[0]));
 }
 
-/* Two devices, a barrier, and both ways of launching. */
+/* Two devices, a barrier, and both ways to launch. */
 static void fault_multi(gpuexec_multi_way way, int host_memory) {
     gpuexec_barrier_desc kind = { 0, 0, 30, 0 };
     gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
@@ -1009,7 +1009,7 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
     if (!ptx[0]) fault_read("kernels/ring_exchange.ptx", ptx, sizeof ptx);
     if ((first = strstr(ptx, ".visible .entry ring_exchange")) != NULL &&
         (second = strstr(ptx, ".visible .entry barrier_rounds")) != NULL)
-        memmove(first, second, strlen(second) + 1);     /* the smaller kernel alone: it is loaded some thousand times */
+        memmove(first, second, strlen(second) + 1);     /* only the smaller kernel: it is loaded some thousand times */
     kind.host_memory = host_memory;
     desc.way = way;
     for (i = 0; i < 2; i++) {
@@ -1040,29 +1040,29 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
             gpuexec_result broken;
             fault_step(GXI_WORKS, "gpuexec_launch_multi_device", __LINE__);
             if (!fault_again(gpuexec_launch_multi_device(list, 2, &desc))) break;
-            /* one may have begun alone, and was told to stop */
+            /* one kernel may have begun alone, and was aborted */
             for (i = 0; i < 2; i++) broken = gpuexec_stream_sync(s[i]);
             (void)broken;
             DO(gpuexec_barrier_reset(barrier));
         }
     }
     for (i = 0; i < 2; i++) WAIT(gpuexec_stream_sync(s[i]));
-    ASK(gpuexec_barrier_check(barrier));
+    QUERY(gpuexec_barrier_check(barrier));
     CLEAN(gpuexec_barrier_abort(barrier));
     DO(gpuexec_barrier_reset(barrier));
     CLEAN(gpuexec_barrier_destroy(barrier));
     CLEAN(gpuexec_context_close(ctx[0]));
     CLEAN(gpuexec_context_close(ctx[1]));
 }
-/* After a sticky error, barriers that nobody waits at are given half a second to say so: not each time. */
+/* After a sticky error, barriers without waiting threads get half a second to report it: not each time. */
 static void flow_multi(void)  { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 0); }
 static void flow_host(void)   { fault_multi(GPUEXEC_MULTI_PER_DEVICE, 1); }
 static void flow_driver(void) { fault_multi(GPUEXEC_MULTI_DRIVER, 0); }
-TEST_ALONE_MULTI(multi)             { fault_flow(flow_multi, FOR_GOOD, 20); }
+TEST_ALONE_MULTI(multi)             { fault_flow(flow_multi, PERMANENT, 20); }
 TEST_ALONE_MULTI(multi_host_memory) { fault_flow(flow_host, ONCE, 1); }
 TEST_ALONE_MULTI(multi_by_driver)   { fault_flow(flow_driver, ONCE, 1); }
 
-/* Calls that fail by themselves: a fault on top changes neither the latch nor that there is a text. */
+/* Calls that fail without a fault: an additional fault changes neither the latch nor the presence of a text. */
 #define REFUSED(kind, call) \
     do { \
         fault_step(kind, #call, __LINE__); \
@@ -1108,9 +1108,9 @@ FLOW(refused) {
 
 /* Rows of GXI_DRIVER that no flow reaches, and why. */
 static const struct { int row; const char *why; } fault_unreached[] = {
-    { ROW_cuCtxGetApiVersion, "asked only where there is no cuCtxGetId" },
+    { ROW_cuCtxGetApiVersion, "called only without cuCtxGetId" },
     { ROW_cuOccupancyMaxPotentialClusterSize,
-      "asked only to explain a refused launch in clusters; without its answer, that sentence is left out" },
+      "called only to explain a refused launch in clusters; if it fails, that sentence is omitted" },
 };
 TEST_ALONE(rows) {
     const int devices = gpuexec_device_count();
@@ -1129,14 +1129,14 @@ TEST_ALONE(rows) {
         }
         for (k = 0; k < sizeof fault_unreached / sizeof *fault_unreached; k++)
             if (fault_unreached[k].row == row) why = fault_unreached[k].why;
-        if (!entry) why = "this driver has no such call";
+        if (!entry) why = "this driver lacks it";
         printf("  not reached: %s%s%s\n", gxi_driver_rows[row].name, *why ? ": " : "", why);
         if (devices >= 2) CHECK(*why != 0);              /* one device has no peers */
     }
     for (i = 0; i < 6; i++) count += tally->faults[i / 3][i % 3];
     printf("  %d faults in %d runs: driver calls %d once, %d and on, %d sticky; "
-           "allocations %d once, %d and on, %d for good.\n"
-           "  %d sites, each a function and what failed in it; %d of %d driver calls reached\n", count, tally->runs,
+           "allocations %d once, %d and on, %d permanent.\n"
+           "  %d sites, each a function and the failed call in it; %d of %d driver calls reached\n", count, tally->runs,
            tally->faults[0][0], tally->faults[0][1], tally->faults[0][2], tally->faults[1][0], tally->faults[1][1],
            tally->faults[1][2], tally->sites, reached, (int)ROWS);
 }

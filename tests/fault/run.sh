@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds and runs the fault injection; fault.c says what it does. On the CPU device a second time as a driver of CUDA
-# 11.4, but for what takes long. 7 s on two cores, a minute with sanitizers.
+# Builds and runs the fault injection, which fault.c describes. On the CPU device it runs a second time as a driver of
+# CUDA 11.4, without the slow tests. 7 s on two cores, a minute with sanitizers.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 mkdir -p "$build"

@@ -1,9 +1,9 @@
-/* driver.c - the driver API of the CPU device itself: an input is a list of its entry points called with right, stale,
-   foreign, zero and made-up handles, from one or two threads at the same time, also while the other one ends what it
-   uses. Nothing may crash, hang or leak; answers are CUresults that have names.
+/* driver.c - the driver API of the CPU device itself: an input is a list of entry points called with valid, stale,
+   foreign, zero and invented handles, from one thread or from two at the same time, also while the other thread
+   destroys the objects in use. Nothing may crash, hang or leak; results are CUresults that have names.
 
-   The calls go through one prototype of twelve 64-bit arguments, which the calling conventions of 64-bit Linux allow
-   where no floating-point number is passed. */
+   The calls use one prototype with twelve 64-bit arguments, which the calling conventions of 64-bit Linux allow if no
+   floating-point number is passed. */
 #define _GNU_SOURCE 1
 #include "fuzz.h"
 #include <dlfcn.h>
@@ -14,15 +14,15 @@ typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, ui
 enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
 
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function, l link state, p memory pool.
-   The capital: where a new one is put.
+   The capital letter: a place for a new one.
 
-     a A   device address, where one is put   h   host memory, at least HALF bytes   b   at most HALF bytes
-     o     room for an answer, or NULL        w   a word that is 7, for streams      z   a size, not too large
-     N     any number                         n   a small one                        i   64-bit zero
-     t T   a PTX text, its length             k   a name                             g G callbacks
-     x     kernel parameters                  y   a launch's configuration           Y   two devices' launches
-     j     a CUDA_MEMCPY2D                    d   device                             u U 0 to 4, 0 to 2
-     v     1                                  q   7 */
+     a A   device address, place for one        h   host memory, at least HALF bytes   b   at most HALF bytes
+     o     room for a result, or NULL           w   a word that is 7, for streams      z   a size, not too large
+     N     any number                           n   a small one                        i   64-bit zero
+     t T   a PTX text, its length               k   a name                             g G callbacks
+     x     kernel parameters                    y   a launch's configuration           Y   two devices' launches
+     j     a CUDA_MEMCPY2D                      d   device                             u U 0 to 4, 0 to 2
+     v     1                                    q   7 */
 static const struct { const char *name, *arguments; } calls[] = {
     { "cuInit", "n" }, { "cuDriverGetVersion", "o" }, { "cuGetErrorName", "No" }, { "cuGetErrorString", "No" },
     { "cuGetExportTable", "oo" }, { "cuGetProcAddress", "koNn" }, { "cuGetProcAddress_v2", "koNno" },
@@ -84,13 +84,13 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuEventElapsedTime_v2", "oee" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
-static const char kinds[] = "csemflpa";                  /* of which some are kept; a: addresses */
+static const char kinds[] = "csemflpa";                  /* kinds of which some are kept; a: addresses */
 
 static entry    *functions[CALLS];
 static uint64_t  kept[sizeof kinds][KEPT];
 static unsigned  next[sizeof kinds];
 static char      host[HOST];
-static uint64_t  word;                                   /* the device address of a 7 that nothing else writes to */
+static uint64_t  word;                                   /* the device address of a 7 that no other call writes to */
 static int     (*error_name)(int, const char **);
 
 static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .b8 g[64];\n"
@@ -125,7 +125,7 @@ static void called_back(void *stream, int status, void *user) {
     (void)user;
 }
 
-/* Of what is pushed out, link states and memory would be nobody's. */
+/* Handles that drop out are lost: link states and memory must be destroyed here. */
 static void keep(size_t kind, uint64_t x) {
     uint64_t old = __atomic_exchange_n(&kept[kind][__atomic_fetch_add(&next[kind], 1, __ATOMIC_RELAXED) % KEPT], x,
                                        __ATOMIC_RELAXED);
@@ -139,7 +139,7 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
     case 0: return 0;
     case 1: return __atomic_load_n(&kept[fuzz_byte(s) % (sizeof kinds - 2)][k], __ATOMIC_RELAXED);
     case 2: return own ^ 1ull << fuzz_byte(s) % 64;
-    /* not by chance memory of this process */
+    /* must not be memory of this process by chance */
     case 3: return kinds[kind] == 'a' ? fuzz_number(s) % (1 << 28) : fuzz_number(s);
     case 4: return kinds[kind] == 's' ? fuzz_byte(s) % 3 : own;
     case 5: return kinds[kind] == 'a' ? own + fuzz_number(s) % 4096 : own;
@@ -147,7 +147,7 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
     }
 }
 
-struct room {                                            /* what arguments of one call point to */
+struct room {                                            /* the objects that the arguments of one call point to */
     uint64_t answer[16], made[4];
     uint64_t address, by, params[8];
     struct {
@@ -225,7 +225,7 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
         for (unsigned i = 0; i < 2; i++) {
             r->sides[i].type = 1 + fuzz_byte(s) / 8 % 4;
             r->sides[i].host = host;
-            /* unified: any address is believed */
+            /* unified: the driver trusts any address */
             r->sides[i].device = r->sides[i].type == 4 ? AT(host) : handle(s, sizeof kinds - 2);
             r->sides[i].pitch = fuzz_byte(s) % 4 ? 256 : fuzz_number(s) % 512;
             r->sides[i].x = fuzz_number(s) % 256;
@@ -259,7 +259,7 @@ static void *run(void *data) {
         }
         const int result = call(functions[which], a);
         if (getenv("FUZZ_VERBOSE")) fprintf(stderr, " = %d\n", result);
-        FUZZ_CHECK(result >= 0 && error_name(result, &text) == 0 && text, "%s answers %d, which has no name",
+        FUZZ_CHECK(result >= 0 && error_name(result, &text) == 0 && text, "%s returns %d, which has no name",
                    calls[which].name, result);
         if (makes && result == 0 && r.made[0]) keep(makes - 1, r.made[0]);
     }
@@ -289,7 +289,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
     memset(next, 0, sizeof next);
-    for (unsigned i = 0; i < 2; i++) {  /* one of each, on both devices; the word in a context that is destroyed last */
+    for (unsigned i = 0; i < 2; i++) {  /* one of each, on both devices; the context of the word is destroyed last */
         FUZZ_CHECK(DRIVER("cuCtxCreate_v2", AT(&contexts[i]), 0, i) == 0, "a context of the harness");
         if (i == 1) FUZZ_CHECK(DRIVER("cuMemAlloc_v2", AT(&word), 8) == 0 && DRIVER("cuMemsetD32_v2", word, 7, 2) == 0,
                                "a word");

@@ -1,5 +1,5 @@
-/* executor.c - kernels made of an input's bytes (grammar.c), launched with a small grid. Lines that the module's log
-   complains of are taken out, so that the rest runs. An input that begins as PTX does is such a module itself, with its
+/* executor.c - kernels generated from an input's bytes (grammar.c), launched with a small grid. Lines that the module's
+   log reports are removed, so that the rest runs. An input that begins like PTX is itself such a module, with the
    kernel k. A kernel may fail in any way that a kernel can; the CPU device itself must not crash, hang or leak. */
 #include "grammar.h"
 
@@ -28,16 +28,16 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
     void *context;
     (void)count;
     (void)arguments;
-    /* looked at after each quantum of 20,000 instructions of a warp: loops end */
+    /* checked after each quantum of 20,000 instructions of a warp: loops end */
     setenv("SIMGPU_TIMEOUT", "0.005", 1);
     setenv("SIMGPU_MEMORY", "64M", 1);
-    FUZZ_CHECK(freopen("/dev/null", "w", stdout), "no /dev/null for what kernels print");
+    FUZZ_CHECK(freopen("/dev/null", "w", stdout), "no /dev/null for the kernels' output");
     FUZZ_CHECK(!cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) && !cuCtxPushCurrent_v2(context) &&
                !cuMemAlloc_v2(&buffer, BYTES), "no CPU device");
     return 0;
 }
 
-/* Blanks what stands behind the label in each line that the log names. Returns how many. */
+/* Blanks the text after the label in each line that the log names. Returns the number of lines. */
 static unsigned take_out(void) {
     unsigned taken = 0;
     for (const char *at = errors; (at = strstr(at, "line")) != NULL; at++) {
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         grammar_add(&t, "%.*s", (int)size, (const char *)data);
     else grammar_module(&s, &t);
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s", text);
-    if (!(module = load())) return -1;                   /* nothing for the corpus */
+    if (!(module = load())) return -1;                   /* not useful for the corpus */
     if (cuModuleGetFunction(&kernel, module, "k")) {
         cuModuleUnload(module);
         return -1;
@@ -89,6 +89,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!result) result = cuCtxSynchronize();
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s\nanswer: %d\n", text, result);
     simgpu_forget_fault();
-    FUZZ_CHECK(!cuModuleUnload(module), "unloading after answer %d", result);
+    FUZZ_CHECK(!cuModuleUnload(module), "unloading after result %d", result);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* grammar.c - see grammar.h. What forms.h says by a letter for each operand is written here as a register, constant or
-   address of that sort. */
+/* grammar.c - see grammar.h. For each operand letter of forms.h, writes a register, constant or address of that
+   kind. */
 #include "grammar.h"
 #include "../simgpu/text/forms.h"
 #include <stdarg.h>
@@ -35,8 +35,8 @@ static bool has_word(const struct words *w, const char *text) {
     return false;
 }
 
-/* One of each group; an optional one sometimes. Where any modifier may stand, some of those that
-   such instructions know. */
+/* One modifier of each group; an optional one sometimes. Where any modifier is allowed, some of those that such
+   instructions accept. */
 static void choose(struct fuzz_source *s, const char *groups, struct words *out) {
     static const char loose[] =
         "shared|shared::cta|b64|release|relaxed|acquire|cta|cluster|gpu|sys|noComplete|expect_tx|parity|global|"
@@ -105,8 +105,8 @@ static unsigned size_of(struct word type) {                      /* bytes of the
     return !strcmp(name, "pred") ? 0 : bits <= 16 ? 2 : bits / 8;
 }
 
-/* %d0 to %d3, %r0 to %r3 hold addresses and the thread's number: rarely overwritten, so that loads mostly hit
-   something. */
+/* %d0 to %d3 and %r0 to %r3 hold addresses and the thread's number: rarely overwritten, so that most loads access
+   valid memory. */
 static void put_register(struct fuzz_source *s, struct grammar_text *t, unsigned size, bool written) {
     const unsigned x = fuzz_byte(s);
     if (size == 0) grammar_add(t, "%%p%u", x % 8);
@@ -128,7 +128,7 @@ static void put_source(struct fuzz_source *s, struct grammar_text *t, struct wor
     else put_register(s, t, size, false);
 }
 
-/* An address that is mostly good in the space that the modifiers name. */
+/* An address that is usually valid in the space that the modifiers name. */
 static void put_address(struct fuzz_source *s, struct grammar_text *t, const struct words *w) {
     const unsigned kind = fuzz_byte(s), offset = fuzz_byte(s) / 16 * 4;
     if (kind > 250) {
@@ -215,7 +215,7 @@ static void put_operand(struct fuzz_source *s, struct grammar_text *t, char lett
     case 'n': grammar_add(t, "%llu", (unsigned long long)fuzz_number(s)); break;
     case 'm': put_address(s, t, mods); break;
     case 'g': if (fuzz_byte(s) % 2) put_register(s, t, 8, false); else put_anything(s, t, mods, none); break;
-    /* few loops: most never end */
+    /* few loops, because most never end */
     case 'L': grammar_add(t, "L%u", fuzz_byte(s) < 240 ? line + 1 + fuzz_pick(s, lines - line) : fuzz_pick(s, lines));
         break;
     case 'T': grammar_add(t, "TARGETS"); break;
@@ -223,7 +223,7 @@ static void put_operand(struct fuzz_source *s, struct grammar_text *t, char lett
     }
 }
 
-/* mov's operands and call's are of more sorts than their letters tell. */
+/* The operands of mov and call have more forms than their letters describe. */
 static void put_mov(struct fuzz_source *s, struct grammar_text *t, const struct words *types) {
     const unsigned size = size_of(types->w[0]), kind = fuzz_byte(s) % 8;
     if (kind == 0 && size >= 4) {
@@ -264,7 +264,7 @@ static void put_call(struct fuzz_source *s, struct grammar_text *t) {
 
 void grammar_instruction(struct fuzz_source *s, struct grammar_text *t, unsigned line, unsigned lines) {
     const struct form *f = &forms[fuzz_pick(s, FORMS)];
-    /* the device has none of these */
+    /* the device supports none of these */
     if (!strcmp(f->mods, "*") && strlen(f->args) > 9 && fuzz_byte(s) < 240) f = &forms[fuzz_pick(s, FORMS)];
     struct words mods = { .n = 0 }, types = { .n = 0 };
     const unsigned guard = fuzz_byte(s);

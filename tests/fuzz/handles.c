@@ -1,10 +1,10 @@
-/* handles.c - misuse of handles: an input is a list of calls of gpuexec.h with right, stale, foreign, zero and made-up
-   handles, of objects that are made and ended in any order, on one or two threads. Nothing may crash, hang or leak;
-   every call that fails says why; and after gpuexec_shutdown the driver has everything back.
+/* handles.c - misuse of handles: an input is a list of gpuexec.h calls with valid, stale, foreign, zero and invented
+   handles, whose objects are created and closed in any order, on one or two threads. Nothing may crash, hang or leak;
+   every call that fails gives a reason; and after gpuexec_shutdown every driver object has been released.
 
-   What the manual forbids does not happen here: nobody ends an object while the other thread is in a call (`ends` are
-   alone), linkers, parameter blocks and prepared launches belong to one thread at a time, and host memory that a copy
-   uses lives. */
+   This excludes what the manual forbids: no thread closes an object while the other one is in a call (`ends` run
+   alone), linkers, parameter blocks and prepared launches belong to one thread at a time, and host memory stays valid
+   while a copy uses it. */
 #define GPUEXEC_IMPLEMENTATION
 #define GPUEXEC_STATIC
 #include "../../gpuexec.h"
@@ -14,11 +14,12 @@ enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM =
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, KINDS = GXI_KINDS };
 enum { KEPT = 8, HOST = 1 << 16, USES = 99, ENDS = 40 };
 
-static uint64_t   pool[KINDS][KEPT];                     /* handles, some of which are past; likewise: */
+static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
+                                                            the same for the arrays below */
 static uint64_t   natives[KINDS][KEPT], addresses[KEPT], pinned[KEPT];
 static unsigned   next[KINDS], next_native[KINDS], next_address, next_pinned;
 static char       host[HOST];
-static long       blocks;                                /* of memory, that the library holds */
+static long       blocks;                                /* of memory that the library holds */
 static pthread_rwlock_t turn = PTHREAD_RWLOCK_INITIALIZER;
 
 static const char text[] =
@@ -60,7 +61,7 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s), k = how / 16;
     switch (how % 16) {
     case 0: return 0;
-    case 1: return get(pool[1 + k % (KINDS - 1)], k);                                /* of whatever kind */
+    case 1: return get(pool[1 + k % (KINDS - 1)], k);                                /* of any kind */
     case 2: return get(pool[kind], k) ^ 1ull << fuzz_byte(s) % 64;                   /* one bit is wrong */
     case 3: return fuzz_number(s);
     default: return get(pool[kind], k);
@@ -87,7 +88,7 @@ static gpuexec_ptr address_of(struct fuzz_source *s) {
     return how % 8 == 0 ? fuzz_number(s) & 0xFFFFFFF : how % 8 == 1 ? get(addresses, how / 8) + fuzz_number(s) % 4096
         : how % 32 == 2 ? get(pinned, how / 32) : get(addresses, how / 8);
 }
-static void *memory_of(struct fuzz_source *s, size_t *bytes) {                       /* of the host, *bytes of it */
+static void *memory_of(struct fuzz_source *s, size_t *bytes) {                       /* host memory, *bytes of it */
     const size_t from = fuzz_number(s) % HOST;
     const uint64_t p = get(pinned, (unsigned)from);
     gpuexec_pointer_info info;
@@ -106,7 +107,7 @@ static gpuexec_dims dims_of(struct fuzz_source *s) {
         d.block_y = fuzz_byte(s);
         d.shared_bytes = (unsigned)fuzz_number(s);
     }
-    if ((uint64_t)d.grid_x * (d.grid_y ? d.grid_y : 1) > 64) d.block_x = 0;          /* not for ever: refused */
+    if ((uint64_t)d.grid_x * (d.grid_y ? d.grid_y : 1) > 64) d.block_x = 0;          /* would run too long: refused */
     return d;
 }
 struct arguments { gpuexec_ptr p; uint32_t by, n; const void *at[4]; unsigned short sizes[4]; };
@@ -131,7 +132,7 @@ static gpuexec_args args_of(struct fuzz_source *s, struct arguments *a) {
 
 /* ---- calls ---- */
 
-/* So that what is looked at afterwards is this call's. */
+/* Clears the error, so that later checks see the one of this call. */
 static void before(void) {
     if (gxi_thread.record && gxi_thread.epoch == gxi.epoch) gxi_thread.record->last.e.result = GPUEXEC_OK;
 }
@@ -141,15 +142,15 @@ static void said(gpuexec_result r, const char *call) {
         fprintf(stderr, "%s: %s\n", call, r == GPUEXEC_OK || r == GPUEXEC_NOT_READY ? "-" : gpuexec_error_text());
     if (r == GPUEXEC_OK || r == GPUEXEC_NOT_READY) return;
     const gpuexec_error *e = gpuexec_error_detail();
-    FUZZ_CHECK(strcmp(gpuexec_result_name(r), "unknown gpuexec_result") != 0, "%s answers %d", call, (int)r);
+    FUZZ_CHECK(strcmp(gpuexec_result_name(r), "unknown gpuexec_result") != 0, "%s returns %d", call, (int)r);
     FUZZ_CHECK(e->result == r && e->message && *e->message && e->function && *e->function && *gpuexec_error_text(),
-               "%s fails with %s and says %s: \"%s\"",
+               "%s fails with %s but reports %s: \"%s\"",
         call, gpuexec_result_name(r),
                gpuexec_result_name(e->result), gpuexec_error_text());
 }
 static void made(uint64_t id, unsigned kind, const char *call) {
     if (getenv("FUZZ_VERBOSE")) fprintf(stderr, "%s: 0x%llx\n", call, (unsigned long long)id);
-    FUZZ_CHECK((id & 15) == kind, "%s gives 0x%llx", call, (unsigned long long)id);
+    FUZZ_CHECK((id & 15) == kind, "%s returns 0x%llx", call, (unsigned long long)id);
     if (!gpuexec_id_ok(id)) FUZZ_CHECK(*gpuexec_id_why(id), "%s fails without a reason", call);
     put(pool[kind], &next[kind], id);
 }
@@ -177,7 +178,7 @@ static void made(uint64_t id, unsigned kind, const char *call) {
 #define E event_of(s)
 #define N(n) ((int)(fuzz_number(s) % (n)))
 
-/* What the host program does with the driver behind gpuexec's back: a context of its own. */
+/* What the host program does with the driver without gpuexec: it uses a separate context. */
 static void foreign(struct fuzz_source *s) {
     struct CUctx_st *made_one = NULL, *popped;
     if (gpuexec_device_count() < 1) return;
@@ -185,7 +186,7 @@ static void foreign(struct fuzz_source *s) {
         struct CUctx_st *one = (struct CUctx_st *)native_of(s, 0);
         (void)gxi.cu.cuCtxDestroy(one);
     } else if (gxi.cu.cuCtxCreate(&made_one, 0, N(2)) == 0) {
-        /* its own; gpuexec's are in natives[CONTEXT] */
+        /* the driver's; gpuexec's are in natives[CONTEXT] */
         put(natives[0], &next_native[0], (uint64_t)(uintptr_t)made_one);
         (void)gxi.cu.cuCtxPopCurrent(&popped);
     }
@@ -195,7 +196,7 @@ static struct CUctx_st *context_native(struct fuzz_source *s) {
     return (struct CUctx_st *)native_of(s, fuzz_byte(s) % 2 ? 0 : CONTEXT);
 }
 
-/* Calls that may run beside others. */
+/* Calls that may run concurrently with others. */
 static void use(struct fuzz_source *s) {
     static const char *const names[] = { "nothing", "add", "fault", "user", "", "g", "no such thing" };
     gpuexec_device_info device;
@@ -390,7 +391,7 @@ static void use(struct fuzz_source *s) {
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == USES, "the number of calls above");
 }
 
-/* Calls that nothing else may run beside. */
+/* Calls that must not run concurrently with others. */
 static void alone(struct fuzz_source *s) {
     const unsigned char value[64] = { 1, 2, 3 };
     struct arguments a;
@@ -456,7 +457,7 @@ static void *run(void *data) {
         pthread_rwlock_unlock(&turn);
     }
     (void)gpuexec_take_error();
-    struct CUctx_st *popped;                            /* what was pushed and not popped: the stack is this thread's */
+    struct CUctx_st *popped;                            /* pushed and not popped: the stack belongs to this thread */
     if (gpuexec_device_count() > 0) while (gxi.cu.cuCtxPopCurrent(&popped) == 0) {}
     return NULL;
 }
@@ -475,7 +476,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const unsigned first = size ? data[0] : 0;
     struct fuzz_source all = { data + (size > 0), size - (size > 0) }, half = all;
     pthread_t thread;
-    if (size > 600) return -1;                           /* long lists say what short ones do, more slowly */
+    if (size > 600) return -1;                           /* long lists find no more than short ones, more slowly */
     memset(pool, 0, sizeof pool);
     memset(natives, 0, sizeof natives);
     memset(addresses, 0, sizeof addresses);
@@ -484,7 +485,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(next_native, 0, sizeof next_native);
     next_address = next_pinned = 0;
     set_up();
-    if (first & 1) {                                     /* something to begin with */
+    if (first & 1) {                                     /* initial objects */
         for (int i = 0; i < 2; i++) {
             const gpuexec_context c = gpuexec_context_open(i, NULL);
             const gpuexec_module m = gpuexec_module_load(c, text, 0, NULL);
@@ -505,7 +506,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         pthread_join(thread, NULL);
     } else run(&all);
     (void)gpuexec_device_count();
-    const gxi_driver cu = gxi.cu;                        /* shutdown forgets it */
+    const gxi_driver cu = gxi.cu;                        /* shutdown clears it */
     const gpuexec_result last = gpuexec_shutdown();
     said(last, "gpuexec_shutdown");
     for (unsigned i = 0; i < KEPT; i++)

@@ -1,5 +1,5 @@
-/* hook.c - what the fuzzing harnesses need of the CPU device beyond its interface. It is linked into their copy of the
-   library only. */
+/* hook.c - functions of the CPU device that the fuzzing harnesses need beyond its interface. Linked only into their
+   copy of the library. */
 #include "../simgpu/driver/driver.h"
 #include <dlfcn.h>
 

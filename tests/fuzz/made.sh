@@ -1,9 +1,8 @@
 #!/bin/sh
-# made.sh DIRECTORY: writes inputs into DIRECTORY/HARNESS, from which fuzzing begins and which are always replayed:
-# lists of calls and kernels from pseudo-random bytes, the same everywhere, and the regressions that are too large to
-# keep.
+# made.sh DIRECTORY: writes inputs into DIRECTORY/HARNESS. They start the corpus and are always replayed: lists of
+# calls and kernels from pseudo-random bytes, the same on every machine, and the regressions that are too large to keep.
 out=$1
-bytes() { # SEED HOW-MANY, behind what is printed before
+bytes() { # SEED HOW-MANY, after the earlier output
     LC_ALL=C awk -v x="$1" -v n="$2" 'BEGIN {
         x = x * 7919 + 1
         for (; n > 0; n--) {
@@ -22,7 +21,7 @@ done
 
 mkdir -p "$out/parser"
 head='.version 8.0\n.target sm_90\n.address_size 64\n'
-awk -v head="$head" 'BEGIN {                          # parameters of 4 GiB and a little: their size in 32 bits is 4
+awk -v head="$head" 'BEGIN {                          # parameters of a little over 4 GiB: their size in 32 bits is 4
     printf head ".entry k("; for (i = 0; i < 4096; i++) printf ".param .align 1048576 .b8 a%d,", i
     print ".param .b32 z) { .reg .u32 %r; ld.param.u32 %r, [z]; ret; }" }' > "$out/parser/parameters_beyond_4_GiB"
 awk -v head="$head" 'BEGIN {                          # the same for a function: a call of it overwrote memory
@@ -30,12 +29,12 @@ awk -v head="$head" 'BEGIN {                          # the same for a function:
     print ".param .b32 z) { ret; }"
     printf ".entry k() { .param .b8 x[1048576]; .param .b32 y; call f, ("; for (i = 0; i < 4096; i++) printf "x,"
     print "y); ret; }" }' > "$out/parser/arguments_beyond_4_GiB"
-awk -v head="$head" 'BEGIN {                          # was recursion for each call
+awk -v head="$head" 'BEGIN {                          # was a recursion for each call
     printf head
     for (i = 0; i <= 50000; i++) print ".func f" i "();"
     for (i = 0; i < 50000; i++) print ".func f" i "() { call f" i + 1 "; ret; }"
     print ".func f50000() { ret; }\n.entry k() { call f0; ret; }" }' > "$out/parser/calls_nested_50000_deep"
-awk -v head="$head" 'BEGIN {                          # was looked at once for each of 2^40 paths
+awk -v head="$head" 'BEGIN {                          # was visited once for each of 2^40 paths
     printf head; for (i = 0; i <= 40; i++) print ".func f" i "();"
     for (i = 0; i <= 40; i++) {
         printf ".func f" i "() {"

@@ -1,4 +1,4 @@
-/* main.c - in libFuzzer's place: runs a harness over the files named on the command line. */
+/* main.c - replaces libFuzzer: runs a harness on the files named on the command line. */
 #include "fuzz.h"
 
 int main(int count, char **names) {
@@ -11,7 +11,7 @@ int main(int count, char **names) {
             perror(names[i]);
             return 1;
         }
-        /* exactly as long, so that sanitizers see what reads beyond it */
+        /* of the exact size, so that sanitizers detect reads beyond it */
         data = (uint8_t *)malloc((size_t)size + !size);
         if (!data || fread(data, 1, (size_t)size, file) != (size_t)size) {
             perror(names[i]);

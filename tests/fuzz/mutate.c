@@ -39,12 +39,13 @@ size_t grammar_mutate(uint8_t *data, size_t size, size_t most, unsigned seed) {
     struct grammar_text t = { line, 0, sizeof line };
     const size_t from = size ? x % size : 0;
     switch (random[0] % 8) {
-    case 0: case 1: {                                                           /* an instruction or declaration more */
+    case 0: case 1: {                                                           /* an additional instruction
+                                                                                   or declaration */
         if (random[1] % 4) grammar_instruction(&s, &t, 0, 8); else grammar_declaration(&s, &t);
         grammar_add(&t, "\n");
         return insert(data, size, most, line_at(data, size, from), line, t.n);
     }
-    case 2: {                                                                    /* a line less, or twice */
+    case 2: {                                                                    /* removes or duplicates a line */
         const size_t begin = line_at(data, size, from), end = line_at(data, size, begin), n = end - begin;
         if (!n) break;
         if (random[1] % 2 && n < sizeof line) {
@@ -54,7 +55,7 @@ size_t grammar_mutate(uint8_t *data, size_t size, size_t most, unsigned seed) {
         memmove(data + begin, data + end, size - end);
         return size - n;
     }
-    case 3: case 4: {                                                            /* one word in another's place */
+    case 3: case 4: {                                                            /* replaces one word by another */
         size_t n, m;
         const size_t a = word_at(data, size, from, &n), b = word_at(data, size, size ? (x >> 20) % size : 0, &m);
         if (!n || !m || m >= sizeof line) break;

@@ -1,10 +1,10 @@
-/* params.c - what gpuexec.h reads from bytes and lays out by itself, against the CPU device,
-     which does both on its own.
-     text     an image as it comes: loaded and linked; where the device takes it as PTX, the header's reader of PTX text
+/* params.c - compares how gpuexec.h reads and lays out parameters with the CPU device, which has separate code for
+   both.
+     text     an arbitrary image: loaded and linked; if the device accepts it as PTX, the header's reader of PTX text
               must find the same kernels with the same parameters; and binaries with arbitrary headers, in memory that
               ends where they end
-     layout   a kernel with parameters of any types, which writes out what it got: the reader, the packed block,
-              gpuexec_params_check, launches from the block, from the packed buffer, prepared and with wrong
+     layout   a kernel with parameters of arbitrary types, which writes out what it received: the reader, the packed
+              block, gpuexec_params_check, launches from the block, from the packed buffer, prepared and with wrong
               arguments */
 #define GPUEXEC_IMPLEMENTATION
 #define GPUEXEC_STATIC
@@ -41,9 +41,9 @@ static void compare(gpuexec_module module, const char *text) {
         size_t offset = 0, size;
         if (end - name < (int)sizeof own) memcpy(own, name, (size_t)(end - name));
         const gpuexec_kernel kernel = gpuexec_kernel_get(module, own);
-        if (gpuexec_take_error()) continue;              /* declared, and not defined */
+        if (gpuexec_take_error()) continue;              /* declared, but not defined */
         seen++;
-        if (n < 0) continue;                             /* "cannot be read" is an answer */
+        if (n < 0) continue;                             /* "cannot be read" is a valid result */
         gpuexec_kernel_info info;
         FUZZ_CHECK(!gpuexec_kernel_get_info(kernel, &info) && info.parameters == n, "%s has %d parameters, not %d", own,
                    info.parameters, n);
@@ -54,7 +54,7 @@ static void compare(gpuexec_module module, const char *text) {
             /* alignments above 16: see gpuexec_params_check */
             wide |= offsets[i] != offset && (offsets[i] % 32 == 0 || offset % 16 == 0);
             FUZZ_CHECK(size == sizes[i] && (wide || offset == offsets[i]),
-                       "parameter %d of %s has %zu bytes at %zu, the reader says %d at %d", i, own, size,
+                       "parameter %d of %s has %zu bytes at %zu, the reader reports %d at %d", i, own, size,
                 offset, sizes[i],
                        offsets[i]);
         }
@@ -68,7 +68,7 @@ static void test_text(const uint8_t *data, size_t size) {
     uint8_t *exact = (uint8_t *)malloc(size + !size);
     if (!exact) return;
     if (size) memcpy(exact, data, size);
-    /* a pointer, which is believed */
+    /* the library trusts this pointer */
     if (size == 24 && gxi_starts(exact, size, GXI_FATBIN_WRAPPER_MAGIC)) memset(exact + 8, 0, 8);
     if (size) {
         const gpuexec_module module = gpuexec_module_load(context, exact, size, size & 1 ? &verbose : NULL);
@@ -127,7 +127,7 @@ static unsigned declare(struct fuzz_source *s, struct parameter *p, unsigned mos
         }
         q->index = n;
         bytes = (bytes + q->alignment - 1) / q->alignment * q->alignment + q->bytes;
-        if (bytes + 128 > BYTES) break;                  /* 128: where a wide alignment puts them further behind */
+        if (bytes + 128 > BYTES) break;                  /* 128: room for the padding of large alignments */
         n++;
     }
     return n;
@@ -148,7 +148,7 @@ static void write_kernel(struct fuzz_source *s, const struct parameter *p, unsig
             const unsigned is = *scalar == 'f'   ? GPUEXEC_PARAMETER_FLOAT
                                 : *scalar == 'b' ? GPUEXEC_PARAMETER_BITS
                                                  : GPUEXEC_PARAMETER_INTEGER;
-            if (gxi_type_differs(p[i].type, is)) scalar = log == 3 ? "b64" : scalars[log][0];     /* it is refused */
+            if (gxi_type_differs(p[i].type, is)) scalar = log == 3 ? "b64" : scalars[log][0];     /* refused */
             add(".%s%s", scalar, blank(s));
             if (log == 3 && style & 128 && p[i].type != GPUEXEC_DOUBLE) add(".ptr .global .align 4 ");
             add("p%u", i);
@@ -164,7 +164,7 @@ static void write_kernel(struct fuzz_source *s, const struct parameter *p, unsig
     add("ret; }\n");
 }
 
-/* What the kernel wrote is what it was given. */
+/* Checks that the kernel received the argument values. */
 static void came(const struct parameter *p, unsigned n, const unsigned char *const *values, const char *how) {
     static unsigned char got[BYTES];
     size_t from = 0;
@@ -172,7 +172,7 @@ static void came(const struct parameter *p, unsigned n, const unsigned char *con
     gpuexec_fill(stream, out, 0xEE, BYTES);
     FUZZ_CHECK(gpuexec_stream_sync(stream) == GPUEXEC_OK, "%s: %s\n%s", how, gpuexec_error_text(), text);
     for (unsigned i = 0; i < n; from += p[i++].bytes)
-        FUZZ_CHECK(memcmp(got + from, values[i], p[i].bytes) == 0, "%s: argument %u came otherwise\n%s", how,
+        FUZZ_CHECK(memcmp(got + from, values[i], p[i].bytes) == 0, "%s: argument %u has another value\n%s", how,
         i, text);
 }
 
@@ -199,7 +199,7 @@ static void test_layout(struct fuzz_source *s) {
     const char *behind = gxi_ptx_entry(text, &name, &end);
     FUZZ_CHECK(behind && end - name == 1 && *name == 'k', "the reader finds no kernel\n%s", text);
     FUZZ_CHECK(gxi_ptx_params(behind, sizes, offsets, types, GXI_MAX_PARAMETERS) == (int)n,
-               "the reader finds not %u parameters\n%s", n, text);
+               "the reader does not find %u parameters\n%s", n, text);
 
     const gpuexec_params block = gpuexec_params_create();
     for (unsigned i = 0; i < n; i++) {
@@ -235,21 +235,21 @@ static void test_layout(struct fuzz_source *s) {
         FUZZ_CHECK(gpuexec_prepared_set(ready, (int)changed, values[changed], p[changed].bytes) == GPUEXEC_OK, "%s",
                    gpuexec_error_text());
         FUZZ_CHECK(gpuexec_prepared_set(ready, (int)changed, values[changed], p[changed].bytes + 1) != GPUEXEC_OK,
-                   "a wrong size is taken");
+                   "a wrong size is accepted");
         gpuexec_take_error();
     }
     gpuexec_launch_prepared(ready);
     came(p, n, values, "gpuexec_launch_prepared");
 
-    /* one argument too many, and one of another size: refused, whatever they are */
+    /* one argument too many, and one of another size: refused, whatever their values */
     gpuexec_args args = gpuexec_params_args(block);
     args.count--;
     FUZZ_CHECK(gpuexec_launch(kernel, stream, one, args) == GPUEXEC_BAD_PARAMETERS && gpuexec_take_error(),
-               "an argument less\n%s", text);
+               "one argument less\n%s", text);
     FUZZ_CHECK(gpuexec_params_add(block, GPUEXEC_CHAR, "x") == GPUEXEC_OK, "%s", gpuexec_error_text());
     FUZZ_CHECK(gpuexec_launch(kernel, stream, one, gpuexec_params_args(block)) == GPUEXEC_BAD_PARAMETERS &&
-               gpuexec_take_error(), "an argument more\n%s", text);
-    FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_BAD_PARAMETERS, "an argument more in the block\n%s",
+               gpuexec_take_error(), "one argument more\n%s", text);
+    FUZZ_CHECK(gpuexec_params_check(block, kernel) == GPUEXEC_BAD_PARAMETERS, "one argument more in the block\n%s",
                text);
     gpuexec_params_clear(block);
     for (unsigned i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-/* parser.c - PTX text as it comes: an input is loaded as a module, and, cut at its NULs, added to a linker, whose image
-   is loaded, too. What fails must say why; nothing may crash, hang or leak. Mutations know lines, words and
+/* parser.c - arbitrary PTX text: an input is loaded as a module, and, split at its NULs, added to a linker, whose image
+   is loaded, too. Every failure must give a reason; nothing may crash, hang or leak. Mutations know lines, words and
    instructions (grammar.c), not only bytes. */
 #include "grammar.h"
 
@@ -51,7 +51,7 @@ static void look_at(void *module) {
         FUZZ_CHECK(!cuFuncGetName(&name, functions[i]) && !cuModuleGetFunction(&again, module, name),
                    "kernel %u by its name", i);
         for (size_t k = 0; cuFuncGetParamInfo(functions[i], k, &offset, &size) == 0; k++) {
-            FUZZ_CHECK(offset >= end, "parameter %zu of %s at %zu, the one before ends at %zu", k, name, offset, end);
+            FUZZ_CHECK(offset >= end, "parameter %zu of %s at %zu, the previous one ends at %zu", k, name, offset, end);
             end = offset + size;
         }
         for (int a = 0; a < 10; a++) FUZZ_CHECK(!cuFuncGetAttribute(&value, a, functions[i]) && value >= -1,
@@ -66,15 +66,15 @@ static void look_at(void *module) {
 static int load(const void *image) {
     void *values[] = { info, (void *)(uintptr_t)LOG, errors, (void *)(uintptr_t)LOG, (void *)1 }, *module;
     const int result = cuModuleLoadDataEx(&module, image, 5, options, values);
-    const size_t told = (size_t)(uintptr_t)values[3];
-    FUZZ_CHECK(told <= LOG && strlen(errors) < LOG, "the log's length is %zu", told);
+    const size_t length = (size_t)(uintptr_t)values[3];
+    FUZZ_CHECK(length <= LOG && strlen(errors) < LOG, "the log's length is %zu", length);
     if (!result) look_at(module);
     else {
         FUZZ_CHECK(result == OUT_OF_MEMORY || result == INVALID_IMAGE || result == NO_BINARY || result == INVALID_PTX ||
                    result == PTX_VERSION ||
             result == UNKNOWN ||
-                   result == INVALID_SOURCE, "the answer is %d", result);
-        FUZZ_CHECK(result == OUT_OF_MEMORY || told, "%d without a reason", result);
+                   result == INVALID_SOURCE, "the result is %d", result);
+        FUZZ_CHECK(result == OUT_OF_MEMORY || length, "%d without a reason", result);
     }
     return result;
 }
@@ -93,13 +93,13 @@ static void load_file(const uint8_t *data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const int binary = size > 3 && (data[0] == 0x7F || data[0] == 0x50 || data[0] == 0xB1);
-    /* a binary tells its length itself, and is looked at that far */
+    /* a binary contains its length, and is read up to that length */
     char *text = (char *)calloc(1, size + (binary ? 24 : 1));
     void *state, *image, *values[] = { info, (void *)(uintptr_t)LOG, errors, (void *)(uintptr_t)LOG, (void *)1 };
     size_t bytes;
     if (!text) return 0;
     if (size) memcpy(text, data, size);
-    /* says its length; only a file's end is known */
+    /* contains its length: loaded from a file, since only a file has a known end */
     if (size >= 8 && memcmp(data, "SIMLINK2", 8) == 0) load_file(data, size);
     else (void)load(text);
     FUZZ_CHECK(!cuLinkCreate_v2(5, options, values, &state), "a link state");
@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         at += len + 1;
     }
     if (!cuLinkComplete(state, &image, &bytes)) (void)load(image);
-    FUZZ_CHECK(!cuLinkDestroy(state), "ending the link state");
+    FUZZ_CHECK(!cuLinkDestroy(state), "destroying the link state");
     free(text);
     return 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Replays what fuzzing has found, tests/fuzz/regressions/HARNESS/*, and the inputs of made.sh, each in a process of its
-# own: it must end in time, without a crash, a sanitizer's complaint or a violated FUZZ_CHECK. On the CPU device,
-# whatever the other suites run on. `make fuzz` looks for more.
+# Replays the findings of fuzzing, tests/fuzz/regressions/HARNESS/*, and the inputs of made.sh, each in a separate
+# process: it must end in time, without a crash, a sanitizer report or a violated FUZZ_CHECK. Always on the CPU device,
+# whatever the other suites use. `make fuzz` searches for more.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-fuzz-XXXXXX") || exit 1

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The layers of the CPU device, the folders of tests/simgpu: what a file calls or reads, as nm sees it in its object, is
-# defined in its own layer or a lower one, and so are the headers that it includes. Of another layer than base it
-# includes only the header that is its map. Calls through a pointer (an instruction's handler, an operation's function)
-# are not seen: these may go up.
+# The layers of the CPU device are the folders of tests/simgpu: everything that a file calls or reads, according to nm
+# on its object, must be defined in its own layer or a lower one; the same holds for the headers it includes. Of another
+# layer than base it may include only the header that is its map. nm does not see calls through a pointer (an
+# instruction's handler, an operation's function): these may go up.
 cd "$(dirname "$0")/../.." || exit 1
 layers='base text execute lower run driver'       # from the lowest to the highest
 build=${BUILD:-build}
@@ -46,11 +46,11 @@ done | awk -v layers="$layers" '
             else if (layer_of(to) != layer_of(file)) down++
         }
         for (file in good) {
-            if (file ~ /\.c$/ && !(file in objects)) wrong("is not built, or nm says nothing of it")
+            if (file ~ /\.c$/ && !(file in objects)) wrong("is not built, or nm reports nothing for it")
             passed += good[file]
         }
         for (i = 1; i <= n; i++) check(files[name[i]], "nothing is in " name[i])
-        check(down >= 100, "only " down + 0 " uses of lower layers found")       # no more than a guard for the above
+        check(down >= 100, "only " down + 0 " uses of lower layers found")       # only a guard for the checks above
         printf "suite layers: %d passed, %d failed, 0 skipped\n", passed, failed
         exit failed > 0
     }'

@@ -1,7 +1,6 @@
-/* A driver on a machine without a GPU, as containers and build machines have it: it loads, it knows its version and the
-   names of errors, and its cuInit answers what the environment's PLAY_CUINIT says. Every other entry point answers
-   CUDA_ERROR_NOT_INITIALIZED. The texts that it gives lie in this library: who keeps a pointer to one and closes the
-   library has nothing. */
+/* A driver on a machine without a GPU, as in containers and on build machines: it loads, it knows its version and the
+   names of errors, and its cuInit returns the number in the environment's PLAY_CUINIT. Every other entry point returns
+   CUDA_ERROR_NOT_INITIALIZED. Its texts are in this library: a pointer to one is invalid once the library is closed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@ static const struct { int number; const char *name, *meaning; } errors[] = {
     { 803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination" },
     { 804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW" },
     { 999, "CUDA_ERROR_UNKNOWN", "unknown error" }
-    };           /* 35 is none of the driver's own: it has no name for it */
+    };           /* this driver has no name for 35 */
 
 static int text_of(int number, const char **text, int meaning) {
     size_t i;

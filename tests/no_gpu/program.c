@@ -1,5 +1,5 @@
-/* What a program sees that checks, asks again, takes the failure and goes on, and starts once more: no_gpu RESULT TEXT,
-   the result and a part of the text that each failing call must give. On the machine that driver.c plays. */
+/* A program that checks, queries again, takes the failure, continues, and starts again: no_gpu RESULT TEXT, the result
+   and a part of the text that each failing call must give. Runs with driver.c. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 #include <stdio.h>
@@ -9,7 +9,7 @@
 static int wrong;
 static void check(int ok, const char *what) {
     if (ok) return;
-    printf("not true: %s; the text is:\n%s", what, gpuexec_error_text());
+    printf("failed: %s; the text is:\n%s", what, gpuexec_error_text());
     wrong = 1;
 }
 #define CHECK(condition) check(condition, #condition)
@@ -22,13 +22,13 @@ int main(int argc, char **argv) {
     int round;
     CHECK(gpuexec_device_count() == 0);
     CHECK(gpuexec_error_detail()->result == wanted && strstr(gpuexec_error_text(), text));
-    CHECK(gpuexec_take_error() == GPUEXEC_OK);                   /* a question latches nothing */
+    CHECK(gpuexec_take_error() == GPUEXEC_OK);                   /* a query latches nothing */
     for (round = 0; round < 3; round++) {
         const gpuexec_error *e;
         ctx = gpuexec_context_open(0, NULL);
         e = gpuexec_error_detail();
         CHECK(!gpuexec_ok(ctx) && e->cure && strstr(gpuexec_why(ctx), text) &&
-              strstr(gpuexec_why(ctx), "cuInit answered"));
+              strstr(gpuexec_why(ctx), "driver: cuInit "));
         CHECK(gpuexec_alloc(ctx, 64) == 0);
         CHECK(gpuexec_context_sync(ctx) == wanted);              /* waits, and takes it */
         CHECK(strstr(gpuexec_error_text(), text) && strstr(gpuexec_error_text(), "cure: "));
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
         CHECK(e->driver_result == atoi(getenv("PLAY_CUINIT")) && e->driver_result_name && e->driver_result_name[0]);
         CHECK(gpuexec_take_error() == GPUEXEC_OK);
         CHECK(gpuexec_driver_version() == 0 && gpuexec_driver_path()[0] == 0 && !gpuexec_driver_symbol("cuInit", 2000));
-        if (round == 1) {                                      /* another driver may be tried, and this one once more */
+        if (round == 1) {                                      /* another driver may be tried, and this one again */
             desc.driver_path = "/nowhere/libcuda.so.1";
             CHECK(gpuexec_setup(&desc) == GPUEXEC_NO_DRIVER && gpuexec_take_error() == GPUEXEC_NO_DRIVER);
             desc.driver_path = path;

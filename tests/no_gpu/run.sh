@@ -1,7 +1,7 @@
 #!/bin/sh
-# Machines that have NVIDIA's driver library but no GPU that works: driver.c plays cuInit's answers there. For each one,
-# program.c looks at all that can be asked of the failure, and an example runs, once with GPUEXEC_DRIVER and once as a
-# container has it, with libcuda.so.1 in the library path: it must end with exit code 1, a text and a cure, never by a
+# Machines that have NVIDIA's driver library but no working GPU: driver.c simulates the results of cuInit there. For
+# each result, program.c checks all queries about the failure, and an example runs, once with GPUEXEC_DRIVER and once as
+# in a container, with libcuda.so.1 in the library path: it must end with exit code 1, a text and a cure, never by a
 # signal.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-no-gpu-XXXXXX") || exit 1
@@ -12,9 +12,9 @@ ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 tests/no_gpu/driver.c -o "$out/
     ${CC:-cc} $flags examples/vector_add.c -o "$out/vector_add" -ldl -lpthread ||
         { echo "suite no_gpu: 0 passed, 1 failed, 0 skipped"; exit 1; }
 passed=0 failed=0
-bad() { failed=$((failed + 1)); echo "failed: cuInit answers $1: $2"; sed 's/^/    /' "$out/log" | head -n 30; }
+bad() { failed=$((failed + 1)); echo "failed: cuInit returns $1: $2"; sed 's/^/    /' "$out/log" | head -n 30; }
 
-# plays ANSWER RESULT TEXT...: the result, and what the text must have, the cure at last.
+# plays CUINIT RESULT TEXT...: the result, and what the text must contain, the cure last.
 plays() {
     export PLAY_CUINIT="$1"
     result=$2
@@ -35,7 +35,7 @@ plays() {
 }
 cpu_device='cure: .*make simgpu'
 unset CUDA_VISIBLE_DEVICES
-plays 100 22 'finds no GPU' 'cuInit answered CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device' "$cpu_device"
+plays 100 22 'finds no GPU' 'driver: cuInit [a-z]* CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device' "$cpu_device"
 export CUDA_VISIBLE_DEVICES=9
 plays 100 22 'finds no GPU (CUDA_VISIBLE_DEVICES is "9")' 'cure: .*CUDA_VISIBLE_DEVICES'
 plays 101 22 'cuInit failed (CUDA_VISIBLE_DEVICES is "9")' 'CUDA_ERROR_INVALID_DEVICE (101)' \

@@ -1,14 +1,14 @@
 // Kernels of nvcc by the runtime API, cuBLAS, and gpuexec, together in one process: on the same memory, streams, events
-// and contexts, each with what the others made. Every result is compared with the host's, and every call of gpuexec is
-// watched: it leaves the thread's current context as it was, and the runtime's last error, too. The first wrong value
-// ends the program with exit code 1 and a text.
+// and contexts, each using objects that the others created. Every result is compared with the host's, and every call of
+// gpuexec is watched: it must leave the thread's current context and the runtime's last error unchanged. The first
+// wrong value ends the program with exit code 1 and a text.
 //
-//   interop rounds [N] [gpuexec|runtime]   N rounds (100), of which ten form an epoch: a thread on which nothing is
-//                                          current, and a device that was reset. The second argument begins in the
-//                                          first epoch (gpuexec), from then on they take turns.
-//   interop fault-runtime                  what a kernel of nvcc does wrong, gpuexec reports
+//   interop rounds [N] [gpuexec|runtime]   N rounds (100), of which ten form an epoch: a thread with no current context
+//                                          and a device that was reset. The second argument comes first in the first
+//                                          epoch (gpuexec); after that they take turns.
+//   interop fault-runtime                  gpuexec reports the error of a kernel of nvcc
 //   interop fault-gpuexec                  and the other way round
-//   interop reset                          cudaDeviceReset below gpuexec's handles: stale, and all can begin anew
+//   interop reset                          cudaDeviceReset under gpuexec's handles: stale, and all can start again
 //
 // Kernels are loaded from kernels/, so the working directory is the repository's root. With -DINTEROP_CUBLAS it needs
 // -lcublas.
@@ -35,7 +35,7 @@ enum { SLOW = 20000, QUICK = 50 };                   // a kernel's rounds: some 
 // --- the kernels of nvcc ---------------------------------------------------------------------------------------------
 
 // The same as kernels/busy.cu, which gpuexec loads from its PTX. Steps with different numbers do not commute: the
-// result tells their order.
+// result shows their order.
 __global__ void advance(unsigned *data, int n, unsigned multiplier, unsigned increment, int rounds)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -73,7 +73,7 @@ __global__ void store(unsigned *anywhere)
 
 // --- failures --------------------------------------------------------------------------------------------------------
 
-static thread_local char place[200] = "the beginning";               // which round, which part, with what
+static thread_local char place[200] = "the beginning";               // which round, which part, which objects
 static std::atomic<long> compared(0), calls(0);
 
 [[noreturn]] static void fail(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -88,9 +88,9 @@ static void fail(int line, const char *format, ...)
     fflush(stdout);
     _exit(1);
 }
-#define CHECK(condition) ((condition) ? (void)0 : fail(__LINE__, "not true: %s", #condition))
+#define CHECK(condition) ((condition) ? (void)0 : fail(__LINE__, "failed: %s", #condition))
 
-// The thread's current context, asked for without starting anything: NULL while no driver is loaded.
+// The thread's current context, queried without starting anything: NULL while no driver is loaded.
 static CUcontext current()
 {
     CUcontext context = NULL;
@@ -107,19 +107,19 @@ static CUcontext current()
     return context;
 }
 
-// What cudaGetLastError would say on this thread, once it has used the runtime.
+// What cudaGetLastError would return on this thread, if it has used the runtime.
 static thread_local bool        uses_runtime;
 static thread_local cudaError_t pending = cudaSuccess;
 
 static void runtime_ok(int line, cudaError_t error, const char *what)
 {
     if (error != cudaSuccess) {
-        fail(line, "%s gave %s: %s", what, cudaGetErrorName(error), cudaGetErrorString(error));
+        fail(line, "%s returned %s: %s", what, cudaGetErrorName(error), cudaGetErrorString(error));
     }
 }
 #define RUNTIME(call) (uses_runtime = true, runtime_ok(__LINE__, call, #call))
 
-// A call of gpuexec, and what it must not change.
+// A call of gpuexec, and the state that it must not change.
 template <class Call> static auto watched(int line, const char *what, Call call) -> decltype(call())
 {
     CUcontext before = current();
@@ -131,22 +131,22 @@ template <class Call> static auto watched(int line, const char *what, Call call)
     }
     cudaError_t last = uses_runtime ? cudaPeekAtLastError() : cudaSuccess;
     if (last != (uses_runtime ? pending : cudaSuccess)) {
-        fail(line, "after %s, cudaPeekAtLastError gives %s, before %s", what, cudaGetErrorName(last),
+        fail(line, "after %s, cudaPeekAtLastError returns %s, before it %s", what, cudaGetErrorName(last),
              cudaGetErrorName(pending));
     }
     return result;
 }
 #define WATCHED(call) watched(__LINE__, #call, [&] { return call; })
 
-static void gives(int line, const char *what, gpuexec_result got, gpuexec_result wanted)
+static void returns(int line, const char *what, gpuexec_result got, gpuexec_result wanted)
 {
     if (got != wanted) {
-        fail(line, "%s gave %s, not %s; the last failure is:\n%s", what, gpuexec_result_name(got),
+        fail(line, "%s returned %s, not %s; the last failure is:\n%s", what, gpuexec_result_name(got),
              gpuexec_result_name(wanted), gpuexec_error_text());
     }
 }
-#define GIVES(call, wanted) gives(__LINE__, #call, WATCHED(call), wanted)
-#define OK(call)            GIVES(call, GPUEXEC_OK)
+#define RETURNS(call, wanted) returns(__LINE__, #call, WATCHED(call), wanted)
+#define OK(call)              RETURNS(call, GPUEXEC_OK)
 
 template <class Handle> static Handle made(int line, const char *what, Handle handle)
 {
@@ -164,7 +164,7 @@ static gpuexec_ptr made(int line, const char *what, gpuexec_ptr address)
 }
 #define MADE(call) made(__LINE__, #call, WATCHED(call))
 
-// --- what is computed ------------------------------------------------------------------------------------------------
+// --- the computation ------------------------------------------------------------------------------------------------
 
 struct step { unsigned multiplier, increment; int rounds; };
 
@@ -181,7 +181,7 @@ static step next_step(int rounds)
     return s;
 }
 
-// An array as it should be. Many rounds of a step are one round of another, which squaring finds.
+// The expected contents of an array. Many rounds of a step equal one round of another step, which squaring finds.
 struct expectation {
     unsigned value[N];
     void start()
@@ -220,7 +220,7 @@ struct expectation {
 
 // --- an epoch's objects ----------------------------------------------------------------------------------------------
 
-struct stream_pair {                                 // one stream, as both know it
+struct stream_pair {                                 // one stream, by both handles
     const char    *name;
     gpuexec_stream ours;
     cudaStream_t   theirs;
@@ -252,7 +252,7 @@ static void by_runtime(cudaStream_t stream, gpuexec_ptr data, step s)
     RUNTIME(cudaPeekAtLastError());
 }
 
-// One step on a stream, by either of them.
+// One step on a stream, by either of the two.
 static void do_step(bool runtime, const stream_pair &on, gpuexec_ptr data, expectation &expected, int rounds)
 {
     step s = next_step(rounds);
@@ -264,12 +264,12 @@ static void do_step(bool runtime, const stream_pair &on, gpuexec_ptr data, expec
     expected.advance(s);
 }
 
-// gpuexec alone, before the runtime was asked for anything on this thread.
+// gpuexec alone, before this thread used the runtime.
 static void before_the_runtime()
 {
     static expectation e;
     unsigned result[N];
-    snprintf(place, sizeof place, "before the runtime begins");
+    snprintf(place, sizeof place, "before the runtime starts");
     gpuexec_stream s = MADE(gpuexec_stream_create(w.ctx, NULL));
     gpuexec_ptr p = MADE(gpuexec_alloc(w.ctx, BYTES));
     step first = next_step(QUICK);
@@ -301,7 +301,7 @@ static void add_theirs(int at, const char *name, cudaStream_t stream)
 
 static void open_epoch(int number, bool runtime_first)
 {
-    snprintf(place, sizeof place, "epoch %d, which %s begins", number, runtime_first ? "the runtime" : "gpuexec");
+    snprintf(place, sizeof place, "epoch %d, started by %s", number, runtime_first ? "the runtime" : "gpuexec");
     CHECK(current() == NULL);
     if (runtime_first) {
         RUNTIME(cudaFree(0));
@@ -376,7 +376,7 @@ static void close_epoch(int number)
         OK(gpuexec_shutdown());
     }
     CHECK(!gpuexec_ok(w.ctx) && !gpuexec_ok(w.busy) && !gpuexec_ok(w.stream[OURS].ours));
-    unsigned *p;                                                     // the runtime goes on without gpuexec
+    unsigned *p;                                                     // the runtime continues without gpuexec
     RUNTIME(cudaMalloc(&p, BYTES));
     RUNTIME(cudaMemset(p, 0, BYTES));
     advance<<<BLOCKS, THREADS>>>(p, N, 3, 5, 1);
@@ -463,7 +463,7 @@ static void free_memory(int which, memory m, cudaStream_t stream)
     }
 }
 
-// What each says of memory that the other made.
+// What each reports about memory that the other allocated.
 static void ask_about(int which, memory m)
 {
     static const gpuexec_memory_kind kinds[MEMORIES] = {
@@ -485,7 +485,7 @@ static void ask_about(int which, memory m)
     CHECK(theirs.device == 0 && info.device == 0);
 }
 
-// One stream, one allocation: kernels of each in turn, which depend on one another, and copies in and out of each.
+// One stream, one allocation: kernels of each in turn, which depend on one another, and copies in and out by each.
 static void take_turns(int round, int which, const stream_pair &on, memory m)
 {
     static expectation e;
@@ -567,7 +567,7 @@ static void all_memory_on_all_streams(int round)
     }
 }
 
-// Copies between pinned memory of each and device memory of the other, nothing waited for but at the end.
+// Copies between pinned memory of each and device memory of the other, with a wait only at the end.
 static void pinned_copies(int round)
 {
     static expectation e;
@@ -609,7 +609,7 @@ static void pinned_copies(int round)
 
 enum { HAND_OVERS = 6 };
 
-// `to` waits for what `from` has to do so far.
+// `to` waits for the work on `from` so far.
 static void hand_over(int way, const stream_pair &from, const stream_pair &to)
 {
     cudaEvent_t theirs = NULL;
@@ -695,7 +695,7 @@ static void events(int round)
     free_memory(round % 2 ? CUDA_MALLOC : GPUEXEC_ALLOC, m, 0);
 }
 
-// Every second stream is the legacy one: the order is CUDA's own, and nobody waits for anything.
+// Every second stream is the legacy default stream: CUDA alone keeps the order, and no thread waits.
 static void default_streams(int round)
 {
     static const int on[] = {
@@ -748,7 +748,7 @@ static void host_functions(int round)
 #ifdef INTEROP_CUBLAS
 enum { SIDE = 32, FLOATS = SIDE * SIDE };
 
-// Small integers, so that floats are exact, in whatever order they are summed.
+// Small integers, so that floats are exact, whatever the order of their sum.
 static void blas(int round)
 {
     static const int streams[] = { OURS, THEIRS_NON_BLOCKING, OURS_NON_BLOCKING, OURS_LEGACY };
@@ -787,7 +787,7 @@ static void blas(int round)
     for (int i = 0; i < FLOATS; i++) {
         expected_y[i] = 2.0f * (y[i] + 5.0f * x[i]) - 1.0f;
     }
-    for (int column = 0; column < SIDE; column++) {                  // column by column, as cuBLAS has matrices
+    for (int column = 0; column < SIDE; column++) {                  // column by column, as cuBLAS stores matrices
         for (int row = 0; row < SIDE; row++) {
             float sum = 0;
             for (int k = 0; k < SIDE; k++) {
@@ -809,7 +809,7 @@ static void blas(int round)
 
 // --- variables, contexts, threads ------------------------------------------------------------------------------------
 
-// The variables of each are reached by the other: an address is an address.
+// Each accesses the other's variables: an address is an address.
 static void variables(int round)
 {
     static expectation e;
@@ -844,7 +844,7 @@ static void variables(int round)
     free_memory(GPUEXEC_ALLOC, m, 0);
 }
 
-// Several handles of one context, and one context beside it in which both work, too.
+// Several handles of one context, and a second context in which both also work.
 static void contexts(int round)
 {
     static expectation e;
@@ -871,7 +871,7 @@ static void contexts(int round)
     OK(gpuexec_context_close(attached));
     CHECK(current() == before);
 
-    snprintf(place, sizeof place, "round %d, the context apart", round);
+    snprintf(place, sizeof place, "round %d, the separate context", round);
     int entered = 0;
     GPUEXEC_CONTEXT_SCOPE(w.apart) {
         entered = 1;
@@ -897,7 +897,7 @@ static void contexts(int round)
     CHECK(entered && current() == before);
 }
 
-// Threads that begin with no context current: gpuexec needs none, and cudaStreamPerThread is each thread's own.
+// Threads that begin with no current context: gpuexec needs none, and each thread has its own cudaStreamPerThread.
 static void work_on_a_thread(int round, int number, unsigned seed)
 {
     const stream_pair &on = w.stream[OURS_PER_THREAD];
@@ -936,7 +936,7 @@ static void threads(int round)
     two.join();
 }
 
-// --- what one refuses, the other does not feel -----------------------------------------------------------------------
+// --- a refusal by one does not affect the other -------------------------------------------------------------------
 
 static void still_works(int round, const char *after)
 {
@@ -966,20 +966,20 @@ static void refusals(int round)
     void *p = NULL;
     snprintf(place, sizeof place, "round %d, refusals", round);
 
-    // By gpuexec: the runtime's last error stays clean, which WATCHED looks at.
+    // By gpuexec: the runtime's last error stays clean, which WATCHED checks.
     const gpuexec_dims wide = gpuexec_grid(1, 4096, 0), large = gpuexec_grid(1, 32, 1 << 24);
-    GIVES(gpuexec_launch(w.busy, on.ours, wide, m.device, (int)N, 1u, 1u, 1), GPUEXEC_BAD_LAUNCH);
-    GIVES(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
-    GIVES(gpuexec_launch(w.adopted_advance, on.ours, large, m.device, (int)N, 1u, 1u, 1), GPUEXEC_BAD_LAUNCH);
-    GIVES(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
+    RETURNS(gpuexec_launch(w.busy, on.ours, wide, m.device, (int)N, 1u, 1u, 1), GPUEXEC_BAD_LAUNCH);
+    RETURNS(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
+    RETURNS(gpuexec_launch(w.adopted_advance, on.ours, large, m.device, (int)N, 1u, 1u, 1), GPUEXEC_BAD_LAUNCH);
+    RETURNS(gpuexec_take_error(), GPUEXEC_BAD_LAUNCH);
     CHECK(WATCHED(gpuexec_alloc(w.ctx, too_much)) == 0);
-    GIVES(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
-    GIVES(gpuexec_free(m.device), GPUEXEC_BAD_ARGUMENT);             // the runtime's to free
+    RETURNS(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    RETURNS(gpuexec_free(m.device), GPUEXEC_BAD_ARGUMENT);             // the runtime allocated it
     RUNTIME(cudaGetLastError());
     still_works(round, "gpuexec's refusals");
-    RUNTIME(cudaMemset((void *)m.device, 0, BYTES));                 // it is still there
+    RUNTIME(cudaMemset((void *)m.device, 0, BYTES));                 // it is still valid
 
-    // By the runtime: its last error waits for cudaGetLastError, whatever gpuexec does meanwhile.
+    // By the runtime: its last error is kept for cudaGetLastError, whatever gpuexec does meanwhile.
     CHECK(cudaMalloc(&p, too_much) == cudaErrorMemoryAllocation);
     pending = cudaErrorMemoryAllocation;
     still_works(round, "a refused cudaMalloc");
@@ -1007,8 +1007,8 @@ template <class Function> static Function driver_function(const char *name)
     return function;
 }
 
-// In odd rounds the primary context is current above the one apart: a push that gpuexec forgot to undo would come to
-// light between them.
+// In odd rounds the primary context is pushed above the other one: a push that gpuexec failed to undo would show
+// between them.
 static void one_round(int round)
 {
     auto push = driver_function<CUresult (*)(CUcontext)>("cuCtxPushCurrent");
@@ -1059,7 +1059,7 @@ static int rounds(int count, bool runtime_first)
 #else
     const char *with = "without cuBLAS";
 #endif
-    printf("%d rounds %s, %s first: %ld calls of gpuexec watched, %ld results compared, all as they should be\n", count,
+    printf("%d rounds %s, %s first: %ld calls of gpuexec watched, %ld results compared, all correct\n", count,
            with, runtime_first ? "the runtime" : "gpuexec", calls.load(), compared.load());
     return count > 0 && compared.load() > 0 ? 0 : 1;
 }
@@ -1073,8 +1073,8 @@ static void says(int line, const char *text)
     }
 }
 #define SAYS(text) says(__LINE__, text)
-// Without WATCHED, whose question meets the failed kernel, too.
-#define ANSWERS(call, wanted) gives(__LINE__, #call, call, wanted)
+// Without WATCHED, whose query also returns the kernel's error.
+#define UNWATCHED(call, wanted) returns(__LINE__, #call, call, wanted)
 
 static void check_gpuexec_after_a_fault()
 {
@@ -1091,12 +1091,12 @@ static void check_the_end(gpuexec_ptr data)
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     CHECK(cudaMalloc(&p, 64) == cudaErrorIllegalAddress);
     const gpuexec_dims dims = gpuexec_grid(1, 32, 0);
-    ANSWERS(gpuexec_launch(w.busy, w.stream[OURS].ours, dims, data, 1, 1u, 1u, 1), GPUEXEC_KERNEL_FAILED);
-    ANSWERS(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_launch(w.busy, w.stream[OURS].ours, dims, data, 1, 1u, 1u, 1), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
     CHECK(gpuexec_alloc(w.ctx, 64) == 0);
-    ANSWERS(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
-    ANSWERS(gpuexec_context_sync(w.ctx), GPUEXEC_KERNEL_FAILED);
-    CHECK(gpuexec_shutdown() == GPUEXEC_KERNEL_FAILED);              // and ends all handles nevertheless
+    UNWATCHED(gpuexec_take_error(), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_context_sync(w.ctx), GPUEXEC_KERNEL_FAILED);
+    CHECK(gpuexec_shutdown() == GPUEXEC_KERNEL_FAILED);              // and closes all handles nevertheless
     CHECK(!gpuexec_ok(w.ctx) && !gpuexec_ok(w.busy) && !gpuexec_ok(w.stream[OURS].ours));
 }
 
@@ -1118,11 +1118,11 @@ static int fault_runtime()
     snprintf(place, sizeof place, "a fault of the runtime's kernel");
     gpuexec_ptr data = open_for_a_fault();
     store<<<1, 1, 0, w.stream[THEIRS].theirs>>>((unsigned *)16);
-    ANSWERS(gpuexec_stream_sync(w.stream[THEIRS].ours), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_stream_sync(w.stream[THEIRS].ours), GPUEXEC_KERNEL_FAILED);
     check_gpuexec_after_a_fault();
-    ANSWERS(gpuexec_stream_sync(w.stream[OURS].ours), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_stream_sync(w.stream[OURS].ours), GPUEXEC_KERNEL_FAILED);
     check_the_end(data);
-    puts("an illegal address in a kernel of the runtime: gpuexec reported it, and the process ended in order");
+    puts("an illegal address in a kernel of the runtime: gpuexec reported it, and the process ended normally");
     return 0;
 }
 
@@ -1132,14 +1132,14 @@ static int fault_gpuexec()
     gpuexec_ptr data = open_for_a_fault();
     gpuexec_module module = MADE(gpuexec_module_load_file(w.ctx, "kernels/faults.ptx", NULL));
     gpuexec_kernel kernel = MADE(gpuexec_kernel_get(module, "illegal_address"));
-    ANSWERS(gpuexec_launch(kernel, w.stream[OURS].ours, gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS), GPUEXEC_OK);
+    UNWATCHED(gpuexec_launch(kernel, w.stream[OURS].ours, gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS), GPUEXEC_OK);
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
-    ANSWERS(gpuexec_stream_sync(w.stream[OURS].ours), GPUEXEC_KERNEL_FAILED);
+    UNWATCHED(gpuexec_stream_sync(w.stream[OURS].ours), GPUEXEC_KERNEL_FAILED);
     check_gpuexec_after_a_fault();
     SAYS("illegal_address");                                         // the kernel's name
     check_the_end(data);
-    puts("an illegal address in a kernel of gpuexec: the runtime reported it, and the process ended in order");
+    puts("an illegal address in a kernel of gpuexec: the runtime reported it, and the process ended normally");
     return 0;
 }
 
@@ -1150,7 +1150,7 @@ static int reset()
     static expectation e;
     static unsigned result[N];
     for (int i = 0; i < 6; i++) {
-        const int way = i % 3;                       // retained; adopted; not asked before the end
+        const int way = i % 3;                       // retained; adopted; not queried before the end
         snprintf(place, sizeof place, "reset %d", i);
         RUNTIME(cudaFree(0));
         w.ctx = way == 1 ? MADE(gpuexec_context_from_native(NULL)) : MADE(gpuexec_context_open(0, NULL));
@@ -1171,29 +1171,29 @@ static int reset()
         COMPARE(e, result);
         RUNTIME(cudaDeviceReset());
         if (way == 2) {
-            ANSWERS(gpuexec_shutdown(), GPUEXEC_OK);                 // nothing of ours is left to destroy
+            UNWATCHED(gpuexec_shutdown(), GPUEXEC_OK);                 // none of our objects is left to destroy
         } else if (way == 1) {
             const gpuexec_dims dims = gpuexec_grid_for(N, THREADS);
-            ANSWERS(gpuexec_launch(w.busy, s, dims, p, (int)N, 1u, 1u, 1), GPUEXEC_STALE_HANDLE);
-            SAYS("destroyed by somebody else");
-            ANSWERS(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_launch(w.busy, s, dims, p, (int)N, 1u, 1u, 1), GPUEXEC_STALE_HANDLE);
+            SAYS("destroyed");
+            UNWATCHED(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
         } else {
-            ANSWERS(gpuexec_event_destroy(event), GPUEXEC_STALE_HANDLE);
-            SAYS("destroyed by somebody else");
+            UNWATCHED(gpuexec_event_destroy(event), GPUEXEC_STALE_HANDLE);
+            SAYS("destroyed");
         }
         CHECK(!gpuexec_ok(w.ctx) && !gpuexec_ok(module) && !gpuexec_ok(w.busy) && !gpuexec_ok(s) && !gpuexec_ok(event));
         if (way != 2) {
-            ANSWERS(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
-            ANSWERS(gpuexec_stream_destroy(s), GPUEXEC_STALE_HANDLE);
-            ANSWERS(gpuexec_module_unload(module), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_stream_sync(s), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_stream_destroy(s), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_module_unload(module), GPUEXEC_STALE_HANDLE);
             CHECK(gpuexec_free(p) != GPUEXEC_OK);
-            ANSWERS(gpuexec_context_close(w.ctx), GPUEXEC_STALE_HANDLE);
-            ANSWERS(gpuexec_take_error(), GPUEXEC_OK);
+            UNWATCHED(gpuexec_context_close(w.ctx), GPUEXEC_STALE_HANDLE);
+            UNWATCHED(gpuexec_take_error(), GPUEXEC_OK);
         }
     }
-    ANSWERS(gpuexec_shutdown(), GPUEXEC_OK);
+    UNWATCHED(gpuexec_shutdown(), GPUEXEC_OK);
     RUNTIME(cudaDeviceReset());
-    puts("6 resets: handles were stale, and each time both began anew");
+    puts("6 resets: handles were stale, and each time both started again");
     return 0;
 }
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Needs nvcc on PATH (NVCC=... chooses one). Two things:
-#   The kernels' results once more, from PTX as nvcc writes it for each architecture, not lowered as the committed files
-#   are. The host references of tests/unit/kernels.c judge, on whichever device the tests run on.
-#   interop.cu: gpuexec beside the runtime API and cuBLAS in one process. It is compiled everywhere, and runs on a GPU.
-#   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  NVCC_ONLY=interop: this alone.
+# Needs nvcc on PATH (NVCC=... chooses one). Two parts:
+#   The kernels' results again, from PTX as nvcc writes it for each architecture, not lowered like the committed files.
+#   The host references of tests/unit/kernels.c decide, on the device that the tests use.
+#   interop.cu: gpuexec, the runtime API and cuBLAS in one process. It is compiled on every machine, and runs on a GPU.
+#   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  NVCC_ONLY=interop: only this.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 nvcc=$(command -v "${NVCC:-nvcc}") ||
@@ -25,7 +25,7 @@ interop() {
     else skip "interop without cuBLAS, which this toolkit lacks"; fi
     if ! "$nvcc" -std=c++17 -O1 -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra tests/nvcc/interop.cu \
         -o "$out/interop" $blas -ldl -lpthread >"$out/log" 2>&1 || [ -s "$out/log" ]; then
-        bad "interop.cu does not compile without a word"
+        bad "interop.cu does not compile without warnings"
         return
     fi
     passed=$((passed + 1))

@@ -1,5 +1,5 @@
-/* basics.c - the first questions: before a context, contexts and threads, memory, launches, events, modules, peers, and
-   what errors in kernels leave. */
+/* basics.c - the first probes: calls before a context, contexts and threads, memory, launches, events, modules, peers,
+   and the state after kernel errors. */
 #include "probe.h"
 
 static void preinit(void) {
@@ -143,8 +143,8 @@ static void launches(void) {
     PROBE("sync", cu.sync());
 }
 
-/* By itself, as the garbage that a GPU takes for the second parameter may be anything, and the error that follows is
-   for good. */
+/* In a separate group, because the garbage that a GPU uses for the second parameter may be anything, and the error
+   that follows is permanent. */
 static void short_extra(void) {
     size_t bytes = 4;
     char   packed[64] = "";
@@ -218,7 +218,7 @@ static void modules(void) {
     PROBE("unload", cu.unload(module[0]));
 }
 
-/* A kernel fails; then every call of the process answers so. */
+/* A kernel fails; from then on every call of the process returns that error. */
 static void fails(const char *name, ptr address) {
     unsigned v = 1;
     void    *params[2], *s = NULL, *c = NULL, *nop = kernel(0, "nop");

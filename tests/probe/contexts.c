@@ -1,5 +1,5 @@
-/* contexts.c - the driver itself and its devices, error texts, addresses of entry points; contexts, their stacks on
-   threads, limits, peers. */
+/* contexts.c - the driver and its devices, error texts, addresses of entry points; contexts, the threads' context
+   stacks, limits, peers. */
 #include "probe.h"
 
 /* --- the driver and devices --- */
@@ -97,7 +97,7 @@ static void find(const char *question, const char *name, int version, uint64_t f
     result = cu.address(name, &p, version, flags, &status);
     answer(question, "%d %s %d", result, p == &p ? "untouched" : p ? "found" : "null", status);
 }
-static void addresses(void) {                        /* before cuInit, too */
+static void addresses(void) {                        /* also before cuInit */
     void *a = NULL, *b = NULL;
     find("plain", "cuMemAlloc", 3020, 0);
     find("first", "cuMemAlloc", 2000, 0);
@@ -291,7 +291,7 @@ static void context_threads(void) {
     PROBE("pop", cu.pop(&c));
 }
 
-static void context_tells(void) {
+static void context_queries(void) {
     void *a = NULL, *b = NULL, *primary = NULL;
     unsigned version = 0, flags = 0;
     unsigned long long id[4] = { 0, 0, 0, 0 };
@@ -349,7 +349,7 @@ static void limits(void) {
         if (skipped(question)) continue;
         value = 77;
         result = cu.get_limit(&value, (int)i);
-        if (i == 2 || i == 6) value = 0;             /* of the device's size */
+        if (i == 2 || i == 6) value = 0;             /* depends on the device's size */
         answer(question, "%d %llu", result, (ptr)value);
     }
     for (i = 0; i < COUNT(set); i++) {
@@ -496,7 +496,7 @@ const group device_groups[] = { { "error", errors, 1 }, { "device", device, 1 },
 const group context_groups[] = {
     { "context_create", context_create, 1 }, { "context_stack", context_stack, 1 },
     { "context_threads", context_threads, 1 },
-    { "context_tells", context_tells, 1 },
+    { "context_tells", context_queries, 1 },
     { "limit", limits, 1 }, { "primary", primary, 1 }, { "peers_one", peers_one, 1 }, { "peers_two", peers_two, 2 },
     { NULL, NULL, 0 }
 };

@@ -1,4 +1,4 @@
-/* launches.c - launches of every kind with something wrong, or two things; occupancy. */
+/* launches.c - launches of every kind with one or two wrong arguments; occupancy. */
 #include "probe.h"
 
 static int go(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared) {

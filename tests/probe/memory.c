@@ -1,4 +1,4 @@
-/* memory.c - allocations, pinned and registered memory, what pointers are, copies and fills. */
+/* memory.c - allocations, pinned and registered memory, pointer attributes, copies and fills. */
 #include "probe.h"
 #include <sys/mman.h>
 
@@ -177,11 +177,11 @@ static void registered(void) {
     PROBE("unregister_middle_without", cu.host_unregister(p + 4 * PAGE));
 }
 
-/* --- what pointers are: codes of the attributes 1 to 21, then values --- */
+/* --- pointer attributes: the result codes for attributes 1 to 21, then values --- */
 
-static void tell_pointer(const char *kind, ptr p) {
+static void probe_pointer(const char *kind, ptr p) {
     static const int bytes[] = { 0, 8, 4, 8, 8, 0, 4, 8, 4, 4, 4, 8, 8, 4, 8, 4, 4, 8 };
-    static const int asked[] = { 2, 6, 8, 9, 10, 12, 13, 14, 15, 16 };
+    static const int which[] = { 2, 6, 8, 9, 10, 12, 13, 14, 15, 16 };
     char   line[400], question[60];
     int    i, at = 0;
     for (i = 0; i <= 21; i++) {
@@ -191,9 +191,9 @@ static void tell_pointer(const char *kind, ptr p) {
     snprintf(question, sizeof question, "%s_codes", kind);
     answer(question, "%s", line + 1);
     at = 0;
-    for (i = 0; i < (int)COUNT(asked); i++) {
+    for (i = 0; i < (int)COUNT(which); i++) {
         uint64_t room[8] = { 0 };
-        int      one = asked[i];
+        int      one = which[i];
         void    *to = room;
         cu.pointers(1, &one, &to, p);
         at += snprintf(line + at, sizeof line - (size_t)at, " %lld", bytes[one] == 4 ? (long long)(int)room[0]
@@ -206,7 +206,7 @@ static void pointers(void) {
     void  *host = NULL, *own = NULL, *values[3];
     char  *pageable = (char *)malloc(64);
     ptr    p = 0, freed = 0, g = 0;
-    int    asked[3] = { 2, 99, 9 }, type = 77, ordinal = 77;
+    int    which[3] = { 2, 99, 9 }, type = 77, ordinal = 77;
     void  *other = &other;
     open_one();
     cu.alloc(&p, 1000);
@@ -214,14 +214,14 @@ static void pointers(void) {
     if (posix_memalign(&own, 4096, 4096)) return;
     cu.host_register(own, 4096, 0);
     cu.global(&g, NULL, module[0], "gv");
-    tell_pointer("device", p + 8);
-    tell_pointer("pinned", (ptr)(uintptr_t)host + 8);
-    tell_pointer("registered", (ptr)(uintptr_t)own);
-    tell_pointer("pageable", (ptr)(uintptr_t)pageable);
-    tell_pointer("null", 0);
+    probe_pointer("device", p + 8);
+    probe_pointer("pinned", (ptr)(uintptr_t)host + 8);
+    probe_pointer("registered", (ptr)(uintptr_t)own);
+    probe_pointer("pageable", (ptr)(uintptr_t)pageable);
+    probe_pointer("null", 0);
     cu.alloc(&freed, 1 << 22);
     cu.free(freed);
-    tell_pointer("freed", freed);
+    probe_pointer("freed", freed);
     PROBE("global_type", cu.pointer(&type, 2, g));
     PROBE("global_is", type);
     PROBE("global_free", cu.free(g));
@@ -232,33 +232,33 @@ static void pointers(void) {
     values[0] = &type;
     values[1] = &other;
     values[2] = &ordinal;
-    PROBE("none", cu.pointers(0, asked, values, p));
+    PROBE("none", cu.pointers(0, which, values, p));
     type = ordinal = 77;
-    PROBE("unknown_in_list", cu.pointers(3, asked, values, p));
+    PROBE("unknown_in_list", cu.pointers(3, which, values, p));
     answer("unknown_in_list_wrote", "%d %d", type, ordinal);
     PROBE("null_list", cu.pointers(3, NULL, values, p));
-    PROBE("null_values", cu.pointers(3, asked, NULL, p));
-    asked[1] = 4;
+    PROBE("null_values", cu.pointers(3, which, NULL, p));
+    which[1] = 4;
     type = ordinal = 77;
-    PROBE("host_pointer_of_device", cu.pointers(3, asked, values, p));
+    PROBE("host_pointer_of_device", cu.pointers(3, which, values, p));
     answer("host_pointer_wrote", "%d %d %d", type, ordinal, other == NULL);
-    asked[1] = 3;
+    which[1] = 3;
     values[1] = NULL;
     type = ordinal = 77;
-    PROBE("null_value_in_list", cu.pointers(3, asked, values, p));
+    PROBE("null_value_in_list", cu.pointers(3, which, values, p));
     answer("null_value_wrote", "%d %d", type, ordinal);
     cu.set_current(NULL);
     PROBE("without", cu.pointer(&type, 2, p));
     PROBE("device_pointer_without", cu.pointer(&g, 3, p));
     PROBE("pinned_pointer_without", cu.pointer(&g, 3, (ptr)(uintptr_t)host));
-    asked[0] = 2;
-    asked[1] = 3;
-    asked[2] = 9;
+    which[0] = 2;
+    which[1] = 3;
+    which[2] = 9;
     values[1] = &other;
     type = ordinal = 77;
-    PROBE("list_without", cu.pointers(3, asked, values, p));
+    PROBE("list_without", cu.pointers(3, which, values, p));
     answer("list_without_wrote", "%d %d", type, ordinal);
-    PROBE("unknown_list_without", cu.pointers(3, asked, values, (ptr)(uintptr_t)pageable));
+    PROBE("unknown_list_without", cu.pointers(3, which, values, (ptr)(uintptr_t)pageable));
 }
 
 /* --- copies and fills --- */
@@ -369,7 +369,7 @@ static void fills(void) {
     PROBE("now_0_without", cu.fill_32_now(m, 0, 0));
 }
 
-/* the first of them may break everything, and the answers of the others then are only its echo */
+/* the first of them may break everything; the results of the others then only repeat its error */
 static void fills_wrap(void) {
     open_one();
     PROBE("32", cu.fill_32(memory[0], 0, (size_t)1 << 62, NULL));

@@ -101,7 +101,7 @@ static void options(int value) {
 }
 static void options_0(void) { options(0); }
 static void options_1(void) { options(1); }
-/* What comes back in an error log of this size, and in its slot. */
+/* The contents of an error log of this size, and of its size slot. */
 static void log_of(const char *question, const char *text, char *log, int o1, void *v1, int o2, void *v2, int slot) {
     int   names[2];
     void *values[2], *m = NULL;
@@ -143,7 +143,7 @@ static void logs(void) {
     values[2] = (void *)1;
     values[3] = NULL;
     memset(log, 'x', sizeof log);
-    /* in no cache */
+    /* not in any cache */
     snprintf(fresh, sizeof fresh, HEAD ".visible .entry k_%d_%ld() { ret; }\n", (int)getpid(), (long)time(NULL));
     PROBE("verbose", cu.load_ex(&m, fresh, 4, names, values));
     answer("verbose_tells", "%d %d", (uintptr_t)values[1] > 0, strlen(log) == (uintptr_t)values[1]);
@@ -273,7 +273,7 @@ static void function_attributes(void) {
         { 14, 2 },
         { 15, 0 }, { 15, 1 }, { 15, 2 }, { 15, 3 }, { 16, 0 }, { 17, 0 }, { 99, 0 }, { -1, 0 }
     };
-    static const int told[] = { 0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+    static const int known[] = { 0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
     void *f, *fixed;
     int   value, i;
     char  question[60];
@@ -284,10 +284,10 @@ static void function_attributes(void) {
         snprintf(question, sizeof question, "get_%d", i);
         PROBE(question, cu.get_attribute(&value, i, f));
     }
-    for (i = 0; i < (int)COUNT(told); i++) {
+    for (i = 0; i < (int)COUNT(known); i++) {
         value = 77;
-        snprintf(question, sizeof question, "value_%d", told[i]);
-        PROBE(question, (cu.get_attribute(&value, told[i], f), value));
+        snprintf(question, sizeof question, "value_%d", known[i]);
+        PROBE(question, (cu.get_attribute(&value, known[i], f), value));
     }
     PROBE("threads_of_req64", (cu.get_attribute(&value, 0, kernel(0, "req64")), value));
     PROBE("threads_of_max64", (cu.get_attribute(&value, 0, kernel(0, "max64")), value));
@@ -316,7 +316,7 @@ static void function_attributes(void) {
     PROBE("set_without", cu.set_attribute(f, MAX_DYNAMIC, 0));
 }
 
-/* What a kernel needs goes while it runs: the kernel ends, or the call waits. */
+/* An object that a running kernel needs is destroyed: the kernel ends, or the call waits. */
 static gate the_gate;
 
 static void *open_later(void *unused) {
@@ -374,8 +374,8 @@ static int add(void *state, const char *text, const char *name) { return cu.link
                                                                                      strlen(text) + 1, name, 0, NULL,
     NULL); }
 
-/* A symbol is nowhere; which logs there are, and CU_JIT_LOG_VERBOSE. What cuLinkComplete answers, whether there is an
-   image, and what the log names. */
+/* A symbol is missing; with which logs, and with CU_JIT_LOG_VERBOSE or not. What cuLinkComplete returns, whether there
+   is an image, and what the log names. */
 static void missing(const char *what, const char *text, int info, int error, int verbose) {
     static char logs[2][2000];
     int    names[5], result;
@@ -423,7 +423,7 @@ static void missings(void) {
     for (i = 0; i < 8; i++) missing("both", both, i & 1, i & 2, i & 4);
 }
 
-/* One input of a kind that it is not; then another one, good, and the end. */
+/* An input with the wrong kind; then a correct one; then cuLinkComplete. */
 static void odd_input(const char *what, int type, const char *text) {
     void  *state = NULL, *image = NULL;
     size_t bytes = 0;

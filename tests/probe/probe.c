@@ -1,6 +1,6 @@
-/* probe.c - asks the driver that GPUEXEC_DRIVER names, else libcuda.so.1, and prints its answers; with arguments only
-   the groups of these names. The first line names the device and the driver. Modules are loaded eagerly: loaded lazily,
-   a kernel may wait for another one that spins. */
+/* probe.c - runs the probes on the driver that GPUEXEC_DRIVER names, else libcuda.so.1, and prints its answers; with
+   arguments only the groups of these names. The first line names the device and the driver. Modules are loaded eagerly:
+   with lazy loading, a kernel may wait for another one that spins. */
 #include "probe.h"
 #include <dlfcn.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-/* for a question; groups at a time, at most; times that a group is asked */
+/* seconds per probe; groups that run at the same time, at most; runs of one group, at most */
 enum { SECONDS = 5, TOGETHER = 8, GROUPS = 200, TRIES = 8 };
 
 calls cu;
@@ -16,9 +16,9 @@ int   devices;
 void *context[2], *module[2];
 ptr   memory[2];
 
-/* In the child: the group, which question of it is asked, where the parent can see it, and those
-   that are not asked again. */
-static const char *asked;
+/* In the child: the name of the group, the number of its current probe (the parent can read it), and the probes
+   to skip. */
+static const char *group_name;
 static int *at;
 typedef struct bad { int at; const char *how; } bad;
 static const bad *bad_ones;
@@ -49,7 +49,7 @@ const char module_text[] =
 
 void answer(const char *question, const char *format, ...) {
     va_list list;
-    printf("%s.%s ", asked, question);
+    printf("%s.%s ", group_name, question);
     va_start(list, format);
     vprintf(format, list);
     va_end(list);
@@ -77,13 +77,13 @@ void open_one(void) {
     int result;
     if ((result = cu.init(0)) || (result = cu.count(&devices)) || (result = cu.retain(&context[0], 0)) ||
         (result = cu.set_current(context[0])) || (result = cu.load(&module[0], module_text)) ||
-        (result = cu.alloc(&memory[0], MEMORY))) give_up("at the start:", result);
+        (result = cu.alloc(&memory[0], MEMORY))) give_up("opening device 0:", result);
 }
 
 void open_all(void) {
     int result;
     open_one();
-    if (devices < 2) give_up("two devices wanted, there are", devices);
+    if (devices < 2) give_up("two devices needed, found", devices);
     if ((result = cu.retain(&context[1], 1)) || (result = cu.set_current(context[1])) ||
         (result = cu.load(&module[1], module_text)) || (result = cu.alloc(&memory[1], MEMORY)) ||
         (result = cu.set_current(context[0]))) give_up("on device 1:", result);
@@ -148,8 +148,8 @@ static void find_all(void) {
     CALLS(FIND)
 }
 
-/* The first line, printed by a child as well. Returns 0 when there is no device. */
-static int tell_device(void) {
+/* The first line. A child prints it, too. Returns 0 if there is no device. */
+static int print_device(void) {
     char  name[100] = "";
     int   version = 0, status = 1;
     pid_t pid = fork();
@@ -163,7 +163,7 @@ static int tell_device(void) {
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-typedef struct child { const group *asks; pid_t pid; FILE *out; int tries, done, *at; bad bad_ones[TRIES]; } child;
+typedef struct child { const group *group; pid_t pid; FILE *out; int tries, done, *at; bad bad_ones[TRIES]; } child;
 
 static void begin(child *c) {
     fflush(stdout);
@@ -172,19 +172,19 @@ static void begin(child *c) {
         exit(1);
     }
     if (c->pid) return;
-    asked = c->asks->name;
+    group_name = c->group->name;
     at = c->at;
     bad_ones = c->bad_ones;
     dup2(fileno(c->out), 1);
     alarm(2 * SECONDS);
-    if (c->asks->devices < 2) setenv("CUDA_VISIBLE_DEVICES", "0", 0);
+    if (c->group->devices < 2) setenv("CUDA_VISIBLE_DEVICES", "0", 0);
     find_all();
-    c->asks->ask();
-    _exit(0);                            /* and nothing of the driver's own end, which may wait for kernels that spin */
+    c->group->run();
+    _exit(0);                            /* skips the driver's exit handlers, which may wait for kernels that spin */
 }
 
-/* Waits for one of them. If it did not end as it should it begins again, without the question that it was at. Returns
-   how many ended for good. */
+/* Waits for one child. If it failed, starts its group again without the probe that it had reached. Returns how many
+   groups are finished. */
 static int await(child *all, int n) {
     int    status, i;
     pid_t  pid = wait(&status);
@@ -205,7 +205,7 @@ static void show(const child *c) {
     char line[1024];
     rewind(c->out);
     while (fgets(line, sizeof line, c->out)) fputs(line, stdout);
-    if (c->tries == TRIES) printf("%s.gave_up\n", c->asks->name);
+    if (c->tries == TRIES) printf("%s.gave_up\n", c->group->name);
     fclose(c->out);
     fflush(stdout);
 }
@@ -230,10 +230,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-    if (!tell_device()) return 1;
+    if (!print_device()) return 1;
     for (k = 0; k < COUNT(lists); k++) {
         const group *g;
-        for (g = lists[k]; g->name && n < GROUPS; g++) if (wanted(g->name, argc, argv)) all[n++].asks = g;
+        for (g = lists[k]; g->name && n < GROUPS; g++) if (wanted(g->name, argc, argv)) all[n++].group = g;
     }
     while (shown < n) {
         for (; begun < n && running < TOGETHER; begun++, running++) {

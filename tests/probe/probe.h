@@ -1,6 +1,6 @@
-/* probe.h - questions to a driver, whichever it is. A group of questions runs in a process of its own, so that what
-   poisons or ends a process ends no more than a group. Every question becomes one line, `group.question answer`: a
-   CUresult, or small numbers that are the same each time. */
+/* probe.h - probes of any driver. A group of probes runs in a separate process, so that an error that poisons or ends a
+   process affects only that group. Every probe prints one line, `group.probe answer`: a CUresult, or small numbers that
+   are the same in each run. */
 #ifndef PROBE_H
 #define PROBE_H
 #ifndef _GNU_SOURCE
@@ -42,7 +42,7 @@ enum { HOST = 1, DEVICE, ARRAY, UNIFIED };           /* CUmemorytype */
 enum { LOG_INFO = 3, LOG_INFO_SIZE, LOG_ERROR, LOG_ERROR_SIZE, LOG_VERBOSE = 12, WALL_TIME = 2 };     /* CUjit_option */
 enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
 
-/* Name, exported symbol, parameters. The symbols are those of the ABI that gpuexec.h asks for. */
+/* Name, exported symbol, parameters. The symbols are those of the ABI that gpuexec.h uses. */
 #define SHAPE unsigned, unsigned, unsigned, unsigned, unsigned, unsigned
 #define CALLS(X) \
     X(init, "cuInit", (unsigned)) X(version, "cuDriverGetVersion", (int *)) \
@@ -125,23 +125,24 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
 
 #define POINTER(name, symbol, parameters) int (*name) parameters;
 typedef struct calls { CALLS(POINTER) } calls;
-extern calls cu;                                     /* NULL: the driver has no such call */
+extern calls cu;                                     /* NULL: the driver lacks the entry point */
 
-/* devices: that it needs; others are hidden, as each costs time */
-typedef struct group { const char *name; void (*ask)(void); int devices; } group;
+/* devices: the number it needs; others are hidden, since each costs time */
+typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
     launch_groups[], basic_groups[];
 
-/* PROBE: a call's CUresult, or any small number. A question that ended the process, or never came back, is answered so
-   ("crashed", "hung"): the group is asked again without it. */
+/* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
+   "crashed" or "hung": the group runs again without it. */
 void answer(const char *question, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int skipped(const char *question);                  /* the same for what is asked otherwise: then the answer is given */
+int skipped(const char *question);                  /* the same for probes without PROBE; after
+                                                       a crash or hang it prints the answer */
 #define PROBE(question, call) \
     do { if (!skipped(question)) answer(question, "%d", call); } while (0)
 
-/* The primary context of device 0, current, with the module of probe.c, and 4096 bytes of device memory. open_all(): of
-   device 1 as well, if there is one: `devices` says how many there are. What cannot be made ends the process, and an
-   answer that is missing tells. */
+/* The primary context of device 0, current, with the module of probe.c, and 4096 bytes of device memory. open_all():
+   also of device 1, if there is one: `devices` is their number. A failure here ends the process, and the missing
+   answers show it. */
 enum { MEMORY = 4096 };
 extern const char module_text[];
 extern int   devices;

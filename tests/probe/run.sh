@@ -1,8 +1,8 @@
 #!/bin/sh
-# Asks the driver at hand the questions of this directory and compares with what an H200 answered (h200.txt, as the
-# program printed it there). On the CPU device all must be equal but for differences.txt, and what stands there must be
-# so: a difference that is gone fails, too. On a GPU of another model, or with another driver, what differs is skipped.
-# `$build/answers GROUP...` asks some groups only.
+# Runs the probes of this directory on the available driver and compares its answers with an H200's (h200.txt, as the
+# program printed it there). On the CPU device all answers must be equal, except for those in differences.txt, which
+# must differ as it says: a difference that no longer exists fails, too. On a GPU of another model, or with another
+# driver, answers that differ are skipped. `$build/answers GROUP...` runs some groups only.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 mkdir -p "$build"
@@ -31,7 +31,7 @@ awk -v device=$device '
     {
         got[question] = rest
         if (!(question in want) && question !~ /gave_up$/)
-            wrong(question " " rest ": what an H200 answers is not known")
+            wrong(question " " rest ": the answer of an H200 is not known")
     }
     function wrong(text) { print text; failed++ }
     END {
@@ -48,12 +48,12 @@ awk -v device=$device '
             } else if (device == "gpu") {
                 print "skipped: " is ", " as
                 skipped++
-            } else if (answer == want[question]) wrong(is ", as on an H200: differences.txt says otherwise")
+            } else if (answer == want[question]) wrong(is ", as on an H200: differences.txt lists a difference")
             else if (expected != want[question]) wrong(is ", not " expected " as differences.txt says; " as)
             else wrong(is ", but " as)
         }
         for (question in listed)
-            if (!(question in want)) wrong(question ": differences.txt knows it, h200.txt does not")
+            if (!(question in want)) wrong(question ": in differences.txt, but not in h200.txt")
         printf "suite probe: %d passed, %d failed, %d skipped\n", passed, failed, skipped
         exit failed > 0 || passed == 0
     }' tests/probe/differences.txt tests/probe/h200.txt "$build/answers.txt"

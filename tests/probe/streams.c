@@ -1,4 +1,4 @@
-/* streams.c - streams, the order between them, host functions, events; handles of what is gone. */
+/* streams.c - streams, the order between them, host functions, events; stale handles. */
 #include "probe.h"
 
 static void streams(void) {
@@ -67,7 +67,7 @@ static void streams(void) {
     PROBE("event_of_destroyed", cu.event_query(c));
 }
 
-/* a and b are blocking streams, n is not. The kernel spins on one of them; which others are ready, and what waits? */
+/* a and b are blocking streams, n is not. The kernel spins on one of them: which others are ready, and which wait? */
 static void stream_order(void) {
     void *a = NULL, *b = NULL, *n = NULL, *e = NULL, *f = NULL, *nop, *spin;
     gate  g;
@@ -129,7 +129,7 @@ static void stream_order(void) {
     PROBE("a_waits_for_n", (cu.record(e, n), cu.wait_event(a, e, 0)));
     PROBE("a_then", cu.stream_query(a));
     PROBE("legacy_behind_a", cu.stream_query(NULL));
-    cu.record(e, b);                                 /* e anew: what waited for it goes on waiting */
+    cu.record(e, b);                                 /* records e again: a wait for the earlier record still waits */
     sleep_ms(50);
     PROBE("a_still", cu.stream_query(a));
     open_gate(g);
@@ -148,7 +148,7 @@ static void stream_order(void) {
     PROBE("event_then", cu.event_query(e));
 }
 
-/* An event keeps the record that came last. */
+/* An event keeps its most recent record. */
 static void event_again(void) {
     void *s = NULL, *t = NULL, *e = NULL, *old = NULL;
     float ms = -1;
@@ -303,7 +303,7 @@ static void do_nothing(void *unused) { (void)unused; }
 INSIDE(CALL_INSIDE)
 static int answer_inside(void (*function)(void *)) {
     inside_answer = -1;
-    cu.stream_sync(idle_one);                        /* of what an earlier function queued there */
+    cu.stream_sync(idle_one);                        /* for the work that an earlier function queued there */
     cu.host_function(host_stream, function, NULL);
     cu.stream_sync(host_stream);
     return inside_answer;
@@ -328,8 +328,7 @@ static void host_functions(void) {
     PROBE("sync_without", cu.stream_sync(host_stream));
 }
 
-/* --- handles of what is gone. Those of streams and events are not asked for: most of the answers of a GPU's driver are
-   crashes. --- */
+/* --- stale handles. Those of streams and events are not probed: a GPU's driver crashes on most of them. --- */
 
 static void *gone_context(void) {
     void *c = NULL;
@@ -373,7 +372,7 @@ static void gone(void) {
     PROBE("function_launch", launch_gone());
 }
 
-/* What lived in a context that was destroyed. */
+/* Objects of a destroyed context. */
 static struct { void *context, *stream, *event, *module, *function, *host; ptr memory; } left;
 static int leave(void) {
     int result;

@@ -1,4 +1,4 @@
-/* device.c - runs a program on whatever device there is. */
+/* device.c - runs a program on the available device. */
 #include "random.h"
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
@@ -24,7 +24,7 @@ static bool room_for(gpuexec_ptr *p, size_t *room, size_t bytes)
     return gpuexec_take_error() == GPUEXEC_OK;
 }
 
-/* Fills `output` (out_bytes) with what the program leaves there; bytes that it does not write are 0xa5. */
+/* Fills `output` (out_bytes) with the program's results; bytes that it does not write are 0xa5. */
 bool rnd_run(const struct rnd_program *p, const void *input, void *output)
 {
     char name[32];

@@ -1,5 +1,5 @@
-/* digest.c - digests of what slots hold, and the file HASHES: a line for each program, its number and the digests of
-   its exact slots. */
+/* digest.c - digests of the slots' contents, and the file HASHES: a line for each program, with its number and the
+   digests of its exact slots. */
 #include "random.h"
 
 enum { DIGEST = 3 };                              /* characters of 6 bits */
@@ -35,14 +35,14 @@ void rnd_print_hashes(const struct rnd_program *p, const unsigned char *output, 
     putchar('\n');
 }
 
-static char *expected[RND_PROGRAMS];              /* the lines by program number; NULL: there is none */
+static char *expected[RND_PROGRAMS];              /* the lines by program number; NULL: no line */
 
 bool rnd_read_hashes(const char *path)
 {
     static char line[16 + DIGEST * RND_MAX_SLOTS];
     FILE *f = fopen(path, "r");
     if (!f) {
-        printf("%s cannot be read\n", path);
+        printf("cannot read %s\n", path);
         return false;
     }
     while (fgets(line, sizeof line, f)) {
@@ -58,7 +58,7 @@ bool rnd_read_hashes(const char *path)
     return true;
 }
 
-/* How many slots are not as HASHES says, all if it does not speak of this program; and which. */
+/* The number of slots that differ from HASHES, all if it has no line for this program; and which ones. */
 unsigned rnd_compare(const struct rnd_program *p, const unsigned char *output, bool differs[RND_MAX_SLOTS])
 {
     const char *want = expected[p->number] ? expected[p->number] : "";
@@ -74,7 +74,7 @@ unsigned rnd_compare(const struct rnd_program *p, const unsigned char *output, b
     return n;
 }
 
-/* Whether a difference comes from that of an operand, or of anything before it in a program of statements. */
+/* Whether a difference follows from one in an operand, or, in a program of statements, in any earlier slot. */
 bool rnd_follows(const struct rnd_program *p, const bool differs[RND_MAX_SLOTS], unsigned k)
 {
     const struct rnd_slot *s = &p->slot[k];

@@ -1,4 +1,4 @@
-/* emit.h - a program while it is being written: what generate.c and flow.c share. */
+/* emit.h - the state of a program while it is generated: shared by generate.c and flow.c. */
 #ifndef RANDOM_EMIT_H
 #define RANDOM_EMIT_H
 
@@ -11,31 +11,33 @@ enum { MAX_VALUES = 700 };
 struct emit {
     struct rnd_program *p;
     uint64_t rng;
-    unsigned nregs[4];                            /* made so far: predicates, of 2, 4, 8 bytes */
+    unsigned nregs[4];                            /* created so far: predicates, of 2, 4, 8 bytes */
     struct value pool[MAX_VALUES];
     unsigned nvalues, labels;
-    unsigned nsources;                            /* of the instruction in hand */
+    unsigned nsources;                            /* of the current instruction */
     struct rnd_source source[RND_MAX_SOURCES];
-    bool policy;                                  /* %pol is there: a cache policy */
+    bool policy;                                  /* %pol, a cache policy, is available */
 };
 
-void emit(struct emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));    /* a line of the program */
+void emit(struct emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));    /* writes a line of the
+                                                                                                program */
 unsigned emit_below(struct emit *e, unsigned n);
 const char *emit_new(struct emit *e, unsigned size);                           /* a new register's name */
 const char *emit_input(struct emit *e, enum rnd_kind kind, unsigned size);     /* a register loaded from the input */
-/* such an operand, of any origin */
+/* an operand of that kind, of any origin */
 const char *emit_source(struct emit *e, enum rnd_kind kind, unsigned size, bool constants);
 const char *emit_predicate(struct emit *e);
-/* The register goes to a slot of its own and into the pool; sources are those noted since the last slot. */
+/* The register is stored in a separate slot and joins the pool; its sources are those noted since the last slot. */
 void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, const char *reg, unsigned size,
                enum rnd_kind kind);
-/* what stands before functions and the kernel */
+/* the text before functions and the kernel */
 void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory);
-void emit_entry(struct emit *e, bool memory);     /* the kernel's begin, with its addresses */
+void emit_entry(struct emit *e, bool memory);     /* the start of the kernel, with its addresses */
 void emit_end(struct emit *e);
 void rnd_flow(struct emit *e);                    /* flow.c: a whole program */
 
-bool emit_memory(struct emit *e, const struct rnd_form *f);             /* memory.c: false if it is none of its forms */
+bool emit_memory(struct emit *e, const struct rnd_form *f);             /* memory.c: false if it
+                                                                           is not one of its forms */
 enum rnd_kind emit_kind(const char *type);
 unsigned emit_size(const char *type);             /* bytes of the value; 0 for pred */
 

@@ -1,9 +1,9 @@
 /* flow.c - programs of statements on a few variables: branches, loops, switches, calls, early exits; and, in the last
-   quarter, what threads do together.
+   quarter, operations of several threads.
 
-   Each thread's variables %v0 .. are registers of 32 bits. What statements do to one another is mixed on purpose; a
-   slot shows a variable after each statement of the outermost level. Every result is determined: lanes meet only where
-   all of a mask or of a block come, and what is added up in any order commutes. */
+   Each thread's variables %v0 .. are 32-bit registers. The statements' effects are mixed on purpose; a slot records a
+   variable after each statement of the outermost level. Every result is determined: lanes synchronize only where all of
+   a mask or of a block arrive, and sums in arbitrary order commute. */
 #include "emit.h"
 
 enum { VARS = 6 };
@@ -64,7 +64,7 @@ static void assign(struct emit *e)
     emit(e, "\t%s;", text);
 }
 
-/* Says once that the program has this form. */
+/* Notes once that the program has this form. */
 static void used(struct emit *e, const char *form)
 {
     const struct rnd_form *f = rnd_form_named(form);
@@ -128,7 +128,7 @@ static void choose(struct emit *e, unsigned depth, bool in_function)
     emit(e, "JOIN%u:", l);
 }
 
-/* Direct, or through a pointer that is not the same in all lanes. */
+/* Direct, or through a pointer that differs between lanes. */
 static void call(struct emit *e)
 {
     const unsigned l = e->labels++;
@@ -191,9 +191,9 @@ static void functions(struct emit *e)
     }
 }
 
-/* ---- together */
+/* ---- several threads ---- */
 
-/* All threads of the block write, wait, and read what another wrote. */
+/* All threads of the block write, wait, and read what another thread wrote. */
 static void exchange(struct emit *e)
 {
     const unsigned block = e->p->block;
@@ -204,7 +204,7 @@ static void exchange(struct emit *e)
     emit(e, "\tld.shared.b32 %s, [%s];\n\t%s.sync 0;", var(e), at, op);
 }
 
-/* Counters in shared memory: what all threads leave there does not depend on their order. */
+/* Counters in shared memory: the final values do not depend on the order of the threads. */
 static void count(struct emit *e)
 {
     static const char *const ops[] = { "add.u32", "add.s32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32",
@@ -218,7 +218,7 @@ static void count(struct emit *e)
     emit(e, "\tbar.sync 0;\n\tld.shared.b32 %s, [%%as+4];", var(e));
 }
 
-/* Counters in global memory, of all blocks: a slot that nobody reads before the end. */
+/* Counters in global memory, for all blocks: a slot that no thread reads before the end. */
 static void count_global(struct emit *e)
 {
     static const char *const ops[] = { "add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32" };
@@ -236,7 +236,7 @@ static void count_global(struct emit *e)
     p->out_bytes += (4 * p->threads + 31) / 32 * 32;
 }
 
-/* The lanes for which a condition holds, and the others, each group by itself. */
+/* The lanes for which a condition holds, and the others: each group separately. */
 static void apart(struct emit *e, unsigned sm)
 {
     const unsigned l = e->labels++;
@@ -253,7 +253,7 @@ static void apart(struct emit *e, unsigned sm)
             emit(e, "\tselp.b32 %s, %s, %u, %s;", to, a, below(e, 99), q);
             break;
         case 2: emit(e, "\tvote.sync.ballot.b32 %s, %s, %s;", to, lanes, m); break;
-        case 3:                                   /* what the first of these lanes has */
+        case 3:                                   /* the value of the first of these lanes */
             emit(e, "\tbrev.b32 %s, %s;\n\tclz.b32 %s, %s;\n"
                  "\tshfl.sync.idx.b32 %s|%s, %s, %s, 31, %s;", src, m, src, src, to, q, a, src, m);
             break;
@@ -291,7 +291,7 @@ static void vote_block(struct emit *e)
     else emit(e, "\tbar.red.%s %s, %u, %s;\n\t@%s add.u32 %s, %s, 5;", ops[k], q, below(e, 16), p, q, to, to);
 }
 
-/* Some lanes come to the barrier by one way, some by another. */
+/* Some lanes reach the barrier by one path, some by another. */
 static void meet(struct emit *e)
 {
     const unsigned l = e->labels++;
@@ -303,7 +303,7 @@ static void meet(struct emit *e)
     emit(e, "\tbarrier.sync 1;\nJOIN%u:\n\tld.shared.b32 %s, [%%base+8];\n\tbar.sync 0;", l, var(e));
 }
 
-/* Each thread takes a lock, adds to what the lock guards, and gives it back. */
+/* Each thread takes a lock, adds to the value that the lock guards, and releases it. */
 static void lock(struct emit *e)
 {
     const unsigned l = e->labels++;
@@ -320,7 +320,7 @@ static void lock(struct emit *e)
 
 static void together(struct emit *e, unsigned sm, unsigned depth);
 
-/* As often for all threads of the block. */
+/* The same number of times for all threads of the block. */
 static void repeat(struct emit *e, unsigned sm, unsigned depth)
 {
     const unsigned l = e->labels++, times = 2 + below(e, 4);
@@ -368,7 +368,7 @@ void rnd_flow(struct emit *e)
         text[strcspn(text, "\n")] = 0;
         show(e, text, var(e));
     }
-    if (below(e, 3) == 0) {                       /* some lanes end here */
+    if (below(e, 3) == 0) {                       /* some lanes exit here */
         const char *end = below(e, 2) ? "exit" : "ret";
         emit(e, "\t@%s %s;", condition(e), end);
         used(e, end);

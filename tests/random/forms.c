@@ -1,9 +1,9 @@
-/* forms.c - the instruction forms that the CPU device's table (tests/simgpu/text/forms.h) knows: each row's modifiers
-   and types multiplied out.
+/* forms.c - the instruction forms in the CPU device's table (tests/simgpu/text/forms.h): each row's modifiers and types
+   multiplied out.
 
-   A row with cache hints (loads, stores, atomics) gives those in which one group of modifiers at most differs from its
-   first choice, for all of its types. Of rows that take anything ("*") only the forms of `more` are made; others of
-   their opcode are one entry, which is not tested. */
+   A row with cache hints (loads, stores, atomics) gives the forms in which at most one group of modifiers differs from
+   its first choice, for all of its types. Of rows that accept anything ("*"), only the forms of `more` are generated;
+   other forms of their opcode are one entry, which is not tested. */
 #include "random.h"
 #include "../simgpu/text/forms.h"
 
@@ -64,7 +64,8 @@ bool rnd_has(const struct rnd_form *f, const char *words)
 
 static bool among(const char *op, const char *ops) { return listed(op, strlen(op), ops); }
 
-/* What no program has, and why; `alone`: rnd_generate_alone can make one. The first line that fits counts. */
+/* Forms that no program has, and why; `alone`: rnd_generate_alone can create a program. The first line that matches
+   counts. */
 #define NEWER RND_UNTESTED, "needs a newer GPU than an H200", false
 static const struct left_out {
     const char *ops, *words;
@@ -75,7 +76,7 @@ static const struct left_out {
     { "trap|brkpt", "", RND_UNTESTED, "ends the kernel: tests/unit", false },
     { "setmaxnreg", "", RND_UNTESTED, "needs a kernel made for it", false },
     { "ld|st", "param::func|unified", RND_UNTESTED,
-      "parameters of functions stand in the programs with calls, without these words", false },
+      "the programs with calls have function parameters, without these modifiers", false },
     { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER },
     { "ld|st|atom|red|ldu", "v8", NEWER },
     { "ld|st|ldu|mov|atom|red", "b128", RND_UNSUPPORTED, "registers of 128 bits", false },
@@ -88,7 +89,7 @@ static const struct left_out {
     { "prefetch", "tensormap", RND_UNSUPPORTED, "tensor copies", true },
     { "isspacep", "const", RND_UNSUPPORTED, "constant addresses are global ones", true },
 }, newer = { "", "", NEWER },
-no_test = { "", "", RND_UNSUPPORTED, "ptxas takes it, and no page says what it tests", true };
+no_test = { "", "", RND_UNSUPPORTED, "ptxas accepts it, and no page says what it tests", true };
 
 /* Every integer of type `from` is one of type `to`. */
 static bool cannot_overflow(const char *to, const char *from)
@@ -98,7 +99,7 @@ static bool cannot_overflow(const char *to, const char *from)
     return *to == *from ? width >= source : *to == 's' && width > source;
 }
 
-/* What the table takes and ptxas does not. */
+/* Accepted by the table, but not by ptxas. */
 static bool refused(const struct rnd_form *f)
 {
     const char *op = f->op, *t0 = f->type[0], *t1 = f->type[1];
@@ -134,7 +135,7 @@ static bool refused(const struct rnd_form *f)
     if (!strcmp(op, "prefetch")) return rnd_has(f, "generic");
     if (!strcmp(op, "cvta")) return !strcmp(t0, "u32");        /* addresses have 64 bits */
     if (!strcmp(op, "ld") || !strcmp(op, "st")) {
-        /* only of 256 bits */
+        /* only with 256 bits */
         if (rnd_has(f, "L2::evict_first|L2::evict_last|L2::evict_normal") || (rnd_has(f, "v8") && !strstr(t0, "32")))
             return true;
         const bool strong = rnd_has(f, "volatile|relaxed|acquire|release|mmio");
@@ -165,7 +166,7 @@ uint64_t rnd_key(const char *text)
     return h * 0xbf58476d1ce4e5b9u ^ h >> 32;
 }
 
-/* What needs a newer .target or .version, besides the table's own `features`. */
+/* Requirements of a newer .target or .version, besides the table's own `features`. */
 static const struct { const char *ops, *words; unsigned char sm, version; } needs[] = {
     { "bar", "cta", 70, 78 }, { "cp", "", 80, 75 }, { "cvt", "satfinite", 80, 81 }, { "cvt", "f16x2", 80, 70 },
     { "cvt", "pack", 72, 70 }, { "fence", "sync_restrict::shared::cta|sync_restrict::shared::cluster|acquire|release",
@@ -190,7 +191,7 @@ static void add_needs(struct rnd_form *f)
         if (f->sm < needs[i].sm) f->sm = needs[i].sm;
         if (f->version < needs[i].version) f->version = needs[i].version;
     }
-    /* bf16 to and from anything else than f32 */
+    /* bf16 to and from any type but f32 */
     const bool wide = !rnd_has(f, "f32") || (!strcmp(f->type[1], "bf16") && rnd_has(f, "ftz"));
     if (!strcmp(f->op, "cvt") && rnd_has(f, "bf16") && wide) {
         f->sm = 90;
@@ -207,8 +208,8 @@ static void add(struct rnd_form *f)
     all[count++] = *f;
 }
 
-/* The CPU device executes these of the rows that take anything. The others of its are in flow.c and memory.c, beside
-   what they need. */
+/* The CPU device executes these forms of the rows that accept anything. Its other ones are in flow.c and memory.c,
+   with the code they need. */
 static void add_wild(const char *op)
 {
     static const char *const more[] = { "vabsdiff2.u32.u32.u32", "vabsdiff2.u32.s32.s32", "vabsdiff2.u32.u32.u32.add",
@@ -224,7 +225,7 @@ static void add_wild(const char *op)
     snprintf(f.text, sizeof f.text, "%s.*", op);
     *f.type[0] = 0;
     f.status = RND_UNTESTED;
-    f.why = "the table does not look into it";
+    f.why = "the table does not check it";
     add(&f);
 }
 
@@ -239,7 +240,7 @@ static void add_form(unsigned row, const struct choices *g, const unsigned *at, 
         used += (size_t)snprintf(f.text + used, sizeof f.text - used, ".%.*s", (int)len, g[i].text[at[i]]);
         if (i >= nmods) snprintf(f.type[i - nmods], sizeof f.type[0], "%.*s", (int)len, g[i].text[at[i]]);
     }
-    if (rnd_has(&f, "cta") && *f.op == 'b')       /* ptxas wants it there */
+    if (rnd_has(&f, "cta") && *f.op == 'b')       /* ptxas expects it there */
         snprintf(f.text, sizeof f.text, "%s.cta.sync%s", f.op, rnd_has(&f, "aligned") ? ".aligned" : "");
     if (used >= sizeof f.text) {
         fprintf(stderr, "forms.c: no room for %s\n", f.text);
@@ -255,7 +256,7 @@ static void add_form(unsigned row, const struct choices *g, const unsigned *at, 
     if (!refused(&f)) add(&f);
 }
 
-/* All choices of the groups from i on; of a row with hints those in which at most `more` further modifiers differ from
+/* All choices of the groups from i on; of a row with hints, those in which at most `more` further modifiers differ from
    their first choice. */
 static void multiply(unsigned row, const struct choices *g, unsigned *at, unsigned nmods, unsigned n, unsigned i,
                      unsigned more)
@@ -266,7 +267,7 @@ static void multiply(unsigned row, const struct choices *g, unsigned *at, unsign
     }
     for (unsigned k = 0; k < g[i].n && (k == 0 || more || i >= nmods || !strncmp(g[i].text[k], "nc", 2)); k++) {
         at[i] = k;
-        const bool free = !k || i >= nmods || !strncmp(g[i].text[k], "nc", 2);   /* .nc means nothing without .global */
+        const bool free = !k || i >= nmods || !strncmp(g[i].text[k], "nc", 2);   /* .nc has no effect without .global */
         multiply(row, g, at, nmods, n, i + 1, free ? more : more - 1);
     }
 }

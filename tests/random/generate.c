@@ -1,9 +1,9 @@
-/* generate.c - the straight-line programs: each instruction's operands, by the letters of the table,
-   and where its results go.
+/* generate.c - the straight-line programs: each instruction's operands, by the letters of the table, and the slots of
+   its results.
 
-   A form's name decides in which programs it stands (COPIES of them), so that a new row of the table changes only
-   those. Programs are of four groups: what .target sm_70 has, sm_80, sm_90, and the approximate functions. Nothing
-   approximate is ever an operand of anything. */
+   A form's name decides which programs contain it (COPIES of them), so that a new row of the table changes only those.
+   There are four groups of programs: for .target sm_70, sm_80, sm_90, and the approximate functions. An approximate
+   result is never an operand. */
 #include "emit.h"
 #include <stdarg.h>
 
@@ -70,7 +70,7 @@ static struct value *new_value(struct emit *e, unsigned size)
     snprintf(v->name, sizeof v->name, "%%%c%u", letter[c], e->nregs[c]++);
     v->size = size && size < 2 ? 2 : size;
     v->kind = RND_INT;
-    v->from = (struct rnd_source){ 'n', 0 };      /* not yet good for an operand */
+    v->from = (struct rnd_source){ 'n', 0 };      /* not usable as an operand yet */
     return v;
 }
 
@@ -132,8 +132,8 @@ const char *emit_source(struct emit *e, enum rnd_kind kind, unsigned size, bool 
     if (how < 2 && constants && kind != RND_F16 && kind != RND_BF16 && kind != RND_F16X2 && kind != RND_BF16X2 &&
         kind != RND_ANGLE)
         return constant(e, kind, size);
-    /* Of this kind; of another only what was loaded: ptxas (13.0) takes a result of cvt to f16 or f32 that stands as an
-       integer operand for the number itself. */
+    /* Of this kind; of another kind only loaded values: ptxas (13.0) treats a result of cvt to f16 or f32 that is used
+       as an integer operand as the number itself. */
     for (int tries = 0; how < 12 && tries < 12; tries++) {
         if (!e->nvalues) break;
         const struct value *v = &e->pool[emit_below(e, e->nvalues)];
@@ -201,7 +201,7 @@ void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, co
 
 /* Registers: %i2 %i4 %i8 and %o2 %o4 %o8 are the thread's element 0 of the input and the output by element size; %mask:
    the lanes of its warp. With memory: %ag %as %al %ac, the thread's cell in global, shared, local and constant memory,
-   %gs and %gl, generic addresses of it, %ai a cell of the input, %line a cache line that nobody reads. */
+   %gs and %gl, their generic addresses, %ai a cell of the input, %line a cache line that no thread reads. */
 void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory)
 {
     emit(e, ".version %u.%u\n.target sm_%u\n.address_size 64\n", version / 10, version % 10, sm);
@@ -231,7 +231,7 @@ void emit_entry(struct emit *e, bool memory)
         emit(e, "\tmad.wide.u32 %%i%u, %%gid, %u, %%i2;\n"
              "\tmad.wide.u32 %%o%u, %%gid, %u, %%o2;", size, size, size, size);
     }
-    /* lanes of the warp that are threads of the block: all, or in the last warp the first few */
+    /* lanes of the warp that are threads of the block: all, or the first few in the last warp */
     emit(e, "\tand.b32 %%n, %%t, 0xffffffe0;\n\tsub.u32 %%n, %u, %%n;\n\tmin.u32 %%n, %%n, 32;\n"
          "\tsub.u32 %%n, 32, %%n;\n\tmov.b32 %%mask, 0xffffffff;\n"
         "\tshr.u32 %%mask, %%mask, %%n;", p->block);
@@ -248,14 +248,14 @@ void emit_entry(struct emit *e, bool memory)
     emit(e, "\tld.param.u64 %%ai, [in];\n\tcvta.to.global.u64 %%ai, %%ai;\n\tmad.wide.u32 %%ai, %%gid, 32, %%ai;");
     emit(e, "\tadd.u64 %%ai, %%ai, %u;", p->input[cells].offset);
     if (e->policy) emit(e, "\tcreatepolicy.fractional.L2::evict_last.b64 %%pol, 1.0;");
-    p->out_bytes += 128 + CELL * p->threads;      /* a cache line that nobody reads, then the cells */
+    p->out_bytes += 128 + CELL * p->threads;      /* a cache line that no thread reads, then the cells */
 }
 
 void emit_end(struct emit *e) { emit(e, "\tret;\n}"); }
 
 /* ---- one instruction by its operand letters */
 
-/* What must not be an operand of others. */
+/* Excludes a register as an operand. */
 static void forget(struct emit *e, const char *reg)
 {
     for (unsigned i = 0; i < e->nvalues; i++) if (!strcmp(e->pool[i].name, reg)) e->pool[i].from.kind = 'n';
@@ -286,7 +286,7 @@ static bool among(const char *op, const char *list)
     return false;
 }
 
-/* One result, or a pair: of packed halves always, of one half never. */
+/* One result, or a pair: always of packed halves, never of one half. */
 static int results_of(struct emit *e, const struct rnd_form *f, char letter)
 {
     if (letter != 't' && letter != 'o' && letter != 'O') return 1;
@@ -295,11 +295,11 @@ static int results_of(struct emit *e, const struct rnd_form *f, char letter)
     return setp && rnd_has(f, "f16|bf16") ? 1 : 1 + (int)emit_below(e, 2);
 }
 
-/* One instruction. What ptxas computes at compile time is no business of ours, and it does not always do as the GPU: so
-   no instruction has the same register twice, two constants, or a constant as its only or, of reals, its first source;
-   and results of set are no operands. Of a guarded set, testp, abs or neg ptxas (13.0) executes parts unguarded, or
-   others than when it is not guarded. Of two NaNs it depends on ptxas which is the second, whose payload a double
-   keeps: so only one source may be a NaN. */
+/* One instruction. These programs do not test what ptxas computes at compile time, which may differ from the GPU's
+   result: so no instruction has the same register twice, two constants, or a constant as its only or, for reals, first
+   source; and results of set are not operands. For a guarded set, testp, abs or neg, ptxas (13.0) executes parts
+   unguarded, or other instructions than without the guard. With two NaNs, ptxas decides which one is the second, whose
+   payload a double keeps: so only one source may be a NaN. */
 static void by_letters(struct emit *e, const struct rnd_form *f)
 {
     char text[400] = "", operand[100];
@@ -310,7 +310,7 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
     const bool sync = among(f->op, "shfl vote match redux elect bar barrier"), shfl = !strcmp(f->op, "shfl"),
         bar = among(f->op, "bar barrier") && !rnd_has(f, "warp");
     const char *t0 = f->type[0][0] ? f->type[0] : "b32", *t1 = f->type[1];
-    /* ptxas wants registers of the size; no constants */
+    /* ptxas requires registers of the exact size; no constants */
     const bool exact = rnd_has(f, "bf16"), halves = rnd_has(f, "u16x2|s16x2");
     const bool one_nan = !strcmp(f->type[0], "f64") && among(f->op, "add sub mul fma mad div min max");
     const unsigned nan_at = emit_below(e, (unsigned)strlen(f->args) - 1);
@@ -356,7 +356,7 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
                     r.size = 0;
                     r.kind = RND_INT;
                 }
-                /* what a guarded instruction may leave as it was is something */
+                /* the value that a guarded instruction may leave unchanged is defined */
                 snprintf(r.reg, sizeof r.reg, "%s", guard ? r.size ? emit_input(e, r.kind, r.size) : emit_new(e, 0)
                          : emit_new(e, r.size));
                 if (guard && !r.size) emit(e, "\tsetp.ne.u32 %s, 0, 0;", r.reg);
@@ -417,9 +417,9 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
     }
 }
 
-/* ---- instructions that the letters do not tell */
+/* ---- instructions that the letters do not describe */
 
-/* The carry flag is made and read by neighbours. */
+/* Adjacent instructions write and read the carry flag. */
 static void carry(struct emit *e, const struct rnd_form *f)
 {
     char text[400] = "", s[3][40], low[12], out[12], flag[12] = "";
@@ -527,7 +527,7 @@ static void emit_form(struct emit *e, const struct rnd_form *f)
     } else if (!emit_memory(e, f)) by_letters(e, f);
 }
 
-/* ---- which forms stand where */
+/* ---- which programs contain a form */
 
 static struct stand { unsigned program; uint64_t order; const struct rnd_form *form; } *stands;
 static size_t nstands;
@@ -546,7 +546,7 @@ static void place(void)
     stands = calloc(n * COPIES, sizeof *stands);
     if (!stands) abort();
     for (size_t i = 0; i < n; i++) {
-        if (f[i].why || among(f[i].op, "bra brx call ret exit")) continue;    /* those are flow.c's */
+        if (f[i].why || among(f[i].op, "bra brx call ret exit")) continue;    /* flow.c generates those */
         const bool approx = rnd_has(&f[i], "approx|full");
         const unsigned g = approx ? 3 : f[i].sm > 80 || f[i].version > groups[1].version ? 2 : f[i].sm > 70 ||
             f[i].version > 70;
@@ -587,7 +587,7 @@ void rnd_generate(struct rnd_program *p, unsigned number)
     bool memory = false;
     for (size_t i = first; i < end; i++) {
         const struct rnd_form *f = stands[i].form;
-        /* what a lane that is not there gives is undefined */
+        /* the value from an inactive lane is undefined */
         if (!strcmp(f->op, "shfl")) p->block = (p->block + 31) / 32 * 32;
         memory |= strpbrk(f->args, "mg") != NULL || !strcmp(f->op, "mbarrier");
     }

@@ -1,6 +1,6 @@
-/* list.c - the committed list FORMS: what is known of each instruction form of the CPU device's table. A line is
+/* list.c - the committed list FORMS: the status of each instruction form of the CPU device's table. A line is
 
-       STATUS op.types: modifiers modifiers ...   # reason
+     STATUS op.types: modifiers modifiers ...   # reason
 
    where each word is one form, "-" the one without modifiers: "PASS add.f32: - rn rn.ftz" is add.f32, add.rn.f32,
    add.rn.ftz.f32. */
@@ -45,7 +45,7 @@ void rnd_list_write(FILE *to)
     free(done);
 }
 
-/* ---- and back */
+/* ---- reading the list */
 
 struct entry { uint64_t key; enum rnd_status status; bool met; };
 static struct entry *entries;
@@ -67,8 +67,7 @@ static void add(const char *key, const char *mods, enum rnd_status status)
     entries[nentries++] = (struct entry){ rnd_key(text), status, false };
 }
 
-/* Compares the list with what each form's status is now; prints what is not true and returns
-   how many forms that are. */
+/* Compares the list with each form's current status; prints the differences and returns their number. */
 unsigned rnd_list_check(const char *path)
 {
     static char line[1 << 16];
@@ -77,7 +76,7 @@ unsigned rnd_list_check(const char *path)
     const struct rnd_form *f = rnd_forms(&n);
     FILE *in = fopen(path, "r");
     if (!in) {
-        printf("%s cannot be read\n", path);
+        printf("cannot read %s\n", path);
         return 1;
     }
     while (fgets(line, sizeof line, in)) {

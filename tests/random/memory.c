@@ -1,14 +1,14 @@
-/* memory.c - loads, stores, atomics and addresses of the straight-line programs. Each thread has a cell of its own in
-   each space: it is filled from the input, the instruction under test works on it, and what it then holds goes to the
-   output as well. */
+/* memory.c - loads, stores, atomics and addresses of the straight-line programs. Each thread has a separate cell in
+   each space: it is filled from the input, the instruction under test accesses it, and its final value also goes to the
+   output. */
 #include "emit.h"
 
-/* an address as text; the space of plain loads and stores that see the same bytes */
+/* an address as text; the space of plain loads and stores that access the same bytes */
 struct place { char at[40]; const char *space; };
 
 static bool is(const struct rnd_form *f, const char *op) { return !strcmp(f->op, op); }
 
-/* Where the instruction works, `align` bytes aligned. */
+/* The address that the instruction accesses, aligned to `align` bytes. */
 static struct place place_of(struct emit *e, const struct rnd_form *f, unsigned align)
 {
     struct place p = { "", "global" };
@@ -126,7 +126,7 @@ static void atomic(struct emit *e, const struct rnd_form *f)
     show(e, f, text, &p, size);
 }
 
-/* An address is checked by what stands there. */
+/* An address is checked by loading from it. */
 static void address(struct emit *e, const struct rnd_form *f)
 {
     const bool to = rnd_has(f, "to");
@@ -171,7 +171,7 @@ static void copy_async(struct emit *e, const struct rnd_form *f)
     fill(e, &cell, 16, RND_INT, 8);
     const unsigned how = emit_below(e, 4);
     if (how == 0) snprintf(more, sizeof more, ", %u", emit_below(e, size + 1));
-    else if (how == 1) {                          /* bytes to copy, the rest becomes zero */
+    else if (how == 1) {                          /* bytes to copy; the rest becomes zero */
         const char *r = emit_input(e, RND_INT, 4);
         emit(e, "\trem.u32 %s, %s, %u;", r, r, size + 1);
         snprintf(more, sizeof more, ", %s", r);
@@ -182,7 +182,7 @@ static void copy_async(struct emit *e, const struct rnd_form *f)
     show(e, f, text, &cell, 16);
 }
 
-/* An mbarrier of the thread's own, through its life: what stands in `f` is one of the steps. */
+/* A separate mbarrier for each thread, from init to inval: `f` is one of the steps. */
 static void mbarrier(struct emit *e, const struct rnd_form *f)
 {
     const bool copy = is(f, "cp"), generic = !rnd_has(f, "shared|shared::cta|shared::cluster"),
@@ -225,7 +225,7 @@ bool emit_memory(struct emit *e, const struct rnd_form *f)
     else if (is(f, "cvta") || is(f, "isspacep")) address(e, f);
     else if (is(f, "mbarrier") || (is(f, "cp") && rnd_has(f, "mbarrier"))) mbarrier(e, f);
     else if (is(f, "cp")) copy_async(e, f);
-    /* hints: prefetch, applypriority, discard; the memory behind discard is nobody's */
+    /* hints: prefetch, applypriority, discard; no thread uses the memory of discard */
     else if (strpbrk(f->args, "m")) {
         char text[120];
         const bool local = rnd_has(f, "local"), tensor = rnd_has(f, "tensormap");

@@ -1,16 +1,16 @@
-/* random.c - the program: runs the random programs on whatever device there is and compares.
+/* random.c - the program: runs the random programs on the available device and compares.
 
-   random                        all: compares with HASHES and APPROX, and what it learns of each form with FORMS. What
-                                 `make check` runs
+   random                        all: compares with HASHES and APPROX, and the status of each form with FORMS.
+                                 `make check` runs this
    random text N                 prints program N
    random hash FIRST END         a line for HASHES of each program
    random approx                 lines for APPROX
    random forms                  lines for FORMS, by HASHES and APPROX
-   random dump HASHES FIRST END  what each slot holds that is not as HASHES says, for `diff` on another device; and
-                                 lines for HASHES behind '#'
+   random dump HASHES FIRST END  the contents of each slot that differs from HASHES, for `diff` on another device; and
+                                 lines for HASHES after '#'
    random diff DUMP HASHES [N]   runs those programs here, and prints the instruction, its operands and both results of
-                                 up to N threads each. HASHES: of the device that dumped; so a difference is marked that
-                                 only follows from one of an operand */
+                                 up to N threads each. HASHES: of the device that dumped; marks a difference that only
+                                 follows from one in an operand */
 #include "random.h"
 
 static struct rnd_program program;
@@ -99,7 +99,7 @@ static int diff(const char *path, const char *hashes, unsigned most)
     unsigned now = ~0u;
     bool differs[RND_MAX_SLOTS];
     if (!f) {
-        printf("%s cannot be read\n", path);
+        printf("cannot read %s\n", path);
         return 1;
     }
     if (!rnd_read_hashes(hashes)) return 1;
@@ -151,10 +151,10 @@ static double single(uint64_t v)
     return (double)f;
 }
 
-/* Whether two results of an approximate function may both be called right. The CPU device computes them to nearest; a
-   GPU errs by up to two units in the last place, but for what the PTX ISA bounds otherwise: sin and cos 2^-20.5
+/* Whether two results of an approximate function may both count as right. The CPU device computes them to nearest; a
+   GPU errs by up to two units in the last place, except where the PTX ISA has another bound: sin and cos 2^-20.5
    (absolute, within pi), lg2 2^-22 (absolute near 1, else relative), tanh 2^-11 (relative). rcp and rsqrt
-   .approx.ftz.f64 have 20 bits. What is no number, or infinite, must be the same. */
+   .approx.ftz.f64 have 20 bits. NaNs and infinities must be the same. */
 static bool near(const struct rnd_form *f, const char *type, uint64_t a, uint64_t b)
 {
     if (!strcmp(type, "f16x2") || !strcmp(type, "bf16x2")) {
@@ -224,19 +224,19 @@ static void check_program(unsigned n, FILE *approximate, struct tally *t)
         }
         if (s->check == RND_APPROX || good || !differs[k] || rnd_follows(&program, differs, k)) continue;
         mark(s->form, RND_FAIL);
-        if (t->shown++ < 20) printf("program %u slot %u: %s: not what the H200 has\n", n, k, s->text);
+        if (t->shown++ < 20) printf("program %u slot %u: %s: differs from the H200's result\n", n, k, s->text);
     }
     if (good) t->passed++; else t->failed++;
 }
 
-/* What the list calls UNSUPPORTED is refused, for that and no other reason. */
+/* A form that the list calls UNSUPPORTED must be refused, for that reason and no other. */
 static bool is_refused(const struct rnd_form *f)
 {
     char log[2000];
     rnd_generate_alone(&program, f);
     if (rnd_refuses(program.text, program.length, log, sizeof log) &&
         strstr(log, "is not supported by this CPU device")) return true;
-    printf("%s: the CPU device %s\n", f->text, *log ? log : "takes it");
+    printf("%s: the CPU device %s\n", f->text, *log ? log : "accepts it");
     return false;
 }
 
@@ -251,7 +251,7 @@ static int check(bool write)
     t.uses = calloc(n, sizeof *t.uses);
     if (!t.uses) abort();
     if (capability < 0 || (capability > 0 && capability != 90)) {
-        printf("skipped: random: the results are those of an H200\nsuite random: 0 passed, 0 failed, 1 skipped\n");
+        printf("skipped: random: the expected results are an H200's\nsuite random: 0 passed, 0 failed, 1 skipped\n");
         return 0;
     }
     if (!approximate || !rnd_read_hashes("tests/random/HASHES")) t.failed++;
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "approx")) code = approx();
     else if (!strcmp(what, "dump") && argc > 2) code = dump(argv[2], n[0], n[1]);
     else if (!strcmp(what, "diff") && argc > 3) code = diff(argv[2], argv[3], argc > 4 ? n[2] : 4);
-    else fprintf(stderr, "tests/random/random.c tells the modes\n");
+    else fprintf(stderr, "tests/random/random.c describes the modes\n");
     rnd_close();
     return code;
 }

@@ -1,11 +1,11 @@
-/* random.h - random PTX programs: what the files of this folder share. README.md says what they are for.
+/* random.h - random PTX programs: shared by the files of this folder. README.md says what they are for.
 
-   forms.c     the instruction forms, from the CPU device's own table
-   values.c    random numbers and operand values
-   generate.c  program number -> PTX text, input, and what each slot of the output holds; memory.c, flow.c: parts of it
-   list.c      the committed list of forms
-   device.c    runs a program
-   random.c    compares, reports, and the program's modes */
+    forms.c     the instruction forms, from the CPU device's own table
+    values.c    random numbers and operand values
+    generate.c  program number -> PTX text, input, and the contents of each output slot; memory.c, flow.c: parts of it
+    list.c      the committed list of forms
+    device.c    runs a program
+    random.c    compares, reports, and the program's modes */
 #ifndef RANDOM_H
 #define RANDOM_H
 
@@ -25,18 +25,18 @@ enum rnd_status { RND_PASS, RND_FAIL, RND_UNSUPPORTED /* the CPU device refuses 
 
 struct rnd_form {
     char text[96];                                /* "add.rn.ftz.f32" */
-    char op[24], type[3][8];                      /* "" where there is no further type */
+    char op[24], type[3][8];                      /* "" if there is no further type */
     const char *args;                             /* operand letters of forms.h */
-    unsigned sm, version;                         /* what it needs: 80, 70 (for 7.0) */
-    uint64_t key;                                 /* hash of the text: decides in which programs it stands */
-    enum rnd_status status;                       /* RND_PASS until something else is known */
-    const char *why;                              /* no program has it, or NULL */
-    bool alone;                                   /* and yet one can be made */
+    unsigned sm, version;                         /* requirements: 80, 70 (for 7.0) */
+    uint64_t key;                                 /* hash of the text: decides which programs contain it */
+    enum rnd_status status;                       /* RND_PASS until another status is known */
+    const char *why;                              /* why no program has it, or NULL */
+    bool alone;                                   /* a program of this form alone is possible */
 };
 struct rnd_form *rnd_forms(size_t *n);            /* all, in the table's order */
-const struct rnd_form *rnd_form_named(const char *text);         /* NULL: there is none */
+const struct rnd_form *rnd_form_named(const char *text);         /* NULL: no such form */
 uint64_t rnd_key(const char *text);
-/* one of its modifiers or types is among these: "f16|bf16" */
+/* whether one of its modifiers or types is among these: "f16|bf16" */
 bool rnd_has(const struct rnd_form *f, const char *words);
 
 /* ---- values.c */
@@ -56,10 +56,12 @@ enum { RND_MAX_SLOTS = 128, RND_MAX_INPUTS = 256, RND_MAX_SOURCES = 6 };
 enum rnd_check { RND_EXACT, RND_APPROX };
 
 struct rnd_source { char kind; unsigned index; };  /* 'i' input, 's' slot; 0: none (a constant, which the text shows) */
-struct rnd_slot {                            /* one array of the output: what one instruction gave each thread */
+struct rnd_slot {                            /* one array of the output: the results
+                                                of one instruction in all threads */
     char text[200];                          /* the instruction */
-    const struct rnd_form *form;             /* NULL: of a statement that is no single instruction */
-    unsigned size, offset;                   /* bytes a thread; of the array in the output. Size 0: nothing is stored */
+    const struct rnd_form *form;             /* NULL: of a statement that is not a single instruction */
+    unsigned size, offset;                   /* bytes per thread; offset of the array in
+                                                the output. Size 0: nothing is stored */
     enum rnd_check check;
     unsigned nsources;
     struct rnd_source source[RND_MAX_SOURCES];
@@ -76,7 +78,7 @@ struct rnd_program {
 };
 
 enum { RND_PROGRAMS = 2000, RND_STRAIGHT = 1500, RND_BRANCHES = 250 /* and the rest: barriers */ };
-/* p: zeroed, or generated before: its memory is used again */
+/* p: zeroed, or generated before: its memory is reused */
 void rnd_generate(struct rnd_program *p, unsigned number);
 void rnd_generate_alone(struct rnd_program *p, const struct rnd_form *f);     /* a program of this one form */
 void rnd_fill(const struct rnd_program *p, void *in);         /* the input, in_bytes */
@@ -93,14 +95,14 @@ bool rnd_follows(const struct rnd_program *p, const bool differs[RND_MAX_SLOTS],
 
 const char *rnd_status_name(enum rnd_status s);
 void rnd_list_write(FILE *to);
-unsigned rnd_list_check(const char *path);        /* how many forms are not as it says */
+unsigned rnd_list_check(const char *path);        /* the number of forms that differ */
 
 /* ---- device.c */
 
-bool rnd_run(const struct rnd_program *p, const void *input, void *output); /* output: out_bytes; false after saying
-                                                                               why */
-bool rnd_refuses(const char *text, size_t length, char *log, size_t size); /* whether the device does not take it; and
-                                                                              why */
+bool rnd_run(const struct rnd_program *p, const void *input, void *output); /* output: out_bytes; false:
+                                                                               the reason was printed */
+bool rnd_refuses(const char *text, size_t length, char *log, size_t size); /* whether the device refuses
+                                                                              it; and the reason */
 int rnd_capability(void);                         /* of the device: 90; 0 for the CPU device, -1 for none */
 void rnd_close(void);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the random programs on the device that tests/device.sh chose and compares with what an H200 gave; README.md
-# beside this says how.
+# Runs the random programs on the device that tests/device.sh chose and compares with an H200's results; README.md in
+# this folder explains how.
 cd "$(dirname "$0")/../.." || exit 1
 exec "${BUILD:-build}/random" "$@"

@@ -1,5 +1,5 @@
-/* values.c - random numbers and operand values: a third edge values of the type, a third small or near an edge, a third
-   random bits. */
+/* values.c - random numbers and operand values: one third edge values of the type, one third small or near an edge, one
+   third random bits. */
 #include "random.h"
 
 uint64_t rnd_next(uint64_t *state)                /* splitmix64 */
@@ -12,8 +12,8 @@ uint64_t rnd_next(uint64_t *state)                /* splitmix64 */
 
 unsigned rnd_below(uint64_t *state, unsigned n) { return (unsigned)((rnd_next(state) >> 32) * n >> 32); }
 
-/* 1.m * 2^(e - bias) with few mantissa bits or all of them, exponent near the middle so that sums
-   and products stay finite */
+/* 1.m * 2^(e - bias) with few or all mantissa bits, and an exponent near the middle so that sums and products stay
+   finite */
 static uint64_t plain_float(uint64_t *s, unsigned ebits, unsigned mbits)
 {
     const uint64_t bias = (1u << (ebits - 1)) - 1, range = ebits > 5 ? 24 : 8;
@@ -29,8 +29,8 @@ static uint64_t float_value(uint64_t *s, unsigned ebits, unsigned mbits)
     const uint64_t ones = ((uint64_t)1 << ebits) - 1, one = ((uint64_t)1 << (ebits - 1)) - 1,
                    most = ((uint64_t)1 << mbits) - 1,
         sign = (rnd_next(s) & 1) << (ebits + mbits), quiet = (uint64_t)1 << (mbits - 1);
-    /* where the narrower formats end: their largest and smallest exponents, and all mantissa bits
-       that they have or lack */
+    /* limits of the narrower formats: their largest and smallest exponents, and all mantissa bits that they have or
+       lack */
     static const short limits[] = { -150, -149, -127, -126, 127, 128, -25, -24, -15, -14, 15, 16, -134, -133 };
     uint64_t e;
     switch (rnd_below(s, 25)) {
@@ -45,7 +45,7 @@ static uint64_t float_value(uint64_t *s, unsigned ebits, unsigned mbits)
     case 8: return sign | (uint64_t)1 << mbits | (rnd_next(s) & 3);            /* smallest normal */
     case 9: return sign | ((ones << mbits) - 1 - (rnd_next(s) & 3));           /* largest */
     case 10: return sign | ((one << mbits) + (rnd_next(s) & 3) - 2);           /* about 1 */
-    /* where integers end */
+    /* limits of integers */
     case 11: e = one + mbits + rnd_below(s, 3) - 1; return sign | e << mbits | (rnd_next(s) & most);
     /* n and n + 1/2 */
     case 12: e = one + rnd_below(s, mbits + 2) - 1; return sign | e << mbits | quiet << rnd_below(s, 2) >> 1;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Compiles and runs the programs that the documentation shows: README.md's ```c and ```cpp blocks that have a main(),
-# and the header's own >>start. Each in an empty directory with gpuexec.h and the PTX of kernels/ beside it, as a reader
-# would have it. C programs are compiled as C++ as well. A line with a comment `/* prints: TEXT */` or `// prints: TEXT`
-# says what must come out.
+# Compiles and runs the programs in the documentation: README.md's ```c and ```cpp blocks that have a main(), and the
+# header's own >>start. Each runs in an empty directory with gpuexec.h and the PTX of kernels/, as for a reader. C
+# programs are also compiled as C++. A line with a comment `/* prints: TEXT */` or `// prints: TEXT` states what must be
+# printed.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-readme-XXXXXX") || exit 1
@@ -14,7 +14,7 @@ ok()   { passed=$((passed + 1)); [ -z "${TEST_VERBOSE:-}" ] || echo "  ok: $1"; 
 bad()  { failed=$((failed + 1)); echo "failed: $1"; sed 's/^/    /' "$2" | head -n 20; }
 skip() { skipped=$((skipped + 1)); echo "  skipped: $1"; }
 
-# Blocks into $out/LINE.c and $out/LINE.cpp, named by the line where they begin; those without main() go again.
+# Blocks into $out/LINE.c and $out/LINE.cpp, named by the line where they begin; those without main() are removed.
 awk -v out="$out" '
     /^```(c|cpp|c\+\+)$/ { file = sprintf("%s/README-line-%d.%s", out, NR, $0 == "```c" ? "c" : "cpp"); next }
     /^```/               { if (file) close(file); file = ""; next }
@@ -55,7 +55,7 @@ for source in "$out"/*.c "$out"/*.cpp; do
     fi
 done
 
-# The first program with the one change that the README names must print the error that it shows below.
+# The first program, with the one change that the README names, must print the error shown below it.
 first=$out/README-line-$(ls "$out" | sed -n 's/^README-line-\([0-9]*\)[.]c$/\1/p' | sort -n | head -n 1).c
 sed -n 's/^Change `\(.*\)` to `\(.*\)`, and the program says.*/\1\n\2/p' README.md >"$out/change"
 awk '/^Change `/ { on = 1 } on && /^```/ { if (inside) exit; inside = 1; next } inside' README.md >"$out/wanted"
@@ -73,7 +73,7 @@ else
     ok "the sample error"
 fi
 
-# A reader finds at least the first program, and the header's.
+# At least the first program and the header's must be found.
 [ -f "$out/header-start.c" ] && ls "$out"/README-line-*.c >/dev/null 2>&1 && ok "programs found" ||
     { echo "no program found in README.md or in the header's >>start" >"$out/log"; bad "programs found" "$out/log"; }
 echo "suite readme: $passed passed, $failed failed, $skipped skipped"

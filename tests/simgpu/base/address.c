@@ -1,8 +1,8 @@
-/* address.c - the strict way from a device address to bytes, one lane
-   at a time; it finds every fault. access.h has the fast way. */
+/* address.c - the slow, exact way from a device address to bytes, one lane at a time; it finds every fault.
+   access.h has the fast way. */
 #include "code.h"
 
-/* The last ranges that this worker met: blocks are short-lived, and a table lookup takes a lock. */
+/* The ranges this worker used most recently: blocks are short-lived, and a table lookup takes a lock. */
 static __thread struct { struct sim_device *viewer; struct sim_range range; } recent[8];
 static __thread unsigned recent_next;
 
@@ -36,7 +36,7 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
             (unsigned long long)a, size, what);
         return NULL;
     }
-    if (space == SIM_GENERIC || a >> 48) {                     /* a parameter or local address may be generic already */
+    if (space == SIM_GENERIC || a >> 48) {                     /* a parameter or local address may already be generic */
         switch (a >> 48) {
         case 0: space = SIM_GLOBAL; break;
         case SIM_WINDOW_SHARED >> 48: space = SIM_SHARED; break;

@@ -1,13 +1,13 @@
-/* base.h - the map of base/: what all layers of the CPU device
-   share. README.md beside the folders is the design; read it first.
+/* base.h - the map of base/: what all layers of the CPU device share.
+   README.md, one folder up, describes the design; read it first.
 
-     >>settings  what the environment says          settings.c
-     >>memory    devices, addresses and bytes       memory.c
-     >>grid      a kernel that runs, its faults     fault.c, address.c, heap.c
+     >>settings  settings from the environment          settings.c
+     >>memory    devices, addresses and bytes           memory.c
+     >>grid      a running kernel and its faults        fault.c, address.c, heap.c
 
-   Headers beside this one, for those who need them:
+   Other headers in this folder, for the files that need them:
 
-     code.h      decoded code, blocks and warps: lower/ makes them, execute/ changes them, run/ drives them
+     code.h      decoded code, blocks and warps: lower/ creates code, run/ drives blocks, execute/ changes warps
      lanes.h     macros that define a lane operation; floats.h: bits, rounding and 16-bit formats
      cudadefs.h  CUDA's own constants and structures */
 #ifndef SIM_BASE_H
@@ -27,19 +27,19 @@
 #define SIM_EXPORT __attribute__((visibility("default")))
 
 /* ------------------------------------------------------------------------------------------------------------------
-   >>settings  How the whole device works. */
+   >>settings  Settings of the whole device. */
 
 struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
     int driver_version, threads;
     bool trace, verbose, count;
     enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
-    uint64_t timeout_ns;                          /* of a kernel; 0: none */
-    uint64_t schedule;                            /* seed of the adversary; 0: none */
-    uint64_t lazy_ns;                             /* how long streams hold work back that
-                                                     nobody waits for; 0: not at all */
+    uint64_t timeout_ns;                          /* of a kernel; 0: no limit */
+    uint64_t schedule;                            /* seed of the adversary; 0: no adversary */
+    uint64_t lazy_ns;                             /* how long streams hold back work that
+                                                     no thread waits for; 0: not at all */
 };
 extern struct sim_settings sim_settings;
-void sim_settings_read(void);                     /* before all others, once */
+void sim_settings_read(void);                     /* called once, before any other function */
 
 /* ------------------------------------------------------------------------------------------------------------------
    >>memory  The address spaces, the devices, and one table of ranges for device allocations and pinned or registered
@@ -48,23 +48,23 @@ void sim_settings_read(void);                     /* before all others, once */
 enum sim_space { SIM_GENERIC, SIM_REG, SIM_GLOBAL, SIM_CONST, SIM_SHARED, SIM_LOCAL, SIM_PARAM };
 
 /* Windows of the generic address space, above every host address.
-   Offset 0 of a window is never valid as NULL would be. */
+   Offset 0 of a window is never valid, as with NULL. */
 #define SIM_WINDOW_SHARED 0x0001000000000000ull
 #define SIM_WINDOW_LOCAL  0x0002000000000000ull
 #define SIM_WINDOW_PARAM  0x0003000000000000ull
-#define SIM_PARAM_BASE    0x210ull                /* where a kernel's parameters begin in their
-                                                     window: sm_90's place in the constant bank */
+#define SIM_PARAM_BASE    0x210ull                /* where a kernel's parameters begin in
+                                                     their window: as in sm_90's constant bank */
 #define SIM_WINDOW_CODE   0x0004000000000000ull   /* a function's address is this + 16 * (1 + function id) */
 
-struct sim_context;                               /* driver/driver.h: here only a name for who owns what */
+struct sim_context;                               /* driver/driver.h; base/ uses it only to name an owner */
 
 #define SIM_MAX_DEVICES 8
 
 struct sim_device {
     int ordinal;
-    uint64_t memory;                              /* bytes in all */
+    uint64_t memory;                              /* total bytes */
     struct sim_heap *heap;
-    struct sim_context *primary;                  /* made once, active or not */
+    struct sim_context *primary;                  /* created once, active or not */
     unsigned primary_count, primary_flags;
     unsigned peers;               /* __atomic */  /* bit i: kernels here may access device i's memory */
     uint64_t pool_handle;                         /* of the default memory pool */
@@ -83,7 +83,7 @@ enum {                                            /* the invented multiprocessor
 
 enum sim_mem_kind {
     SIM_MEM_DEVICE,
-    SIM_MEM_MODULE,                               /* a module's globals: cuMemFree refuses */
+    SIM_MEM_MODULE,                               /* a module's globals: cuMemFree refuses them */
     SIM_MEM_PINNED, SIM_MEM_REGISTERED, SIM_MEM_POOL
 };
 
@@ -91,24 +91,24 @@ struct sim_range {                                /* a copy of an entry of the t
     uint64_t lo, hi;                              /* device addresses [lo, hi) */
     ptrdiff_t delta;                              /* host address of byte a is (char *)a + delta */
     enum sim_mem_kind kind;
-    struct sim_device *device;                    /* owner; NULL for host memory */
-    struct sim_context *context;                  /* that allocated it */
-    uint64_t generation;                          /* of the table when the copy was made */
+    struct sim_device *device;                    /* owner; NULL: host memory */
+    struct sim_context *context;                  /* the context that allocated it */
+    uint64_t generation;                          /* of the table, when the copy was made */
     unsigned flags;
-    uint64_t id;                  /* as the host memory was made; unique number of the allocation */
+    uint64_t id;                  /* flags: of the host allocation; id: unique number of the allocation */
 };
 
-extern uint64_t sim_mem_generation; /* __atomic */      /* changes whenever a range goes or peer access changes: a
-                                                           remembered range is good while equal */
+extern uint64_t sim_mem_generation; /* __atomic */      /* changes when a range is removed or peer access
+                                                           changes: a remembered range is valid while it is equal */
 
-/* Finds the live range that holds all of [address, address + bytes) and that `viewer` may access (its own, a peer's
-   that is enabled, host memory). NULL viewer: any. Safe from any thread; takes a read lock. */
+/* Finds the live range that contains all of [address, address + bytes) and that `viewer` may access (its own, a peer's
+   with access enabled, host memory). NULL viewer: any range. Safe from any thread; takes a read lock. */
 bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out);
 
-/* The rest of this section is for the driver and the engine. Two locks, both inside memory.c: one guards the table; the
-   other, "use", is held (shared) by whoever touches bytes through a sim_range: a worker for a quantum, a copy for a
-   slice. Memory loses its access rights only under the exclusive "use" lock, so a quantum never sees bytes vanish, only
-   a changed generation. */
+/* The rest of this section is for the driver and the engine. memory.c has two locks: one guards the table; the other,
+   "use", is held shared while bytes are accessed through a sim_range: by a worker for a quantum, by a copy for a slice.
+   Memory loses its access rights only under the exclusive "use" lock. So a quantum never loses bytes it uses; it only
+   finds a changed generation. */
 struct sim_heap;                                  /* a device's address window and its
                                                      live ranges; private to memory.c */
 
@@ -116,39 +116,39 @@ bool sim_mem_start(struct sim_device *device, uint64_t bytes);   /* reserves the
 int  sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
                    uint64_t *address);            /* 0 or 2; poisoned */
 int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
-                                                  /* 0, 2; when it overlaps registered memory 712, pinned memory 1 */
-void *sim_mem_pages(uint64_t bytes);              /* zeroed pages for SIM_MEM_PINNED, freed
-                                                     by sim_mem_remove; NULL: none */
-void sim_mem_drop_pages(void *pages, uint64_t bytes);            /* ... or by this, when they
-                                                                    never came into the table */
-bool sim_mem_remove(uint64_t address);            /* the range that begins at address goes;
+                                                  /* 0 or 2; 712 if it overlaps registered memory, 1 if pinned */
+void *sim_mem_pages(uint64_t bytes);              /* zeroed pages for SIM_MEM_PINNED;
+                                                     sim_mem_remove frees them; NULL: no memory */
+void sim_mem_drop_pages(void *pages, uint64_t bytes);            /* ... or this does, if they
+                                                                    were never added to the table */
+bool sim_mem_remove(uint64_t address);            /* removes the range that begins at address;
                                                      frees its bytes unless registered */
 void sim_mem_remove_context(struct sim_context *context);        /* all of its ranges, except SIM_MEM_POOL */
-bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);     /* a free is queued, of what *out tells; false:
-                                                     no such range, or queued already */
+bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);     /* marks the range as having a queued
+                                                                           free and copies it to *out; false:
+                                                                           no such range, or already marked */
 void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);
 void sim_mem_reset_pool_high(struct sim_device *device);
 void sim_mem_usage(struct sim_device *device, uint64_t *used, uint64_t *pool, uint64_t *pool_high);
-bool sim_mem_in_window(uint64_t address);         /* of any device, live or not: such an
-                                                     address can never be host memory */
+bool sim_mem_in_window(uint64_t address);         /* of any device, live or not: such an address is never host memory */
 
 /* ------------------------------------------------------------------------------------------------------------------
-   >>grid  A kernel that runs, as all of its blocks see it, and what stops it. */
+   >>grid  A running kernel as all of its blocks see it, and the faults that stop it. */
 
 struct sim_block;
 struct sim_warp;
 struct sim_insn;
-struct sim_code;                                  /* all four: code.h */
+struct sim_code;                                  /* all four are in code.h */
 struct sim_op;                                    /* run/run.h */
 
-struct sim_code_info {                            /* what the driver wants to know */
+struct sim_code_info {                            /* the properties that the driver queries */
     uint32_t static_shared;                       /* bytes */
-    uint32_t shared_align;                        /* of the dynamic part */
+    uint32_t shared_align;                        /* alignment of the dynamic part */
     uint32_t local_bytes;                         /* per thread, deepest non-recursive call chain */
     uint32_t const_bytes, param_bytes;
     uint32_t num_regs;                            /* invented: 32-bit registers, at most 255 */
-    bool uses_dynamic_shared, uses_heap;          /* heap: it calls malloc or free */
+    bool uses_dynamic_shared, uses_heap;          /* heap: calls malloc or free */
 };
 
 enum sim_fault {                                  /* CUresult values of a stopped kernel */
@@ -159,7 +159,7 @@ enum sim_fault {                                  /* CUresult values of a stoppe
 
 struct sim_grid {
     const struct sim_code *code;
-    struct sim_device *device;                    /* whose memory it sees */
+    struct sim_device *device;                    /* the device whose memory it sees */
     const char *kernel_name;
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared;
@@ -167,41 +167,40 @@ struct sim_grid {
     bool cooperative;
     uint64_t workspace;                           /* device address of the grid barrier's workspace
                                                      (%envreg2:%envreg1), 0 if not cooperative */
-    uint64_t heap;                                /* device address of its context's heap
-                                                     for malloc, 0 if it does not use it */
+    uint64_t heap;                                /* device address of its context's heap for malloc, 0 if unused */
     uint64_t id;                                  /* %gridid */
     uint64_t started_ns;
     /* progress, guarded by the engine's mutex */
     uint64_t nblocks, next_block, resident, done, max_resident;
-    struct sim_block *used;                       /* blocks that are done, for others to begin in: the last one first,
-                                                     which is in the cache */
+    struct sim_block *used;                       /* finished blocks whose memory new blocks reuse;
+                                                     the last one first, since it is in the cache */
     struct sim_op *op;
     struct sim_grid *next;
-    /* the first fault; code is set atomically and stops the other blocks at their next quantum */
+    /* the first fault; the code is set atomically and stops the other blocks at their next quantum */
     int fault;        /* __atomic */
     char fault_text[400];                         /* "illegal address 0x10 (4-byte store) at line 12 of kernel one,
                                                      block (0,0,0) thread (3,0,0)" */
 };
 
-/* fault.c. `lane` names the thread; the text says what happened, where is added */
+/* fault.c. `lane` names the thread; the text says what happened, and the function appends where */
 void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 void sim_grid_fault(struct sim_grid *grid, int fault, const char *format, ...) __attribute__((format(printf, 3, 4)));
-                                                  /* keeps the first */
-void sim_block_deadlock(struct sim_block *block);     /* nothing in it can run */
+                                                  /* keeps the first fault */
+void sim_block_deadlock(struct sim_block *block);     /* nothing in the block can run */
 void sim_block_timeout(struct sim_block *block, double seconds, uint64_t begun);
-                                                  /* the grid's fault: who is where in this block, when of the grid's
-                                                     blocks so many had begun */
+                                                  /* the grid's fault: where the threads of this block
+                                                     are, and how many of the grid's blocks had begun */
 
-/* address.c: the host address of `size` bytes at `a` in `space`
-   as lane `lane` sees it, or NULL with the fault raised */
+/* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it; NULL: it raised the fault */
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
     const char *what);
 bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out); /* of global memory */
 bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
 
-/* heap.c: memory of malloc in a kernel, 0 if there is none; false: no block of the heap begins there */
-void sim_heap_start(void *memory, uint64_t bytes);       /* makes an empty heap there */
+/* heap.c: malloc and free of kernels. take returns 0 if there is no memory; give returns false if no block of the heap
+   begins at the address. */
+void sim_heap_start(void *memory, uint64_t bytes);       /* creates an empty heap there */
 uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t bytes);
 bool sim_heap_give(const struct sim_grid *grid, uint64_t address);
 

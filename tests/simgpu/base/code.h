@@ -1,14 +1,14 @@
-/* code.h - decoded instructions, and the blocks and warps that they work
-   on: lower/ makes the former, run/ the latter, execute/ changes these.
+/* code.h - decoded instructions, and the blocks and warps that they work on:
+   lower/ creates the instructions, run/ the blocks and warps, execute/ changes them.
 
    A register is an array of 32 lanes in the warp's register file: 4 bytes a lane for types up to 32 bits (narrower
    values zero-extended), 8 for 64-bit types, one uint32_t mask for a predicate. An operand is `offset * 2 + k`: k = 0
-   the register file, k = 1 the code's constants (immediates spread over 32 lanes). Handlers trust that a slot has the
-   width of their type: decode.c puts a narrowing or widening move where PTX lets the widths differ.
+   selects the register file, k = 1 the code's constants (immediates, repeated in 32 lanes). Handlers assume that a slot
+   has the width of their type: where PTX allows different widths, decode.c inserts a narrowing or widening move.
 
-   A handler executes one instruction for the lanes of `m`, never 0. It writes no other
-   lane. w->ip already points behind it. A handler that moves lanes away (branch, barrier,
-   fault) writes their w->pc and clears w->stop to have the group chosen again. */
+   A handler executes one instruction for the lanes of `m`, which is never 0. It writes no other lane. w->ip already
+   points to the next instruction. A handler that moves lanes elsewhere (branch, barrier, fault) writes their w->pc and
+   clears w->stop, so that the group is chosen again. */
 #ifndef SIM_CODE_H
 #define SIM_CODE_H
 
@@ -30,17 +30,18 @@ typedef void sim_handler(struct sim_warp *w, const struct sim_insn *i, uint32_t 
 
 struct sim_insn {
     sim_handler *run;
-    uint32_t guard, guard_xor;                    /* predicate's offset in the register file
-                                                     (0: always true), ~0 to negate it */
-    uint32_t d, a, b, c, e;                       /* operands; e: second destination, membermask ... by instruction */
-    uint32_t flags;                               /* SIM_I_* and what a handler likes */
+    uint32_t guard, guard_xor;                    /* offset of the predicate in the register
+                                                     file (0: always true), ~0 to negate it */
+    uint32_t d, a, b, c, e;                       /* operands; e: second destination, membermask
+                                                     ..., depending on the instruction */
+    uint32_t flags;                               /* SIM_I_*, and the handler's own bits */
     int64_t imm;                                  /* memory offset, branch target, table index ... */
     uint32_t line;
     uint16_t func;                                /* index in code->funcs */
-    uint8_t slot, width;                          /* memory: the block's remembered range;
-                                                     elements of a vector access */
-    uint8_t counts;                               /* instructions of the text that it stands
-                                                     for, 0 when it only helps another */
+    uint8_t slot, width;                          /* memory: the block's remembered
+                                                     range; elements of a vector access */
+    uint8_t counts;                               /* the number of PTX instructions it
+                                                     represents, 0 if it only helps another one */
 };
 
 enum {                                            /* insn.flags */
@@ -51,21 +52,21 @@ enum {                                            /* insn.flags */
     SIM_I_NAN = 256, SIM_I_XORSIGN = 512,
     SIM_I_BASE64 = 1024,                          /* memory: the base register has 64 bits */
     SIM_I_STRONG = 2048,                          /* memory: volatile, relaxed, acquire, release */
-    SIM_I_COUNT = 4096,                           /* barrier: c holds the thread count */
+    SIM_I_COUNT = 4096,                           /* barrier: c has the thread count */
     SIM_I_SINK = 8192,                            /* no destination */
-    SIM_I_SEEN = 16384,                           /* an access that other threads may see: where schedule.c stops warps.
-                                                     Of ld, st, atom, red: user has the space, 8 if it may write,
-                                                     16 * the bytes in all */
-    SIM_I_WEAK = 32768,                           /* a store that may be seen later */
-    SIM_I_ORDERS = 65536,                         /* a barrier, a fence, a release: the
-                                                     lanes' stores are seen by then */
-    SIM_I_USER = 17                               /* shift for a handler's own number */
+    SIM_I_SEEN = 16384,                           /* an access that other threads may observe: where schedule.c
+                                                     stops warps. For ld, st, atom, red: the user bits are the
+                                                     space, 8 if it may write, 16 * the total bytes */
+    SIM_I_WEAK = 32768,                           /* a store that other threads may observe later */
+    SIM_I_ORDERS = 65536,                         /* a barrier, fence or release: the lanes'
+                                                     earlier stores are visible by then */
+    SIM_I_USER = 17                               /* shift of the bits that belong to the handler */
 };
 
 /* user bits of an mbarrier instruction */
 enum { MB_INIT, MB_INVAL, MB_ARRIVE, MB_DROP, MB_EXPECT, MB_COMPLETE, MB_ARRIVE_EXPECT };
 
-/* special registers that never change for a thread: filled in when a warp starts */
+/* special registers that never change for a thread; filled in when a warp starts */
 enum sim_const_sreg {
     SIM_S_TID_X, SIM_S_TID_Y, SIM_S_TID_Z, SIM_S_NTID_X, SIM_S_NTID_Y, SIM_S_NTID_Z, SIM_S_CTAID_X, SIM_S_CTAID_Y,
     SIM_S_CTAID_Z, SIM_S_NCTAID_X, SIM_S_NCTAID_Y, SIM_S_NCTAID_Z, SIM_S_LANEID, SIM_S_LANEMASK_EQ, SIM_S_LANEMASK_LE,
@@ -77,22 +78,23 @@ struct sim_code_func {                            /* one function of the code */
     struct sim_func *func;
     uint32_t first;                               /* its first instruction */
     uint32_t frame;                               /* bytes of an activation: variables, then parameters, then results */
-    uint32_t params_at, rets_at;                  /* where those two begin in it */
-    uint32_t preds_at, npreds, r32_at, n32, r64_at, n64; /* its registers in the register file,
-                                                            for a recursive call to save */
+    uint32_t params_at, rets_at;                  /* where parameters and results begin in the frame */
+    uint32_t preds_at, npreds, r32_at, n32, r64_at, n64; /* its registers in the register
+                                                            file, which a recursive call saves */
 };
 
 /* reg 0: bytes of the frame; 4, 8: an operand with lanes of that size */
 struct sim_pass { uint32_t from, to, size; uint8_t reg; };
 struct sim_callsite {                             /* what a call instruction's imm points to */
     struct sim_code_func *callee;                 /* NULL: through a register, or a system function */
-    bool recursive;                               /* may come back to the caller: save its registers */
+    bool recursive;                               /* may call the caller again: save its registers */
     unsigned nargs, nrets;
-    /* args: from the caller's frame to the callee's parameters; rets: from its results back */
+    /* args: from the caller's frame to the callee's parameters; rets: from the callee's results to the caller's
+       frame */
     struct sim_pass *args, *rets;
-    uint32_t frame;                               /* of the caller: the callee's begins behind it */
-    uint32_t args_end, rets_end;                  /* bytes of both as the call has them: a
-                                                     prototype's may be more than the callee's */
+    uint32_t frame;                               /* of the caller: the callee's begins after it */
+    uint32_t args_end, rets_end;                  /* bytes of both as the call declares them:
+                                                     a prototype may have more than the callee */
 };
 
 struct sim_code {
@@ -101,10 +103,9 @@ struct sim_code {
     uint32_t ninsns;
     unsigned char *consts;
     uint32_t nconsts;      /* bytes; 64-byte aligned */
-    uint32_t regs_bytes, vars_at, vars_end;       /* of a warp's register file; in it, the
+    uint32_t regs_bytes, vars_at, vars_end;       /* of a warp's register file; the part with the
                                                      functions' registers, which begin as zeros */
-    uint32_t fp;                                  /* offset of the hidden 32-bit register
-                                                     that holds each lane's frame */
+    uint32_t fp;                                  /* offset of the hidden 32-bit register that has each lane's frame */
     uint32_t sreg[SIM_S_COUNT];                   /* offset of each special register, 0: unused */
     struct sim_code_func *funcs;
     unsigned nfuncs;
@@ -118,26 +119,26 @@ struct sim_code {
 };
 
 #define SIM_SHARED_BASE 1024u                     /* first shared and local address: not 0; a
-                                                     GPU too keeps 1 KiB of shared memory */
+                                                     GPU also reserves 1 KiB of shared memory */
 #define SIM_LOCAL_BASE 64u
 #define SIM_LOCAL_MAX (512u << 10)                /* stack of one thread */
 #define SIM_SLOTS 16
-#define SIM_BARS 17                               /* 16 of the block, one for its cluster of one */
+#define SIM_BARS 17                               /* 16 of the block, one for its one-block cluster */
 #define SIM_TRUE 0u                               /* offset of the predicate that is always true */
 
 struct sim_warp {
     unsigned char *base[2];                       /* register file, constants */
     const struct sim_insn *ip, *stop;             /* next instruction; the group runs while ip < stop */
-    uint32_t group;                               /* lanes that run now, 0 once they were moved */
+    uint32_t group;                               /* lanes that run now, 0 once they have been moved */
     uint32_t alive, parked, barred;               /* not exited; waiting at a .sync
                                                      operation; waiting at a block barrier */
-    uint32_t yielded, spun;                       /* had their slice while diverged; and only spun in it */
+    uint32_t yielded, spun;                       /* lanes that had their slice while diverged; and only spun in it */
     uint32_t cc;                                  /* carry flag of each lane */
     uint32_t spins, loops;                        /* backward branches: in a row without progress; while diverged */
-    /* since the last backward branch: an access that changed nothing, one that did */
+    /* since the last backward branch: an access that changed nothing; one that changed something */
     bool spin, progress;
-    bool diverged, sleeps;                        /* other lanes run elsewhere; the slice ended in spins or a sleep */
-    uint32_t index;                               /* in the block */
+    bool diverged, sleeps;                        /* other lanes are elsewhere; the slice ended in a spin or a sleep */
+    uint32_t index;                               /* its number in the block */
     uint32_t pc[32];                              /* of lanes outside the group */
     uint32_t bar_wait[SIM_BARS], bar_arrived[SIM_BARS];
     struct sim_block *block;
@@ -159,17 +160,17 @@ struct sim_block {
     uint32_t ctaid[3];
     unsigned threads, nwarps, turn;
     unsigned live;                                /* threads that have not exited */
-    bool faulted, worked;                         /* worked: in this quantum a loop did something else than spin */
+    bool faulted, worked;                         /* worked: in this quantum a loop did more than spin */
     unsigned char *shared;
     uint32_t shared_bytes;
-    struct sim_range ranges[SIM_SLOTS];           /* of global memory, one for each few memory instructions */
+    struct sim_range ranges[SIM_SLOTS];           /* remembered ranges of global memory, each
+                                                     shared by a few memory instructions */
     struct sim_bar bars[SIM_BARS];
     uint64_t random;                              /* schedule.c: state of its generator ... */
     struct sim_delayed *delayed;
-    unsigned ndelayed; /* ... stores that only their threads see yet ... */
+    unsigned ndelayed; /* ... stores that only their own threads see yet ... */
     uint32_t nap;
-    uint64_t round;                 /* ... and quanta to sleep through, unless
-                                                     meanwhile nothing else gets on */
+    uint64_t round;                 /* ... and quanta to sleep through, unless nothing else progresses */
     unsigned char *memory;                        /* register files, shared memory */
     struct sim_warp warps[];
 };
@@ -179,7 +180,7 @@ static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t o
     return w->base[op & 1] + (op >> 1);
 }
 #define SIM_AT(T, op) ((T *)(void *)sim_operand_at(w, op))
-#define SIM_IS_CONST(op) ((op) & 1)               /* and so the same in all lanes */
+#define SIM_IS_CONST(op) ((op) & 1)               /* and therefore the same in all lanes */
 static inline void sim_write_pred(struct sim_warp *w, uint32_t operand, uint32_t lanes, uint32_t value)
 {
     u32 *p = SIM_AT(u32, operand);
@@ -201,7 +202,7 @@ static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t p
     if (lanes == ~0u) for (int l = 0; l < 32; l++) w->pc[l] = pc;
     else for (int l = 0; l < 32; l++) w->pc[l] = lanes & sim_lane_bit[l] ? pc : w->pc[l];
 }
-/* all of the group have their pc in w->pc */
+/* each lane of the group has its pc in w->pc */
 static inline void sim_warp_moved(struct sim_warp *w) {
     w->group = 0;
     w->stop = NULL;

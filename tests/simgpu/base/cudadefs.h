@@ -1,12 +1,11 @@
-/* cudadefs.h - the part of the CUDA driver's binary interface that this library
-   speaks: values and layouts, from their documentation, under their public names.
-   Handles are void pointers, CUdeviceptr and CUdevice are what they are in C. */
+/* cudadefs.h - the part of the CUDA driver's binary interface that this library implements: documented values and
+   layouts, under their public names. Handles are void pointers; CUdeviceptr and CUdevice are as in C. */
 #ifndef SIM_CUDADEFS_H
 #define SIM_CUDADEFS_H
 #include <stddef.h>
 #include <stdint.h>
 
-/* Name, value, text of cuGetErrorString. */
+/* Name, value, and the text that cuGetErrorString returns. */
 #define SIM_ERRORS(X) \
     X(SUCCESS, 0, "no error") \
     X(ERROR_INVALID_VALUE, 1, "invalid argument") \

@@ -1,5 +1,5 @@
-/* fault.c - what stopped a kernel, and where: the first fault of a grid, in words. Whoever executes a part of a kernel
-   may meet one, so nothing here calls another file. */
+/* fault.c - the text of a grid's first fault: what stopped the kernel, and where. Any code that executes part of a
+   kernel may raise one, so this file calls no other. */
 #include "code.h"
 #include <stdarg.h>
 
@@ -43,7 +43,7 @@ void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fa
     sim_warp_moved(w);
 }
 
-/* Who is where, a few groups of lanes at the same instruction. */
+/* Where the threads are: a few groups of lanes, each at the same instruction. */
 static const char *whereabouts(const struct sim_block *b, char *text, size_t size)
 {
     int n = 0, groups = 0;
@@ -80,12 +80,12 @@ void sim_block_deadlock(struct sim_block *b)
 void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun)
 {
     const struct sim_grid *g = b->grid;
-    char text[200], unborn[80] = "";
+    char text[200], rest[80] = "";
     if (begun < g->nblocks)
-        snprintf(unborn, sizeof unborn, ", %llu of its %llu blocks not begun", (unsigned long long)(g->nblocks - begun),
+        snprintf(rest, sizeof rest, ", %llu of its %llu blocks not started", (unsigned long long)(g->nblocks - begun),
                  (unsigned long long)g->nblocks);
     sim_grid_fault(b->grid, SIM_F_TIMEOUT,
-                   "kernel %.40s still ran after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
-                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, unborn, b->ctaid[0], b->ctaid[1],
+                   "kernel %.40s was still running after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
+                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, rest, b->ctaid[0], b->ctaid[1],
                    b->ctaid[2], whereabouts(b, text, sizeof text));
 }

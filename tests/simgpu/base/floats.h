@@ -1,4 +1,4 @@
-/* floats.h - what float.c, half.c, cvt.c and compare.c share: bits, flushing, canonical NaNs, 16-bit formats. */
+/* floats.h - shared by float.c, half.c, cvt.c and compare.c: bits, flushing, canonical NaNs, 16-bit formats. */
 #ifndef SIM_FLOATS_H
 #define SIM_FLOATS_H
 
@@ -30,12 +30,12 @@ static inline f64 double_of(u64 x) {
     return r;
 }
 
-/* .ftz: subnormals become zeros of their sign */
+/* .ftz: a subnormal becomes a zero of the same sign */
 static inline u32 flush_bits(u32 x) { return (x & 0x7f800000u) == 0 ? x & 0x80000000u : x; }
 static inline f32 flush(f32 x) { return float_of(flush_bits(bits32(x))); }
 
-/* single precision has one NaN; double precision keeps the payload of
-   an operand: the second if that is one, then the third, the first */
+/* Single precision has one NaN. Double precision keeps the payload of
+   a NaN operand: the second if it is a NaN, then the third, then the first. */
 #define NAN32 0x7fffffffu
 #define NAN64 0xfff8000000000000ull
 #define QUIET64 0x0008000000000000ull
@@ -51,7 +51,7 @@ static inline u64 canon64(f64 r, f64 x, f64 y, f64 z)
 
 static const int sim_fe_round[4] = { FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD };
 
-/* -- 16-bit formats. f16: 5 exponent bits, 10 of mantissa; bf16: 8 and 7. Their one NaN is 0x7fff. */
+/* -- 16-bit formats. f16: 5 exponent bits, 10 mantissa bits; bf16: 8 and 7. Each has one NaN, 0x7fff. */
 
 static inline f32 half_value(u32 h)
 {
@@ -76,7 +76,7 @@ static inline u32 bhalf_of(f32 v)
     return (f & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (f + 0x7fff + (f >> 16 & 1)) >> 16;
 }
 
-/* any rounding, from a double that holds the exact value or one
+/* any rounding mode, from a double that is exact or
    rounded to odd; mantissa bits and smallest exponent of the format */
 static inline u32 narrow(f64 v, int mode, int mbits, int emin, int emax)
 {
@@ -111,8 +111,8 @@ static inline u32 narrow(f64 v, int mode, int mbits, int emin, int emax)
 static inline u32 half_round(f64 v, int mode) { return narrow(v, mode, 10, -14, 15); }
 static inline u32 bhalf_round(f64 v, int mode) { return narrow(v, mode, 7, -126, 127); }
 
-/* a*b+c for operands whose product is exact in double: the sum
-   rounded to odd, so that rounding it once more is exact */
+/* a*b+c for operands whose product is exact in double: the sum is
+   rounded to odd, so that a second rounding gives the exact result */
 static inline f64 fma_odd(f64 a, f64 b, f64 c)
 {
     f64 p = a * b, s = p + c;

@@ -1,15 +1,15 @@
-/* heap.c - malloc and free of kernels: a heap per context, as large as CU_LIMIT_MALLOC_HEAP_SIZE says when its first
-   kernel that uses it is launched.
+/* heap.c - malloc and free of kernels: one heap per context, of the size that CU_LIMIT_MALLOC_HEAP_SIZE has when the
+   first kernel that uses it is launched.
 
-   The heap is one range of device memory that describes itself: first a rover, then blocks without gaps, each behind 16
-   bytes of header. A search begins at the rover, takes the first block that is large enough, and joins free neighbours
-   on its way. What one launch allocates, a later one may use and free. One lock for all heaps: kernels that allocate
-   much are slow on a GPU, too. What stands in the heap is the kernels' to overwrite, at any moment: each number is read
-   once and believed only if it leads to a place in the heap. */
+   The heap is one range of device memory that describes itself: first a rover, then blocks without gaps, each after a
+   16-byte header. A search begins at the rover, takes the first block that is large enough, and joins free neighbours
+   on its way. A later launch may use and free what an earlier one allocated. One lock guards all heaps: kernels that
+   allocate often are slow on a GPU, too. Kernels can overwrite the heap's headers at any time, so each number is read
+   once and used only if it leads to a place inside the heap. */
 #include "base.h"
 
-struct block { uint64_t size, state; };           /* size: with this header, a multiple of 16 */
-struct heap { uint64_t rover, unused; };          /* from the heap's first byte; the rover is at a block */
+struct block { uint64_t size, state; };           /* size: includes this header; a multiple of 16 */
+struct heap { uint64_t rover, unused; };          /* from the heap's first byte; the rover is the offset of a block */
 enum { UNIT = 16 };
 #define FREE  0x73696d2066726565ull
 #define TAKEN 0x73696d2074616b65ull
@@ -18,7 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct block *block_at(struct heap *h, uint64_t at) { return (struct block *)(void *)((char *)h + at); }
 
-/* The heap of a grid and its bytes; NULL: there is none. */
+/* The heap of a grid and its size in bytes; NULL: it has none. */
 static struct heap *heap_of(const struct sim_grid *grid, uint64_t *bytes)
 {
     struct sim_range r;

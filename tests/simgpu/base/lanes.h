@@ -1,10 +1,9 @@
-/* lanes.h - macros that define a handler from the expression for
-   one lane. Included by the files that hold lane operations.
+/* lanes.h - macros that define a handler from the expression for one lane. Files with lane operations include it.
 
-   A file of lane operations is compiled twice, for the baseline instruction set and, by avx2.c, for AVX2 and FMA. So it
-   keeps to static names, and exports only its table, through SIM_ISA. The loops have no branch that depends on the
+   A file of lane operations is compiled twice: for the baseline instruction set and, through avx2.c, for AVX2 and FMA.
+   So its names are static, and it exports only its table, through SIM_ISA. The loops have no branch that depends on the
    lane: results are computed for all 32 lanes and stored under the mask, so that the compiler vectorises them. A
-   destination is one of the sources, or disjoint. */
+   destination is identical to one of the sources, or disjoint from them. */
 #ifndef SIM_LANES_H
 #define SIM_LANES_H
 
@@ -13,7 +12,7 @@
 #pragma GCC optimize("O3")
 #endif
 #define SIM_IVDEP _Pragma("GCC ivdep")
-#define SIM_ROLLED _Pragma("GCC unroll 1")        /* else gcc unrolls it before it could vectorise it */
+#define SIM_ROLLED _Pragma("GCC unroll 1")        /* otherwise gcc unrolls the loop before it can vectorise it */
 #else
 #define SIM_IVDEP
 #define SIM_ROLLED
@@ -57,7 +56,7 @@ __extension__ typedef unsigned __int128 u128;
     else SIM_LANES { const A x = a[l]; const B y = b[l]; const C z = c[l]; d[l] = SIM_ON(m) ? (D)(E) : d[l]; } \
     }
 
-/* the same for expressions that do not vectorise, cost much, or may trap: only the lanes of m */
+/* the same for expressions that do not vectorise, are expensive, or may trap: only the lanes of m */
 #define SIM_S1(NAME, D, A, E) SIM_HANDLER(NAME) { \
     D *d = SIM_AT(D, i->d); \
     const A *a = SIM_AT(A, i->a); \

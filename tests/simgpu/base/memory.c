@@ -1,11 +1,10 @@
-/* memory.c - device address windows and their backing, pinned
-   and registered host memory, and the one table of live ranges.
+/* memory.c - device address windows and their backing, pinned and registered host memory, and the table of live ranges.
 
-   A device's window is reserved without access rights; the backing lies at a constant distance
-   (delta). An allocation has 512-byte alignment, exact bounds in the table, and a gap behind it.
-   Backing memory has access rights in granules of 64 KiB that a live allocation touches. Addresses
-   are not reused before the window has been walked through, so that stale pointers fault. Lock order:
-   nothing is called from here with a lock held; table_lock and use_lock are never held together. */
+   A device's window is reserved without access rights; the backing is at a constant distance (delta). An allocation has
+   512-byte alignment, exact bounds in the table, and a gap after it. Access rights of the backing memory have a
+   granularity of 64 KiB: a granule is accessible while a live allocation touches it. Addresses are not reused until
+   the cursor has passed through the whole window, so that stale pointers fault. Lock order: this file calls no other
+   with a lock held, and never holds table_lock and use_lock together. */
 #include "base.h"
 #include "cudadefs.h"
 #include <sys/mman.h>
@@ -13,33 +12,32 @@
 
 #define GRANULE (64u << 10)
 #define ALIGNMENT 512u
-#define POISON 0xCD                               /* every byte of fresh memory, ... */
-#define POISON_MOST (64u << 20)                   /* ... as far as this; zeros behind
-                                                     (touching more would cost real memory) */
+#define POISON 0xCD                               /* value of every byte of fresh memory, ... */
+#define POISON_MOST (64u << 20)                   /* ... up to this size; zeros after it
+                                                     (touching more would use real memory) */
 #define FIRST_WINDOW 0x200000000000ull            /* only a hint to the system, as is the
-                                                     distance to the next device's */
+                                                     distance to the next device's window */
 #define WINDOW_STRIDE (8ull << 40)
 #define WINDOW_LEAST (16ull << 30)
 
 struct range {
     struct sim_range r;
-    bool fresh;                                   /* being poisoned: nobody finds it yet */
+    bool fresh;                                   /* being poisoned: lookups do not find it yet */
     bool freeing;                                 /* a stream-ordered free is queued */
 };
-#define LEAF 256                                  /* moving half of one takes little; a million ranges
-                                                     need 4000 of them */
-struct leaf {                                     /* neighbours in the order of addresses; never empty */
+#define LEAF 256                                  /* moving half of one is cheap; a million ranges need 4000 of them */
+struct leaf {                                     /* neighbours, ordered by address; never empty */
     unsigned count;
-    uint64_t hi[LEAF];                            /* where each ends */
+    uint64_t hi[LEAF];                            /* the end of each */
     struct range *range[LEAF];
 };
 struct sim_heap {
-    uint64_t base, size;                          /* the window */
+    uint64_t base, size;                          /* of the window */
     ptrdiff_t delta;
     uint64_t cursor;                              /* where the next allocation is tried */
     uint32_t *granules;                           /* live allocations per granule */
-    struct { uint64_t hi; struct leaf *leaf; } *leaves;           /* of the ranges, sorted by address; hi: the end of
-                                                                     its last range */
+    struct { uint64_t hi; struct leaf *leaf; } *leaves;           /* of the ranges, sorted by address;
+                                                                     hi: the end of its last range */
     size_t count, cap;
     uint64_t used, pool, pool_high;
 };
@@ -55,7 +53,8 @@ void sim_mem_unuse(void) { pthread_rwlock_unlock(&use_lock); }
 
 /* ---- the table ---- */
 
-struct spot { size_t leaf; unsigned i; };         /* of a range; behind the last one, leaf is the heap's count */
+struct spot { size_t leaf; unsigned i; };         /* position of a range; after the
+                                                     last one, leaf is the heap's count */
 
 /* The first range whose end is above address. */
 static struct spot position(const struct sim_heap *heap, uint64_t address) {
@@ -75,7 +74,7 @@ static struct spot position(const struct sim_heap *heap, uint64_t address) {
     return spot;
 }
 
-static struct range *range_at(const struct sim_heap *heap, struct spot spot) {       /* NULL: behind the last one */
+static struct range *range_at(const struct sim_heap *heap, struct spot spot) {       /* NULL: after the last one */
     return spot.leaf < heap->count ? heap->leaves[spot.leaf].leaf->range[spot.i] : NULL;
 }
 
@@ -90,7 +89,7 @@ static struct range *lookup(const struct sim_heap *heap, uint64_t address) {
     return range && range->r.lo <= address && !range->fresh ? range : NULL;
 }
 
-/* Makes a leaf there, which the caller fills. False: no memory. */
+/* Inserts a leaf at index; the caller fills it. False: no memory. */
 static bool add_leaf(struct sim_heap *heap, size_t index) {
     if (heap->count == heap->cap) {
         size_t cap = heap->cap ? heap->cap * 2 : 16;
@@ -113,8 +112,8 @@ static void note_end(struct sim_heap *heap, size_t index) {
     heap->leaves[index].hi = leaf->hi[leaf->count - 1];
 }
 
-/* Makes room in the leaf of a spot that is full: behind it for what comes behind all others, else by moving its upper
-   half to a new one. The spot moves along. False: no memory. */
+/* Makes room in a full leaf. A position after all ranges gets a new leaf; otherwise the upper half moves to a new leaf.
+   The spot is updated. False: no memory. */
 static bool split(struct sim_heap *heap, struct spot *spot) {
     if (!add_leaf(heap, spot->leaf + 1)) return false;
     struct leaf *leaf = heap->leaves[spot->leaf].leaf, *more = heap->leaves[spot->leaf + 1].leaf;
@@ -133,7 +132,7 @@ static struct range *insert(struct sim_heap *heap, const struct sim_range *r, bo
     struct spot spot = position(heap, r->lo);
     struct range *range = malloc(sizeof *range);
     bool room = range && (heap->count || add_leaf(heap, 0));
-    if (room && spot.leaf == heap->count)                          /* behind all others */
+    if (room && spot.leaf == heap->count)                          /* after all others */
         spot = (struct spot) { heap->count - 1, heap->leaves[heap->count - 1].leaf->count };
     if (room && heap->leaves[spot.leaf].leaf->count == LEAF) room = split(heap, &spot);
     if (!room) {
@@ -216,7 +215,8 @@ static void *reserve(uint64_t hint, uint64_t size) {
     return p;
 }
 
-/* Much larger than the memory, so that addresses come round late; smaller where address space is short (valgrind). */
+/* The window is much larger than the memory, so that addresses are reused late; smaller where address space is limited
+   (valgrind). */
 bool sim_mem_start(struct sim_device *device, uint64_t bytes) {
     struct sim_heap *heap = &heaps[device->ordinal];
     uint64_t size = (bytes * 4 > WINDOW_LEAST ? bytes * 4 : WINDOW_LEAST) / GRANULE * GRANULE;
@@ -242,7 +242,7 @@ static char *bytes_at(const struct sim_heap *heap, uint64_t address) {
     return (char *)(uintptr_t)address + heap->delta;
 }
 
-/* Gives or takes the access rights of the granules that [lo, hi) touches. Returns false when the system refuses. */
+/* Opens or closes access to the granules that [lo, hi) touches. Returns false if the system refuses. */
 static bool open_granules(struct sim_heap *heap, uint64_t lo, uint64_t hi, bool open) {
     uint64_t first = (lo - heap->base) / GRANULE, last = (hi - 1 - heap->base) / GRANULE, i, run;
     for (i = first; i <= last; i = run) {
@@ -254,7 +254,7 @@ static bool open_granules(struct sim_heap *heap, uint64_t lo, uint64_t hi, bool 
         size_t n = (size_t)(run - i) * GRANULE;
         if (!open) madvise(p, n, MADV_DONTNEED);
         if (mprotect(p, n, open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0) continue;
-        if (!open) continue;                      /* still accessible to us, no longer in the table: harmless */
+        if (!open) continue;                      /* still accessible to us, but no longer in the table: harmless */
         for (uint64_t k = first; k < run; k++) heap->granules[k]--;
         return false;
     }
@@ -263,7 +263,7 @@ static bool open_granules(struct sim_heap *heap, uint64_t lo, uint64_t hi, bool 
 
 /* Finds room at the cursor, or from the start of the window once the cursor has reached its end. */
 static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
-    uint64_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;      /* with the gap behind */
+    uint64_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;      /* with the gap after it */
     if (bytes > heap->size / 2) return 0;
     for (int round = 0; round < 2; round++, heap->cursor = heap->base) {
         uint64_t at = heap->cursor;
@@ -318,8 +318,8 @@ int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum 
     const struct range *next = range_at(&host, position(&host, r.lo));
     int result = CUDA_SUCCESS;
     r.id = next_id++;
-    if (next && next->r.lo < r.hi)                                 /* as measured: what the driver made
-                                                                      itself is no memory to register */
+    if (next && next->r.lo < r.hi)                                 /* as measured: memory that the driver
+                                                                      allocated cannot be registered */
         result = next->r.kind == SIM_MEM_PINNED ? CUDA_ERROR_INVALID_VALUE :
                                                            CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     else if (!insert(&host, &r, false)) result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -334,7 +334,7 @@ void *sim_mem_pages(uint64_t bytes) {
 
 void sim_mem_drop_pages(void *pages, uint64_t bytes) { munmap(pages, bytes); }
 
-/* Waits for every quantum and slice that may still know a range that has left the table. */
+/* Waits for every quantum and slice that may still use a range that has left the table. */
 static void settle(void) {
     pthread_rwlock_wrlock(&use_lock);
     pthread_rwlock_unlock(&use_lock);
@@ -371,12 +371,12 @@ bool sim_mem_remove(uint64_t address) {
     return found;
 }
 
-/* In batches, so that many ranges wait for the running quanta once. */
+/* In batches, so that many ranges share one wait for the running quanta. */
 void sim_mem_remove_context(struct sim_context *context) {
     struct sim_range gone[64];
     for (int i = -1; i < SIM_MAX_DEVICES; i++) {
         struct sim_heap *heap = i < 0 ? &host : &heaps[i];
-        uint64_t done = 0;                        /* below this address */
+        uint64_t done = 0;                        /* ranges below this address are done */
         unsigned n;
         do {
             const struct range *range;

@@ -1,5 +1,5 @@
-/* settings.c - what the environment says of how the whole device works; README.md lists the variables. Those of one
-   file are read there: device.c, entry.c. */
+/* settings.c - settings of the whole device, from the environment; README.md lists the variables. Variables that only
+   one file uses are read there: device.c, entry.c. */
 #include "base.h"
 #include <unistd.h>
 

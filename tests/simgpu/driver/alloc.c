@@ -1,10 +1,10 @@
-/* alloc.c - the entry points that make, free and describe memory. The bytes and the table are memory.c's. */
+/* alloc.c - the entry points that allocate, free and describe memory. The bytes and the table are in memory.c. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 #define PITCH_ALIGNMENT 512
 
-/* Without sim_lock, as poisoning takes time; the context may be destroyed meanwhile. */
+/* Without sim_lock, because poisoning takes time; the context may be destroyed meanwhile. */
 static int device_alloc(CUdeviceptr *out, uint64_t bytes) {
     struct sim_context *c = sim_self.context;
     const void *handle = SIM_HANDLE(c->handle);
@@ -40,15 +40,16 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (ou
     return out ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For memory of a pool a GPU
-   need not, and lazy streams don't. */
+/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For pool memory a GPU need not
+   wait, and lazy streams do not. */
 SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY) {
     struct sim_range r;
     if (!address)
         return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
     if (!sim_mem_mark_freeing(address, &r)) return CUDA_ERROR_INVALID_VALUE;
     int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.device);
-    if (result) return result;                    /* a kernel failed meanwhile: others may still use it */
+    if (result) return result;                    /* a kernel failed meanwhile: other
+                                                     threads may still use the memory */
     pthread_mutex_unlock(&sim_lock);
     sim_mem_remove(address);
     pthread_mutex_lock(&sim_lock);
@@ -73,9 +74,9 @@ SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr 
     return CUDA_SUCCESS;
 }
 
-/* ---- host memory: with unified addressing all of it is portable and mapped, and its
-   device address is its host address. As measured, its flags tell the second unasked,
-   the first only of registered memory, and never that it is read only. ---- */
+/* ---- host memory: with unified addressing all of it is portable and mapped, and its device address is its host
+   address. As measured, its flags always report mapped, report portable only for registered memory, and never report
+   read-only. ---- */
 
 enum { PORTABLE = 1, MAPPED = 2 };
 
@@ -123,13 +124,13 @@ SIM_API(cuMemHostUnregister, (void *p), (p), SIM_HEALTHY) {
     return host_remove(p, SIM_MEM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
-/* Whether all of it may be read, and written unless it is to be read only: by the system's list of mappings, in the
-   order of their addresses. */
+/* Whether all of it is readable, and writable unless read_only: from the system's list of mappings, which is ordered by
+   address. */
 static bool accessible(uint64_t lo, uint64_t hi, bool read_only) {
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[4096], rights[5];
     unsigned long long from, to;
-    if (!maps) return true;                       /* nobody can tell */
+    if (!maps) return true;                       /* cannot check without the list */
     while (lo < hi && fgets(line, sizeof line, maps))
         if (sscanf(line, "%llx-%llx %4s", &from, &to, rights) == 3 && from <= lo && lo < to) {
             if (rights[0] != 'r' || (rights[1] != 'w' && !read_only)) break;
@@ -164,8 +165,8 @@ SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
     return CUDA_SUCCESS;
 }
 
-/* ---- stream-ordered memory: taken at the call, given back when
-   the free's turn comes, nothing is kept in the pool ---- */
+/* ---- stream-ordered memory: allocated at the call, freed when the free is next in stream order; the pool keeps
+   nothing ---- */
 
 static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device, struct sim_stream *s) {
     struct sim_device *d = device ? device : s->context->device;
@@ -221,7 +222,7 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
     return CUDA_SUCCESS;
 }
 
-/* nothing is kept that could be trimmed */
+/* the pool keeps nothing to trim */
 SIM_API(cuMemPoolTrimTo, (void *pool, size_t keep), (pool, keep), SIM_HEALTHY) {
     (void)keep;
     return sim_get(SIM_H_POOL, pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -258,9 +259,10 @@ SIM_API(cuMemPoolGetAttribute, (void *pool, int attribute, void *value), (pool, 
     return CUDA_SUCCESS;
 }
 
-/* ---- what is this pointer ---- */
+/* ---- pointer attributes ---- */
 
-/* r is NULL for memory that is not ours: then every answer is 0, but that it is the host's own, as measured. */
+/* r is NULL for memory that is not ours: then every attribute is 0, except that the memory is the host's, as
+   measured. */
 static int describe(void *out, int attribute, CUdeviceptr address, const struct sim_range *r) {
     bool device = r && r->device;
     switch (attribute) {
@@ -269,7 +271,8 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *(unsigned *)out = !r ? 0 : device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
         break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {                      /* as the current context may access it */
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {                      /* the address by which the
+                                                                        current context may access it */
         struct sim_context *current = sim_context_current();
         *(CUdeviceptr *)out = r && current && sim_context_reaches(current, r) ? address : 0;
         break;
@@ -278,7 +281,7 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
         *(void **)out = !device ? SIM_HANDLE(address) : NULL;
         if (device) return CUDA_ERROR_INVALID_VALUE;
         break;
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:                           /* nobody has given out any */
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:                           /* no token was ever issued */
         if (!device) return CUDA_ERROR_INVALID_VALUE;
         memset(out, 0, 16);
         break;
@@ -308,7 +311,7 @@ SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address), 
         SIM_HEALTHY) {
     struct sim_range r;
     if (!out || !sim_mem_find(NULL, address, 1, &r)) return CUDA_ERROR_INVALID_VALUE;
-    /* only here, as measured */
+    /* only this attribute needs a context, as measured */
     int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need() : CUDA_SUCCESS;
     return result ? result : describe(out, attribute, address, &r);
 }

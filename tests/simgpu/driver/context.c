@@ -1,9 +1,9 @@
-/* context.c - contexts: made ones and each device's primary one, the stack of every host thread, limits, peer access.
+/* context.c - created and primary contexts, the context stack of every host thread, limits, peer access.
 
-   A stack holds handles, not objects, so that a context that was destroyed elsewhere stays current and answers 709. The
-   primary context is one object per device for the whole process, active or not, with one handle, as measured: its
-   handle is dead while it is inactive and lives again after the next retain. The record of another context stays when
-   it is destroyed: who has it current may go on asking for its device and its flags. */
+   A stack holds handles, not objects, so that a context destroyed by another thread stays current and returns 709. The
+   primary context is one object per device for the whole process, active or not, with one handle, as measured: the
+   handle is stale while the context is inactive and valid again after the next retain. The record of any other context
+   remains when it is destroyed: a thread that has it current may still query its device and its flags. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 #include <sched.h>
@@ -11,7 +11,7 @@
 static uint64_t next_id = 1;
 struct sim_link sim_contexts = { &sim_contexts, &sim_contexts };
 
-struct sim_context *sim_context_at(const void *handle) {              /* any that can be used now */
+struct sim_context *sim_context_at(const void *handle) {              /* any that is usable now */
     struct sim_context *c = sim_get(SIM_H_CONTEXT, handle);
     return c && c->active ? c : NULL;
 }
@@ -63,7 +63,7 @@ static void activate(struct sim_context *c, unsigned flags) {
     c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
 }
 
-/* A primary context is made inactive. */
+/* A new primary context is inactive. */
 struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags) {
     struct sim_context *c = calloc(1, sizeof *c);
     if (!c || !(c->handle = sim_handle_new(SIM_H_CONTEXT, c))) {
@@ -85,7 +85,7 @@ bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
     return !r->device || r->device == c->device || (r->context && peer_of(c, r->context));
 }
 
-/* What a kernel of a device may reach is what any of its contexts enabled. */
+/* Kernels of a device may access every peer that any of its contexts enabled. */
 static void update_peers(struct sim_device *device) {
     unsigned peers = 0;
     SIM_EACH(sim_context, c, &sim_contexts)
@@ -96,12 +96,12 @@ static void update_peers(struct sim_device *device) {
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
 
-/* Not usable from the first moment on; its objects go when its work is done. sim_lock is free in between. */
+/* The context is unusable at once; its objects are freed when its work is done. sim_lock is released in between. */
 void sim_context_kill(struct sim_context *c) {
     c->active = false;
     c->dying = true;
     sim_drain_to_end(c);
-    while (c->loading) {                          /* they find out that it is gone */
+    while (c->loading) {                          /* they will find that the context is destroyed */
         pthread_mutex_unlock(&sim_lock);
         sched_yield();
         pthread_mutex_lock(&sim_lock);
@@ -126,7 +126,7 @@ void sim_context_kill(struct sim_context *c) {
 
 /* ---- the stack ---- */
 
-static pthread_key_t stack_key;                   /* frees a thread's stack when it ends */
+static pthread_key_t stack_key;                   /* frees a thread's stack when the thread ends */
 static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
 static void make_stack_key(void) { pthread_key_create(&stack_key, free); }
 
@@ -198,7 +198,7 @@ SIM_API(cuCtxAttach, (void **out, unsigned flags), (out, flags), SIM_CTX) {
 SIM_API(cuCtxDetach, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c = sim_context_at(handle);
     if (!c || c != sim_context_current()) return CUDA_ERROR_INVALID_CONTEXT;
-    if (!c->is_primary && --c->count == 0) destroy(c);           /* a primary one: accepted, as measured */
+    if (!c->is_primary && --c->count == 0) destroy(c);           /* a primary context is accepted, as measured */
     return CUDA_SUCCESS;
 }
 
@@ -231,7 +231,7 @@ SIM_API(cuCtxGetCurrent, (void **out), (out), SIM_INIT) {
     return CUDA_SUCCESS;
 }
 
-/* ---- questions to a context; NULL is the current one ---- */
+/* ---- context queries; NULL is the current context ---- */
 
 static int given_or_current(const void *handle, struct sim_context **out) {
     *out = handle ? sim_context_at(handle) : sim_context_current();
@@ -240,7 +240,7 @@ static int given_or_current(const void *handle, struct sim_context **out) {
                                        CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-/* These two ask of a destroyed one as well. */
+/* These two also accept a destroyed context. */
 static int get_device(CUdevice *out, const struct sim_context *c) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!c) return CUDA_ERROR_INVALID_CONTEXT;
@@ -292,8 +292,8 @@ SIM_API(cuCtxGetApiVersion, (void *handle, unsigned *version), (handle, version)
     return CUDA_SUCCESS;
 }
 
-/* As measured on an H200: the depth of synchronisation on the device went with compute capability 9.0, two can only be
-   asked for. Limit 8 is whether graphics and compute share the context. */
+/* As measured on an H200: the limit of the device's synchronisation depth was removed with compute capability 9.0; two
+   limits are read-only. Limit 8 says whether graphics and compute share the context. */
 enum { LIMIT_SHMEM = CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 1, LIMIT_CIG, LIMIT_CIG_FALLBACK };
 
 static int check_limit(int limit) {
@@ -308,9 +308,9 @@ SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
     return result;
 }
 
-/* Stacks grow as they must, and kernel printf has no fixed buffer: the values are kept, rounded up as on a GPU, and
-   have no other effect. As documented, the buffer's size can no longer be set once a kernel that prints has been
-   launched, nor the heap's. */
+/* Stacks grow on demand, and kernel printf has no fixed buffer: the values are stored, rounded up as on a GPU, and have
+   no other effect. As documented, the size of the printf buffer can no longer be set once a kernel that prints has been
+   launched; the same holds for the heap. */
 SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
     static const uint64_t least[] = { 0, 512 << 10, 4 << 20, 0, 32, 0, 0 };
     int result = check_limit(limit);
@@ -354,7 +354,7 @@ SIM_API(cuCtxGetSharedMemConfig, (unsigned *config), (config), SIM_CTX) {
 SIM_API(cuCtxSetSharedMemConfig, (unsigned config), (config), SIM_CTX) {
     return set_config(&sim_self.context->shared_config, config, 2);
 }
-/* there is none, so none persists */
+/* there are no persisting lines */
 SIM_API(cuCtxResetPersistingL2Cache, (void), (), SIM_CTX) { return CUDA_SUCCESS; }
 
 /* ---- peer access ---- */
@@ -389,7 +389,7 @@ SIM_API(cuDevicePrimaryCtxRetain, (void **out, CUdevice ordinal), (out, ordinal)
     struct sim_device *device = device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    while (device->primary->dying) {              /* another thread is taking it down */
+    while (device->primary->dying) {              /* another thread is destroying it */
         pthread_mutex_unlock(&sim_lock);
         sched_yield();
         pthread_mutex_lock(&sim_lock);

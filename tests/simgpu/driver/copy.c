@@ -1,23 +1,23 @@
-/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address is a device's, or
-   that of pinned or registered host memory, or else pageable host memory, whatever the name of the call says; a call
-   may insist that a side is known to the device.
+/* copy.c - copies and fills of memory, and single words that streams wait for or write. An address is a device address,
+   an address of pinned or registered host memory, or else pageable host memory, whatever the name of the call says; a
+   call may require that the device knows an address.
 
-   Synchronous ones are operations on the default stream that the calling thread carries out itself. Asynchronous ones
-   are queued; from pageable memory the source is taken at the call, and into pageable memory the call waits, as
-   documented for a GPU; so does one from host to host memory. A range that is only partly page-locked is refused, as
-   measured.
+   Synchronous calls are operations on the default stream that the calling thread executes itself. Asynchronous calls
+   are queued; a copy from pageable memory reads its source at the call, and a copy into pageable memory waits, as
+   documented for a GPU; a copy from host to host memory waits, too. A range that is only partly page-locked is refused,
+   as measured.
 
-   With lazy streams, synchronous ones return as soon as a GPU's driver may ("API synchronization behavior" in its
-   documentation): a copy from pageable memory when its source was read, after the stream's work; copies within the
-   device and fills of it at once. */
+   With lazy streams, synchronous calls return as early as a GPU's driver may ("API synchronization behavior" in its
+   documentation): a copy from pageable memory when its source has been read, after the stream's work; copies and fills
+   within the device at once. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 struct side {
     struct sim_end end;
-    struct sim_range range;                       /* of what is in the table */
+    struct sim_range range;                       /* if it is in the table */
     bool pageable, host;
-    struct sim_device *device;                    /* whose memory it is; NULL: the host's */
+    struct sim_device *device;                    /* the owner of the memory; NULL: the host */
 };
 struct block { size_t width, height; };
 
@@ -101,7 +101,7 @@ SIM_API_STREAM(cuMemcpyDtoDAsync_v2, _ptsz, (CUdeviceptr to, CUdeviceptr from, s
     return copy_1d(to, from, n, stream, TO_KNOWN | FROM_KNOWN | ASYNC);
 }
 
-/* The addresses say whose memory it is; the contexts are only checked, and may be NULL, as measured. */
+/* The addresses determine the owner of the memory; the contexts are only checked, and may be NULL, as measured. */
 static bool context_bad(const void *handle) { return handle && !sim_context_at(handle); }
 
 SIM_API_STREAM(cuMemcpyPeer, _ptds, (CUdeviceptr to, void *to_context, CUdeviceptr from, void *from_context, size_t n),
@@ -210,7 +210,7 @@ static bool wait_value(const struct sim_op *op, void *at) {
     case CU_STREAM_WAIT_VALUE_EQ: return now == v;
     case CU_STREAM_WAIT_VALUE_AND: return (now & v) != 0;
     case CU_STREAM_WAIT_VALUE_NOR: return wide ? ~(now | v) != 0 : (uint32_t)~(now | v) != 0;
-    default: return wide ? (int64_t)(now - v) >= 0 : (int32_t)(now - v) >= 0;       /* GEQ, in a ring */
+    default: return wide ? (int64_t)(now - v) >= 0 : (int32_t)(now - v) >= 0;       /* GEQ, modulo 2^32 or 2^64 */
     }
 }
 
@@ -225,7 +225,7 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     struct side side = { .end = { .address = address } };
     int result = sim_stream_find(stream, &s);
     if (result) return result;
-    if (wait && how & CU_STREAM_WAIT_VALUE_FLUSH) return CUDA_ERROR_NOT_SUPPORTED;     /* as attribute 98 says */
+    if (wait && how & CU_STREAM_WAIT_VALUE_FLUSH) return CUDA_ERROR_NOT_SUPPORTED;     /* as attribute 98 reports */
     if (how > (wait ? CU_STREAM_WAIT_VALUE_NOR : 0) || address % bytes ||
         !look(&side, (struct block) { bytes, 1 }, true)) return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_TRY);
@@ -249,8 +249,8 @@ VALUES(cuStreamWaitValue64_v2, 64, true)
 VALUES(cuStreamWriteValue32_v2, 32, false)
 VALUES(cuStreamWriteValue64_v2, 64, false)
 
-/* The first versions need a setting of the kernel module that nobody
-   has: attributes 92 to 94 are 0, the answer is 801, as measured. */
+/* The first versions need a setting of the kernel module that no system
+   sets: attributes 92 to 94 are 0, the calls return 801, as measured. */
 #define OLD_VALUES(symbol, type) \
     SIM_API_STREAM(symbol, _ptsz, (void *stream, CUdeviceptr address, type v, unsigned flags), \
                    (stream, address, v, flags), SIM_HEALTHY) { \

@@ -1,5 +1,5 @@
-/* device.c - the devices: how many, how large, what they answer about themselves. Everything here is invented; the
-   shape is that of compute capability 9.0, so that PTX for sm_90 and below loads. */
+/* device.c - the devices: their number, memory and attributes. All values are invented; they follow compute capability
+   9.0, so that PTX for sm_90 and below loads. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -21,8 +21,8 @@ static uint64_t memory_setting(void) {
     return 2ull << 30;
 }
 
-/* SIMGPU_DEVICE_1="name=another model;16=3": how device 1 answers
-   otherwise than the rest, for tests of what needs identical devices. */
+/* SIMGPU_DEVICE_1="name=another model;16=3": attributes in which device 1
+   differs from the others, to test code that needs identical devices. */
 static void device_setting(struct sim_device *d) {
     char variable[32], *end;
     int n = 0;
@@ -38,7 +38,7 @@ static void device_setting(struct sim_device *d) {
             d->answers[n].number = (int)number;
             d->answers[n++].value = (int)value;
         } else
-            fprintf(stderr, "simgpu: %s: \"%.*s\" is neither name=TEXT nor ATTRIBUTE=NUMBER, or the ninth\n", variable,
+            fprintf(stderr, "simgpu: %s: \"%.*s\" is not name=TEXT or ATTRIBUTE=NUMBER, or is the ninth\n", variable,
                     (int)strcspn(text, ";"), text);
     }
 }
@@ -107,9 +107,8 @@ SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device), 
 
 /* ---- attributes ----
 
-   By number, as CUdevice_attribute. An attribute that stands for something this library does not do is 0, and every
-   number up to the last one of CUDA 13.0 that is not listed is 0 as well: textures, surfaces, arrays, managed memory,
-   clusters, virtual memory. */
+   By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0: textures, surfaces,
+   arrays, managed memory, clusters, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
 
@@ -203,7 +202,7 @@ SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevic
     return CUDA_SUCCESS;
 }
 
-/* The one memory pool of a device: it is both the default and the current one. */
+/* The only memory pool of a device: it is both the default and the current pool. */
 static int pool(void **out, CUdevice device) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;

@@ -1,17 +1,17 @@
-/* driver.h - the map of driver/: the entry points of the CUDA driver API, and what its handles point to.
+/* driver.h - the map of driver/: the entry points of the CUDA driver API, and the objects behind its handles.
 
-     entry.c    what every call passes through; handles, cuInit, errors, cuGetProcAddress
-     device.c   devices and what they answer about themselves
-     context.c  contexts, threads' stacks of them, limits, peer access
+     entry.c    code common to all calls; handles, cuInit, errors, cuGetProcAddress
+     device.c   devices and their attributes
+     context.c  contexts, the threads' context stacks, limits, peer access
      stream.c   streams: their order as edges between operations
      event.c    events
      module.c   modules and functions; link.c: cuLink
      launch.c   occupancy, kernel launches
-     alloc.c    memory: made, freed, described; copy.c: copied, filled, waited for
+     alloc.c    memory: allocate, free, describe; copy.c: copy, fill, wait for values
 
-   A handle is a number (generation, slot, kind), never an address: sim_get() answers NULL for anything that is not a
+   A handle is a number (generation, slot, kind), never an address: sim_get() returns NULL for anything that is not a
    live object of that kind. Every entry point is written with SIM_API: its body runs with sim_lock held, after the
-   checks it names. All of this is guarded by sim_lock. */
+   checks it names. sim_lock guards all of this. */
 #ifndef SIM_DRIVER_H
 #define SIM_DRIVER_H
 
@@ -28,9 +28,9 @@ enum sim_handle_kind {
 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object);        /* 0: no memory */
 void  sim_handle_drop(uint64_t handle);
-void  sim_handle_orphan(uint64_t handle);                                /* likewise, as its context goes */
-int   sim_not_there(const void *handle);                                 /* what sim_get did not find: 709 if it went
-                                                                            with its context, else 400 */
+void  sim_handle_orphan(uint64_t handle);                                /* the same, when its context is destroyed */
+int   sim_not_there(const void *handle);                                 /* for a handle that sim_get did not find: 709
+                                                                            if its context was destroyed, else 400 */
 void *sim_get(enum sim_handle_kind kind, const void *handle);
 #define SIM_HANDLE(h) ((void *)(uintptr_t)(h))
 
@@ -47,9 +47,9 @@ struct sim_stream {
     struct sim_link link;
     uint64_t handle, id, thread;                  /* thread: of a per-thread default stream, else 0 */
     struct sim_context *context;
-    bool blocking;                                /* ordered with the legacy stream */
+    bool blocking;                                /* synchronizes with the legacy default stream */
     unsigned flags;
-    int priority;                 /* as given: 0 .. -5 */
+    int priority;                 /* as given: 0 to -5 */
     struct sim_op *last;
 };
 struct sim_event {
@@ -61,22 +61,22 @@ struct sim_event {
 };
 
 struct sim_context {
-    struct sim_link link;                         /* in sim_contexts while it is alive */
+    struct sim_link link;                         /* in sim_contexts until it is destroyed */
     uint64_t handle;
     unsigned id;
     struct sim_device *device;
-    bool is_primary, active, dying;               /* dying: being taken down, not usable any more */
-    unsigned loading;                             /* threads that make a module for it, without sim_lock */
-    bool has_printed;                             /* a kernel was launched whose module knows printf */
+    bool is_primary, active, dying;               /* dying: being destroyed, no longer usable */
+    unsigned loading;                             /* threads that create a module in it, without sim_lock */
+    bool has_printed;                             /* a kernel of a module that uses printf was launched */
     unsigned flags, count, api_version, cache_config, shared_config;
     uint64_t limits[8];
-    unsigned *peers, npeers;                      /* ids of contexts that this one was given access to */
+    unsigned *peers, npeers;                      /* ids of contexts that this one has peer access to */
     struct sim_stream legacy;
     struct sim_link streams, events, modules;
-    struct sim_op *orphans[2];                    /* what destroyed streams still run; [1]: that of blocking ones */
+    struct sim_op *orphans[2];                    /* work of destroyed streams that still runs; [1]: of blocking ones */
     struct sim_workspace *workspaces;             /* of cooperative grids */
-    uint64_t heap;                                /* of kernels that call malloc, made with
-                                                     the first of them; 0: none yet */
+    uint64_t heap;                                /* of kernels that call malloc, created
+                                                     with the first of them; 0: none yet */
 };
 
 extern struct sim_link sim_contexts;
@@ -88,16 +88,16 @@ struct sim_function {
     struct sim_code *code;
     int max_dynamic, carveout, cache_config;
     int cluster[5];                               /* width, height, depth, whether more than 8, policy: as set */
-    bool no_effect;                               /* the body is only `ret`: whether its blocks run cannot be told */
+    bool no_effect;                               /* the body is only `ret`: whether its blocks run is not observable */
 };
 struct sim_module {
     struct sim_link link;
     uint64_t handle;
     struct sim_context *context;
-    unsigned refs;                                /* the handle's, and one per grid in flight: an
-                                                     unloaded module's code lives until then */
+    unsigned refs;                                /* the handle's, and one per grid in flight: the code
+                                                     of an unloaded module is freed after the last one */
     struct sim_image *image;
-    bool prints;                                  /* knows vprintf */
+    bool prints;                                  /* uses vprintf */
     struct sim_function *functions;
     unsigned nfunctions;                 /* entries, in the text's order */
 };
@@ -106,7 +106,7 @@ void sim_module_unref(struct sim_module *module);
 /* The calling thread. */
 struct sim_thread {
     uint64_t *stack;
-    unsigned depth, cap;         /* context handles, dead ones among them */
+    unsigned depth, cap;         /* context handles, stale ones included */
     struct sim_context *context;                  /* the current one, set by sim_enter when the call needs one */
     uint64_t id;
     bool per_thread_default;
@@ -116,18 +116,19 @@ extern __thread struct sim_thread sim_self;
 enum sim_need {
     SIM_PURE,                                     /* nothing, not even cuInit */
     SIM_INIT,
-    SIM_EASY,                                     /* as the next one, and from host functions, too, on streams that have
-                                                     a handle */
+    SIM_EASY,                                     /* as SIM_HEALTHY, but also allowed in host
+                                                     functions, on streams that have a handle */
     SIM_HEALTHY,                                  /* and no sticky error */
     SIM_CTX                                       /* and a current context */
 };
 struct sim_call { const char *symbol; int version; unsigned count; };
-int sim_enter(struct sim_call *call, enum sim_need need);                /* takes sim_lock; 0, or the answer */
+int sim_enter(struct sim_call *call, enum sim_need need);                /* takes sim_lock; 0, or
+                                                                            the result to return */
 int sim_leave(struct sim_call *call, int result);                        /* releases it; logs; flushes kernel printf */
-extern bool sim_ready;                            /* cuInit was done */
-int sim_start(void);                              /* [lock] devices, from the environment */
-int sim_max_ptx(void);                            /* highest .version of the pretended driver: 90 for CUDA 13.0 */
-int sim_version_of(const char *symbol);           /* driver version that brought an entry
+extern bool sim_ready;                            /* cuInit has succeeded */
+int sim_start(void);                              /* [lock] creates the devices, from the environment */
+int sim_max_ptx(void);                            /* highest .version of the simulated driver: 90 for CUDA 13.0 */
+int sim_version_of(const char *symbol);           /* driver version that introduced an entry
                                                      point, 0 if it is not in the table */
 
 #define SIM_WRAP_(symbol, body, parameters, arguments, need, per_thread) \
@@ -138,8 +139,8 @@ int sim_version_of(const char *symbol);           /* driver version that brought
         sim_self.per_thread_default = per_thread; \
         return sim_leave(&call, result ? result : body arguments); \
     }
-/* SIM_API(symbol, (parameters), (arguments), need) { body }. SIM_API_STREAM also makes symbol + suffix, where the NULL
-   stream is the per-thread default stream: _ptsz for calls that take a stream, _ptds for synchronous ones. */
+/* SIM_API(symbol, (parameters), (arguments), need) { body }. SIM_API_STREAM also defines symbol + suffix, where the
+   NULL stream is the per-thread default stream: _ptsz for calls that take a stream, _ptds for synchronous ones. */
 #define SIM_API(symbol, parameters, arguments, need) \
     static int symbol##_body parameters; \
     SIM_WRAP_(symbol, symbol##_body, parameters, arguments, need, false) \
@@ -152,30 +153,30 @@ int sim_version_of(const char *symbol);           /* driver version that brought
 
 /* context.c */
 struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags);
-void sim_context_kill(struct sim_context *context);                      /* waits for its work unless
-                                                                            sticky; its objects go */
+void sim_context_kill(struct sim_context *context);                      /* waits for its work unless a sticky
+                                                                            error is set; frees its objects */
 struct sim_context *sim_context_current(void);                           /* NULL: none, or destroyed */
 bool sim_flags_bad(unsigned flags);
-struct sim_context *sim_context_at(const void *handle);                  /* NULL: not a live one */
-int  sim_context_need(void);                                             /* finds the current one, as
+struct sim_context *sim_context_at(const void *handle);                  /* NULL: not a live context */
+int  sim_context_need(void);                                             /* finds the current context, as
                                                                             SIM_CTX does; 0, 201 or 709 */
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r);
-                                                  /* its fills and questions; a kernel may reach more */
+                                                  /* for its fills and queries; a kernel may access more */
 /* stream.c */
 int  sim_stream_find(const void *handle, struct sim_stream **out);       /* resolves NULL, 1, 2; 400, 201 or 709 */
-void sim_stream_after(struct sim_stream *stream, struct sim_op *op);     /* only the edges: op comes after
-                                                                            all that is on the stream */
-void sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* edges by stream order;
+void sim_stream_after(struct sim_stream *stream, struct sim_op *op);     /* adds only the edges: op comes
+                                                                            after all work on the stream */
+void sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* adds edges by stream order;
                                                                             takes over the reference */
-bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now would
-                                                                            be ready at once */
-int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the caller's
-                                                                            thread does the work */
-int  sim_stream_wait(struct sim_stream *stream);                         /* for all that is on it */
+bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now
+                                                                            would be ready at once */
+int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the
+                                                                            calling thread does the work */
+int  sim_stream_wait(struct sim_stream *stream);                         /* for all work on it */
 int  sim_drain(struct sim_context *context, struct sim_device *device);  /* waits for all streams of a context,
                                                                             or of a device's contexts */
-void sim_drain_to_end(struct sim_context *context);                      /* likewise; after a fault
-                                                                            nothing of it runs any more */
+void sim_drain_to_end(struct sim_context *context);                      /* the same; after a fault none
+                                                                            of its work runs any longer */
 void sim_stream_free(struct sim_stream *stream);
 void sim_event_free(struct sim_event *event);
 /* module.c, link.c, launch.c */
@@ -186,30 +187,31 @@ struct sim_jit_options {
     bool verbose, has_target, unsupported;
     int target;
 };
-extern pthread_mutex_t sim_load_lock;                                    /* one text at a time; taken
-                                                                            without sim_lock */
+extern pthread_mutex_t sim_load_lock;                                    /* one text at a time;
+                                                                            taken without sim_lock */
 int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
-bool sim_jit_is_for_us(int target);                                      /* CU_JIT_TARGET; 0: not given */
-void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who);
+bool sim_jit_is_for_us(int target);                                      /* target: CU_JIT_TARGET; 0: not given */
+void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who);
                                                   /* of the inputs from this one on */
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
-bool sim_is_binary(const void *image);                                   /* a cubin, another ELF file or a
-                                                                            fatbin, by its first bytes */
-bool sim_is_host_elf(const void *image);                                 /* for no GPU, which knows no such format */
-void sim_link_remember(int result);                                      /* [lock] a text did not compile: what fails to
-                                                                            link later is answered by that */
-bool sim_is_linked(const void *image);                                   /* what cuLinkComplete made */
+bool sim_is_binary(const void *image);                                   /* a cubin, another ELF file or
+                                                                            a fatbin, by its first bytes */
+bool sim_is_host_elf(const void *image);                                 /* not for a GPU; the driver
+                                                                            does not know this format */
+void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
+                                                                            of later failed links depend on it */
+bool sim_is_linked(const void *image);                                   /* whether cuLinkComplete created it */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);
-                                                  /* limit: bytes that are there */
-void sim_module_free(struct sim_module *module);                         /* the handle and its reference go */
-struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads per
-                                                                            block that registers allow */
+                                                  /* limit: the number of bytes available */
+void sim_module_free(struct sim_module *module);                         /* frees the handle and its reference */
+struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads
+                                                                            per block that registers allow */
 struct sim_occupancy sim_occupancy(const struct sim_function *function, unsigned threads, uint64_t dynamic_shared);
-int sim_most_threads(const struct sim_function *f);      /* in a block: registers, .maxntid */
+int sim_most_threads(const struct sim_function *f);      /* in a block: from registers and .maxntid */
 void sim_workspaces_free(struct sim_context *context);
 /* device.c */
-bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* one's kernels can be given
+bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* whether kernels of one can get
                                                                             access to the other's memory */
 int sim_device_attribute(struct sim_device *device, int attribute, int *value);   /* 1: unknown */
 

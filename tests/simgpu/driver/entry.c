@@ -1,5 +1,5 @@
-/* entry.c - what every entry point passes through: settings, the checks before a call, the log and the failures on
-   demand after it; the table of handles; cuInit, errors, and cuGetProcAddress with its table of names and versions. */
+/* entry.c - code common to all entry points: settings, the checks before a call, the log and the requested failures
+   after it; the table of handles; cuInit, errors, and cuGetProcAddress with its table of names and versions. */
 #include "driver.h"
 #include "../execute/execute.h"
 #include "../base/cudadefs.h"
@@ -63,9 +63,9 @@ static bool names(const char *rule, const char *symbol) {
 
 static int check(struct sim_call *call, enum sim_need need) {
     if (call->version > sim_settings.driver_version) {
-        /* tried first by everyone */
+        /* callers try this one first */
         if (!strcmp(call->symbol, "cuGetProcAddress_v2")) return CUDA_ERROR_NOT_SUPPORTED;
-        fprintf(stderr, "simgpu: %s came with driver %d.%d, this one plays %d.%d (SIMGPU_DRIVER_VERSION)\n",
+        fprintf(stderr, "simgpu: %s needs driver %d.%d, this one simulates %d.%d (SIMGPU_DRIVER_VERSION)\n",
                 call->symbol, call->version / 1000, call->version % 1000 / 10, sim_settings.driver_version / 1000,
                 sim_settings.driver_version % 1000 / 10);
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -75,7 +75,8 @@ static int check(struct sim_call *call, enum sim_need need) {
         if (sim_in_host_function && need != SIM_EASY) return CUDA_ERROR_NOT_PERMITTED;
     }
     int fails = CUDA_SUCCESS;
-    for (unsigned i = 0; i < nfailures; i++)      /* each counts all calls, also those that another one fails */
+    for (unsigned i = 0; i < nfailures; i++)      /* each rule counts all calls, including
+                                                     those that another rule fails */
         if (names(failures[i].name, call->symbol) && ++failures[i].seen == failures[i].nth && !fails)
             fails = failures[i].code;
     if (fails) return fails;
@@ -103,7 +104,7 @@ int sim_leave(struct sim_call *call, int result) {
 }
 
 /* ---- handles: generation << 32 | slot << 4 | kind. A slot's generation
-   rises with each use, so a stale handle stays stale. ---- */
+   increases with each use, so a stale handle stays stale. ---- */
 
 static struct slot { void *object; uint32_t generation, orphan; enum sim_handle_kind kind; uint32_t next_free; } *slots;
 static uint32_t nslots, free_slot;                /* free_slot: index + 1, or 0 */
@@ -171,7 +172,7 @@ void sim_link_remove(struct sim_link *link) {
     link->next->prev = link->prev;
 }
 
-/* Resolved in this library and no other, which it also keeps from being unloaded while its threads run. */
+/* Resolved in this library and no other. The reference also keeps it from being unloaded while its threads run. */
 static void *own_symbol(const char *name) {
     static void *self;
     Dl_info info;
@@ -221,8 +222,8 @@ SIM_API(cuGetErrorName, (int error, const char **text), (error, text), SIM_PURE)
 
 SIM_API(cuGetErrorString, (int error, const char **text), (error, text), SIM_PURE) {
     if (!text) return CUDA_ERROR_INVALID_VALUE;
-    static __thread char whole[600];                           /* of the error that stopped a kernel:
-                                                                  where, which a GPU does not tell */
+    static __thread char whole[600];                           /* with the text of the error that stopped a kernel:
+                                                                  where it happened, which a GPU does not report */
     int i = error_index(error);
     *text = i < 0 ? NULL : errors[i].text;
     if (*text && error == __atomic_load_n(&sim_sticky, __ATOMIC_ACQUIRE) && *sim_fault_text) {
@@ -232,21 +233,21 @@ SIM_API(cuGetErrorString, (int error, const char **text), (error, text), SIM_PUR
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The private tables of the runtime API: not here. */
+/* The private tables of the runtime API are not implemented. */
 SIM_API(cuGetExportTable, (const void **table, const CUuuid *id), (table, id), SIM_PURE) {
     (void)id;
     if (table) *table = NULL;
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Nothing profiles, so nothing is started: as without a profiler attached to a GPU's driver. */
+/* There is no profiler to start: the same as a GPU's driver without an attached profiler. */
 SIM_API(cuProfilerStart, (void), (), SIM_CTX) { return CUDA_SUCCESS; }
 SIM_API(cuProfilerStop, (void), (), SIM_CTX) { return CUDA_SUCCESS; }
 
 /* ---- cuGetProcAddress ----
 
-   Base name, exported symbol, driver version that brought this ABI, suffix of the per-thread-default-stream variant.
-   Rows of one base stand together, oldest first. ABIs that ended before CUDA 4 are not here. */
+   Base name, exported symbol, driver version that introduced this ABI, suffix of the per-thread default stream variant.
+   Rows of one base are together, oldest first. ABIs that ended before CUDA 4 are not listed. */
 static const struct row { const char *base, *symbol; int version; const char *per_thread; } rows[] = {
 #define R(name, version) { #name, #name, version, NULL },
 #define S(name, version, symbol) { #name, symbol, version, NULL },
@@ -371,7 +372,7 @@ SIM_API(cuGetProcAddress, (const char *base, void **out, int version, uint64_t f
         SIM_PURE) {
     void *found = NULL;
     int result = find_address(base, out ? &found : NULL, version, flags, NULL);
-    if (result || !found) return result ? result : CUDA_ERROR_NOT_FOUND;         /* and *out as it was */
+    if (result || !found) return result ? result : CUDA_ERROR_NOT_FOUND;         /* and *out is unchanged */
     *out = found;
     return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
-/* event.c - events: a handle to the operation of the last record. One
-   that was never recorded counts as complete, except for times. */
+/* event.c - events: a handle to the operation of the last record. An event
+   that was never recorded counts as complete, except for its time. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -10,7 +10,7 @@ void sim_event_free(struct sim_event *e) {
     free(e);
 }
 
-/* One for other processes is an event like others: it is its handle for them that cannot be had here. */
+/* An interprocess event works like any other; only its IPC handle is not available here. */
 SIM_API(cuEventCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) {
     if (!out || flags & ~7u) return CUDA_ERROR_INVALID_VALUE;
     if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
@@ -40,7 +40,7 @@ static int record(void *handle, void *stream, unsigned flags) {
     if (result) return result;
     if (!e) return sim_not_there(handle);
     if (e->context != s->context) return CUDA_ERROR_INVALID_HANDLE;
-    /* only in a capture */
+    /* valid only in a capture */
     if (flags) return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_EVENT);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,6 +1,6 @@
-/* launch.c - occupancy of the invented multiprocessor, and kernel launches: every check is made at the call, in one
-   place, and what passes becomes one operation. Shorter parameter buffers than the kernel needs are refused (1): a GPU
-   launches with garbage. */
+/* launch.c - occupancy of the invented multiprocessor, and kernel launches: all checks are made at the call, in one
+   place, and a launch that passes becomes one operation. A parameter buffer that is shorter than the kernel needs is
+   refused (1): a GPU launches with garbage. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -21,7 +21,7 @@ struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned thread
     return o;
 }
 
-/* As measured: none above what the function was opted in to, and of the size only the low 32 bits are looked at. */
+/* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
     return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 :
                                                          sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
@@ -43,8 +43,8 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
     return active_blocks(out, f, threads, shared, flags);
 }
 
-/* The block size with most threads per multiprocessor, the largest
-   of equals. The user's function is called without sim_lock. */
+/* The block size with the most threads per multiprocessor; the largest of
+   several. The user's function is called without sim_lock. */
 static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit,
                       unsigned flags) {
     struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
@@ -95,7 +95,7 @@ SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int
     return CUDA_SUCCESS;
 }
 
-/* ---- workspaces of cooperative grids: what %envreg1 and %envreg2 point to, { size, barrier } and zeros ---- */
+/* ---- workspaces of cooperative grids: %envreg1 and %envreg2 have their address; { size, barrier } and zeros ---- */
 
 enum { WORKSPACE_BYTES = 512, WORKSPACE_SIZE_WORD = 8 };
 
@@ -125,10 +125,10 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
 
 static void give_workspace(struct sim_workspace *w) {
     w->busy = false;
-    if (!w->context) free(w);                     /* its context is gone, and its memory with it */
+    if (!w->context) free(w);                     /* its context has been destroyed, and the memory with it */
 }
 
-/* The heap of kernels that call malloc lives as long as the context. */
+/* The heap of kernels that call malloc; it exists as long as the context. */
 static int find_heap(struct sim_context *c, uint64_t *heap) {
     uint64_t bytes = c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] < 4096 ? 4096 : c->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
     struct sim_range r;
@@ -183,7 +183,7 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
     return l->shared > (unsigned)f->max_dynamic && !l->cooperative ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* After the parameters, as measured. */
+/* Checked after the parameters, as measured. */
 static int check_room(const struct launch *l, const struct sim_function *f) {
     struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
     if (l->cooperative && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > (uint64_t)o.blocks * SIM_SMS))
@@ -191,7 +191,7 @@ static int check_room(const struct launch *l, const struct sim_function *f) {
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
-/* The kernel's parameter area from either form. */
+/* The kernel's parameter area, from either form of arguments. */
 static int pack(const struct launch *l, const struct sim_func *f, unsigned char *to) {
     if (l->params && l->extra) return CUDA_ERROR_INVALID_VALUE;
     if (l->params) {
@@ -219,7 +219,7 @@ static void release(struct sim_op *op) {
     sim_module_unref(op->module);
 }
 
-/* Fills the operation; what it allocated goes with the operation when something fails. */
+/* Fills in the operation; on failure, freeing the operation frees everything allocated here. */
 static int make_grid(const struct launch *l, struct sim_function *f, struct sim_context *c, struct sim_op *op) {
     struct sim_grid *g = op->grid = calloc(1, sizeof *g);
     if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -257,7 +257,7 @@ static int find_both(const struct launch *l, struct sim_stream **s, struct sim_f
     return *f && (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* The checks and the operation, not yet submitted. */
+/* Makes the checks and creates the operation; does not submit it. */
 static int prepare(const struct launch *l, struct sim_stream **stream, struct sim_op **out) {
     struct sim_stream *s;
     struct sim_function *f;
@@ -301,9 +301,9 @@ SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned share
     return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, true, false, 0 });
 }
 
-/* One cooperative grid per device: all of them, or none. Launch synchronisation is edges: each grid comes after all
-   that stands on any of the streams, and behind each grid its stream gets a marker that comes after all grids. All
-   their blocks have tasks, and so all progress. */
+/* One cooperative grid per device: all of them, or none. Edges provide the launch synchronisation: each grid comes
+   after all work on any of the streams, and each stream gets a marker that comes after all grids. The blocks of all
+   grids have tasks, so all of them progress. */
 static void undo(struct sim_op *op) {
     if (op) release(op);
     sim_op_unref(op);
@@ -317,14 +317,14 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
     unsigned used = 0, made = 0;
     int result = CUDA_SUCCESS;
     if (!list || !n || n > (unsigned)sim_device_count || flags & ~3u) return CUDA_ERROR_INVALID_VALUE;
-    for (; made < n && !result; made++) {         /* each is looked at in all ways before the next one, as measured */
+    for (; made < n && !result; made++) {         /* every check of one entry precedes those of the next, as measured */
         const CUDA_LAUNCH_PARAMS *p = &list[made];
         struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ },
                             { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, NULL,
                             true, false, 0 };
-        /* the NULL stream and its like are none */
+        /* the NULL stream and other special streams are not in the table */
         const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);
-        /* to sharedMemBytes */
+        /* all members up to sharedMemBytes */
         if (memcmp(&p->gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) result = CUDA_ERROR_INVALID_VALUE;
         else if (!s || s->thread) result = CUDA_ERROR_INVALID_HANDLE;
         else result = prepare(&l, &streams[made], &grids[made]);
@@ -352,23 +352,23 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
     return CUDA_SUCCESS;
 }
 
-/* More than one block per cluster: a GPU refuses what does not divide the grid, or is
-   more than 8 without the opt-in, with 912. The rest it does and this device does not,
-   which it says on stderr, too: a kernel of clusters cannot tell that it ran without. */
+/* More than one block per cluster: with 912 a GPU refuses a size that does not divide the grid, or that exceeds 8
+   without the opt-in. A GPU runs all others. This device does not, and also says so on stderr: a kernel cannot detect
+   that it ran without clusters. */
 static int check_cluster(const struct launch *l, const unsigned n[3]) {
     uint64_t blocks = 1;
-    if (!n[0] && !n[1] && !n[2]) return CUDA_SUCCESS;              /* none wanted */
+    if (!n[0] && !n[1] && !n[2]) return CUDA_SUCCESS;              /* no clusters requested */
     for (int i = 0; i < 3; i++) {
         blocks *= n[i];
         if (!blocks || l->grid[i] % n[i] || blocks > 8) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     }
     if (blocks == 1) return CUDA_SUCCESS;
-    fprintf(stderr, "simgpu: a launch in clusters of %u x %u x %u blocks: this device has none (attribute 120 is 0)\n",
+    fprintf(stderr, "simgpu: a launch in clusters of %u x %u x %u blocks: not supported here (attribute 120 is 0)\n",
             n[0], n[1], n[2]);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Attributes that are hints, or that allow what never happens here
+/* Attributes that are hints, or that permit what never happens here
    (the overlap of programmatic serialisation), are accepted. */
 SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
                (c, f, params, extra), SIM_HEALTHY) {

@@ -1,19 +1,20 @@
-/* link.c - cuLink: PTX texts linked to an image. What cuLinkComplete
-   gives is this device's own container, plain bytes that may be saved:
+/* link.c - cuLink: links PTX texts to an image. cuLinkComplete returns
+   this device's own container, plain bytes that may be saved:
 
-     "SIMLINK2"   u64 bytes in all   u64 inputs   u64 CU_JIT_TARGET or 0
+     "SIMLINK2"   u64 total bytes   u64 inputs   u64 CU_JIT_TARGET or 0
      and for each input: its name, NUL, its PTX text, NUL
 
-   Loading it parses the texts and resolves their symbols again; so has each call before, to say what does not fit, when
-   a GPU's driver says it. */
+   Loading it parses the texts and resolves their symbols again. Each cuLink call does so, too, to report a mismatch at
+   the same call as a GPU's driver. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 struct state {
     uint64_t handle, ns;
-    struct sim_jit_options options;               /* point into the caller's arrays, which live as long as this */
+    struct sim_jit_options options;               /* point into the caller's arrays, which
+                                                     must remain valid as long as this state */
     struct sim_log errors, infos;                 /* of all calls */
-    int failed;                                   /* what cuLinkComplete will answer: inputs contradict each other */
+    int failed;                                   /* the result of cuLinkComplete: inputs contradict each other */
     char *texts;
     size_t len;
     uint64_t inputs;     /* the container's third part */
@@ -26,11 +27,12 @@ enum { HEAD = 32 };
 bool sim_is_linked(const void *image) {
     const char *p = image;
     unsigned i = 0;
-    while (i < sizeof magic && p[i] == magic[i]) i++;                    /* byte by byte, as a text may end earlier */
+    while (i < sizeof magic && p[i] == magic[i]) i++;                    /* byte by byte, since a
+                                                                            text may end earlier */
     return i == sizeof magic;
 }
 
-/* Links `count` inputs that stand in `left` bytes, each as a name and a text; *whole: they do stand there. */
+/* Links `count` inputs that occupy `left` bytes, each a name and a text; *whole: all of them are complete. */
 static int link_texts(const char *at, size_t left, uint64_t count, bool more, bool *whole, struct sim_log *errors,
                       struct sim_image **out) {
     struct sim_input *inputs = calloc((size_t)count + 1, sizeof *inputs);
@@ -65,17 +67,17 @@ int sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, st
     }
     if (whole)
         result = link_texts((const char *)image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, errors, out);
-    if (!whole) sim_log_add(errors, "simgpu: this linked image is not whole\n");
+    if (!whole) sim_log_add(errors, "simgpu: this linked image is incomplete\n");
     return result;
 }
 
-/* The log goes on from call to call. Line by line, as what is added at a time has a limit. */
+/* The log continues from call to call. Line by line, because the size of one addition is limited. */
 static void append_log(struct sim_log *to, const struct sim_log *log) {
     for (const char *line = log->text, *end; line && *line && (end = strchr(line, '\n')); line = end + 1)
         sim_log_add(to, "%.*s\n", (int)(end - line), line);
 }
 
-/* What a call has to say goes to the caller's buffers and, if asked for, to stderr. */
+/* Writes the messages of a call to the caller's buffers and, if requested, to stderr. */
 static int say(struct state *s, struct sim_log *log, uint64_t start, int result) {
     if (result && log->len && sim_settings.verbose) fprintf(stderr, "simgpu: %.*s", (int)log->len, log->text);
     if (s) {
@@ -89,10 +91,10 @@ static int say(struct state *s, struct sim_log *log, uint64_t start, int result)
     return result;
 }
 
-/* Some of what a GPU's compiler says of input `from`, or its linker of all (from 0), with CU_JIT_LOG_VERBOSE. */
-static void tell(struct state *s, const struct sim_image *image, unsigned from, const char *who) {
+/* With CU_JIT_LOG_VERBOSE: some of what a GPU's compiler reports on input `from`, or its linker on all (from 0). */
+static void report(struct state *s, const struct sim_image *image, unsigned from, const char *who) {
     if (!s->options.verbose) return;
-    sim_tell_globals(&s->infos, image, from, who);
+    sim_report_globals(&s->infos, image, from, who);
     for (unsigned i = 0; i < image->nfuncs; i++) {
         const struct sim_func *f = image->funcs[i];
         if (!f->is_entry || f->input < from) continue;
@@ -115,9 +117,9 @@ SIM_API(cuLinkCreate_v2, (unsigned n, int *options, void **values, void **out), 
     return result;
 }
 
-/* As measured, the answer to what cannot be linked depends on the last text of the
-   process that did not compile: 300 if there was none, 999 after one with an error
-   (218), and after a too new one (222), where symbols are missing, 0 and an image. */
+/* As measured, the result for inputs that cannot be linked depends on the last text of the process that did not
+   compile: 300 if there was none, 999 after one with an error (218). After one that is too new (222), missing symbols
+   give 0 and an image. */
 static int last_failure;
 void sim_link_remember(int result) {
     if (result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) last_failure = result;
@@ -128,10 +130,10 @@ static int answer_to(int result) {
     return last_failure && result == CUDA_ERROR_UNKNOWN ? CUDA_SUCCESS : CUDA_ERROR_INVALID_SOURCE;
 }
 
-enum { TAIL = 24 };                               /* zeros behind what was given: it may be looked at as a header */
+enum { TAIL = 24 };                               /* zeros after the given bytes, which may be read as a header */
 
-/* Takes over `text`, which ends with TAIL zeros. It is linked with what is there already, for what contradicts that,
-   and the result thrown away. */
+/* Takes over `text`, which ends with TAIL zeros. Links it with the earlier inputs to find contradictions, and discards
+   the result. */
 static int add(void *handle, int type, char *text, const char *given, unsigned n, const int *options, void **values) {
     struct state *s = sim_get(SIM_H_LINK, handle);
     struct sim_jit_options unused = { .wall = NULL };
@@ -144,7 +146,7 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
     if (!result && s->failed == CUDA_ERROR_INVALID_IMAGE) result = s->failed;
     /* accepted, as measured */
     if (type == CU_JIT_INPUT_FATBINARY && !sim_is_binary(text)) type = CU_JIT_INPUT_PTX;
-    for (unsigned i = 0; !result && i < n; i++)   /* those of the state only */
+    for (unsigned i = 0; !result && i < n; i++)   /* only those of the state */
         if ((options[i] >= CU_JIT_WALL_TIME && options[i] <= CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
             || options[i] == CU_JIT_TARGET_FROM_CUCONTEXT || options[i] == CU_JIT_TARGET
             || options[i] == CU_JIT_FALLBACK_STRATEGY
@@ -180,7 +182,7 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
         result = link_texts(texts, len, inputs + 1, true, &whole, &log, &image);
         pthread_mutex_unlock(&sim_load_lock);
         pthread_mutex_lock(&sim_lock);
-        s = sim_get(SIM_H_LINK, handle);          /* another thread may have destroyed it, or been faster */
+        s = sim_get(SIM_H_LINK, handle);          /* another thread may have destroyed or completed it */
         if (!result)
             result = !s                              ? CUDA_ERROR_INVALID_HANDLE :
                      s->image || s->inputs != inputs ? CUDA_ERROR_INVALID_VALUE :
@@ -188,7 +190,7 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
         sim_link_remember(result);
         if (s && result == CUDA_ERROR_INVALID_SOURCE) s->failed = result = answer_to(result);
         if (!result) {
-            tell(s, image, (unsigned)inputs, "ptxas ");
+            report(s, image, (unsigned)inputs, "ptxas ");
             free(s->texts);
             s->texts = texts;
             s->len = len;
@@ -239,7 +241,7 @@ SIM_API(cuLinkAddFile_v2, (void *handle, int type, const char *path, unsigned n,
     return add(handle, type, text, path, n, options, values);
 }
 
-/* Once only, as measured. */
+/* Only once, as measured. */
 SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, size), SIM_HEALTHY) {
     struct state *s = sim_get(SIM_H_LINK, handle);
     if (!s || s->image) return CUDA_ERROR_INVALID_HANDLE;
@@ -261,13 +263,13 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     pthread_mutex_lock(&sim_lock);
     s = sim_get(SIM_H_LINK, handle);
     result = answer_to(result);
-    /* another thread destroyed it, or was faster */
+    /* another thread destroyed or completed it */
     if (!result && (!s || s->image)) result = CUDA_ERROR_INVALID_HANDLE;
     if (!result) {
         s->image = image;
         *out = image;
         if (size) *size = (size_t)head[0];
-        if (parsed) tell(s, parsed, 0, "");
+        if (parsed) report(s, parsed, 0, "");
     } else free(image);
     sim_image_free(parsed);
     return say(s, &log, start, result);

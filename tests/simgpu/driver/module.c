@@ -1,12 +1,12 @@
-/* module.c - modules and functions: an image of PTX text in a context, its variables
-   in device memory, its entries decoded at the load, so that whatever is not supported
-   fails there. Code outlives an unload until the grids that run it are done. */
+/* module.c - modules and functions: an image of PTX text in a context, its variables in device memory, its entries
+   decoded when it is loaded, so that unsupported code fails there. Code outlives an unload until the grids that run it
+   have finished. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 pthread_mutex_t sim_load_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- life ---- */
+/* ---- creation and freeing ---- */
 
 static void free_variables(struct sim_var **vars, unsigned n) {
     for (unsigned i = 0; i < n; i++)
@@ -70,7 +70,7 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
 
 /* ---- JIT options ---- */
 
-/* Of the two that belong together: both, and the buffer is there. */
+/* For options that belong together: both are given, and the buffer is not NULL. */
 static bool log_bad(const struct sim_log_option *o) { return o->wanted && (!o->text || !o->slot); }
 
 int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values) {
@@ -98,7 +98,7 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
             if (!values[i]) return CUDA_ERROR_INVALID_VALUE;
             break;
         case CU_JIT_NEW_SM3X_OPT: o->unsupported = true; break;       /* for the driver's own use; its
-                                                                         compiler takes it no more */
+                                                                         compiler no longer accepts it */
         default:
             if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
             if (options[i] >= CU_JIT_GLOBAL_SYMBOL_NAMES && options[i] <= CU_JIT_GLOBAL_SYMBOL_COUNT)
@@ -109,8 +109,9 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
 
 bool sim_jit_is_for_us(int target) { return !target || (target & 0xffff) == SIM_CC_MAJOR * 10 + SIM_CC_MINOR; }
 
-/* As measured: without the last newline; cut silently at the size given, which then stands in the size slot; else the
-   length without NUL. Of what has no room but for the NUL, or not even that, there is the NUL, and 0 in the slot. */
+/* As measured: without the last newline. If the text does not fit, it is cut silently to the given size, and the size
+   slot has that size; otherwise the slot has the length without NUL. If there is room only for the NUL, or for nothing,
+   the NUL is written, and the slot is 0. */
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log) {
     if (!o->text || !o->slot) return;
     size_t len = log->len && log->text[log->len - 1] == '\n' ? log->len - 1 : log->len,
@@ -139,7 +140,7 @@ bool sim_is_binary(const void *image) {
                                                };
     const unsigned char *p = image;
     for (int k = 0; k < 3; k++) {                 /* cubin, fatbin, fatbin wrapper; byte
-                                                     by byte, as a text may end earlier */
+                                                     by byte, since a text may end earlier */
         int i = 0;
         while (i < 4 && p[i] == magic[k][i]) i++;
         if (i == 4) return true;
@@ -152,7 +153,7 @@ bool sim_is_host_elf(const void *image) {
     return p[0] == 0x7f && p[1] == 'E' && p[2] == 'L' && p[3] == 'F' && (p[18] != 190 || p[19] != 0);     /* EM_CUDA */
 }
 
-/* Makes the whole module, without sim_lock. */
+/* Creates the whole module, without sim_lock. */
 static int build(struct sim_module *m, const char *text, size_t limit, struct sim_log *errors) {
     int result = sim_is_linked(text) ? sim_linked_parse(text, limit, errors, &m->image) :
                                        sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR,
@@ -192,16 +193,16 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
     return CUDA_SUCCESS;
 }
 
-void sim_tell_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who) {
+void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who) {
     unsigned long long bytes = 0;
     for (unsigned i = 0; i < image->nvars; i++)
         if (image->vars[i]->space == SIM_GLOBAL && image->vars[i]->input >= from) bytes += image->vars[i]->size;
     sim_log_add(log, "%sinfo    : %llu bytes gmem\n", who, bytes);
 }
 
-/* What ptxas says with -v; as on a GPU the text names the machine that it was compiled for. */
-static void tell(const struct sim_module *m, struct sim_log *log) {
-    sim_tell_globals(log, m->image, 0, "ptxas ");
+/* The output of ptxas -v; as on a GPU the text names the target architecture. */
+static void report(const struct sim_module *m, struct sim_log *log) {
+    sim_report_globals(log, m->image, 0, "ptxas ");
     for (unsigned i = 0; i < m->nfunctions; i++) {
         const struct sim_code_info *info = sim_code_info(m->functions[i].code);
         sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%da'\n", m->functions[i].func->name,
@@ -250,7 +251,7 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
         if (!(m->functions[i].handle = sim_handle_new(SIM_H_FUNCTION, &m->functions[i])))
             result = CUDA_ERROR_OUT_OF_MEMORY;
     sim_jit_write_log(&o.error, &errors);
-    if (!result && o.verbose) tell(m, &info);
+    if (!result && o.verbose) report(m, &info);
     sim_jit_write_log(&o.info, &info);
     sim_jit_write_wall(&o, sim_now_ns() - start);
     if (result && errors.len && sim_settings.verbose) fprintf(stderr, "simgpu: %.*s", (int)errors.len, errors.text);
@@ -273,7 +274,7 @@ SIM_API(cuModuleLoadDataEx, (void **out, const void *text, unsigned n, int *opti
     return load(out, text, SIZE_MAX, n, options, values);
 }
 
-/* A fat binary is refused as every binary is, 209. A GPU's driver takes PTX text here as well. */
+/* Refuses a fat binary with 209, as every binary. A GPU's driver accepts PTX text here, too. */
 SIM_API(cuModuleLoadFatBinary, (void **out, const void *image), (out, image), SIM_CTX) {
     return load(out, image, SIZE_MAX, 0, NULL, NULL);
 }
@@ -288,7 +289,7 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     bool ok = true;
     while (ok && (n = fread(piece, 1, sizeof piece, file)) > 0) {
         char *more = realloc(text.text, text.len + n + 20);              /* zeros: sim_is_binary and
-                                                                            sim_is_host_elf may look at them */
+                                                                            sim_is_host_elf may read them */
         if (!(ok = more != NULL)) break;
         memcpy(more + text.len, piece, n);
         text.text = more;
@@ -307,7 +308,7 @@ SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     int result = sim_drain(m->context, NULL);
-    /* another thread may have been faster */
+    /* another thread may have unloaded it first */
     if (!result && (m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);
     return result;
 }
@@ -371,7 +372,7 @@ SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle), 
 #define FIND_FUNCTION(f, handle) \
     struct sim_function *f = sim_get(SIM_H_FUNCTION, handle); \
     if (!f) return CUDA_ERROR_INVALID_HANDLE
-#define ASK_FUNCTION(f, handle) /* where NULL is an argument like others */ \
+#define QUERY_FUNCTION(f, handle) /* where NULL is an argument like any other */ \
     if (!handle) return CUDA_ERROR_INVALID_VALUE; \
     FIND_FUNCTION(f, handle)
 
@@ -405,7 +406,7 @@ SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, a
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         *value = f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
-    default: *value = 0;                          /* cache mode, whether clusters must be */
+    default: *value = 0;                          /* cache mode, whether a cluster size is required */
     }
     return CUDA_SUCCESS;
 }
@@ -426,7 +427,7 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
         if (value < 0) return CUDA_ERROR_INVALID_VALUE;
-        if (value > 1) return CUDA_ERROR_NOT_SUPPORTED;            /* 1 is what all are here */
+        if (value > 1) return CUDA_ERROR_NOT_SUPPORTED;            /* all are 1 here */
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: value = value != 0; break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
@@ -439,14 +440,14 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
 }
 
 SIM_API(cuFuncGetName, (const char **name, void *handle), (name, handle), SIM_HEALTHY) {
-    ASK_FUNCTION(f, handle);
+    QUERY_FUNCTION(f, handle);
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     *name = f->func->name;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY) {
-    ASK_FUNCTION(f, handle);
+    QUERY_FUNCTION(f, handle);
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     *out = SIM_HANDLE(f->module->handle);
     return CUDA_SUCCESS;
@@ -454,7 +455,7 @@ SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY)
 
 SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t *bytes),
         (handle, index, offset, bytes), SIM_HEALTHY) {
-    ASK_FUNCTION(f, handle);
+    QUERY_FUNCTION(f, handle);
     if (!offset || index >= f->func->nparams) return CUDA_ERROR_INVALID_VALUE;
     *offset = f->func->params[index].address;
     if (bytes) *bytes = f->func->params[index].size;

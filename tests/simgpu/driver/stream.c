@@ -1,8 +1,8 @@
 /* stream.c - streams, and their order as edges between operations.
 
-   A stream remembers its last operation; a new one comes after it. An operation on the legacy stream also comes after
-   the last ones of all blocking streams of its context, and operations of blocking streams come after the legacy
-   stream's last. What a destroyed stream still runs is remembered by its context (orphans). */
+   A stream remembers its last operation; a new one comes after it. An operation on the legacy default stream also comes
+   after the last ones of all blocking streams of its context, and operations of blocking streams come after the legacy
+   default stream's last one. The context remembers the unfinished work of destroyed streams (orphans). */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -46,7 +46,7 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
 
 static bool pending(const struct sim_op *op) { return op && !op->done; }
 
-/* The same, asked by the program. */
+/* The same, for a query by the program. */
 static bool still_pending(struct sim_stream *stream) {
     struct sim_context *c = stream->context;
     bool yes = sim_op_pending(stream->last);
@@ -94,7 +94,7 @@ int sim_stream_run(struct sim_stream *stream, struct sim_op *op) {
 }
 
 int sim_stream_wait(struct sim_stream *s) {
-    if (s == &s->context->legacy) {               /* as an operation on it would: after all blocking streams */
+    if (s == &s->context->legacy) {               /* as for an operation on it: after all blocking streams */
         struct sim_op *op = sim_op_new(SIM_OP_MARKER);
         return op ? sim_stream_run(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -193,7 +193,7 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
     return CUDA_SUCCESS;
 }
 
-/* Questions to a stream: each finds it, refuses a NULL answer, and tells one member. */
+/* Stream queries: each finds the stream, refuses a NULL result pointer, and returns one member. */
 #define QUESTION(symbol, type, answer) \
     SIM_API_STREAM(symbol, _ptsz, (void *handle, type *out), (handle, out), SIM_EASY) { \
         struct sim_stream *s; \

@@ -1,9 +1,9 @@
 /* access.h - addresses of a whole warp at once, for ldst.c and atom.c.
 
-   An access first tries one span for all lanes: the block's remembered range of global memory,
-   its shared memory, or the lanes' stacks. Checked together, they need no test per lane. What
-   does not fit goes lane by lane through sim_at, which faults where it must. In lanes that do
-   not take part stands the address of the first active lane, so that checks need no mask. */
+   An access first tries one span for all lanes: the block's remembered range of global memory, its shared memory, or
+   the lanes' stacks. One check covers all lanes, so no lane needs its own. Accesses outside a span go lane by lane
+   through sim_at, which raises faults. Inactive lanes hold the address of the first active lane, so that checks need no
+   mask. */
 #ifndef SIM_ACCESS_H
 #define SIM_ACCESS_H
 
@@ -69,7 +69,7 @@ static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, con
     return true;
 }
 
-/* The span that holds all addresses, which become offsets from s->host; false: go lane by lane. */
+/* The span that contains all addresses, which become offsets from s->host; false: go lane by lane. */
 static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim_space space, u64 *addr, unsigned size,
     struct span *s)
 {
@@ -94,7 +94,7 @@ static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim
     return covers(s, addr, size);
 }
 
-/* The same for shared memory with 32-bit addresses, in half the work: offsets in the block's shared memory. */
+/* The same for shared memory with 32-bit addresses, with half the work: offsets in the block's shared memory. */
 static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, uint32_t m, unsigned size, u32 *offset)
 {
     const struct sim_block *b = w->block;
@@ -111,7 +111,7 @@ static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, u
     return !bad;
 }
 
-/* Whether the active lanes' addresses are side by side, in elements for which there are masked moves. */
+/* Whether the active lanes' addresses are contiguous, in elements of a size that masked moves support. */
 static inline bool side_by_side(const u64 *addr, uint32_t m, const struct span *s, unsigned size)
 {
     const unsigned first = (unsigned)__builtin_ctz(m);
@@ -122,8 +122,8 @@ static inline bool side_by_side(const u64 *addr, uint32_t m, const struct span *
     return !odd;
 }
 
-/* How the addresses of each half of a whole warp lie: side by side, all
-   the same, or anyhow. By halves, since blocks are often 16 wide. */
+/* The pattern of the addresses in each half of a whole warp: contiguous, all
+   equal, or neither. By halves, since blocks are often 16 wide. */
 enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
 #define PATTERN(NAME, T) \
     static inline __attribute__((always_inline)) T NAME##_odd(const T *a, T size) { \
@@ -138,7 +138,7 @@ enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
 PATTERN(pattern32, u32)
 PATTERN(pattern64, u64)
 
-/* The bytes [a, a + bytes) as lane 0 sees them, when one test of what is remembered shows that they are there. */
+/* The bytes [a, a + bytes) as lane 0 sees them, if one test against the remembered ranges finds them; else NULL. */
 static inline __attribute__((always_inline)) unsigned char *quick(const struct sim_warp *w, const struct sim_insn *i,
     enum sim_space space, uint64_t a, unsigned bytes)
 {
@@ -160,8 +160,8 @@ static inline __attribute__((always_inline)) unsigned char *quick(const struct s
     return w->local_stride >= bytes && a >= SIM_LOCAL_BASE && a <= w->local_stride - bytes ? w->local + a : NULL;
 }
 
-/* For whole warps, size bytes a lane: their pattern, and where the
-   halves begin. SCATTERED is also what needs a closer look. */
+/* For whole warps, size bytes a lane: the pattern of the addresses, and where the
+   halves begin. SCATTERED also covers cases that need a full check. */
 static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w, const struct sim_insn *i,
     uint32_t m, enum sim_space space, unsigned size, unsigned char *half[2])
 {

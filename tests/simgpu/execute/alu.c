@@ -1,7 +1,7 @@
-/* alu.c - integer and logic operations, moves, predicates' logic. Lane operations: see lanes.h.
+/* alu.c - integer and logic operations, moves, predicate logic. Lane operations: see lanes.h.
 
    Names carry the operand width where the sign does not matter (add_32), the type where it does (min_s32). 16-bit
-   values stand zero-extended in 32-bit lanes, so each 16-bit result is cut to u16. */
+   values are zero-extended in 32-bit lanes, so each 16-bit result is cut to u16. */
 #include "../base/lanes.h"
 #include "execute.h"
 
@@ -66,8 +66,8 @@ SIM_H3(mad24_hi_u32, u32, u32, u32, u32, (U24(x) * U24(y) >> 16) + z)
 SIM_H3(mad24_hi_s32, u32, u32, u32, u32, (u64)(S24(x) * S24(y) >> 16) + z)
 SIM_H3(mad24_hi_sat_s32, u32, u32, u32, s32, clamp32((S24(x) * S24(y) >> 16) + z))
 
-/* A GPU divides in software; by zero that gives all ones, quotient and remainder. The smallest number by -1 is itself,
-   remainder 0. */
+/* A GPU divides in software; division by zero gives all ones, as quotient and as remainder. The smallest number divided
+   by -1 is itself, remainder 0. */
 #define DIV_U(T, x, y) ((y) ? (T)((x) / (y)) : (T)-1)
 #define REM_U(T, x, y) ((y) ? (T)((x) % (y)) : (T)-1)
 #define DIV_S(T, U, x, y) ((y) == 0 ? (T)-1 : (y) == -1 ? (T)(0 - (U)(x)) : (T)((x) / (y)))
@@ -142,7 +142,7 @@ SIM_H3(dp2a_hi_u32_s32, u32, u32, u32, u32, DP2(u16, s8, 2))
 SIM_H3(dp2a_hi_s32_u32, u32, u32, u32, u32, DP2(s16, u8, 2))
 SIM_H3(dp2a_hi_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 2))
 
-/* vabsdiff: differences of n elements, side by side or added up */
+/* vabsdiff: differences of n elements, side by side or summed */
 static inline u32 differences(u32 x, u32 y, int n, bool is_signed, bool add)
 {
     const int bits = 32 / n;
@@ -163,8 +163,8 @@ VABSDIFF(2)
 VABSDIFF(4)
 
 /* -- carry chain: w->cc has a bit for each lane. SIM_I_SECOND: write it. As on a GPU, a difference is the sum with
-      the complement and 1, so the carry of sub is set when nothing was borrowed: nvcc's 128-bit division reads it by
-      addc. */
+     the complement and 1, so the carry of sub is set when there was no borrow: nvcc's 128-bit division reads it by
+     addc. */
 
 #define CARRY(NAME, T, WIDE, E) SIM_HANDLER(NAME) { \
     T *d = SIM_AT(T, i->d); \
@@ -285,8 +285,8 @@ static inline u32 find_nth_set(u32 mask, u32 base, s32 offset)
 }
 SIM_S3(fns_b32, u32, u32, u32, s32, find_nth_set(x, y, z))
 
-/* bfe: a field of `z` bits from bit `y` on; signed: the bits beyond the field or the word are its sign. Of y and z the
-   low 8 bits count; with 64-bit operands, where a GPU has shifts instead of an instruction, all of them */
+/* bfe: a field of `z` bits from bit `y` on; signed: bits beyond the field or the word are its sign. Only the low 8 bits
+   of y and z count; with 64-bit operands, where a GPU uses shifts instead of an instruction, all bits count. */
 static inline u32 bfe_u(u32 x, u32 p, u32 n)
 {
     p &= 255;
@@ -371,7 +371,7 @@ static inline u32 permute(u32 x, u32 y, u32 selector)
     }
     return r;
 }
-/* the modes as selectors of the plain form, by the two low bits of c */
+/* the modes as selectors of the default mode, by the two low bits of c */
 static const u32 prmt_modes[6][4] = {
     { 0x3210, 0x4321, 0x5432, 0x6543 }, { 0x5670, 0x6701, 0x7012, 0x0123 }, { 0x0000, 0x1111, 0x2222, 0x3333 },
     { 0x3210, 0x3211, 0x3222, 0x3333 }, { 0x0000, 0x1110, 0x2210, 0x3210 }, { 0x1010, 0x3232, 0x1010, 0x3232 }

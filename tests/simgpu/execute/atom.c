@@ -1,16 +1,16 @@
 /* atom.c - atom, red, and mbarriers.
 
-   Global memory through host atomics, since other workers run other blocks; shared memory plainly, since a block runs
-   on one worker at a time. Lanes go in order; those that meet at one address go as one atomic of the host, which only
-   reads if they change nothing: so the cache line can stay with both workers. An atomic that changes nothing marks the
-   loop around it as a spin. */
+   Global memory uses host atomics, since other workers run other blocks; shared memory uses plain accesses, since a
+   block runs on one worker at a time. Lanes go in order; lanes with the same address become one host atomic, which only
+   reads if they change nothing, so that the cache line can stay with both workers. An atomic that changes nothing marks
+   the loop around it as a spin. */
 #include "access.h"
 #include "../base/floats.h"
 
 #define SPACE_OF(i) ((enum sim_space)(i)->width)
 
-/* NAME: destination and operand lanes D, memory type T, V the new
-   value from old, y, z; ADDS: that is old + y, which the host can */
+/* NAME: destination and operand lanes D, memory type T, V the new value
+   from old, y, z; ADDS: V is old + y, for which the host has an atomic */
 #define ATOM(NAME, D, T, V) ATOM_(NAME, D, T, V, 0)
 #define ATOM_(NAME, D, T, V, ADDS) SIM_HANDLER(NAME) { \
     u64 addr[32]; \
@@ -81,13 +81,13 @@ INT_ATOMS(64, u64, s64)
 ATOM(atom_cas_16, u32, u16, old == y ? z : old)
 ATOM(atom_inc_u32, u32, u32, old >= y ? 0 : old + 1)
 ATOM(atom_dec_u32, u32, u32, old == 0 || old > y ? y : old - 1)
-/* f32 sums flush subnormals in global memory, not in shared */
+/* f32 sums flush subnormals in global memory, but not in shared memory */
 static inline u32 sum32(u32 x, u32 y, bool near)
 {
     return near ? canon32(float_of(x) + float_of(y)) :
                   flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
 }
-/* what adds in global memory leaves a NaN's payload as it is, signalling ones, too */
+/* sums in global memory keep a NaN's payload as it is, signalling NaNs included */
 static inline u64 sum64(u64 x, u64 y, bool near)
 {
     f64 a = double_of(x), b = double_of(y);
@@ -105,8 +105,8 @@ ATOM(atom_add_f16x2, u32, u32, hsum(old, y) | hsum(old >> 16, y >> 16) << 16)
 ATOM(atom_add_bf16, u32, u16, bsum(old, y))
 ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
 
-/* -- mbarrier: one 64-bit word in shared memory: arrivals that a phase expects (20 bits), that are missing (20), bytes
-      that are missing (23, biased), the phase's parity (1). The state that arrive returns is the word before. */
+/* -- mbarrier: one 64-bit word in shared memory: arrivals that a phase expects (20 bits), arrivals still pending (20),
+     bytes still pending (23, biased), the phase's parity (1). arrive returns the word's previous value as the state. */
 
 #define EXPECTED(v) ((uint32_t)(v) & 0xfffff)
 #define PENDING(v) ((uint32_t)((v) >> 20) & 0xfffff)
@@ -123,7 +123,7 @@ static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes
                expected | (uint64_t)expected << 20 | 0x400000ull << 40 | (uint64_t)(phase ^ 1) << 63;
 }
 
-/* d: state or sink, a: address, b: count or bytes; what to do in the user bits */
+/* d: state or sink, a: address, b: count or bytes; the user bits select the operation */
 SIM_HANDLER(mbarrier)
 {
     SIM_EACH_LANE(m) {
@@ -146,7 +146,7 @@ SIM_HANDLER(mbarrier)
     w->progress = true;
 }
 
-/* cp.async.bulk to a, from b, size, mbarrier or none: done at once, in units of 16 bytes, which it is made of */
+/* cp.async.bulk to a, from b, size, mbarrier or none: executed at once, in units of 16 bytes */
 static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, enum sim_space to, enum sim_space from)
 {
     const uint64_t a = SIM_AT(u64, i->d)[l], b = SIM_AT(u64, i->a)[l], size = SIM_AT(u32, i->b)[l];

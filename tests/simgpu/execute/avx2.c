@@ -1,5 +1,5 @@
-/* avx2.c - the lane operations once more, compiled for AVX2 and FMA: arithmetic; what touches memory and other lanes in
-   avx2_memory.c, so that a compiler can work on both at once. decode.c takes these tables where the host has both. */
+/* avx2.c - the lane operations again, compiled for AVX2 and FMA: arithmetic. Memory and cross-lane operations are in
+   avx2_memory.c, so that two compilers can work in parallel. decode.c uses these tables if the host supports both. */
 #include "execute.h"
 
 #ifdef SIM_HAVE_AVX2

@@ -1,5 +1,5 @@
-/* compare.c - setp and testp. The result is a mask; booleans of
-   setp combine masks. `set` is setp and a select: see select.c. */
+/* compare.c - setp and testp. The result is a mask; the boolean operators
+   of setp combine masks. `set` is setp followed by a select: see select.c. */
 #include "../base/floats.h"
 #include "execute.h"
 

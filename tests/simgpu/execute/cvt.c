@@ -57,7 +57,7 @@ FI(u64, u64, u64, SIM_S1)
 FI(s64, s64, u64, SIM_S1)
 SIM_H1(cvt_rzi_s32_f32, u32, f32, x != x ? 0 : x >= 0x1p31f ? 0x7fffffffu : x < -0x1p31f ? 0x80000000u : (u32)(s32)x)
 
-/* -- integer to float, and between floats. To nearest as handlers of their own; any rounding from the flags. */
+/* -- integer to float, and between floats. To nearest has separate handlers; other roundings come from the flags. */
 
 #define ROUNDED(NAME, D, S, R, E, STORE) SIM_HANDLER(NAME) { \
     D *d = SIM_AT(D, i->d); \
@@ -88,7 +88,7 @@ static inline u32 finish32(f32 v, uint32_t flags)
     }
     return r;
 }
-/* of a double: a NaN keeps the upper bits of its payload, as the host's own conversion does it */
+/* of a double: a NaN keeps the upper bits of its payload, as in the host's own conversion */
 static inline u32 finish_narrowed(f32 v, uint32_t flags)
 {
     return v == v || flags & SIM_I_SAT ? finish32(v, flags) : bits32(v);
@@ -115,7 +115,7 @@ static inline u32 finish16(u32 h, uint32_t flags, u32 one)
             finish64(x ? r : 0 /* clang's sum is -0 downwards */, 0, flags)) \
     SIM_S1(cvt_f16_##FN, u32, FL, TO_HALF((f64)(F)x)) \
     SIM_S1(cvt_bf16_##FN, u32, FL, bhalf_round(odd_##FN((F)x), i->flags & SIM_I_ROUND))
-/* a 64-bit integer on its way to bf16: what does not fit a double only matters as not being zero */
+/* a 64-bit integer on its way to bf16: of the bits that do not fit a double it only matters whether any is set */
 static inline f64 odd_u64(u64 x) { return (f64)(x >> 53 ? x >> 11 << 11 | (x & 2047 ? 2048 : 0) : x); }
 static inline f64 odd_s64(s64 x) { return x < 0 ? -odd_u64(0 - (u64)x) : odd_u64((u64)x); }
 #define odd_u8(x) (f64)(x)
@@ -161,7 +161,7 @@ SIM_H1(cvt_f32_bf16_x, u32, u32, finish32(bhalf_value(x), i->flags))
 SIM_S1(cvt_f64_f16, u64, u32, finish64(half_value(x), half_value(x), i->flags))
 SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), bhalf_value(x), i->flags))
 SIM_H1(cvt_f16_f32, u32, f32, half_of(x))
-SIM_S1(cvt_f16_f32_x, u32, f32, TO_HALF(x))      /* on an H200, .ftz does nothing here: a
+SIM_S1(cvt_f16_f32_x, u32, f32, TO_HALF(x))      /* on an H200, .ftz has no effect here: a
                                                     subnormal rounds up to the smallest f16 */
 SIM_S1(cvt_f16_f64, u32, f64, FROM_F64(TO_HALF, 10))
 SIM_S1(cvt_f16_f16_x, u32, u32, finish16(x & 0xffff, i->flags, 0x3c00))
@@ -180,7 +180,7 @@ SIM_H2(cvt_bf16x2_f32, u32, f32, f32, bhalf_of(x) << 16 | bhalf_of(y))
 SIM_S2(cvt_f16x2_f32_x, u32, f32, f32, TO_HALF(x) << 16 | TO_HALF(y))
 SIM_S2(cvt_bf16x2_f32_x, u32, f32, f32, TO_BHALF(FLUSHED(x)) << 16 | TO_BHALF(FLUSHED(y)))
 
-/* fp8: e4m3 has one NaN and no infinity, e5m2 is the upper byte of f16; what is too large becomes the largest */
+/* fp8: e4m3 has one NaN and no infinity, e5m2 is the upper byte of f16; too large values become the largest one */
 static inline u32 fp8_of(f32 v, bool e4, uint32_t flags)
 {
     if (v != v) return 0x7f;

@@ -1,9 +1,9 @@
 /* float.c - f32 and f64 arithmetic, and the approximate functions. Lane operations: see lanes.h.
 
-   add, sub, mul, fma, div, rcp, sqrt are IEEE exact. The plain and the .ftz forms to nearest have handlers of their
-   own; the _x handlers read rounding, .ftz and .sat from the flags. Directed rounding uses the host's rounding mode:
-   operands come from memory and results go there between the two calls that switch it, so nothing moves across. The
-   .approx functions are computed more exactly than a GPU computes them. */
+   add, sub, mul, fma, div, rcp, sqrt are IEEE exact. The plain and the .ftz forms that round to nearest have separate
+   handlers; the _x handlers read rounding, .ftz and .sat from the flags. Directed rounding uses the host's rounding
+   mode: between the two calls that switch it, operands are read from memory and results are written there, so no
+   computation moves across. The .approx functions are more accurate than a GPU's. */
 #include "../base/floats.h"
 #include "execute.h"
 
@@ -44,8 +44,8 @@
         d[l] = r; \
     } }
 #define FTZ(E, ...) flush_bits(canon32(E(__VA_ARGS__)))
-/* What is tiny before it is rounded among the subnormals is flushed, though it may round up to the smallest normal
-   number: BIG is the result times 2^64. */
+/* A result that is subnormal before rounding is flushed, even if it would round up to the smallest normal number. BIG
+   is the result times 2^64. */
 static inline u32 flush_tiny(f32 r, f32 big)
 {
     return __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : canon32(r);
@@ -143,8 +143,8 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
     if (m == ~0u) SIM_LANES { D3; d[l] = (E); } \
     else SIM_LANES { D3; const u64 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } \
     }
-/* NaNs are rare: the sources that one may come from, Y and Z beside x, are read again only then, which the asm
-   statement says to compilers */
+/* NaNs are rare: the operands that may carry one, Y and Z besides x, are read again only in that case; the asm
+   statement makes the compiler read them again */
 #define DOUBLE(NAME, E, Y, Z) SIM_HANDLER(NAME) { \
     DOUBLE_OPERANDS; \
     f64 out[32]; \
@@ -194,7 +194,7 @@ DOUBLE_BITS(copysign_f64, (bits64(x) & 1ull << 63) | (bits64(y) & ~(1ull << 63))
 DOUBLE_BITS(min_f64, min64(x, y))
 DOUBLE_BITS(max_f64, max64(x, y))
 
-/* the two gross approximations read and write the high words only */
+/* the gross approximations (rcp and rsqrt .approx.ftz) read and write only the high words */
 #define HIGH(v) ((v) & 0xffffffff00000000ull)
 static inline u64 flush64(u64 v) { return (v & 0x7ff0000000000000ull) == 0 ? v & 1ull << 63 : v; }
 static inline u64 gross(f64 x, bool root)

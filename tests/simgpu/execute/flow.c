@@ -3,8 +3,8 @@
 #include "execute.h"
 #include <time.h>
 
-/* The group, all of it, goes to target. It need not be chosen
-   again while it stays the lowest, or short of the next merge. */
+/* The whole group goes to target. It need not be chosen again while it
+   is still the lowest, or has not reached the next merge point. */
 static inline void jump(struct sim_warp *w, const struct sim_insn *from, uint32_t target)
 {
     const struct sim_insn *to = w->block->code->insns + target;
@@ -29,8 +29,8 @@ SIM_HANDLER(bra)
     }
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
     sim_warp_place(w, m, (uint32_t)i->imm);
-    if (w->block->code->insns + i->imm <= i) {                 /* lanes that left the loop wait for
-                                                                  the others: count for those */
+    if (w->block->code->insns + i->imm <= i) {                 /* lanes that left the loop wait
+                                                                  for the others: count only those */
         w->group = m;
         w->ip = w->block->code->insns + i->imm;
         w->diverged = true;
@@ -57,7 +57,8 @@ SIM_HANDLER(brx)
 static void leave(struct sim_warp *w, uint32_t m)
 {
     w->alive &= ~m;
-    w->parked = 0;                                             /* they look again whether all live lanes have come */
+    w->parked = 0;                                             /* they check again whether
+                                                                  all live lanes have arrived */
     w->block->live -= (unsigned)__builtin_popcount(m);
     sim_bars_check(w->block);
 }
@@ -70,7 +71,7 @@ SIM_HANDLER(exit_lanes)
     sim_warp_moved(w);
 }
 
-/* -- calls. A callee's frame begins behind its caller's; a caller that may be entered again saves its registers. */
+/* -- calls. A callee's frame begins after its caller's; a caller that may be re-entered saves its registers. */
 
 static void save_registers(struct sim_warp *w, int l, const struct sim_code_func *f)
 {
@@ -154,7 +155,7 @@ SIM_HANDLER(call_indirect)
         uint64_t id = (a[l] - SIM_WINDOW_CODE) / 16 - 1;
         int f = (a[l] & 15) == 0 && a[l] > SIM_WINDOW_CODE && id < code->nimage_funcs ? code->func_of_id[id] : -1;
         if (f < 0) {
-            sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "call of 0x%llx, which is no function",
+            sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "call of 0x%llx, which is not a function",
                          (unsigned long long)a[l]);
             return;
         }
@@ -248,7 +249,7 @@ SIM_HANDLER(call_free)
         system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg);
         if (sim_heap_give(w->block->grid, arg[0])) continue;
         sim_fault_at(w, i, (int)l, SIM_F_LAUNCH_FAILED,
-                     "free of 0x%llx, which malloc did not give, or which was freed before",
+                     "free of 0x%llx, which malloc did not return, or which is already free",
                      (unsigned long long)arg[0]);
         return;
     }

@@ -1,8 +1,8 @@
-/* format.c - printf and assert of kernels: the host's formatter on
-   arguments from device memory, and the queue of what was printed.
+/* format.c - printf and assert of kernels: formats arguments from device
+   memory with the host's printf, and queues the output.
 
-   vprintf's arguments stand packed in memory, each at its natural
-   alignment: int and its kin 4 bytes, long, pointers and doubles 8. */
+   vprintf's arguments are packed in memory, each at its natural alignment:
+   int and similar types 4 bytes; long, pointers and doubles 8. */
 #include "execute.h"
 
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,7 +53,7 @@ static void put(struct text *t, const char *s, size_t n)
     t->n += n;
 }
 
-/* A NUL-terminated string of device memory, terminator included; false: faulted. */
+/* A NUL-terminated string in device memory, terminator included; false: faulted. */
 static bool fetch(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t a, struct text *out)
 {
     for (;; a++) {
@@ -78,8 +78,8 @@ static bool argument(struct sim_warp *w, const struct sim_insn *i, int lane, uin
 static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, const char **format, uint64_t *args,
                     int *count, struct text *out)
 {
-    enum { WIDEST = 511 };                       /* more of a conversion is cut; C's own
-                                                    would fill in blanks for minutes */
+    enum { WIDEST = 511 };                       /* a longer conversion is cut; C's
+                                                    own would write blanks for minutes */
     char spec[64], piece[WIDEST + 1];
     size_t n = 0;
     const char *f = *format;
@@ -87,8 +87,8 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     int star = 0;
     bool starred = false;
     const char *star_precision = strstr(f, ".*"), *end = f + 1 + strspn(f + 1, "-+ #0123456789.*hlLqjzt");
-    if (star_precision && star_precision < end) {                 /* a GPU prints it as it stands,
-                                                                     and takes no argument */
+    if (star_precision && star_precision < end) {                 /* a GPU prints it unchanged
+                                                                     and consumes no argument */
         if (*end) end++;
         put(out, f, (size_t)(end - f));
         *format = end;
@@ -159,7 +159,7 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
             len = (int)string.n - 1;
         }
         else len = FORMAT(string.s);
-    } else {                                                   /* %% and what is no conversion: as it stands */
+    } else {                                                   /* %% and anything that is not a conversion: unchanged */
         if (letter != '%') put(out, spec, n);
         if (letter) put(out, &letter, 1);
         return true;

@@ -1,7 +1,7 @@
 /* half.c - f16 and bf16 arithmetic, single and packed. Lane operations: see lanes.h.
 
-   add, sub and mul of f16 are computed in f32, where rounding twice does no harm; of bf16, whose exponents reach as far
-   as f32's, in double; fma in double, rounded to odd first. Packed forms do both halves. */
+   add, sub and mul of f16 are computed in f32, where double rounding does no harm; those of bf16, which has the
+   exponent range of f32, in double; fma in double, first rounded to odd. Packed forms compute both halves. */
 #include "../base/floats.h"
 #include "execute.h"
 
@@ -35,7 +35,7 @@ static inline u32 b_fma(u32 x, u32 y, u32 z)
     return bhalf_round(fma_odd(bhalf_value(x), bhalf_value(y), bhalf_value(z)), 0);
 }
 
-/* min, max on bits: ordered as sign-magnitude integers; the formats differ in where NaNs begin */
+/* min, max on bits: ordered as sign-magnitude integers; NaNs begin at a different value in each format */
 static inline s32 order(u32 h) { return h & 0x8000 ? -(s32)(h & 0x7fff) - 1 : (s32)h; }
 static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
 {
@@ -60,8 +60,8 @@ static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
     SIM_S3(NAME##x2, u32, u32, u32, u32, TWICE3(F, x, y, z))
 
 #define HF2(OP, x, y) h_finish(OP(H_FTZ(x), H_FTZ(y)), i->flags)
-/* .ftz: what is too small before it is rounded among the subnormals
-   is flushed, though it may round up to the smallest normal number */
+/* .ftz: a result that is subnormal before rounding is flushed, even if it would round up to the smallest normal
+   number */
 static inline u32 h_tiny(u32 h, f64 exact, uint32_t flags)
 {
     return flags & SIM_I_FTZ && exact > -(0x1p-14 - 0x1p-26) && exact < 0x1p-14 - 0x1p-26 ? h & 0x8000 : h;

@@ -6,9 +6,9 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
     return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e;
 }
 
-/* Whole warps go by the pattern of their addresses, with a handler for each number n of elements: 1, 2, 4. The rest
-   goes through NAME_any: as one where one span holds all addresses, else lane by lane. In local memory the lanes'
-   stacks lie `stride` apart. */
+/* Whole warps are handled by the pattern of their addresses, with one handler for each number n of elements: 1, 2, 4.
+   The rest goes through NAME_any: all at once if one span contains all addresses, else lane by lane. In local memory
+   the lanes' stacks are `stride` apart. */
 #define BY_ELEMENTS(X) do { if (n == 1) { X(1) } else if (n == 2) { X(2) } else { X(4) } } while (0)
 #define FOR_ELEMENTS(X, NAME, ...) \
     X(NAME, NAME, 1, __VA_ARGS__) X(NAME##_v2, NAME, 2, __VA_ARGS__) X(NAME##_v4, NAME, 4, __VA_ARGS__)
@@ -146,7 +146,7 @@ SPACES(STORES, 16, u32, u16)
 SPACES(STORES, 32, u32, u32)
 SPACES(STORES, 64, u64, u64)
 
-/* a kernel's parameter at a fixed place: the same for all lanes; decode.c checked the bounds */
+/* a kernel's parameter at a fixed offset: the same for all lanes; decode.c checked the bounds */
 #define PARAM(NAME, D, T) SIM_HANDLER(NAME) { \
     for (unsigned k = 0; k < i->width; k++) { \
         T t; \
@@ -168,8 +168,8 @@ LOAD_ANY(ld_param_at_s16, SIM_PARAM, u32, s16)
 LOAD_ANY(ld_param_at_32, SIM_PARAM, u32, u32)
 LOAD_ANY(ld_param_at_64, SIM_PARAM, u64, u64)
 
-/* cp.async [d], [a], size, source size: d shared. Done at once:
-   waiting for it is then nothing. b: source size or sink. */
+/* cp.async [d], [a], size, source size: d shared. Executed at once, so
+   waiting for it does nothing. b: source size or sink. */
 SIM_HANDLER(cp_async)
 {
     const unsigned size = i->width;

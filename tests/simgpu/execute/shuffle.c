@@ -1,9 +1,9 @@
-/* shuffle.c - operations of several lanes of a warp: shfl, vote,
-   match, redux, bar.warp, elect. Lane operations: see lanes.h.
+/* shuffle.c - operations across lanes of a warp: shfl, vote, match, redux, bar.warp, elect. Lane operations: see
+   lanes.h.
 
-   A .sync operation executes when every live lane of its member mask has come to it. Lanes that come early are parked
-   at the instruction; the last group to come executes it for all and takes them along. An exit unparks all lanes of the
-   warp: they execute the instruction again, and perhaps park again. */
+   A .sync operation executes when every live lane of its member mask has reached it. Lanes that arrive early are parked
+   at the instruction; the last group to arrive executes it for all and takes them along. An exit unparks all lanes of
+   the warp: they execute the instruction again, and may park again. */
 #include "../base/lanes.h"
 #include "execute.h"
 
@@ -24,7 +24,7 @@ static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, b
 {
     const u32 *mask = SIM_AT(u32, i->e);
     const uint32_t here = sim_pc(w, i);
-    if (SIM_IS_CONST(i->e) && !(mask[0] & w->alive & ~m)) {    /* all are here: as a rule */
+    if (SIM_IS_CONST(i->e) && !(mask[0] & w->alive & ~m)) {    /* all are here: the usual case */
         if (run) run(w, i, m, mask[0]);
         return;
     }
@@ -51,7 +51,7 @@ static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, b
     sim_warp_moved(w);
 }
 
-/* shfl: a value, b lane or distance, c clamp and segment mask; second destination, a predicate, in imm */
+/* shfl: a value, b lane or distance, c clamp and segment mask; the optional predicate destination is in imm */
 #define SHFL(NAME, J, IN) \
     static void do_shfl_##NAME(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) { \
         const u32 *a = SIM_AT(u32, i->a); \

@@ -1,8 +1,9 @@
-/* sync.c - block barriers. Lanes at one are barred, their pc at the barrier. Whoever completes it lets all go on. */
+/* sync.c - block barriers. Lanes that wait at a barrier are barred, and their pc is at it. The lanes that complete it
+   release all of them. */
 #include "../base/lanes.h"
 #include "execute.h"
 
-/* a number, c thread count if SIM_I_COUNT, b predicate of bar.red, d its result; imm: the cluster's barrier */
+/* a: number, c: thread count if SIM_I_COUNT, b: predicate of bar.red, d: its result; imm: the cluster's barrier */
 
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
@@ -26,8 +27,8 @@ static void release(struct sim_block *b, unsigned id)
     *bar = (struct sim_bar){ .all = 1 };
 }
 
-/* A barrier with a count counts whole warps: a warp that comes
-   counts its threads that are gone, or never were, as present. */
+/* A barrier with a count counts whole warps: an arriving warp counts
+   its exited and missing threads as present. */
 static bool complete(const struct sim_block *b, unsigned id)
 {
     const struct sim_bar *bar = &b->bars[id];

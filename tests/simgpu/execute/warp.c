@@ -1,15 +1,15 @@
 /* warp.c - which lanes of a warp run next, and for how long.
 
-   The group with the lowest pc runs until it branches apart, waits, or comes to where other lanes stand (w->stop), and
-   merges with them. That alone would never let the holder of a lock go on past lanes that spin for it. So a group that
+   The group with the lowest pc runs until it diverges, waits, or reaches the pc of other lanes (w->stop), and merges
+   with them. With that rule alone, lanes that spin for a lock would never let its holder continue. So a group that
    loops back many times without progress yields: the others run, lowest pc first, until each has had its slice.
-   Accesses tell spinning from working: a failed compare-and-swap, a volatile load that finds what it found before, mark
-   the loop around them. */
+   Accesses distinguish spinning from working: a failed compare-and-swap, or a volatile load that returns the same value
+   as before, marks the loop around it. */
 #include "../base/lanes.h"
 #include "execute.h"
 
 #define SPIN_LIMIT 4           /* backward branches in a row that only spun */
-#define LOOP_LIMIT 4096        /* backward branches while diverged, whatever they did: a spin on plain loads ends too */
+#define LOOP_LIMIT 4096        /* backward branches while diverged, of any kind: a spin on plain loads ends, too */
 
 static uint32_t runnable(const struct sim_warp *w) { return w->alive & ~w->parked & ~w->barred; }
 
@@ -89,7 +89,7 @@ void sim_warp_backward(struct sim_warp *w)
 static uint64_t thread_instructions; /* __atomic */
 uint64_t simgpu_thread_instructions(void) { return __atomic_load_n(&thread_instructions, __ATOMIC_RELAXED); }
 
-/* The group, until it ends or its slice does; returns what is left of that. */
+/* Runs the group until it ends or its slice does; returns the rest of the slice. */
 static inline uint64_t run_group(struct sim_warp *w, uint64_t left, uint64_t *counted)
 {
     unsigned char *const regs = w->base[0];

@@ -1,14 +1,14 @@
 /* decode.c - an entry and the functions that it reaches become one array of instructions.
 
-   Callees come before callers: so the lanes that are inside a call have lower pcs than those that are not, run first,
-   and the warp comes together again behind the call. Every register of every function has its own place in the register
-   file, except that registers which never live at the same time share one (regs.c). */
+   Callees precede callers: so lanes inside a call have lower pcs than lanes outside it, run first, and the warp
+   reconverges after the call. Every register of every function has its own place in the register file, except that
+   registers that are never live at the same time share one (regs.c). */
 #include "decode.h"
 #include <stdarg.h>
 
 /* -- handlers by name */
 
-static struct sim_entry *handlers;                                /* a hash table, made once; never freed */
+static struct sim_entry *handlers;                                /* a hash table, created once, never freed */
 static unsigned handlers_mask;
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 
@@ -432,7 +432,7 @@ uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at)
     return top;
 }
 
-enum { MOST_CALLS = 1000 };                                       /* bounds recursion here */
+enum { MOST_CALLS = 1000 };                                       /* bounds the recursion of reach */
 
 static int reach(struct dec *d, struct sim_func *f);
 
@@ -459,7 +459,7 @@ static void visit_operands(struct dec *d, unsigned self, const struct sim_instr 
     }
 }
 
-/* Adds f and what it calls to the code; returns its index. The order has callees first. */
+/* Adds f and the functions it calls to the code; returns its index. Callees come first. */
 static int reach(struct dec *d, struct sim_func *f)
 {
     struct sim_code *c = d->code;
@@ -509,7 +509,7 @@ static void reach_indirect(struct dec *d)
     }
 }
 
-/* calls[] becomes transitive; an indirect call reaches everything. */
+/* Makes calls[] transitive; an indirect call reaches everything. */
 static void close_calls(struct dec *d)
 {
     const unsigned n = d->code->nfuncs;
@@ -641,8 +641,8 @@ static void emit_function(struct dec *d, unsigned self)
     d->start = NULL;
 }
 
-/* Stack bytes of the deepest chain of calls; a recursive call counts once, and one through a register as what is known
-   by then. Before close_calls. */
+/* Stack bytes of the deepest chain of calls; a recursive call counts once, an indirect call as much as is known at that
+   point. Called before close_calls. */
 static uint32_t deepest(struct dec *d)
 {
     for (unsigned i = 0; i < d->norder; i++) {

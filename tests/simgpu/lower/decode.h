@@ -1,4 +1,4 @@
-/* decode.h - private to lower/: what its files share while an entry is decoded. */
+/* decode.h - private to lower/: the state its files share while an entry is decoded. */
 #ifndef SIM_DECODE_H
 #define SIM_DECODE_H
 
@@ -11,12 +11,12 @@
 struct dec_fixup { uint32_t insn; unsigned target; };            /* insn's imm becomes the index
                                                                     of the target's first insn */
 
-struct dec_func {                                                 /* beside the sim_code_func of the same index */
+struct dec_func {                                                 /* parallel to the sim_code_func of the same index */
     struct sim_func *func;
     uint32_t *reg;                                                /* offset of each register's first element */
     uint32_t *param_at, *ret_at;                                  /* offsets in the parameter and result areas */
     uint32_t params_size, rets_size;
-    uint8_t *calls;                                               /* by function index: reaches it */
+    uint8_t *calls;                                               /* by function index: this function reaches it */
     bool indirect;
     uint32_t deepest;
 };
@@ -29,9 +29,9 @@ struct dec {
     struct dec_func *funcs;
     unsigned *order;
     unsigned norder;                             /* functions, callees first */
-    unsigned depth;                                               /* of calls, while functions are found */
+    unsigned depth;                                               /* of calls, during the search for functions */
     unsigned now;                                                 /* index of the function being emitted */
-    uint32_t regs_top;                                            /* register file used so far */
+    uint32_t regs_top;                                            /* size of the register file so far */
     uint32_t cap_insns, cap_consts, cap_calls, cap_labels;
     struct dec_fixup *fixups;
     unsigned nfixups, cap_fixups;
@@ -46,7 +46,8 @@ struct dec {
     uint32_t temp[3][24];
     unsigned ntemp[3], made[3];
 
-    const struct sim_instr *in;                                   /* the instruction, its modifiers sorted out: */
+    const struct sim_instr *in;                                   /* the current instruction, with
+                                                                     its modifiers classified: */
     enum sim_type type[MAX_TYPES];
     unsigned ntypes;
     uint32_t flags;                                               /* SIM_I_ROUND, _FTZ, _SAT, _RELU,
@@ -55,16 +56,16 @@ struct dec {
     unsigned vec;                                                 /* .v2 .v4 .v8, else 1 */
     enum sim_space space;
     const char *rest[SIM_MAX_MODS];
-    unsigned nrest;               /* not yet understood */
+    unsigned nrest;               /* not yet taken */
     uint32_t guard, guard_xor;
     struct { uint32_t to, from; const char *move; } after[8];
-    unsigned nafter; /* widening moves behind it */
+    unsigned nafter; /* widening moves after the instruction */
 };
 
 sim_handler *sim_handler_named(const char *name);                 /* NULL: there is none */
 void dec_fail(struct dec *d, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
-void dec_unsupported(struct dec *d) __attribute__((noreturn));    /* the current instruction */
-struct sim_insn *dec_emit(struct dec *d, const char *handler);    /* valid until the next one */
+void dec_unsupported(struct dec *d) __attribute__((noreturn));    /* reports the current instruction */
+struct sim_insn *dec_emit(struct dec *d, const char *handler);    /* valid until the next call */
 struct sim_insn *dec_emit_to(struct dec *d, const char *handler, uint32_t to, uint32_t a, uint32_t b);
 uint32_t dec_const(struct dec *d, uint64_t value, unsigned size); /* 0: predicate */
 uint32_t dec_temp(struct dec *d, unsigned size);
@@ -73,7 +74,7 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t);
 uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size);
 bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset); /* is it in the activation's frame? */
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
-static inline uint64_t dec_address(const struct sim_var *v)       /* of all others */
+static inline uint64_t dec_address(const struct sim_var *v)       /* of all other variables */
 {
     return v->address + (v->space == SIM_PARAM ? SIM_PARAM_BASE : 0);
 }
@@ -85,12 +86,13 @@ unsigned dec_reg_size(enum sim_type t);                           /* 0 predicate
 void dec_fixup(struct dec *d, uint32_t insn, unsigned target);
 void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size);
 
-/* regs.c: gives each register of f a number within its class (predicate, 4, 8 bytes), and counts them */
+/* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts the numbers */
 void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
 void dec_select(struct dec *d);                                   /* select.c: emits the current instruction */
 void dec_memory(struct dec *d);                                   /* select_mem.c: ld st atom
                                                                      red cp mbarrier cvta ... */
-bool dec_take(struct dec *d, const char *mod);                    /* takes a modifier off the rest */
+bool dec_take(struct dec *d, const char *mod);                    /* removes a modifier from
+                                                                     the rest; false: not there */
 
 static inline bool dec_is(const struct dec *d, const char *op) { return strcmp(d->in->op, op) == 0; }
 

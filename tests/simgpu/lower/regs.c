@@ -1,10 +1,10 @@
-/* regs.c - registers of a function that are never alive at the same time share a place in the register file.
+/* regs.c - registers of a function that are never live at the same time share a place in the register file.
 
-   PTX has a register for every value, hundreds of them; a warp's file should fit the host's cache. So: liveness over
-   basic blocks, one interval per register from the first instruction where it is alive to the last, and places given
-   out along the way. Lanes do not disturb each other, however they diverge, since an instruction writes only the lanes
-   that execute it. A destination never takes the place of a source of the same instruction: an instruction may become
-   several. A guarded write does not end what was alive before it. */
+   PTX has a register for every value, hundreds of them, but a warp's file should fit the host's cache. The method:
+   liveness over basic blocks, one interval per register from the first to the last instruction where it is live, and
+   places assigned in the order of the starts. Diverged lanes do not interfere, since an instruction writes only the
+   lanes that execute it. A destination never takes the place of a source of the same instruction, because an
+   instruction may become several. A guarded write does not end an earlier live range. */
 #include "decode.h"
 
 struct block { uint32_t first, end; uint32_t next[2]; const struct sim_operand *targets; };
@@ -14,7 +14,7 @@ struct liveness {
     struct block *blocks;
     uint32_t nblocks;
     uint32_t words;
-    /* per block; a block's live-out is made of its successors' live-in */
+    /* per block; a block's live-out is the union of its successors' live-in */
     uint64_t *in, *use, *def;
     uint32_t *lo, *hi;                                            /* interval of each register, in instructions */
 };
@@ -44,7 +44,7 @@ static void visit(struct liveness *v, uint32_t at, const struct sim_operand *o, 
     if (o->kind != SIM_O_TARGETS) for (unsigned k = 0; k < o->n; k++) visit(v, at, &o->list[k], written, sure, see);
 }
 
-/* Shows what instruction `at` reads, or what it writes. */
+/* Calls `see` for each register that instruction `at` reads, or writes. */
 static void visit_instr(struct liveness *v, uint32_t at, bool writes, visitor *see)
 {
     const struct sim_instr *in = &v->f->instrs[at];
@@ -81,7 +81,7 @@ static void see_local(struct liveness *v, uint32_t at, uint32_t reg, bool writte
     if (written && sure && v->f->regs[reg].vec <= 1) def[reg / 64] |= bit;
 }
 
-/* Block boundaries: behind branches and before their targets. */
+/* Block boundaries: after branches and before their targets. */
 static bool find_blocks(struct liveness *v)
 {
     const struct sim_func *f = v->f;
@@ -141,7 +141,7 @@ static bool analyse(struct liveness *v)
     if (!f->ninstrs || !find_blocks(v)) return false;
     v->words = (f->nregs + 63) / 64;
     const size_t n = (size_t)v->nblocks * v->words;
-    if (n > 16u << 20) return false;                              /* too large to be worth it */
+    if (n > 16u << 20) return false;                              /* too large to be worth the effort */
     v->in = calloc(3 * n + v->words, sizeof *v->in);
     if (!v->in) return false;
     v->use = v->in + n;
@@ -197,7 +197,7 @@ static unsigned class_of(const struct sim_reg *r)
     return size == 0 ? 0 : size == 4 ? 1 : 2;
 }
 
-/* Along the starts: places whose register has ended are free again. */
+/* In the order of the starts: the place of a register that has ended is free again. */
 static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint32_t *until)
 {
     const struct sim_func *f = v->f;
@@ -227,8 +227,8 @@ void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3])
     for (unsigned k = 0; v.lo && k < f->nregs; k++) v.lo[k] = ~0u;
     const bool shared = v.lo && v.hi && order && until && analyse(&v);
     if (shared) share(&v, order, number, count, until);
-    for (unsigned k = 0; k < f->nregs; k++) {                     /* what does not share: vectors;
-                                                                     everything, if that failed */
+    for (unsigned k = 0; k < f->nregs; k++) {                     /* registers that do not share: vectors;
+                                                                     all of them if sharing failed */
         const unsigned c = class_of(&f->regs[k]), vec = f->regs[k].vec ? f->regs[k].vec : 1;
         if (shared && vec == 1) continue;
         number[k] = count[c];

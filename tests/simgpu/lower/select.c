@@ -1,6 +1,6 @@
-/* select.c - which handler executes an instruction: arithmetic, logic, comparison,
-   conversion, moves, control flow, warp operations. Memory is in select_mem.c. What
-   finds no handler, or leaves a modifier that nobody took, is not supported. */
+/* select.c - the handler for each instruction: arithmetic, logic, comparison, conversion, moves, control flow, warp
+   operations. Memory is in select_mem.c. An instruction without a handler, or with a modifier that no function takes,
+   is not supported. */
 #include "decode.h"
 
 static const char *type_name(enum sim_type t)                     /* .b types count as unsigned */
@@ -307,8 +307,8 @@ static void bits(struct dec *d)
 
 /* -- comparison and selection */
 
-/* vabsdiff2, vabsdiff4 of u32, in the forms that CUDA's SIMD functions have: all elements, none selected, added up or
-   not. Without .add the third source is what a mask would leave of it: nothing. */
+/* vabsdiff2, vabsdiff4 of u32, in the forms that CUDA's SIMD functions use: all elements, no selection, with or without
+   .add. Without .add, the third source provides the elements that a mask excludes: none. */
 static void video(struct dec *d)
 {
     char name[64];
@@ -350,7 +350,7 @@ static void compare(struct dec *d)
     const uint32_t boolean = take_boolean(d);
     const struct sim_operand *o = d->in->opd, *to = &o[0];
     const uint32_t a = dec_src(d, &o[1], as), b = dec_src(d, &o[2], as), c = boolean ? dec_src(d, &o[3], SIM_PRED) : 0;
-    if (as == SIM_F16X2 || as == SIM_BF16X2) {                    /* each half on its own */
+    if (as == SIM_F16X2 || as == SIM_BF16X2) {                    /* each half separately */
         const char *half = as == SIM_F16X2 ? "f16" : "bf16";
         const uint32_t high[2] = { dec_temp(d, 4), dec_temp(d, 4) };
         uint32_t p[2];
@@ -444,8 +444,8 @@ static void move(struct dec *d)
         } else for (unsigned k = 0; k < to->n; k++) move_one(d, &to->list[k], &from->list[k], t);
         return;
     }
-    if (to->kind == SIM_O_VEC) {                                  /* unpack; a part of 16 or 8 bits
-                                                                     lands in a 32-bit lane */
+    if (to->kind == SIM_O_VEC) {                                  /* unpack; a part of 16 or 8
+                                                                     bits goes into a 32-bit lane */
         const unsigned n = to->n, part = width / n;
         const enum sim_type pt = part == 32 ? SIM_B32 : part == 16 ? SIM_B16 : SIM_B8;
         uint32_t s = dec_src(d, from, t), word[2] = { s, s };
@@ -487,13 +487,13 @@ static void move(struct dec *d)
     move_one(d, to, from, t);
 }
 
-/* Two values of 8 bits: from f32 (two sources) or f16x2, and to f16x2. The source's type stands last. */
+/* Two values of 8 bits: from f32 (two sources) or f16x2, and to f16x2. The source's type comes last. */
 static bool convert_fp8(struct dec *d)
 {
     const struct sim_operand *o = d->in->opd;
     const char *type = dec_take(d, "e4m3x2") ? "e4m3x2" : dec_take(d, "e5m2x2") ? "e5m2x2" : NULL;
     if (!type) return false;
-    dec_take(d, "satfinite");                                     /* all that there is */
+    dec_take(d, "satfinite");                                     /* the only mode */
     const enum sim_type t = d->type[0];
     if (d->ntypes != 1 || (t != SIM_F32 && t != SIM_F16X2) || d->in->n != (t == SIM_F32 ? 3 : 2)) dec_unsupported(d);
     const bool from = !strcmp(d->in->mods[d->in->nmods - 1], type), pair = t == SIM_F32;
@@ -507,7 +507,8 @@ static bool convert_fp8(struct dec *d)
     return true;
 }
 
-/* Two s32, saturated to 16, 8, 4 or 2 bits, side by side; below 16 bits above them what the third source has. */
+/* Two s32, saturated to 16, 8, 4 or 2 bits, side by side; below 16 bits, the third source provides the bits above
+   them. */
 static void convert_pack(struct dec *d)
 {
     static const char *const small[] = { "u4", "s4", "u2", "s2" };
@@ -553,8 +554,8 @@ static void convert(struct dec *d)
     } else if (d->rounds_to_int && t == f) i = emit_name(d, "cvt_int_%s_%s", tn, fn);
     else if (t == SIM_F64 && f == SIM_F32 && flags == SIM_I_FTZ) i = dec_emit(d, "cvt_f64_ftz_f32");
     else {
-        char name[64];                                            /* the plain form where nothing
-                                                                     is asked and it exists */
+        char name[64];                                            /* the plain form if no modifier
+                                                                     is given and the form exists */
         snprintf(name, sizeof name, "cvt_%s_%s", tn, fn);
         if (flags && (is_float(t) || f == SIM_F32) && !(t == SIM_F64 && is_half(f))) strcat(name, "_x");
         if (!sim_handler_named(name) && !strstr(name, "_x")) strcat(name, "_x");
@@ -587,8 +588,8 @@ static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o,
     p->to = result ? frame : at;
 }
 
-/* The executor's own functions take and give what CUDA declares: at
-   most 8 bytes each, and a result of 4 (vprintf) or 8 (malloc). */
+/* The executor's own functions take and return the types that CUDA declares:
+   at most 8 bytes each, and a result of 4 (vprintf) or 8 (malloc). */
 static bool system_fits(const struct sim_func *f, int system)
 {
     bool fits = f->nparams <= 5 && f->nrets <= 1 && (!f->nrets || f->rets[0].size == (system == 3 ? 8 : 4));
@@ -637,7 +638,7 @@ static void call(struct dec *d)
         const int callee = c->func_of_id[target->func->id];
         site.callee = &c->funcs[callee];
         site.recursive = (unsigned)callee == d->now || d->funcs[callee].calls[d->now];
-    } else site.recursive = indirect;                             /* who knows where it leads */
+    } else site.recursive = indirect;                             /* the target is unknown */
     c->calls[at] = site;
     const uint32_t a = indirect ? dec_src(d, target, SIM_B64) : 0;
     static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail", "call_malloc",
@@ -646,7 +647,7 @@ static void call(struct dec *d)
     struct sim_insn *i = dec_emit(d, indirect ? "call_indirect" : handlers[system]);
     i->imm = at;
     i->a = a;
-    if (system) i->flags = SIM_I_ORDERS;          /* it reads the thread's memory by itself */
+    if (system) i->flags = SIM_I_ORDERS;          /* it reads the thread's memory directly */
 }
 
 static void flow(struct dec *d)
@@ -694,7 +695,7 @@ static void barrier(struct dec *d)                                /* bar.*, barr
         i->flags = SIM_I_ORDERS;
         return;
     }
-    /* a cluster of one block: wait is where all meet */
+    /* in a cluster of one block, all threads meet at the wait */
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "cluster")) {
         if (dec_take(d, "arrive")) {
             dec_emit(d, "fence")->flags = SIM_I_ORDERS;

@@ -1,14 +1,14 @@
-/* select_mem.c - which handler executes an instruction: loads, stores, atomics, addresses, cp.async, mbarrier. */
+/* select_mem.c - the handler for each memory instruction: loads, stores, atomics, addresses, cp.async, mbarrier. */
 #include "decode.h"
 
-/* Puts the address of `o` into base, imm and BASE64; returns the space in which it is to be understood. */
+/* Puts the address of `o` into base, imm and BASE64; returns the state space of the address. */
 struct place { uint32_t base; int64_t imm; uint32_t flags; enum sim_space space; };
 
 static struct place place_of(struct dec *d, const struct sim_operand *o, enum sim_space space)
 {
     struct place p = { 0, (int64_t)o->imm, SIM_I_BASE64, space };
     uint32_t offset;
-    if (o->kind != SIM_O_MEM) dec_unsupported(d);                 /* forms.h lets anything stand in some instructions */
+    if (o->kind != SIM_O_MEM) dec_unsupported(d);                 /* forms.h accepts any operand in some instructions */
     if (o->reg >= 0) {
         const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
         struct sim_operand reg = { .kind = SIM_O_REG, .reg = o->reg, .component = o->component };
@@ -55,9 +55,9 @@ static void set_element(struct sim_insn *i, unsigned k, uint32_t v)
 }
 
 /* for schedule.c */
-static uint32_t seen(enum sim_space space, bool tells, unsigned bytes)
+static uint32_t seen(enum sim_space space, bool writes, unsigned bytes)
 {
-    return ((uint32_t)space | (tells ? 8u : 0u) | bytes << 4) << SIM_I_USER;
+    return ((uint32_t)space | (writes ? 8u : 0u) | bytes << 4) << SIM_I_USER;
 }
 
 static void load_or_store(struct dec *d)
@@ -131,7 +131,7 @@ static void atomic(struct dec *d)
     i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, true, size);
 }
 
-/* -- addresses between spaces. Global, constant and generic addresses are the same; the others have windows. */
+/* -- addresses between spaces. Global, constant and generic addresses are identical; the other spaces have windows. */
 
 static void convert_address(struct dec *d)
 {
@@ -149,8 +149,8 @@ static void convert_address(struct dec *d)
         return;
     }
     const uint64_t window = d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
-        d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters have
-                                                                     generic addresses already */
+        d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters
+                                                                     already have generic addresses */
     dec_emit_to(d, "or_64", dst, a, dec_const(d, window, 8));
 }
 
@@ -195,8 +195,8 @@ static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum s
     return sum;
 }
 
-/* Between global memory and shared memory of this block, with an mbarrier
-   or a group that completes. Not tensors, other blocks, reductions. */
+/* Between global memory and shared memory of this block, completed through an
+   mbarrier or a group. Not tensors, other blocks, reductions. */
 static void copy_bulk(struct dec *d)
 {
     const struct sim_operand *o = d->in->opd;
@@ -236,7 +236,7 @@ static void copy_async(struct dec *d)
         dec_emit(d, "nothing");
         return;
     }
-    /* the copies are done, so it arrives now; without .noinc that adds up to nothing */
+    /* the copies are complete, so it arrives now; without .noinc the counts cancel */
     if (dec_take(d, "mbarrier")) {
         dec_take(d, "arrive");
         if (dec_take(d, "noinc")) emit_mbarrier(d, &o[0], MB_ARRIVE, dec_const(d, 1, 4), NULL);

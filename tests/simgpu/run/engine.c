@@ -1,11 +1,11 @@
 /* engine.c - the graph of operations, the queue of ready work, the worker threads, and the thread of host functions.
 
-   sim_lock guards everything here and is released around whatever takes time: a quantum of a block,
-   a slice of a copy, a host function. Ready work is a set of tasks in one queue per priority: a task
-   is a seat for one resident block of a grid at a time, or a copy, a fill, a call, a try. A worker
-   takes a task, runs it for a quantum and puts it back at the end. Higher priorities go first, but
-   every eighth turn goes round all queues: a spinning grid of high priority may be waiting for one
-   of low priority. An operation that is submitted holds a reference to itself until it completes. */
+   sim_lock guards everything here and is released around anything that takes time: a quantum of a block, a slice of a
+   copy, a host function. Ready work is a set of tasks in one queue per priority: a task is a seat for one resident
+   block of a grid at a time, or a copy, a fill, a call, an attempt. A worker takes a task, runs it for a quantum and
+   puts it back at the end. Higher priorities go first, but every eighth turn goes round all queues: a spinning grid of
+   high priority may be waiting for one of low priority. A submitted operation holds a reference to itself until it
+   completes. */
 #include "run.h"
 #include "../execute/execute.h"
 #include "../base/cudadefs.h"
@@ -16,8 +16,8 @@
 #define QUANTUM 20000u                            /* warp-instructions: about half a millisecond */
 #define SLICE (4u << 20)                          /* bytes of a copy or fill between two looks at the queue */
 
-#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP       /* held for moments: whoever wants it
-                                                      looks a while before it sleeps */
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP       /* held only briefly: a thread that wants
+                                                      it spins for a while before it sleeps */
 pthread_mutex_t sim_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 #else
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -45,7 +45,7 @@ static void *host_functions(void *unused);
 static bool start_thread(void *(*body)(void *)) {
     sigset_t all, before;
     pthread_t thread;
-    sigfillset(&all);                             /* the program's signal handlers do not run on our threads */
+    sigfillset(&all);                             /* the program's signal handlers must not run on our threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool ok = pthread_create(&thread, NULL, body, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -53,7 +53,7 @@ static bool start_thread(void *(*body)(void *)) {
     return ok;
 }
 
-/* again: by the worker that has just run it and looks at the queue next. */
+/* again: by the worker that has just run it and checks the queue next. */
 static void push(struct sim_task *task, bool again) {
     int level = task->op->priority;
     task->link = NULL;
@@ -124,7 +124,7 @@ void sim_op_unref(struct sim_op *op) {
     free(op);
 }
 
-/* Out of memory for an edge: the order is kept by waiting here, which is slow and right. */
+/* If there is no memory for an edge, this waits instead, which is slow but correct. */
 void sim_op_after(struct sim_op *op, struct sim_op *before) {
     if (!before || before->done) return;
     if (before->nnext == before->next_cap) {
@@ -145,7 +145,7 @@ void sim_op_after(struct sim_op *op, struct sim_op *before) {
 static void complete(struct sim_op *op);
 static void unlist(struct sim_op *op);
 
-/* All predecessors are done. True when there is nothing to run. */
+/* Called when all predecessors are done. Returns true if there is nothing to run. */
 static bool begin(struct sim_op *op) {
     bool broken = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) != 0;
     op->started = true;
@@ -210,19 +210,19 @@ static void complete(struct sim_op *op) {
 
 static void release(struct sim_op *op) { if (--op->waits == 0 && begin(op)) complete(op); }
 
-/* ---- lazy streams: work that is submitted is held until something needs it: a wait, an operation that is needed and
-   comes after it, a few questions whether it is done; or, so that all programs get on, until it has been held for long,
-   or everything that runs only spins. Markers and events are work's successors and predecessors and stand in the list
-   with it, but nothing holds them: they complete when what is before them has. Predecessors are older than their
-   successors; so one way through the list, newest first, finds what is needed. And releases it in that order: where the
-   program orders nothing, that is not the order in which it submitted. ---- */
+/* ---- lazy streams: submitted work is held until something needs it: a wait; a needed operation that comes after it; a
+   few completion queries; or, so that all programs progress, until it has been held for long, or everything
+   that runs only spins. Markers and events connect work as predecessors and successors and are in the same list, but
+   are not held: they complete when their predecessors have. Predecessors are older than their successors, so one pass
+   through the list, newest first, finds all work that is needed. It also releases work in that order: where the
+   program specifies no order, this differs from the order of submission. ---- */
 
 static struct sim_op *oldest, *newest;
 
 static bool is_work(const struct sim_op *op) { return op->kind >= SIM_OP_KERNEL; }
 
 static bool hold(struct sim_op *op) {
-    if (!workers && !(workers = start_thread(worker))) return false;            /* somebody has to look at the clock */
+    if (!workers && !(workers = start_thread(worker))) return false;            /* a worker must check the clock */
     op->held = true;
     op->held_ns = sim_now_ns();
     op->older = newest;
@@ -275,8 +275,8 @@ static void cancel(const struct sim_device *device, int fault) {
 
 char sim_fault_text[400];
 
-/* What runs on other devices than the one that failed goes on to its
-   end, unseen by the driver: its kernels may have something to tell. */
+/* Work on devices other than the one that failed continues to its end, unseen
+   by the driver: its kernels may have output to print. */
 static void fail(const struct sim_device *device, int fault, const char *text) {
     if (__atomic_load_n(&sim_sticky, __ATOMIC_RELAXED)) return;
     snprintf(sim_fault_text, sizeof sim_fault_text, "%s", text);
@@ -285,7 +285,7 @@ static void fail(const struct sim_device *device, int fault, const char *text) {
     cancel(device, fault);
 }
 
-/* ---- what workers do ---- */
+/* ---- the workers' tasks ---- */
 
 static char *resolve(const struct sim_end *end, uint64_t offset, uint64_t bytes) {
     struct sim_range r;
@@ -338,7 +338,7 @@ static void run_move(struct sim_op *op) {
             return;
         }
     }
-    if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
+    if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill used memory that was freed before it ran");
     complete(op);
 }
 
@@ -353,7 +353,7 @@ static void run_try(struct sim_op *op) {
         pthread_mutex_lock(&sim_lock);
         if (!at)
             fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "a stream's wait or write of a value met memory that was freed before it ran");
+                 "a stream's wait or write of a value used memory that was freed before it ran");
     }
     idle_streak = over ? 0 : idle_streak + 1;
     if (over) complete(op); else push(&op->one, true);
@@ -369,7 +369,8 @@ static void finish_grid(struct sim_op *op) {
     complete(op);
 }
 
-/* A seat's block for a quantum, and if that is over before, the grid's next ones: in the same memory, which is warm. */
+/* Runs the seat's block for a quantum. If it finishes early, runs the grid's next ones in the same memory, which is in
+   the cache. */
 static void run_block(struct sim_task *task) {
     struct sim_op *op = task->op;
     struct sim_grid *grid = op->grid;
@@ -419,7 +420,7 @@ static void run_block(struct sim_task *task) {
     else if (--op->live_tasks == 0) finish_grid(op);
 }
 
-/* Until there is work, or held work has waited for long enough. */
+/* Until there is work, or held work has waited long enough. */
 static void rest(void) {
     struct timespec until;
     if (!oldest) {
@@ -435,7 +436,7 @@ static void rest(void) {
 
 static void *worker(void *unused) {
     unsigned spins = 0;
-    fesetenv(FE_DFL_ENV);                         /* the host may flush subnormals, or round in its own way */
+    fesetenv(FE_DFL_ENV);                         /* the host may flush subnormals, or use another rounding mode */
     pthread_mutex_lock(&sim_lock);
     for (;;) {
         if (oldest && sim_now_ns() - oldest->held_ns >= sim_settings.lazy_ns) force(oldest);
@@ -443,7 +444,7 @@ static void *worker(void *unused) {
             sleeping++;
             rest();
             sleeping--;
-        } else if (idle_streak > queued + workers) {       /* everything that could run only spins:
+        } else if (idle_streak > queued + workers) {       /* everything that can run only spins:
                                                               leave the processor to the host */
             idle_streak = queued;
             __atomic_fetch_add(&sim_schedule_round, 1, __ATOMIC_RELAXED);
@@ -506,7 +507,7 @@ static int wait_for(struct sim_op *op, bool to_end) {
                 while ((ok = move_slice(op)) && !moved(op)) { }
                 pthread_mutex_lock(&sim_lock);
             }
-            if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill met memory that was freed before it ran");
+            if (!ok) fail(NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "a copy or fill used memory that was freed before it ran");
             complete(op);
             continue;
         }

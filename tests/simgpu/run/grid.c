@@ -1,11 +1,11 @@
-/* grid.c - blocks: made, started, run for a quantum, freed.
+/* grid.c - blocks: creates them, runs them for a quantum, frees them.
 
-   All of a block's state is here, none on the worker's stack. Its warps
-   take turns: each runs until it waits, spins or has had its slice. */
+   All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or
+   has used its slice. */
 #include "run.h"
 #include "../execute/execute.h"
 
-#define SLICE 4096             /* warp-instructions of one warp before the next has a turn */
+#define SLICE 4096             /* warp-instructions of one warp before the next one runs */
 #define LINE 64
 
 static size_t rounded(size_t n) { return (n + LINE - 1) / LINE * LINE; }
@@ -48,7 +48,7 @@ static void fill_lanes(struct sim_warp *w, const uint32_t *s)
     }
 }
 
-/* What is the same for all of a grid's blocks */
+/* The parts that are the same for all blocks of a grid. */
 static void make_warp(struct sim_block *b, unsigned index, unsigned char *regs)
 {
     struct sim_warp *w = &b->warps[index];
@@ -102,12 +102,12 @@ static void start_block(struct sim_block *b, uint64_t linear)
     b->ctaid[2] = (uint32_t)(linear / n[0] / n[1]);
     b->live = b->threads;
     b->turn = 0;
-    memset(b->shared, 0xcd, b->shared_bytes);                  /* nobody may count on zeros */
+    memset(b->shared, 0xcd, b->shared_bytes);                  /* no kernel may rely on zeros */
     for (unsigned k = 0; k < SIM_BARS; k++) b->bars[k] = (struct sim_bar){ .all = 1 };
     for (unsigned k = 0; k < b->nwarps; k++) start_warp(&b->warps[k]);
 }
 
-/* Zeroed memory whose cache lines are nobody else's: what blocks of two workers share by chance halves their speed. */
+/* Zeroed memory that shares no cache line with other memory: false sharing between two workers halves their speed. */
 static void *own_lines(size_t bytes)
 {
     void *p = NULL;
@@ -188,7 +188,7 @@ void sim_block_free(struct sim_block *b)
 
 static enum sim_block_status run(struct sim_block *b, uint64_t *left)
 {
-    /* warps in a row that could not run; that only spun, since one worked */
+    /* warps in a row that could not run; warps that only spun, since one worked */
     unsigned waiting = 0, idle = 0;
     b->worked = false;
     while (*left) {

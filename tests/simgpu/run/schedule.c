@@ -1,18 +1,18 @@
-/* schedule.c - SIMGPU_SCHEDULE: an adversary that draws from a seeded generator what a GPU leaves open. It looks for
-   programs that are right only by the order in which things happen to run.
+/* schedule.c - SIMGPU_SCHEDULE: an adversary that draws every choice a GPU leaves open from a seeded generator. It
+   finds programs that are correct only by the order in which things happen to run.
 
-   Only accesses that other threads may see tell two orders apart, so a warp stops before one of them, and after how
-   many is drawn: one, or a thousand, each length's magnitude as likely as the next. Then another warp of the block goes
-   on; in the warp, the lanes that stand where a drawn lane stands, and sometimes only a part of those: lanes that stand
-   together need not go on together (from .target sm_70 on). A block stops after a drawn time, and any other of any
-   device goes on (engine.c); now and then it is left behind for many turns. Blocks begin in a drawn order, but in no
-   order that more resident blocks could not have: one that waits for a lower one is not left without it.
+   Only accesses that other threads may observe distinguish two orders, so a warp stops before one of them. The number
+   of accesses until then is drawn: one, or a thousand, each order of magnitude equally likely. Then another warp of the
+   block continues; in the warp, the lanes at the same pc as a drawn lane, and sometimes only some of them: lanes at the
+   same pc need not continue together (from .target sm_70 on). A block stops after a drawn time, and any other block of
+   any device continues (engine.c); now and then it is left behind for many turns. Blocks begin in a drawn order, but
+   never in one that more resident blocks could not have: a block that waits for a lower one always gets it.
 
-   Plain stores may be seen late. Most are held back (delayed), until chance has it, or their thread comes to a barrier,
-   a fence or a release, or touches the same bytes, or the block ends. Their own thread cannot tell; one that is told by
-   a flag that the bytes are there can.
+   Plain stores may become visible late. Most are held back (delayed) until a random time, or until their thread reaches
+   a barrier, a fence or a release, or accesses the same bytes, or the block ends. Their own thread cannot observe the
+   delay; a thread that learns from a flag that the bytes are there can.
 
-   What is drawn in a block depends on the seed, the launch's number and the block's, and nothing else. */
+   The draws in a block depend only on the seed, the launch's number and the block's number. */
 #include "../base/lanes.h"
 #include "../execute/execute.h"
 #include "run.h"
@@ -35,7 +35,7 @@ static uint32_t draw(uint64_t *state, uint32_t below)
     return (uint32_t)((mixed(*state) >> 32) * below >> 32);
 }
 
-/* 1 to 2^most, every power of two as likely as the next */
+/* 1 to 2^most, every power of two equally likely */
 static uint32_t draw_length(uint64_t *state, uint32_t most) { return 1 + draw(state, 1u << draw(state, most + 1)); }
 
 static uint32_t draw_bit(uint64_t *state, uint32_t set)
@@ -85,7 +85,7 @@ static void publish_one(struct sim_block *b, const struct sim_delayed *s)
     }
 }
 
-/* an address as an access gives it, without its window: two that are the same bytes are equal, and hardly any others */
+/* the address of an access, without its window: equal for the same bytes, and hardly ever for others */
 static uint64_t place(const struct sim_warp *w, const struct sim_insn *i, unsigned l)
 {
     return ((i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm)
@@ -98,7 +98,7 @@ static bool touches(const struct sim_warp *w, const struct sim_insn *i, const st
     return a < at + s->size && at < a + (bytes ? bytes : 8);
 }
 
-/* Shows what lanes of w held back; i: only what it touches. */
+/* Publishes the stores that lanes of w hold back; i: only those to the bytes it accesses. */
 static void publish(struct sim_warp *w, uint32_t lanes, const struct sim_insn *i)
 {
     struct sim_block *b = w->block;
@@ -122,7 +122,7 @@ static void publish_any(struct sim_block *b, bool all)
     b->ndelayed = kept;
 }
 
-/* Instead of a plain store. */
+/* Called instead of a plain store. */
 static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 {
     struct sim_block *b = w->block;
@@ -145,8 +145,8 @@ static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
     }
 }
 
-/* Executes i. True: others should look at memory now, for a thread
-   has just told them something and holds older stores back. */
+/* Executes i. True: other threads should read memory now, since a thread
+   has just signalled them while it holds back older stores. */
 static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 {
     struct sim_block *b = w->block;
@@ -156,8 +156,8 @@ static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
         return false;
     }
     i->run(w, i, m);
-    const bool tells = (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN && i->flags >> SIM_I_USER & 8;
-    return tells && b->ndelayed && draw(&b->random, 4);
+    const bool signals = (i->flags & (SIM_I_SEEN | SIM_I_WEAK)) == SIM_I_SEEN && i->flags >> SIM_I_USER & 8;
+    return signals && b->ndelayed && draw(&b->random, 4);
 }
 
 /* -- warps and blocks */
@@ -179,7 +179,7 @@ bool sim_schedule_start(struct sim_block *b, uint64_t linear)
     return b->delayed != NULL;
 }
 
-/* One drawn lane and who stands with it, for a drawn number of accesses. */
+/* Runs one drawn lane and the lanes at its pc, for a drawn number of accesses. */
 static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look)
 {
     struct sim_block *b = w->block;
@@ -219,7 +219,7 @@ static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look)
 enum sim_block_status sim_schedule_block(struct sim_block *b)
 {
     uint64_t left = draw_length(&b->random, 14);
-    uint32_t slept = 0;                           /* warps that only spun, since one worked */
+    uint32_t slept = 0;                           /* warps that only spun since one worked */
     bool look = false;
     if (b->nap && b->round == __atomic_load_n(&sim_schedule_round, __ATOMIC_RELAXED)) {
         b->nap--;

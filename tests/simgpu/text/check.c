@@ -1,8 +1,8 @@
-/* check.c - whether an instruction is one that ptxas accepts, and its words when not. The tables are in forms.h; what
-   they cannot say (addresses, calls, values of constants, .target and .version) is code here.
+/* check.c - whether ptxas accepts an instruction, and its words if not. The tables are in forms.h; the rules that
+   tables cannot express (addresses, calls, values of constants, .target and .version) are code here.
 
-   The check reads and never changes an instruction. An instruction
-   that passes may still be one that the decoder does not run. */
+   The check only reads an instruction. An instruction that passes may still be
+   one that the decoder does not run. */
 #include "forms.h"
 
 /* ---- the table, compiled once: modifier names become numbers ---- */
@@ -128,9 +128,9 @@ struct checked {                                  /* one instruction under check
     char *name;                                   /* 160 bytes, empty until name_of fills them */
     short mods[SIM_MAX_MODS], types[SIM_MAX_MODS];
     unsigned nmods, ntypes;
-    enum sim_type type[4];                        /* SIM_B32 where there is none */
+    enum sim_type type[4];                        /* SIM_B32 where there is no type */
     unsigned vec;
-    bool has_policy;                              /* .L2::cache_hint stands */
+    bool has_policy;                              /* .L2::cache_hint is present */
 };
 
 enum class { C_NONE, C_PRED, C_BITS, C_INT, C_FLOAT };
@@ -152,7 +152,7 @@ static bool fits(enum sim_type want, enum sim_type have, bool wider)
     unsigned ws = sim_type_size(want), hs = sim_type_size(have);
     if (w == C_NONE) return true;
     if (w == C_PRED || h == C_PRED) return w == h;
-    if (have == SIM_F16X2 && w == C_INT) h = C_BITS;       /* ptxas takes the packed pair for an integer */
+    if (have == SIM_F16X2 && w == C_INT) h = C_BITS;       /* ptxas treats the packed pair as an integer */
     if (wider && w == C_FLOAT && h == C_BITS) return hs >= ws;
     if (hs != ws && !(wider && hs > ws && w != C_FLOAT)) return false;
     if (w == C_BITS || h == C_BITS) return h != C_FLOAT || hs == ws;
@@ -195,7 +195,7 @@ static bool is_source(const struct checked *c, const struct sim_operand *o, enum
     return scalar_register(c, o) && fits(t, register_type(c, o), wider) && (!o->negated || t == SIM_PRED);
 }
 
-/* ld and st of bits move bytes into any register that is large enough; in a vector only the size counts at all. */
+/* ld and st of bits move bytes into any register that is large enough; in a vector only the size counts. */
 static bool fits_memory(enum sim_type want, enum sim_type have, bool in_vector)
 {
     if (class_of(have) == C_PRED || class_of(want) == C_PRED) return want == have;
@@ -290,7 +290,7 @@ static bool operands_fit(const struct checked *c, const char *args)
     return i == c->in->n;
 }
 
-/* mov has forms that no letter says: addresses, special registers, packing into and out of vectors. */
+/* mov has forms that no letter describes: addresses, special registers, packing into and out of vectors. */
 static bool mov_fits(const struct checked *c)
 {
     if (c->in->n != 2) return false;
@@ -325,9 +325,9 @@ static bool mov_fits(const struct checked *c)
     return is_source(c, s, t, false);
 }
 
-/* ---- what the forms cannot say ---- */
+/* ---- rules that the forms cannot express ---- */
 
-/* Whether a word is one of a list such as "ld|st|atom". */
+/* Whether a word is in a list such as "ld|st|atom". */
 static bool listed(const char *word, size_t n, const char *list)
 {
     for (;; list++) {
@@ -340,13 +340,14 @@ static bool listed(const char *word, size_t n, const char *list)
 
 static bool is(const struct checked *c, const char *ops) { return listed(c->in->op, strlen(c->in->op), ops); }
 
-static bool has(const struct checked *c, const char *words)          /* one of these modifiers or types stands */
+static bool has(const struct checked *c, const char *words)          /* whether one of these
+                                                                        modifiers or types is present */
 {
     for (unsigned i = 0; i < c->in->nmods; i++) if (listed(c->in->mods[i], strlen(c->in->mods[i]), words)) return true;
     return false;
 }
 
-/* The name that ptxas gives an instruction in its messages, "mad.lo": some modifiers are part of it. */
+/* The name that ptxas uses for an instruction in its messages, "mad.lo": some modifiers are part of it. */
 static const char *name_of(const struct checked *c)
 {
     static const struct { const char *op, *parts; } parted[] = {
@@ -400,13 +401,13 @@ static void check_features(const struct checked *c)
     }
 }
 
-/* Values of constants, modifiers that depend on each other or on the type. */
+/* Values of constants; modifiers that depend on each other or on the type. */
 static void check_details(const struct checked *c)
 {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
-        unsigned first = has(c, "red");                              /* where the barrier's number stands */
+        unsigned first = has(c, "red");                              /* index of the barrier's number */
         const struct sim_operand *number = in->n > first ? &in->opd[first] : NULL;
         const struct sim_operand *threads = in->n > 2 * first + 1 ? &in->opd[first + 1] : NULL;
         if (number && number->kind == SIM_O_IMM && number->imm > 15)
@@ -525,8 +526,8 @@ static void check_call(const struct checked *c)
 
 /* ---- an instruction ---- */
 
-/* How far a form gets: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 fits. `odd` is the
-   modifier that the form does not take, or `missing` the group that it lacks. */
+/* How well a form matches: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 matches. `odd` is
+   the modifier that the form does not take, or `missing` the group that the instruction lacks. */
 static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing)
 {
     const struct compiled *f = &compiled[form];
@@ -544,7 +545,7 @@ static int try_form(const struct checked *c, size_t form, short *odd, const stru
                 taken |= 1u << g;
                 found = true;
             }
-        for (unsigned k = 0; k < m && !found; k++) found = c->mods[k] == c->mods[m];       /* said twice */
+        for (unsigned k = 0; k < m && !found; k++) found = c->mods[k] == c->mods[m];       /* a duplicate */
         if (!found && !f->wild) {
             *odd = c->mods[m];
             break;
@@ -628,7 +629,7 @@ static void wrong_operands(const struct checked *c, const char *args)
     else say(c, "Arguments mismatch for");
 }
 
-/* Sorts the modifiers into types and others; false if ptxas knows one of them not at all. */
+/* Sorts the modifiers into types and others; false if ptxas knows one of them in no instruction. */
 static bool sort_modifiers(struct checked *c, struct px_name *const *names)
 {
     bool known = true;

@@ -1,21 +1,22 @@
-/* forms.h - the tables of the instruction check; check.c alone includes it.
+/* forms.h - the tables of the instruction check; only check.c includes it.
 
-   A form is an opcode (all forms of one stand together), groups of modifiers (`a|b` one of them must stand, `a|b?`
-   may), the types in their order, and one letter per operand. Modifiers may stand in any order, as ptxas has it. Behind
-   "*" any further modifier and type may stand: of what is not looked into here, the decoder decides what can run.
+   A form is an opcode (all forms of one are adjacent), groups of modifiers (`a|b`: one of them is required, `a|b?`:
+   optional), the types in their order, and one letter per operand. Modifiers may come in any order, as in ptxas. After
+   "*" any further modifiers and types are allowed: for instructions not checked here, the decoder decides which can
+   run.
 
    Operand letters:                                   T0, T1: the first, second type of the instruction
      d     destination of T0                          a b   source of T0, T1: register or constant
      D     destination of T0 or a wider register      B     source of T1 or a wider register
      w     destination twice as wide as T0            W     source twice as wide
-     V S   destination, source of T0, or a vector of them when .v2 .v4 .v8 stands
+     V S   destination, source of T0, or a vector of them with .v2 .v4 .v8
      o     predicate, or a pair of them               O     T0, or the pair T0|predicate; both may be _
-     t     the pair 32-bit|predicate                  q p   predicate destination, predicate source (perhaps !negated)
+     t     the pair 32-bit|predicate                  q p   predicate destination, predicate source (may be !negated)
      r     32-bit destination                         u     32-bit integer source
-     k     cache policy, if .L2::cache_hint stands    n     integer constant
+     k     cache policy, with .L2::cache_hint         n     integer constant
      m     address in brackets                        g     generic address: register, variable
      L T   label, list of labels                      x     anything
-     .     all that follow are optional */
+     .     all letters after it are optional */
 #include "ptx.h"
 
 struct form { const char *op, *mods, *types, *args; };
@@ -167,7 +168,7 @@ static const struct form forms[] = {
     {"mbarrier", "pending_count", "b64", "ra"}, {"alloca", "", "u32|u64", "dx.n"}, {"stacksave", "", "u32|u64", "d"},
     {"stackrestore", "", "u32|u64", "a"},
 
-    /* known, and not looked into */
+    /* known, but not checked */
 #define FREE(op) {op, "*", "", ".xxxxxxxxxxxx"}
     FREE("tex"), FREE("tld4"), FREE("txq"), FREE("suq"), FREE("suld"), FREE("sust"), FREE("sured"), FREE("istypep"),
     FREE("wmma"), FREE("mma"), FREE("_mma"), FREE("ldmatrix"), FREE("stmatrix"), FREE("movmatrix"), FREE("wgmma"),
@@ -177,14 +178,14 @@ static const struct form forms[] = {
     FREE("vsub4"), FREE("vavrg4"), FREE("vabsdiff4"), FREE("vmin4"), FREE("vmax4"), FREE("vset4"),
 };
 
-/* Types that only certain instructions know, with the registers that hold them. */
+/* Types that only certain instructions accept, with the registers that hold them. */
 static const struct { const char *names; enum sim_type held; } other_types[] = {
     {"e2m1x2|e2m1|e2m3|e3m2|e4m3|e5m2|ue8m0|ue4m3|u4|s4|u2|s2|b1|texref|samplerref|surfref", SIM_NOTYPE},
     {"e4m3x2|e5m2x2|e2m3x2|e3m2x2|ue8m0x2|e2m1x4", SIM_B16}, {"u16x2|s16x2|tf32|e4m3x4|e5m2x4|e2m3x4|e3m2x4", SIM_B32},
     {"f32x2", SIM_B64},
 };
 
-/* Modifiers of the instructions that are not looked into; with those of the table, all that ptxas knows. */
+/* Modifiers of the instructions that are not checked; together with those of the table, all that ptxas knows. */
 static const char other_modifiers[] =
     "1d|2d|3d|a1d|a2d|cube|acube|2dms|a2dms|base|level|grad|tile|im2col|im2col::w|im2col::w::128|im2col_no_offs|"
     "tile::gather4|tile::scatter4|v1|a|b|d|ab|row|col|load|store|mma|sync|aligned|sp|sp::ordered_metadata|sparse|trans|"
@@ -205,8 +206,8 @@ static const char other_modifiers[] =
     "fence::after_thread_sync|b0|b1|b2|b3|s4|cpmask|exclusive|override|mode|b8x16.b6x16_p32|b6x16_p32|b4x16_p64|b8x16|"
     "16x16|shared::cluster::cta|acc::f16|acc::f32";
 
-/* Special registers. w: 32 bits, l: 64, q: either, v: vector
-   of 32, p: predicate. %envreg0..31 and %pm0..7 come last. */
+/* Special registers. w: 32 bits, l: 64, q: either, v: vector of 32, p: predicate. %envreg0..31 and %pm0..7 come
+   last. */
 static const struct { const char *name; char kind; } specials[] = {
     {"", 0}, {"%tid", 'v'}, {"%ntid", 'v'}, {"%ctaid", 'v'}, {"%nctaid", 'v'}, {"%laneid", 'w'}, {"%warpid", 'w'},
     {"%nwarpid", 'w'}, {"%smid", 'w'}, {"%nsmid", 'w'}, {"%gridid", 'q'}, {"%clock", 'w'}, {"%clock_hi", 'w'},
@@ -220,8 +221,8 @@ static const struct { const char *name; char kind; } specials[] = {
 };
 #define SPECIAL_ENVREG (sizeof specials / sizeof *specials - 3)
 
-/* What needs a newer .target or .version than the text may have.
-   `word`: modifiers or types; name NULL: the instruction's. */
+/* Features that need a newer .target or .version than the text may have. `word`: modifiers or types; name NULL: the
+   instruction's. */
 static const struct feature {
     const char *op, *word;
     unsigned char sm, version;

@@ -1,5 +1,5 @@
-/* image.c - the entry to the PTX front end: the header of the text (.version .target .address_size), what must hold for
-   the whole module, and the finished image. Also the type names and the log, which everyone uses. */
+/* image.c - the entry to the PTX front end: the header of the text (.version .target .address_size), the checks of the
+   whole module, and the finished image. Also the type names and the log, which all files use. */
 #include "ptx.h"
 #include <stdarg.h>
 
@@ -26,7 +26,7 @@ enum sim_type sim_type_named(const char *name)
     return SIM_NOTYPE;
 }
 
-/* ---- the log: a line that finds no memory is lost, never half there ---- */
+/* ---- the log: without memory a line is lost, never cut ---- */
 
 void sim_log_add(struct sim_log *log, const char *format, ...)
 {
@@ -57,7 +57,7 @@ void sim_log_free(struct sim_log *log)
 
 /* ---- the header of the text ---- */
 
-/* The targets that ptxas 13.0 knows, with the .version that brought each. */
+/* The targets that ptxas 13.0 knows, with the .version that introduced each. */
 static const struct { unsigned char sm, version; } targets[] = {
     {10, 10}, {11, 10}, {12, 12}, {13, 12}, {20, 20}, {30, 31}, {32, 40}, {35, 31}, {37, 41}, {50, 40}, {52, 41},
     {53, 42}, {60, 50}, {61, 50}, {62, 50}, {70, 60}, {72, 61}, {75, 63}, {80, 70}, {86, 71}, {87, 74}, {88, 90},

@@ -1,11 +1,11 @@
-/* lex.c - PTX text to tokens, and what every part of the front end stands on: the store, names, and errors.
+/* lex.c - PTX text to tokens, and the base of the front end: the store, names, and errors.
 
-   The text is NUL-terminated and never copied; a token points into it. No token reaches beyond the NUL. */
+   The text is NUL-terminated and never copied; a token points into it. No token extends beyond the NUL. */
 #include "ptx.h"
 #include <locale.h>
 #include <stdarg.h>
 
-/* ---- the store: memory that lives as long as the image ---- */
+/* ---- the store: memory that is valid as long as the image ---- */
 
 #define BLOCK_HEAD ((sizeof(struct px_block) + 15) & ~(size_t)15)
 
@@ -136,7 +136,7 @@ struct px_name *px_intern(struct px *px, const char *text, size_t n)
 
 /* ---- errors, in ptxas's words; the driver's JIT calls its input "application ptx input" ---- */
 
-#define MAX_ERRORS 10000                          /* lines in the log; ptxas has no limit, memory has */
+#define MAX_ERRORS 10000                          /* lines in the log; ptxas has no limit, but memory is limited */
 
 static void log_line(struct px *px, unsigned line, const char *kind, const char *format, va_list args)
 {
@@ -227,8 +227,8 @@ static const char *skip_blank(struct px *px, const char *c)
     }
 }
 
-/* strtod accepts just what the scanners below have seen, so it
-   stops where they do; the C locale, whatever the program's is. */
+/* strtod accepts exactly what the scanners below have read, so it stops where
+   they do; in the C locale, whatever the program's is. */
 static uint64_t decimal_bits(const char *c)
 {
     static locale_t c_locale;

@@ -1,7 +1,7 @@
-/* merge.c - several inputs become one image: what is extern in one is the definition in another, a .weak definition
-   yields to another one, and what has no linkage stays its input's own. The words and answers are a GPU's: what
-   contradicts is 300, already when some inputs are there, what is missing at the end is 999. Every use gets the
-   definition's address, then the declarations go, so that nothing after this file knows of linking. */
+/* merge.c - combines several inputs into one image: an extern symbol of one input is the definition in another, a .weak
+   definition yields to another definition, and a name without linkage stays local to its input. The words and results
+   are a GPU's: a contradiction is 300, even while inputs are still missing; a symbol missing at the end is 999. Every
+   use gets the definition's address, then the declarations are removed, so that no later step knows of linking. */
 #include "ptx.h"
 
 static const char *input_name(const struct px *px, unsigned input) { return px->inputs[input].name; }
@@ -86,7 +86,7 @@ static struct sim_func *func_for(struct px *px, struct sim_func *f)
             mismatch(px, "Memory space doesn't match for", f->name, f->input, s->var->input, "specified");
         else mismatch(px, "Prototype doesn't match for", f->name, f->input, s->func->input, "defined");
     }
-    f->id = ~0u;                                  /* said once */
+    f->id = ~0u;                                  /* reported once */
     return f;
 }
 
@@ -128,7 +128,7 @@ void px_merge(struct px *px)
         }
     px->vars.n = kept;
     kept = 0;
-    for (size_t i = 0; i < px->funcs.n; i++) {    /* what has no body is used by none, but for the executor's own */
+    for (size_t i = 0; i < px->funcs.n; i++) {    /* no function without a body is used, except the executor's own */
         bool stays = funcs[i]->has_body ? func_for(px, funcs[i]) == funcs[i] : px_is_system(funcs[i]->name);
         if (stays) {
             funcs[i]->id = kept;

@@ -1,10 +1,10 @@
 /* operand.c - constant expressions, operands and instructions.
 
    Operands are parsed onto px->stack and moved to the image when their list is complete; only then may a pending label
-   point at them. What an instruction accepts is check.c's business. */
+   point at them. check.c decides which operands an instruction accepts. */
 #include "ptx.h"
 
-/* ---- constant expressions: 64-bit integers, signed unless one side is unsigned; doubles only among themselves ---- */
+/* ---- constant expressions: 64-bit integers, signed unless one side is unsigned; doubles only with doubles ---- */
 
 static double as_double(uint64_t bits) {
     double d;
@@ -20,8 +20,7 @@ static uint64_t as_bits(double d) {
 
 static struct px_value integer(uint64_t v, bool u) { return (struct px_value){ .bits = v, .is_unsigned = u }; }
 
-static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30: saturates, where
-                                                                      C leaves it undefined */
+static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30: saturates; undefined in C */
 {
     if (!(d > -9.2233720368547758e18) || (is_unsigned && d < 0)) return is_unsigned ? 0 : UINT64_C(1) << 63;
     if (is_unsigned) return d < 1.8446744073709552e19 ? (uint64_t)d : UINT64_MAX;
@@ -209,7 +208,7 @@ struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n)
     return to;
 }
 
-/* A name that has no meaning here: a label further down, or an error when the function ends. */
+/* A name without a meaning here: a label further down, or an error when the function ends. */
 static void unresolved(struct px_operand *p, struct px_name *name)
 {
     p->o.kind = SIM_O_LABEL;
@@ -234,7 +233,7 @@ static unsigned selector(struct px *px)           /* .x .y .z .w, or .r .g .b .a
     return 1;
 }
 
-/* What a name means, without what may follow it. */
+/* The meaning of a name, without any suffix. */
 static void name_operand(struct px *px, struct px_operand *p)
 {
     struct px_name *name = px->t.name;
@@ -292,7 +291,7 @@ static void list_operand(struct px *px, enum sim_operand_kind kind, int close)
     *(struct px_operand *)px_push(px, &px->stack, sizeof whole) = whole;
 }
 
-/* d|p: the second half of what stands on the stack */
+/* d|p: the second half; the first is on the stack */
 static void pair_operand(struct px *px)
 {
     struct px_operand whole = { .o = { .kind = SIM_O_PAIR, .reg = -1 }, .line = px->t.line };
@@ -355,7 +354,7 @@ void px_push_operand(struct px *px)
 
 /* ---- instructions ---- */
 
-/* A place where only a label can stand: what its name means otherwise does not matter. */
+/* A place where only a label is allowed: other meanings of its name do not matter. */
 static void label_operand(struct px *px, const char *op)
 {
     if (px->t.kind != T_IDENT) {

@@ -1,8 +1,8 @@
 /* parse.c - the grammar of modules, functions and declarations, and the meaning of names.
 
-   A name's innermost meaning hangs on the name itself; leaving a scope restores the outer one. Labels are a namespace
-   of their own, and may be used before they stand: such uses wait in px->pending until their scope closes. Registers
-   get their index when they are declared, those of a family `%r<100>` when they are first used. */
+   A name points to its innermost meaning; leaving a scope restores the outer one. Labels have a separate namespace and
+   may be used before their definition: such uses wait in px->pending until their scope closes. Registers get their
+   index when they are declared, those of a family `%r<100>` when they are first used. */
 #include "ptx.h"
 
 static uint32_t align_up(uint32_t value, uint32_t align) { return (value + (align - 1)) & ~(align - 1); }
@@ -71,7 +71,7 @@ struct px_symbol *px_lookup(struct px *px, struct px_name *name)
     return s && s->kind != PX_FAMILY ? s : NULL;
 }
 
-/* A second declaration in the same scope is an error, and gets a symbol that nothing finds. */
+/* A second declaration in the same scope is an error, and gets a symbol that no lookup finds. */
 static struct px_symbol *declare(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned line)
 {
     struct px_symbol *old = kind == PX_LABEL ? name->label : name->sym;
@@ -97,7 +97,7 @@ static void open_scope(struct px *px)
         (struct px_scope){ .pending = px->pending.n, .param_bytes = px->scope[px->depth - 1].param_bytes };
 }
 
-/* Gives the uses that wait for a label of this scope their target; the others wait on for an outer scope's. */
+/* Resolves the uses that wait for a label of this scope; the others keep waiting for an outer scope's. */
 static void close_scope(struct px *px)
 {
     struct px_scope *scope = &px->scope[px->depth];
@@ -187,7 +187,7 @@ static uint64_t times(uint64_t a, uint64_t b)    /* saturates: sizes that no dev
     return a && b > (UINT64_C(1) << 60) / a ? UINT64_C(1) << 60 : a * b;
 }
 
-/* .align 8 .v2 .f32 and their like, in any order, up to the name. */
+/* .align 8 .v2 .f32 and similar specifiers, in any order, up to the name. */
 struct spec { enum sim_type type; unsigned char vec; uint32_t align; };
 
 static void parse_spec(struct px *px, struct spec *spec, bool of_param)
@@ -204,8 +204,7 @@ static void parse_spec(struct px *px, struct spec *spec, bool of_param)
         else if (px_accept_dot(px, "v2")) spec->vec = 2;
         else if (px_accept_dot(px, "v4")) spec->vec = 4;
         else if (px_accept_dot(px, "attribute")) skip_parentheses(px);
-        else if (of_param && px_accept_dot(px, "ptr")) {       /* about what the pointer points
-                                                                  to: no concern of ours */
+        else if (of_param && px_accept_dot(px, "ptr")) {       /* describes what the pointer points to: not used here */
             enum sim_space space;
             if (at_space(px, &space)) px_next(px);
             if (px_accept_dot(px, "align")) (void)alignment(px);
@@ -217,7 +216,7 @@ static void parse_spec(struct px *px, struct spec *spec, bool of_param)
 enum { MOST_DIMS = 8 };
 struct dims { uint64_t size[MOST_DIMS]; unsigned n; bool first_open; };
 
-/* most: what the place allows; behind that many, `[` is a syntax error */
+/* most: the number that is allowed here; after that many, `[` is a syntax error */
 static void parse_dims(struct px *px, struct dims *d, unsigned most)
 {
     *d = (struct dims){ .n = 0 };
@@ -418,7 +417,7 @@ static void parse_registers(struct px *px)
 
 struct linkage { bool is_extern, is_weak, is_visible, is_common; };
 
-/* A second declaration of a module variable is one thing only: `.extern` before, or after, the definition. */
+/* A module variable may be declared twice only if one declaration is `.extern`, before or after the definition. */
 static struct sim_var *redeclared(struct px *px, struct px_name *name, enum sim_space space, const struct linkage *l)
 {
     struct px_symbol *old = name->sym;
@@ -446,7 +445,7 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         px_next(px);
         parse_dims(px, &dims, MOST_DIMS + 1);
         struct sim_var *known = redeclared(px, name, space, &l);
-        /* an .extern after the definition adds nothing */
+        /* an .extern after the definition changes nothing */
         struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
         v->name = (char *)name->text;
         v->space = space;
@@ -473,7 +472,7 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         if (v->size == 0 && !l.is_extern && spec.type != SIM_PRED)
             px_error(px, line, "Non-external variable '%s' has incomplete type", name->text);
         if (known) continue;
-        /* those of a function are the module's but for their name */
+        /* those of a function belong to the module, except for their names */
         bool lasting = !px->func || space == SIM_GLOBAL || space == SIM_CONST;
         struct px_vec *list = lasting ? &px->vars : &px->fvars;
         v->id = (unsigned)list->n;
@@ -484,11 +483,11 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
         if ((space == SIM_LOCAL || space == SIM_PARAM) && v->size > limit)
             px_fatal(px, 218, line, "Local variable '%s' of %llu bytes is not supported by this CPU device", name->text,
                 (unsigned long long)v->size);
-        if (space == SIM_LOCAL) {                 /* lives as long as the activation */
+        if (space == SIM_LOCAL) {                 /* exists as long as the activation */
             px->local_bytes = align_up(px->local_bytes, v->align);
             v->address = px->local_bytes;
             px->local_bytes += (uint32_t)v->size;
-        } else if (space == SIM_PARAM) {          /* of one call sequence: scopes side by side share the bytes */
+        } else if (space == SIM_PARAM) {          /* of one call sequence: scopes at the same level share the bytes */
             struct px_scope *s = &px->scope[px->depth];
             s->param_bytes = align_up(s->param_bytes, v->align);
             v->address = s->param_bytes;
@@ -503,8 +502,8 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
     px_expect(px, ';');
 }
 
-/* Offsets from `base`, where the addresses are aligned as declared:
-   the area of a kernel begins at a multiple of 16, no more. */
+/* Offsets from `base`, such that the addresses are aligned as declared:
+   the parameter area of a kernel begins at a multiple of 16 only. */
 static uint64_t layout(struct sim_var *v, unsigned n, uint64_t base)
 {
     uint64_t at = base;
@@ -517,7 +516,7 @@ static uint64_t layout(struct sim_var *v, unsigned n, uint64_t base)
     return at - base;
 }
 
-/* A list of parameters in parentheses. Their names are declared where a body follows: bind_params. */
+/* A list of parameters in parentheses. If a body follows, bind_params declares their names. */
 static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entry)
 {
     px->params.n = 0;
@@ -577,7 +576,7 @@ static void bind_params(struct px *px, struct sim_var *v, unsigned n, unsigned l
 
 /* ---- statements ---- */
 
-/* `name: .branchtargets a, b;` or `name: .callprototype (...) _ (...);`: the label names a list, not a place. */
+/* `name: .branchtargets a, b;` or `name: .callprototype (...) _ (...);`: the label names a list, not a position. */
 static void label_directive(struct px *px, struct px_symbol *label)
 {
     if (px_accept_dot(px, "branchtargets")) {
@@ -613,7 +612,7 @@ static void skip_section(struct px *px)
     } while (open);
 }
 
-/* .loc .file .pragma .section: nothing that changes what the code does. Returns false at anything else. */
+/* .loc .file .pragma .section: directives that do not change the code's effect. Returns false at anything else. */
 static bool skip_directive(struct px *px)
 {
     if (px_accept_dot(px, "loc")) {
@@ -751,7 +750,7 @@ static bool params_differ(struct px *px, unsigned line, const char *name, const 
     return px->errors != before;
 }
 
-/* The closing brace has been read: names that no label answered, and the function's arrays. */
+/* The closing brace has been read: handles names without a label, and the function's arrays. */
 static void close_body(struct px *px)
 {
     struct sim_func *f = px->func;
@@ -802,8 +801,8 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
         params_differ(px, line, f->name, g->rets, g->nrets, f->rets, f->nrets);
         g->is_weak |= f->is_weak;
         g->is_visible |= f->is_visible;
-        if (body) {                                                          /* the parameters' names
-                                                                                are the definition's */
+        if (body) {                                                          /* the parameters have
+                                                                                the definition's names */
             g->params = f->params;
             g->nparams = f->nparams;
             g->rets = f->rets;
@@ -840,7 +839,7 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
     close_body(px);
 }
 
-/* .alias a, b: the declared function a is the defined function b by another name. */
+/* .alias a, b: the declared function a is another name for the defined function b. */
 static void parse_alias(struct px *px)
 {
     struct sim_func *f[2];

@@ -1,8 +1,8 @@
-/* ptx.h - private to text/: what its files share while a text is parsed.
+/* ptx.h - private to text/: the state its files share while a text is parsed.
 
-   One `struct px` is one parse. All memory of the image comes from the store, which the image keeps, and nothing is
-   freed singly. A syntax error or a lack of memory leaves by longjmp from px_fatal; any other error is a line in the
-   log, and parsing goes on. */
+   One `struct px` is one parse. All memory of the image comes from the store, which belongs to the image; nothing is
+   freed separately. A syntax error or a lack of memory leaves through longjmp from px_fatal; any other error is a line
+   in the log, and parsing continues. */
 #ifndef SIM_PTX_H
 #define SIM_PTX_H
 
@@ -13,7 +13,7 @@
 
 enum px_token_kind { T_EOF, T_IDENT, T_DOT /* .name, with :: parts */, T_NUMBER, T_STRING, T_PUNCT };
 
-/* Two-character operators; a one-character one is its own code. */
+/* Two-character operators; a one-character operator is its own code. */
 enum { P_SHL = 256, P_SHR, P_LE, P_GE, P_EQ, P_NE, P_AND, P_OR };
 
 enum px_symbol_kind { PX_REG, PX_FAMILY /* %r<10> */, PX_VAR, PX_FUNC, PX_LABEL };
@@ -22,12 +22,12 @@ struct px_symbol {
     enum px_symbol_kind kind;
     unsigned depth;                               /* of the scope that declared it; 0 is the module */
     struct px_name *name;
-    struct px_symbol *shadowed, *next;            /* the outer meaning of the name; the next symbol of the same scope */
+    struct px_symbol *shadowed, *next;            /* the name's outer meaning; the next symbol of the same scope */
     unsigned reg;                                 /* PX_REG: index in func->regs. PX_LABEL: instruction index */
     uint64_t count;
     enum sim_type type;
-    unsigned char vec;  /* PX_FAMILY: registers are made at their first use */
-    struct px_symbol *family;                     /* PX_REG that came from one */
+    unsigned char vec;  /* PX_FAMILY: registers are created at their first use */
+    struct px_symbol *family;                     /* PX_REG that belongs to one */
     struct sim_var *var;
     struct sim_func *func;
     struct sim_proto *proto;
@@ -35,22 +35,21 @@ struct px_symbol {
     unsigned ntargets;   /* PX_LABEL of a directive */
 };
 
-struct px_name {                                  /* one per different identifier, directive or modifier of the text */
+struct px_name {                                  /* one per distinct identifier, directive or modifier of the text */
     const char *text;
     unsigned len, hash;
     struct px_name *next;
-    struct px_symbol *sym, *label;                /* innermost meanings now; labels are a namespace of their own */
+    struct px_symbol *sym, *label;                /* current innermost meanings; labels have a separate namespace */
     struct px_symbol *family;
-    unsigned family_epoch;   /* family that covers this name, valid while the epoch stands */
-    short mod, op, sreg;                          /* index in check.c's tables: 0 not asked yet, -1 none */
+    unsigned family_epoch;   /* family that covers this name, valid while the epoch is current */
+    short mod, op, sreg;                          /* index in check.c's tables: 0 not looked up yet, -1 none */
 };
 
 struct px_token {
     enum px_token_kind kind;
     unsigned line;
     const char *text;
-    unsigned len;               /* as written; a T_DOT's without the dot,
-                                                     a T_STRING's without the quotes */
+    unsigned len;               /* as written; of a T_DOT without the dot, of a T_STRING without the quotes */
     int punct;
     struct px_name *name;                         /* T_IDENT, T_DOT */
     uint64_t value;
@@ -70,11 +69,11 @@ struct px_vec { void *data; size_t n, cap; };     /* scratch; freed when the par
 struct px_operand {
     struct sim_operand o;
     unsigned line;
-    struct px_name *name;                         /* of a symbol still to be found */
-    const char *label_for;                        /* the instruction, where only a label can stand */
-    bool was_symbol;                              /* there the name of a register or variable stands */
-    bool minus, indexed;                          /* -%r, which no instruction takes; g[3] */
-    bool bad_address, beyond;                     /* [what is no address]; [more than an address] */
+    struct px_name *name;                         /* of a symbol that is not resolved yet */
+    const char *label_for;                        /* the instruction, where only a label is allowed */
+    bool was_symbol;                              /* there the name of a register or variable was used */
+    bool minus, indexed;                          /* -%r, which no instruction accepts; g[3] */
+    bool bad_address, beyond;                     /* [not an address]; [more than an address] */
 };
 
 struct px_pending {                               /* a use of a name that has no meaning yet:
@@ -94,9 +93,9 @@ struct px {
     struct sim_log *log;
     unsigned errors, max_version, device_sm;
     const struct sim_input *inputs;
-    unsigned ninputs, input;    /* `input` is the one that is parsed */
-    bool debug, has_debug;                        /* .target debug; there is debug information */
-    bool more;                                    /* inputs may still come: what is missing is no error yet */
+    unsigned ninputs, input;    /* `input` is the one being parsed */
+    bool debug, has_debug;                        /* .target debug; debug information is present */
+    bool more;                                    /* inputs may follow: a missing symbol is no error yet */
     int result;
     jmp_buf bail;
 
@@ -114,16 +113,16 @@ struct px {
 /* lex.c */
 struct px_store *px_store_new(void);
 void  px_store_free(struct px_store *store);
-void *px_alloc(struct px *px, size_t bytes);                          /* zeroed; leaves by px_fatal
-                                                                         when there is no memory */
+void *px_alloc(struct px *px, size_t bytes);                          /* zeroed; leaves through
+                                                                         px_fatal if there is no memory */
 char *px_strndup(struct px *px, const char *text, size_t n);
-void *px_push(struct px *px, struct px_vec *v, size_t size);          /* a zeroed new element at the end */
-void *px_keep(struct px *px, const void *data, size_t n, size_t size);/* a copy that lives as long as the image */
+void *px_push(struct px *px, struct px_vec *v, size_t size);          /* a new zeroed element at the end */
+void *px_keep(struct px *px, const void *data, size_t n, size_t size);/* a copy that is valid as long as the image */
 struct px_name *px_intern(struct px *px, const char *text, size_t n);
 struct px_name *px_find_name(const struct px_store *store, const char *text, size_t n);
 void  px_next(struct px *px);                                         /* reads the next token into px->t */
 void  px_relex_number(struct px *px);                                 /* the current T_DOT is `.5`:
-                                                                         make it a T_NUMBER */
+                                                                         converts it to a T_NUMBER */
 void  px_error(struct px *px, unsigned line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void  px_fatal(struct px *px, int result, unsigned line, const char *format, ...)
     __attribute__((noreturn, format(printf, 4, 5)));
@@ -159,8 +158,8 @@ void px_parse_module(struct px *px);
 struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or
                                                                          function; NULL if none */
 struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth);
-void px_forget_module(struct px *px);                                 /* the names of one input are
-                                                                         not those of the next */
+void px_forget_module(struct px *px);                                 /* one input's names are
+                                                                         not visible in the next */
 
 /* operand.c */
 struct px_value { bool is_float, is_unsigned; unsigned char fbits; uint64_t bits; };

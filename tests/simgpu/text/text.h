@@ -1,17 +1,17 @@
-/* text.h - the map of text/: PTX text to an image, a checked module. It calls nothing but itself.
+/* text.h - the map of text/: PTX text to an image, a checked module. It calls no other layer.
 
      lex.c      characters to tokens, names, errors; the store that owns an image's memory
      parse.c    the grammar of modules, functions and declarations; the meaning of names
      operand.c  expressions, operands, instructions
-     check.c    whether ptxas takes an instruction, by the tables in forms.h
+     check.c    whether ptxas accepts an instruction, by the tables in forms.h
      merge.c    several inputs become one
      image.c    the entry points below
 
    ptx.h is private to these files.
 
-   Nothing here knows devices; an image is plain data, made once per module load. parse.c makes variables, functions and
-   instructions and resolves every name: registers to indices of the function, labels to instruction indices, symbols to
-   variables or functions. What ptxas rejects is rejected here, in its words. */
+   Nothing here depends on a device; an image is plain data, created once per module load. parse.c creates variables,
+   functions and instructions and resolves every name: registers to indices of the function, labels to instruction
+   indices, symbols to variables or functions. Whatever ptxas rejects is rejected here, in its words. */
 #ifndef SIM_TEXT_H
 #define SIM_TEXT_H
 
@@ -24,15 +24,14 @@ enum sim_type {                                   /* PTX fundamental types, with
     SIM_B64, SIM_U64, SIM_S64, SIM_F64, SIM_B128
 };
 unsigned sim_type_size(enum sim_type t);          /* bytes; 0 for SIM_NOTYPE and SIM_PRED */
-enum sim_type sim_type_named(const char *name);   /* "u32" -> SIM_U32; SIM_NOTYPE if it is no type */
+enum sim_type sim_type_named(const char *name);   /* "u32" -> SIM_U32; SIM_NOTYPE if it is not a type */
 
 struct sim_reloc {                                /* an address inside an initialiser:
                                                      `generic(g)+8`, `g`, a function */
     uint64_t offset;
-    uint32_t size;               /* where in the variable, and how many
-                                                     bytes (8, or 4, or 1 with a mask) */
-    unsigned shift;                               /* 0xFF00(g) and its like: the address is
-                                                     shifted right by this before storing */
+    uint32_t size;               /* where in the variable, and how many bytes (8, or 4, or 1 with a mask) */
+    unsigned shift;                               /* 0xFF00(g) and other masks: the address
+                                                     is shifted right by this before storing */
     struct sim_var *var;
     struct sim_func *func;   /* exactly one is set */
     int64_t addend;
@@ -43,8 +42,8 @@ struct sim_var {                                  /* a .global .const .shared .l
     char *name;
     enum sim_space space;
     enum sim_type type;                           /* of one element */
-    uint32_t align;                               /* bytes; the declared one, or the type's */
-    uint64_t size;                                /* bytes in all; 0 for `.extern .shared x[]` */
+    uint32_t align;                               /* bytes; as declared, or the type's */
+    uint64_t size;                                /* total bytes; 0 for `.extern .shared x[]` */
     bool is_extern, is_weak, is_visible;
     bool is_unsized;                              /* declared [] : dynamic shared memory when space is SIM_SHARED */
     unsigned char *init;
@@ -59,7 +58,7 @@ struct sim_var {                                  /* a .global .const .shared .l
                                                      shared: set per entry by decode.c, not here */
     unsigned id;                                  /* index in image->vars (module scope)
                                                      or func->vars (function scope) */
-    unsigned input;                               /* the text it stands in, where several are linked */
+    unsigned input;                               /* index of its text, if several are linked */
     struct sim_func *owner;                       /* NULL at module scope */
 };
 
@@ -80,7 +79,7 @@ enum sim_operand_kind {
 
 struct sim_operand {
     unsigned char kind;
-    bool negated;                                 /* !p, or a unary minus that stood before a register */
+    bool negated;                                 /* !p, or a unary minus before a register */
     unsigned char fbits;                          /* SIM_O_IMM: 0 integer, 32: 0f hex, 64: 0d hex
                                                      or decimal float (imm holds the bits) */
     unsigned char component;                      /* SIM_O_REG: 1..4 for %v.x .. of a vector register (0: none) */
@@ -115,19 +114,17 @@ struct sim_reg { char *name; enum sim_type type; unsigned char vec; /* 1, 2 or 4
 struct sim_func {
     char *name;
     struct sim_image *image;
-    unsigned id, input;                           /* index in image->funcs; the text it
-                                                     stands in, where several are linked */
+    unsigned id, input;                           /* index in image->funcs; index of its text, if several are linked */
     bool is_entry, is_extern, is_weak, is_visible, has_body;
     struct sim_var *params;
     unsigned nparams;     /* space SIM_PARAM, address = offset with PTX alignment */
     struct sim_var *rets;
-    unsigned nrets;         /* likewise, in an area of their own */
+    unsigned nrets;         /* the same, in a separate area */
     uint32_t param_bytes;                         /* end of the last parameter, no tail padding */
     struct sim_reg *regs;
     unsigned nregs;
     struct sim_var **vars;
-    unsigned nvars;        /* function-scope variables of any space,
-                                                     call-sequence params among them */
+    unsigned nvars;        /* function-scope variables of any space, including call-sequence params */
     uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
     struct sim_instr *instrs;
     unsigned ninstrs;
@@ -151,17 +148,17 @@ struct sim_log { char *text; size_t len, cap; };  /* grows; the driver copies wh
 void sim_log_add(struct sim_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sim_log_free(struct sim_log *log);
 
-/* Parses `text` (NUL-terminated). Returns 0 and *out, or the CUresult that a driver gives: 218
-   (syntax, unknown target, unknown name), 222 (.version above max_version, e.g. 90), 200 (not
-   PTX at all). device_sm: PTX whose .target is above it is 218. Errors go to `errors` as ptxas
-   words them ("ptxas application ptx input, line 5; error   : ..."). An unsupported feature is 218
-   with its name and line. Unresolved externs other than the system functions are an error. */
+/* Parses `text` (NUL-terminated). Returns 0 and *out, or the CUresult that a driver returns: 218 (syntax, unknown
+   target, unknown name), 222 (.version above max_version, e.g. 90), 200 (not PTX at all). device_sm: PTX with a higher
+   .target is 218. Errors are written to `errors` in ptxas's words ("ptxas application ptx input, line 5; error   :
+   ..."). An unsupported feature is 218 with its name and line. Unresolved externs other than the system functions are
+   an error. */
 int  sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors,
                      struct sim_image **out);
 
-/* Several texts as one image, each with a name for the log. Externs of one are resolved by the .visible and .weak
-   definitions of the others: what is there twice or does not match is 300, what is missing 999, in nvlink's words. With
-   `more` nothing is missing yet, as the next input may bring it; the image then only shows what there is. */
+/* Links several texts to one image, each with a name for the log. Externs of one are resolved by the .visible and .weak
+   definitions of the others: a duplicate or a mismatch is 300, a missing symbol 999, in nvlink's words. With `more`,
+   nothing counts as missing yet, since a later input may bring it; the image then only shows the symbols so far. */
 #define SIM_NO_FORMAT "error   : Binary format for key='0', ident='' is not recognized\n"
 struct sim_input { const char *name, *text; };
 int  sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version, unsigned device_sm,
