@@ -169,7 +169,7 @@ static void event_again(void) {
     answer("elapsed_back_not_positive", "%d", ms <= 0);
     close_gate(g, kernel(0, "spin"), s);
     cu.record(e, s);
-    PROBE("anew", cu.event_query(e));
+    PROBE("again", cu.event_query(e));
     PROBE("elapsed_anew", cu.elapsed(&ms, old, e));
     PROBE("elapsed_anew_to_null", cu.elapsed(NULL, old, e));
     cu.record(e, t);
