@@ -6023,8 +6023,8 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
                       failed->kind);
     else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "cannot link %s", l->name);
-    else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu inputs", l->name,
-                  (unsigned long)l->count);
+    else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s", l->name,
+                  (unsigned long)l->count, l->count == 1 ? "" : "s");
     call->log = NULL;
     gxi_free(log);
     gxi_text_free(&what);
@@ -7632,9 +7632,9 @@ static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
 }
 static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
     return gxi_fail(call, b->refused, "gpuexec_params_clear, then add all arguments again",
-                    "the parameter block is incomplete: after its first %u arguments, one could not be added%s%s (%s); "
-                    "it holds %u now", b->refused_count, GXI_AT(b->refused_at), gpuexec_result_name(b->refused),
-                    b->count);
+                    "the parameter block is incomplete: after its first %u argument%s, one could not be added%s%s "
+                    "(%s); it holds %u now", b->refused_count, b->refused_count == 1 ? "" : "s", GXI_AT(b->refused_at),
+                    gpuexec_result_name(b->refused), b->count);
 }
 /* The gpuexec_types of arguments; NULL if they are not known. */
 static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
@@ -7800,8 +7800,9 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         if (!slot) return gxi_fail_handle(call, args->block.id, GXI_PARAMS, "the parameter block of the arguments");
         if (slot->is.params.info->refused) return gxi_fail_refused(call, slot->is.params.info);
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again, for each launch",
-                        "the parameter block has changed since gpuexec_params_args returned %u arguments for kernel "
-                        "\"%s\": it holds %d now", args->count, kernel, gpuexec_params_count(args->block));
+                        "the parameter block has changed since gpuexec_params_args returned %u argument%s for kernel "
+                        "\"%s\": it holds %d now", args->count, args->count == 1 ? "" : "s", kernel,
+                        gpuexec_params_count(args->block));
     }
     if (args->count && !args->addresses)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments for kernel \"%s\"",
@@ -8032,9 +8033,9 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                                                   : NULL,
                     "cannot launch kernel \"%s\" with %u x %u x %u blocks of %u x %u x %u threads, "
                     "%u bytes of dynamic shared "
-                    "memory and %u arguments",
+                    "memory and %u argument%s",
                     name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
-                    args->count);
+                    args->count, args->count == 1 ? "" : "s");
 }
 
 static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const gxi_slot *k,
@@ -8841,7 +8842,7 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
                             "when no kernel is running, gpuexec_barrier_reset makes "
                             "it usable again",
                           "the barrier over %u devices%s%s is broken: %s", b->count,
-                          GXI_PART(", created at ", b->where),
+                          GXI_PART(" created at ", b->where),
                           t.p ? t.p : "");
     }
     gxi_text_free(&t);
@@ -8890,7 +8891,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
         if (reported && gxi_barrier_explain(&said, b)) {
             GXI_STORE(&b->shown, 1);
-            gxi_add(t, "; at the barrier%s%s: %s", GXI_PART(", created at ", b->where), said.p ? said.p : "");
+            gxi_add(t, "; at the barrier%s%s: %s", GXI_PART(" created at ", b->where), said.p ? said.p : "");
         }
         gxi_text_free(&said);
     }

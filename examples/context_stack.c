@@ -6,8 +6,8 @@
 
     Prints (addresses and lines differ):
         one context current, and one below it:
-          | context 0x55d0c8a3f2a0 of device 0, current, pushed at examples/context_stack.c:66
-          | context 0x55d0c8a1c8b0 of device 0, pushed at examples/context_stack.c:65
+          | context 0x55d0c8a3f2a0 on device 0, current, pushed at examples/context_stack.c:66
+          | context 0x55d0c8a1c8b0 on device 0, pushed at examples/context_stack.c:65
         in a scope, left by return: ours was current there, nothing is after it
         on another thread: the context was current there, too
         of two users one has left: memory 2 MiB can still be had; the last one has left: the handle is stale

@@ -8,10 +8,10 @@
     Prints:
         host: context, stream and 2 arrays of 100000 are mine
         plugin: y = 2 x + y queued on the host's stream, twice
-        host: the plugin said: examples/plugin.c:46: gpuexec_launch: kernel "saxpy" was given an empty grid: grid_x is 0
+        host: the plugin said: examples/plugin.c:46: gpuexec_launch: the grid of kernel "saxpy" is empty: grid_x is 0
         (GPUEXEC_BAD_LAUNCH)
-          driver: cuLaunchKernel answered CUDA_ERROR_INVALID_VALUE (1), invalid argument
-          cure: launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)
+          driver: cuLaunchKernel returned CUDA_ERROR_INVALID_VALUE (1), invalid argument
+          cure: do not launch if there is nothing to do (gpuexec_grid_for(0, ...) is an empty grid)
         host: 100000 results are right, and all that was mine still is
 */
 #include "example.h"

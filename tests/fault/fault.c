@@ -474,7 +474,7 @@ static int fault_again(gpuexec_result r) {
         if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("gave %s:\n%s", gpuexec_result_name(r), text);
     } else {
         char answered[128];
-        snprintf(answered, sizeof answered, "driver: %s answered", gxi_driver_rows[fault.row].name);
+        snprintf(answered, sizeof answered, "driver: %s returned", gxi_driver_rows[fault.row].name);
         /* by any of the calls that failed */
         if (fault.manner == FOR_GOOD) snprintf(answered, sizeof answered, "(719)");
         if (!strstr(text, answered) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", answered, text);

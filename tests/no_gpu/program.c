@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
         ctx = gpuexec_context_open(0, NULL);
         e = gpuexec_error_detail();
         CHECK(!gpuexec_ok(ctx) && e->cure && strstr(gpuexec_why(ctx), text) &&
-              strstr(gpuexec_why(ctx), "cuInit answered"));
+              strstr(gpuexec_why(ctx), "cuInit returned"));
         CHECK(gpuexec_alloc(ctx, 64) == 0);
         CHECK(gpuexec_context_sync(ctx) == wanted);              /* waits, and takes it */
         CHECK(strstr(gpuexec_error_text(), text) && strstr(gpuexec_error_text(), "cure: "));
