@@ -830,7 +830,7 @@ typedef enum gpuexec_input_type {
 } gpuexec_input_type;
 
 /* A linker without inputs. The desc's options are for its PTX inputs; name is that of the linked module in messages, by
-   default "the linked image". */
+   default "the image". */
 GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_module_desc *desc);
 
@@ -6118,7 +6118,7 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     if (l) {
         memset(l, 0, sizeof *l);
         l->desc = *desc;
-        l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the linked image");
+        l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the image");
     }
     if (!l || !l->name) {
         gxi_fail_memory(call, "a linker");

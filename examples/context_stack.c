@@ -13,7 +13,7 @@
         of two users one has left: memory 2 MiB can still be had; the last one has left: the handle is stale
         somebody else has popped ours:
           | examples/context_stack.c:97: gpuexec_context_pop: context 0x55d0c8a1c8b0, pushed at
-          examples/context_stack.c:94, is not there ...
+          examples/context_stack.c:94, has been popped ...
           |   cure: between the two places, look for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)
 */
 #include "example.h"

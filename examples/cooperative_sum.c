@@ -7,8 +7,8 @@
     Prints, on the CPU device:
         the sum of 1048576 numbers by 32 blocks that wait for each other: 2251796365443072, as on the CPU
         one block more is refused:
-        cooperative_sum.c:40: gpuexec_launch_cooperative: a cooperative grid of 33 blocks cannot run at once: with 256
-        threads and 0 bytes of dynamic shared memory, at most 32 blocks of kernel "grid_sum" do on device 0
+        cooperative_sum.c:40: gpuexec_launch_cooperative: a cooperative grid of 33 blocks does not fit on device 0: at
+        most 32 blocks of kernel "grid_sum" (256 threads, 0 bytes of dynamic shared memory) can be resident
         (GPUEXEC_BAD_LAUNCH)
           ...
 */

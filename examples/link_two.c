@@ -9,9 +9,9 @@
         curve(2) = 23; all 4096 values are right
         with coefficients 4 0 0 0: curve(2) = 4; all 4096 values are right
         only link_main.ptx, as it should be refused:
-          | examples/link_two.c:70: gpuexec_linker_load: the linked image cannot be linked: Undefined reference to
+          | examples/link_two.c:70: gpuexec_linker_load: cannot link the image: Undefined reference to
           'curve' in '... | ...
-          |   cure: add the input that defines it, .visible; C++ names must be the same on both sides (extern "C")
+          |   cure: add the input that defines it as .visible; C++ names must be the same on both sides (extern "C")
 */
 #include "example.h"                                    /* where the PTX is */
 #define GPUEXEC_IMPLEMENTATION

@@ -1175,11 +1175,11 @@ static int reset()
         } else if (way == 1) {
             const gpuexec_dims dims = gpuexec_grid_for(N, THREADS);
             ANSWERS(gpuexec_launch(w.busy, s, dims, p, (int)N, 1u, 1u, 1), GPUEXEC_STALE_HANDLE);
-            SAYS("destroyed by somebody else");
+            SAYS("destroyed outside gpuexec");
             ANSWERS(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
         } else {
             ANSWERS(gpuexec_event_destroy(event), GPUEXEC_STALE_HANDLE);
-            SAYS("destroyed by somebody else");
+            SAYS("destroyed outside gpuexec");
         }
         CHECK(!gpuexec_ok(w.ctx) && !gpuexec_ok(module) && !gpuexec_ok(w.busy) && !gpuexec_ok(s) && !gpuexec_ok(event));
         if (way != 2) {

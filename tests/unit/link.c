@@ -535,14 +535,14 @@ TEST(library_names_what_is_missing_and_links_when_it_came) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = linker_of(ctx, 1, 0);
     gpuexec_module  mod = gpuexec_linker_load(l);
-    CHECK_NOT_MADE(mod, GPUEXEC_LINK_FAILED, "cannot link the linked image",
+    CHECK_NOT_MADE(mod, GPUEXEC_LINK_FAILED, "cannot link the image",
                    "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'", "GPUEXEC_LINK_FAILED",
                    "cure: add the input that defines it");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
     mod = gpuexec_linker_load(l);
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, weak_ptx, 0, "late"), GPUEXEC_TOO_LATE,
-                  "the linked image has been linked: it accepts no more inputs", "create another linker");
+                  "the image has been linked: it accepts no more inputs", "create another linker");
     CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
 }
 
@@ -1023,7 +1023,7 @@ TEST_ALONE(library_when_the_driver_refuses_the_second) {
 }
 
 TEST_ALONE(library_when_linking_fails_unexplained) {
-    check_driver_failing("cuLinkComplete:1:999", "cannot link the linked image from 2 inputs");
+    check_driver_failing("cuLinkComplete:1:999", "cannot link the image from 2 inputs");
 }
 
 TEST_ALONE(library_when_linking_lacks_memory) {
@@ -1031,5 +1031,5 @@ TEST_ALONE(library_when_linking_lacks_memory) {
 }
 
 TEST_ALONE(library_when_loading_fails) {
-    check_driver_failing("cuModuleLoadDataEx:1:2", "cannot load the linked image");
+    check_driver_failing("cuModuleLoadDataEx:1:2", "cannot load the image");
 }

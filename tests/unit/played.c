@@ -482,14 +482,14 @@ TEST(success_that_gives_nothing) {
     played_image = NULL;
     gxi.cu.cuLinkComplete = odd_link;
     CHECK_REFUSED(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED,
-                  "cannot link the linked image from 1 input", "cuLinkComplete returned CUDA_SUCCESS, but no object");
+                  "cannot link the image from 1 input", "cuLinkComplete returned CUDA_SUCCESS, but no object");
     played_image = &played_bytes;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
                   "cuLinkComplete returned CUDA_SUCCESS, but no object or an invalid size");
     played_bytes = SIZE_MAX;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
                   "cuLinkComplete returned CUDA_SUCCESS, but no object or an invalid size");
-    CHECK_NOT_MADE(gpuexec_linker_load(linker), GPUEXEC_LINK_FAILED, "cannot link the linked image");
+    CHECK_NOT_MADE(gpuexec_linker_load(linker), GPUEXEC_LINK_FAILED, "cannot link the image");
     gxi.cu.cuDeviceGetCount = count_devices;
     for (devices = -1; devices; devices = devices < 0 ? 0x7FFFFFFF : 0) {
         CHECK_EQ(gpuexec_device_count(), 0);
