@@ -3505,7 +3505,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         name, gxi_kinds[kind].name);
     return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare" : NULL,
                     "%s is a stale handle: %s", is,
-                    kind == GXI_KERNEL    ? "its module was unloaded or its context closed"
+                    kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
                     : kind == GXI_PARAMS  ? "it was destroyed"
                                           : "it was destroyed, or its context was closed");
@@ -4659,7 +4659,7 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
-        /* kernels and default streams end with their module and context */
+        /* kernels and default streams are closed with their module and context */
         if (kind == GXI_KERNEL || slot->legacy) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
@@ -5133,7 +5133,7 @@ static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
     for (i = 0; i < GXI_JIT_ROWS && cu == GXI_INVALID_VALUE; i++)
         if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
             gxi_add(&cure, "%s%s", cure.n ? ", "
-                    : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
+                    : "a driver for CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
     return cure.p;
 }
 /* Whether this text names a function of the device runtime. */
@@ -8260,7 +8260,7 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     if (bytes > GXI_MOST_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
                         "argument %u of %llu bytes does not fit after the %llu bytes before it: a kernel's parameters "
-                        "have at most %d bytes", b->count, (unsigned long long)bytes, (unsigned long long)b->bytes,
+                        "are limited to %d bytes", b->count, (unsigned long long)bytes, (unsigned long long)b->bytes,
                         GXI_MOST_BYTES);
     if (b->count == b->room || end > b->space) {
         gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room,
@@ -8414,7 +8414,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
             return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; "
                             "more bytes need a driver for CUDA 12.1, "
                             "PTX 8.1 and sm_70",
-                            "the block has %llu bytes, but the parameters of kernel \"%s\" have at most %d",
+                            "the block has %llu bytes, but the parameters of kernel \"%s\" are limited to %d",
                             (unsigned long long)b->bytes, name, most);
         if (k->is.kernel.sizes) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver for CUDA 12.4",
@@ -8700,7 +8700,7 @@ struct gxi_barrier {
 static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) {
     return GXI_LOAD((const volatile uint64_t *)(const void *)(b->host + GXI_BARRIER_REPORTS) + i);
 }
-/* Makes all kernels that wait at the barrier leave, and records why: other threads may already be reading that. */
+/* Makes all kernels that wait at the barrier leave. Keeps only the first reason: other threads may be reading it. */
 static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where) {
     if (why) {
         gxi_lock(&gxi_tables);

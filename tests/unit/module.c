@@ -691,7 +691,7 @@ TEST_ALONE(options_that_an_old_driver_does_not_know) {
     CHECK(setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:1", 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     desc.position_independent = desc.min_blocks = 1;
-    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, &desc)), "driver of CUDA 12 or later",
+    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, &desc)), "driver for CUDA 12 or later",
                "position_independent, min_blocks");
     gpuexec_take_error();
 }
