@@ -325,11 +325,11 @@ TEST(more_bytes_than_any_kernel_takes) {
     static const unsigned char bytes[32768];
     gpuexec_params p = gpuexec_params_create();
     CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes",
-                  "the 0 bytes before", "at most 32764", "device memory");
+                  "the 0 bytes before", "limited to 32764", "device memory");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));                 /* 32,764 */
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes",
-                  "32764 bytes before", "at most 32764");
+                  "32764 bytes before", "limited to 32764");
     CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS,
                   "argument 2 of 4611686018427387904 bytes");
     CHECK_EQ(gpuexec_params_count(p), 2);
@@ -348,10 +348,10 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     ctx = gpuexec_context_open(0, NULL);
     fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, PARAMETERS_PTX, NULL), "receive");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 4104, 8));
-    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "at most 4096",
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "limited to 4096",
                  "CUDA 12.1", "sm_70");
     fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));     /* without the PTX text nothing is known */
-    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "at most 4096");
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "limited to 4096");
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));
     CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED, "are not known", "CUDA 12.4");
