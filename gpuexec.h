@@ -3161,7 +3161,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
    The bits of an id: kind (4 bits from bit 0), 1 for a failed handle (bit 5), slot index (20 bits, so that id & 0x3FC0
    is the slot's byte offset in its chunk of 256), generation of the slot (22 bits), tag of this copy of the library
    (16 bits). A slot holds the id of its object while that is open: one comparison shows that a handle is valid, of that
-   kind, and ours. Looking takes no lock. */
+   kind, and ours. Look-ups take no lock. */
 
 /* One row for each kind of object: its name in texts, and its turn when a closing context closes the objects it owns
    (0: none). gxi_MEMBER_end, in the kind's section, ends the object once its handle cannot be found any more, and
@@ -3914,7 +3914,7 @@ static int gxi_note(gxi_call *call, int cu) { return call->cu = cu; }
 #define GXI_PART(before, x) (x) ? (before) : "", (x) ? (x) : ""
 #define GXI_AT(where) GXI_PART(" at ", where)
 static const char *gxi_place(const char *where) { return where ? where : "?"; }
-static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *is) {      /* 1 if it is: failed */
+static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *is) {      /* 1: has failed */
     if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", is);
     return !p;
 }
