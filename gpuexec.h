@@ -2265,8 +2265,8 @@ typedef struct gxi_state {
     uint64_t            failed_count;
     unsigned            generation;              /* initial generation of the slots in new chunks */
     unsigned            tags;                    /* number of tags used up, each with all its generations */
-    unsigned            slots;                   /* ever used */
-    unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
+    unsigned            slots;                   /* number of slots ever used */
+    unsigned            free_slot;               /* index + 1 of the first free slot, 0 none */
     uint64_t            ends;                    /* atomic; counts closed kernels and streams: prepared launches look
                                                     theirs up again when it has changed */
     /* copies of `where` strings, each stored once: a hash table with places_cap entries, a power of 2 */
@@ -2280,8 +2280,8 @@ typedef struct gxi_state {
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
-    void              (*mark)(uint64_t stream);  /* marks it: work was refused; the next wait on it returns that */
-    void              (*add_launches)(gxi_text *t);      /* to the text of an asynchronous error: the last launches */
+    void              (*mark)(uint64_t stream);  /* marks a stream whose work was refused: a wait on it returns that */
+    void              (*add_launches)(gxi_text *t);      /* to an asynchronous error's text: the last launches */
     void              (*add_allocations)(gxi_text *t);   /* ... for an illegal address: recent allocations */
     void              (*add_barriers)(gxi_text *t);      /* ... and the kernels that wait at barriers */
     /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has returned
@@ -3193,7 +3193,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
     struct CUctx_st *cu_context;
     uint64_t         context;                    /* handle id of the context through which it was created */
-    const char      *where;                      /* it was created */
+    const char      *where;                      /* where it was created */
     union {                                      /* by kind */
         unsigned next_free;                      /* of a free slot: index + 1 of the next one, 0 none */
         struct { gxi_context *info; } context;
@@ -8466,7 +8466,7 @@ struct gxi_prepared {
     gxi_launch_config config;
     void          **params, **extra;             /* one of them is NULL: the driver takes a packed buffer faster
                                                     than addresses */
-    void           *packed[5];                   /* extra points to it */
+    void           *packed[5];                   /* the buffer that extra points to */
     uint64_t        ends;                        /* gxi.ends when kernel and stream were last found open; GXI_LOOK if
                                                     each launch must look them up */
 };
@@ -8682,14 +8682,14 @@ static gxi_barrier *gxi_barriers;                /* all; hold the mutex to look 
 struct gxi_barrier {
     gxi_barrier     *next, **from;
     uint64_t         id;
-    const char      *where;                      /* it was created */
+    const char      *where;                      /* where it was created */
     int              shown;                      /* atomic; 1 once a call has returned that it is broken */
     unsigned         count;
     int              direct, given;              /* given: atomic; 1 once its address was requested: no kernel can wait
                                                     at it before */
     double           timeout_seconds;
     uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
-    const char      *aborted, *aborted_where;    /* atomic: the reason as text, and where; or NULL. Only the first */
+    const char      *aborted, *aborted_where;    /* atomic: reason and place of the first abort; or NULL */
     char             aborted_place[GXI_PLACE];
     struct CUctx_st *cu_contexts[GXI_MULTI_MOST];
     int              ordinals[GXI_MULTI_MOST];
