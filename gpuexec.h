@@ -851,7 +851,7 @@ typedef enum gpuexec_input_type {
 } gpuexec_input_type;
 
 /* Creates a linker without inputs. The desc's options apply to its PTX inputs; desc.name names the linked module in
-   messages, by default "the linked image". cuLinkCreate. */
+   messages, by default "the image". cuLinkCreate. */
 GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_module_desc *desc);
 
@@ -1681,16 +1681,16 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 
 /* >>end-of-api ===================================================================================================== */
 
-/* <- GPUEXEC_ARGS takes variables: put a constant or an expression into one; for none: GPUEXEC_NO_ARGS */
+/* <- GPUEXEC_ARGS takes variables: assign a constant or an expression to one first; no arguments: GPUEXEC_NO_ARGS */
 #define GXI_ADDRESS(x) (const void *)&(x)
-/* A larger struct is refused here, where its size would be cut to 16 bits; a kernel's parameters have at most 32764
-   bytes. */
+/* The size is stored in 16 bits: a struct of more than 32764 bytes, the most that a kernel's parameters can have, does
+   not compile. */
 #define GXI_SIZE(x) (unsigned short)(sizeof(x) + 0 * sizeof( \
             struct { int GPUEXEC_ARGS_takes_at_most_32764_bytes : sizeof(x) <= 32764 ? 1 : -1; }))
 #define GXI_CAT2(a, b) a##b
 #define GXI_CAT(a, b) GXI_CAT2(a, b)
 #define GXI_EACH(m, ...) GXI_CAT(GXI_EACH_, GXI_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
-/* >>> generated: one line per count, and 65 to 128 arguments to a name that says what is wrong */
+/* >>> generated: one line per count; 65 to 128 arguments give a name that says what is wrong */
 #define GXI_EACH_1(m, x) m(x)
 #define GXI_EACH_2(m, x, ...) m(x), GXI_EACH_1(m, __VA_ARGS__)
 #define GXI_EACH_3(m, x, ...) m(x), GXI_EACH_2(m, __VA_ARGS__)
@@ -1786,11 +1786,12 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 #endif
 
 /* =====================================================================================================================
-   >>impl   Compiles as C99 and as C++11. Everything below is static but the API. A section calls only sections above.
+   >>impl   Compiles as C99 and as C++11. Only the API is not static. A section calls only sections above it.
    ---------------------------------------------------------------------------------------------------------------------
-   >>platform   The only place that knows operating systems: loader, mutex, per-thread record, atomics, process. */
+   >>platform   The only section that depends on the operating system: loader, mutex, per-thread record, atomics,
+   process. */
 
-#if defined(__cplusplus) && defined(__GNUC__)    /* it is C: in C++ its casts and NULLs are of the old style */
+#if defined(__cplusplus) && defined(__GNUC__)    /* this is C: C++ would warn about its casts and NULLs */
 #  pragma GCC diagnostic push
 #  pragma GCC diagnostic ignored "-Wold-style-cast"
 #  pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
@@ -1840,10 +1841,10 @@ static void gxi_key_free(gxi_thread_key key) { FlsFree(key); }
             armed = 1; \
             atexit(name); \
         } \
-    } while (0)    /* a DLL's own atexit runs at FreeLibrary */
+    } while (0)    /* in a DLL, atexit functions run at FreeLibrary */
 #  define GXI_SLASHES "/\\"
 static void *gxi_library_open(const char *path) {
-    /* a bare name is looked up in the system folder only, so that no nvcuda.dll from elsewhere is picked up */
+    /* a bare name is searched for in the system folder only: an nvcuda.dll from elsewhere is never loaded */
     return (void *)LoadLibraryExA(path, NULL, strpbrk(path, GXI_SLASHES) ? 0 : LOAD_LIBRARY_SEARCH_SYSTEM32);
 }
 static void *gxi_library_symbol(void *library, const char *name) {
@@ -1851,7 +1852,7 @@ static void *gxi_library_symbol(void *library, const char *name) {
     u.f = GetProcAddress((HMODULE)library, name);
     return u.p;
 }
-static const char *gxi_library_error(void) {     /* the caller holds a mutex */
+static const char *gxi_library_error(void) {     /* the caller must hold a mutex */
     static char text[300];
     const DWORD error = GetLastError();
     DWORD n = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, error, 0, text, 256,
@@ -1867,7 +1868,7 @@ static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 #  endif
 #  define gxi_getcwd _getcwd
-/* The byte at p, which may have been unmapped. 0 if it was. */
+/* Reads the byte at p, which may have been unmapped: 0 then. */
 static int gxi_read_byte(const int *ends, const char *p, char *out) {
     (void)ends;
     return ReadProcessMemory(GetCurrentProcess(), p, out, 1, NULL) != 0;
@@ -1884,7 +1885,7 @@ static const char *gxi_not_a_file(const char *path) {
     return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY ? "a directory" : NULL;
 }
 static const char *const gxi_driver_places[] = { "nvcuda.dll" };
-#  define GXI_CPU_DEVICE_IS_FOR " (of Linux, so under WSL)"
+#  define GXI_CPU_DEVICE_IS_FOR " (Linux only, so under WSL)"
 #else
 #  include <dlfcn.h>
 #  include <poll.h>
@@ -1929,7 +1930,7 @@ static long gxi_pid(void) { return (long)getpid(); }
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 #  endif
 #  define gxi_getcwd getcwd
-/* The byte at p, which may have been unmapped. 0 if it was: write answers EFAULT where a load would crash. */
+/* Reads the byte at p, which may have been unmapped: 0 then, since write returns EFAULT where a load would crash. */
 static int gxi_read_byte(const int *ends, const char *p, char *out) {
     return write(ends[1], p, 1) == 1 && read(ends[0], out, 1) == 1;
 }
@@ -1938,12 +1939,12 @@ static void gxi_read_end(const int *ends) {
     close(ends[0]);
     close(ends[1]);
 }
-/* what it is instead: opening a FIFO may wait for ever, reading a device never end */
+/* The file type if it is not a regular file: opening a FIFO can block forever, reading a device may never end. */
 static const char *gxi_not_a_file(const char *path) {
     struct stat about;
     if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return NULL;
     return S_ISDIR(about.st_mode) ? "a directory" : S_ISFIFO(about.st_mode) ? "a FIFO or pipe"
-        : S_ISCHR(about.st_mode) ? "a device" : "of another kind";
+        : S_ISCHR(about.st_mode) ? "a device" : "another kind of file";
 }
 static const char *const gxi_driver_places[] = {
     "libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1" /* WSL */, "/usr/local/nvidia/lib64/libcuda.so.1" /* containers */,
@@ -1956,7 +1957,7 @@ static const char *const gxi_driver_places[] = {
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#  define GXI_NOINLINE __attribute__((noinline))        /* has many callers: inlined, it costs each who compiles this */
+#  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
 #  define GXI_HOT static inline __attribute__((always_inline))        /* the launch path */
 #  define GXI_PRINTF(n) __attribute__((format(printf, n, n + 1)))
@@ -1972,9 +1973,9 @@ static const char *const gxi_driver_places[] = {
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>driver   One row per entry point: optional or required, name, CUDA version that introduced the ABI declared
-   here, and its parameters. Resolved through cuGetProcAddress with that version, never by symbol name: the plain
-   symbol can be an older ABI. A missing required one fails the start; a missing optional one is NULL, and GXI_HAS
-   tells. */
+   here, and its parameters. They are resolved through cuGetProcAddress with that version, never by symbol name: the
+   plain symbol can be an older ABI. If a required one is missing, the start fails; a missing optional one is NULL:
+   see GXI_HAS. */
 
 typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t from_x, from_y;
@@ -1991,12 +1992,12 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t to_pitch;
     size_t width, height;
 } gxi_memcpy2d;
-typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values that are used here */
+typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values used here */
     int id, padding;
     union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
 } gxi_launch_attribute;
 typedef struct gxi_launch_config {               /* CUlaunchConfig */
-    gpuexec_dims          dims;                  /* has the members that CUDA's struct begins with */
+    gpuexec_dims          dims;                  /* the first members of CUDA's struct */
     struct CUstream_st   *stream;
     gxi_launch_attribute *attributes;
     unsigned              count;
@@ -2136,14 +2137,14 @@ typedef struct gxi_driver {
 typedef struct gxi_driver_row { const char *name; int version, required; } gxi_driver_row;
 static const gxi_driver_row gxi_driver_rows[] = {
 #define GXI_NEED_REQUIRED 1
-#define GXI_NEED_OPTIONAL 0                      /* pasted, as Windows has a macro OPTIONAL */
+#define GXI_NEED_OPTIONAL 0                      /* pasted, because Windows defines a macro OPTIONAL */
 #define GXI_ROW(need, name, version, params) { #name, version, GXI_NEED_##need },
     GXI_DRIVER(GXI_ROW)
 #undef GXI_ROW
 };
 #define GXI_DRIVER_COUNT (sizeof gxi_driver_rows / sizeof gxi_driver_rows[0])
 
-/* The CUDA constants that the implementation uses, under CUDA's names without their prefix. tests/abi compares them
+/* The CUDA constants that the implementation uses, with CUDA's names without their prefix. tests/abi compares them
    with cuda.h. */
 enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3,
@@ -2198,8 +2199,8 @@ enum {
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>core   State, allocator, texts, log and trace.
-   A gxi_call describes the API call under way: its name, the user's place, how it treats the latch, and what the driver
-   said last. */
+   A gxi_call describes the API call in progress: its name, the user's place, how it treats the latch, and the last
+   driver call with its CUresult. */
 
 typedef enum gxi_kind_of_call { GXI_MAKES, GXI_WORKS, GXI_WAITS, GXI_QUERIES, GXI_CLEANS } gxi_kind_of_call;
 
@@ -2209,8 +2210,8 @@ typedef struct gxi_call {
     const char      *driver_call;
     int              cu;                         /* its CUresult */
     const char      *log;
-    const char      *subject;      /* "launches[1]: ", which the messages of one part of the call begin with, or NULL */
-    uint64_t         stream;       /* handle id of that which a call that works enqueues on; 0 for none */
+    const char      *subject;      /* "launches[1]: ", the beginning of messages about one part of the call, or NULL */
+    uint64_t         stream;       /* handle id of the stream that a GXI_WORKS call enqueues on; 0 for none */
 } gxi_call;
 static GXI_NOINLINE gxi_call *gxi_call_of(gxi_call *call, const char *function, const char *where,
                                           gxi_kind_of_call kind) {
@@ -2230,107 +2231,108 @@ static GXI_NOINLINE gxi_call *gxi_call_on(gxi_call *call, const char *function, 
 #define GXI_CALL_ON(stream, name) gxi_call this_call, *const call = gxi_call_on(&this_call, #name, where, (stream).id)
 
 typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
-/* e's strings lie in text, or are literals */
+/* e's strings are in text, or are literals */
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;
 
 typedef struct gxi_thread_record {
-    gxi_detail last, before, first;              /* the last failure, the one before, whose text may still be in use;
-                                                    the latched one */
+    gxi_detail last, before, first;              /* the last failure; the one before it, whose text may still be in
+                                                    use; the latched one */
     struct gxi_thread_record *next, **link;
     uint32_t latched;                       /* number of the latched failure, 0 for none; streams are marked with it */
     int      reported;                      /* a wait on another thread has returned it */
-    int      ended;                         /* the thread has: kept for streams and gpuexec_shutdown, which report it */
+    int      ended;                         /* the thread has ended: kept for streams and gpuexec_shutdown to report */
 } gxi_thread_record;
-enum { GXI_ENDED_KEPT = 1024 };                    /* so many at most */
-#define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* in place of its number, when there was no memory for a record */
+enum { GXI_ENDED_KEPT = 1024 };                    /* at most this many */
+#define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* instead of its number if there was no memory for a record */
 
 typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
-static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched count only while epoch is gxi.epoch */
-static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, when there was no memory for a record */
+static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched are valid only while epoch is gxi.epoch */
+static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, if there was no memory for a record */
 enum { GXI_PLACE = 128 };
 static GXI_THREAD char gxi_bare_where[GXI_PLACE];        /* its place */
 
 enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 
-typedef struct gxi_range {                       /* an allocation of ours */
+typedef struct gxi_range {                       /* one of gpuexec's allocations */
     uint64_t            lo, bytes, context;      /* context: handle id */
     const char         *where;
     gpuexec_memory_kind kind;
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
 enum { GXI_FREED_KEPT = 4 };
-/* clean-up needs no memory to succeed */
+/* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
-typedef struct gxi_leaf {                        /* of the table of allocations: see >>object */
+typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>object */
     unsigned count;
     struct { uint64_t lo; gxi_range *range; } at[256];
 } gxi_leaf;
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
+static const char *const gxi_memory_verbs[] = { "found", "allocated", "allocated", "registered", "allocated" };
 
 struct gxi_slot;
-enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; see >>object for how ids address them */
+enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; >>object explains how ids address them */
 
 typedef struct gxi_state {
-    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed by gpuexec_shutdown
-                                                    only. First: no offset at each look-up */
+    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed only by
+                                                    gpuexec_shutdown. First member, so that a look-up adds no offset */
     int                 started;                 /* atomic */
-    unsigned            epoch;                   /* atomic; counts shutdowns: thread records of earlier ones are gone */
+    unsigned            epoch;                   /* atomic; counts shutdowns: each invalidates all thread records */
     gxi_driver          cu;
-    /* atomic; these two stay when a start fails: other threads may be writing an earlier failure's text */
+    /* atomic; these two survive a failed start: other threads may be writing an earlier failure's text */
     int      (GXI_CUDA *error_name)(int error, const char **text);
     int      (GXI_CUDA *error_string)(int error, const char **text);
     const struct gxi_settings *settings;         /* atomic; NULL for the defaults */
     int                 trace, version, forked;
-    int                 begun;                   /* cuInit runs, or has succeeded in this process once */
+    int                 begun;                   /* cuInit is running, or has succeeded once in this process */
     void               *library;
     char                library_path[1024];
     long                pid;
     const char         *first_function, *first_where;
     char                first_place[GXI_PLACE];
     gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
-    int                 barriers;                /* atomic: were made since the start; waits look at them */
-    int                 sticky;                  /* the first sticky CUresult of the process, and its text */
+    int                 barriers;                /* atomic: number created since the start; waits check them if not 0 */
+    int                 sticky;                  /* the first sticky CUresult of the process; its text follows */
     gxi_detail          sticky_detail;
 
     /* guarded by gxi_tables: */
     gxi_thread_record  *records;
-    unsigned            ended;                   /* of them, those of threads that have ended */
-    uint32_t            latches;                 /* numbers given */
+    unsigned            ended;                   /* number of records whose thread has ended */
+    uint32_t            latches;                 /* the last latch number given out */
     int                 have_key, unloading;
     gxi_thread_key      key;
     gxi_failed          failed[GXI_FAILED_KEPT];
     uint64_t            failed_count;
-    unsigned            generation;              /* of the slots of new chunks */
-    unsigned            tags;                    /* used up, each with all its generations */
-    unsigned            slots;                   /* ever used */
-    unsigned            free_slot;               /* index + 1 of the first free one, 0 none */
-    uint64_t            ends;                    /* atomic; counts ended kernels and streams: prepared launches look at
-                                                    theirs again when it has changed */
-    /* copies of `where`s, each once: a hash table with places_cap entries, a power of 2 */
+    unsigned            generation;              /* initial generation of the slots in new chunks */
+    unsigned            tags;                    /* number of tags used up, each with all its generations */
+    unsigned            slots;                   /* number of slots ever used */
+    unsigned            free_slot;               /* index + 1 of the first free slot, 0 none */
+    uint64_t            ends;                    /* atomic; counts closed kernels and streams: prepared launches look
+                                                    theirs up again when it has changed */
+    /* copies of `where` strings, each stored once: a hash table with places_cap entries, a power of 2 */
     char              **places;
     size_t              nplaces, places_cap;
     uint64_t            freed_count;
-    gxi_freed           freed[GXI_FREED_KEPT];   /* the allocations freed last, by freed_count */
+    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, by freed_count */
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
-    uint64_t           *firsts;                  /* where each begins: close together, for the search */
+    uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
-    uint32_t            first[16];               /* by kind: lists of the objects that belong to no other */
-    /* What sections below add to calls above them, each set with the first object that needs it; atomic: */
+    uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
+    /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
-    void              (*mark)(uint64_t stream);  /* that work was kept off it, for whoever waits for it */
-    void              (*add_launches)(gxi_text *t);      /* to the text of an asynchronous error: who may have failed */
-    void              (*add_allocations)(gxi_text *t);   /* ... what it may have missed, if an address was illegal */
-    void              (*add_barriers)(gxi_text *t);      /* ... and who waits for that */
-    /* after a wait in that context: fails if a barrier of it is broken, or, with `news`, if no call
-       has returned that yet */
+    void              (*mark)(uint64_t stream);  /* marks a stream whose work was refused: a wait on it returns that */
+    void              (*add_launches)(gxi_text *t);      /* to an asynchronous error's text: the last launches */
+    void              (*add_allocations)(gxi_text *t);   /* ... for an illegal address: recent allocations */
+    void              (*add_barriers)(gxi_text *t);      /* ... and the kernels that wait at barriers */
+    /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has returned
+       that yet */
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
-    gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);                 /* before its objects end */
+    gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
 
-/* What gpuexec_setup was given. It stays until gpuexec_shutdown, since other threads may be using it. */
+/* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using it. */
 typedef struct gxi_settings {
     gpuexec_setup_desc         desc;
     const struct gxi_settings *before;
@@ -2347,12 +2349,12 @@ static const gpuexec_setup_desc *gxi_desc(void) {
     return settings ? &settings->desc : &gxi_defaults;
 }
 
-/* Before each block stands whose allocator made it: gpuexec_setup may have brought another one since. */
+/* Each block begins with the settings whose allocator allocated it: a later gpuexec_setup may have set another. */
 typedef union gxi_header {
     const gpuexec_setup_desc *by;
     char                      room[16];          /* keeps the alignment of malloc */
 } gxi_header;
-static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes: not 0 */
+static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes must not be 0 */
     gxi_header *block = p ? (gxi_header *)p - 1 : NULL;
     const gpuexec_setup_desc *by = block ? block->by : gxi_desc();
     const size_t all = bytes + sizeof *block;
@@ -2416,8 +2418,8 @@ static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a *
     return hash;
 }
 
-/* The copy of a place that is kept beyond the call: the caller's string goes when its library is closed. gxi_tables is
-   held. NULL without memory. */
+/* A copy of a place that outlives the call: the caller's string disappears when its library is unloaded. gxi_tables is
+   held. NULL: no memory. */
 static const char *gxi_keep_held(const char *where) {
     size_t i, k;
     if (!where) return NULL;
@@ -2443,7 +2445,7 @@ static const char *gxi_keep_held(const char *where) {
     gxi.nplaces += gxi.places[i] != NULL;
     return gxi.places[i];
 }
-/* The end of a place, which has the line, where there is room for so much only. */
+/* The end of a place, which has the line number, cut to fit the buffer. */
 static GXI_NOINLINE const char *gxi_copy_place(char *out, size_t size, const char *where) {
     const size_t n = where ? strlen(where) : 0;
     if (where) memcpy(out, n < size ? where : where + (n - size + 1), n < size ? n + 1 : size);
@@ -2457,7 +2459,7 @@ static const char *gxi_keep(const char *where) {
     return kept;
 }
 
-static GXI_THREAD int gxi_in_log;                /* a logger that calls the library is not called again because of it */
+static GXI_THREAD int gxi_in_log;                /* prevents recursion when a logger calls the library */
 static void gxi_log(gpuexec_log_level level, const char *text) {
     const gpuexec_setup_desc *desc = gxi_desc();
     if (gxi_in_log) return;
@@ -2466,31 +2468,31 @@ static void gxi_log(gpuexec_log_level level, const char *text) {
         desc->log(desc->log_user, level, text);
         gxi_in_log = 0;
     }
-    else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* trace and leak report were asked for */
+    else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* the trace and the leak report are on request */
 }
 
-enum { GXI_MADE_NOTHING = -1 };                 /* in a CUresult's place: success that gave nothing; see GXI_TRY_MAKE */
+enum { GXI_MADE_NOTHING = -1 };                 /* instead of a CUresult: success without a result; see GXI_TRY_MAKE */
 static const char *gxi_cu_name(int cu) {
     int (GXI_CUDA *const name)(int, const char **) = GXI_LOAD(&gxi.error_name);
     const char *text = NULL;
-    if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but gave NULL or a wrong size";
+    if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but no object or an invalid size";
     if (name && name(cu, &text) == 0 && text) return text;
     return "unknown CUresult";
 }
 
-/* Arguments as the trace gets them: how many, and each as a number. They are evaluated once more for it. */
+/* Arguments for the trace: their count, and each as a number. The trace evaluates them a second time. */
 #define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
 #define GXI_NUMBERS(...) GXI_COUNT(__VA_ARGS__), GXI_EACH(GXI_NUMBER, __VA_ARGS__)
-/* Calls the driver, notes name and answer for the text of a failure, and traces both. Gives the answer, a CUresult. */
-#define GXI_TRY(name, args) gxi_answered(call, #name, gxi.cu.name args, GXI_NUMBERS args)
-#define GXI_TRY_VOID(name) gxi_answered(call, #name, gxi.cu.name(), 0)
-/* The same for what makes `out`: success that gives nothing is a failure of its own. */
+/* Calls the driver, records name and result for an error text, and traces both. Returns the CUresult. */
+#define GXI_TRY(name, args) gxi_returned(call, #name, gxi.cu.name args, GXI_NUMBERS args)
+#define GXI_TRY_VOID(name) gxi_returned(call, #name, gxi.cu.name(), 0)
+/* The same for a call that creates `out`: success without a result counts as a failure. */
 #define GXI_TRY_MAKE(out, name, args) (GXI_TRY(name, args) || (out) != 0 ? call->cu : (call->cu = GXI_MADE_NOTHING))
-/* Calls it beside: what the driver said before stays noted. */
+/* A secondary call: traced, but an error text keeps the driver call recorded before. */
 #define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args, GXI_NUMBERS args)
 #define GXI_HAS(name) (gxi.cu.name != 0)
 static void gxi_log_line(gpuexec_log_level level, char *line, size_t size) {
-    if (strlen(line) + 1 >= size) line[size - 2] = '\n';             /* a very long path: a line all the same */
+    if (strlen(line) + 1 >= size) line[size - 2] = '\n';             /* a very long path: still end the line */
     gxi_log(level, line);
 }
 static GXI_COLD void gxi_trace(const gxi_call *call, const char *name, int cu, int count, va_list list) {
@@ -2506,7 +2508,7 @@ static GXI_COLD void gxi_trace(const gxi_call *call, const char *name, int cu, i
              call->where ? " at " : "", call->where ? call->where : "");
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
 }
-/* Behind cu: the number of arguments, an int, and each of them as unsigned long long. */
+/* The arguments after cu: their number, an int, and each of them as unsigned long long. */
 static GXI_NOINLINE int gxi_traced(const gxi_call *call, const char *name, int cu, int count, ...) {
     va_list list;
     va_start(list, count);
@@ -2514,12 +2516,12 @@ static GXI_NOINLINE int gxi_traced(const gxi_call *call, const char *name, int c
     va_end(list);
     return cu;
 }
-/* Notes an answer for the text of a failure. */
+/* Records a driver call and its result for an error text. */
 static GXI_NOINLINE int gxi_said(gxi_call *call, const char *name, int cu) {
     call->driver_call = name;
     return call->cu = cu;
 }
-static GXI_NOINLINE int gxi_answered(gxi_call *call, const char *name, int cu, int count, ...) {
+static GXI_NOINLINE int gxi_returned(gxi_call *call, const char *name, int cu, int count, ...) {
     va_list list;
     gxi_said(call, name, cu);
     va_start(list, count);
@@ -2529,7 +2531,7 @@ static GXI_NOINLINE int gxi_answered(gxi_call *call, const char *name, int cu, i
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>failure   What failed on each thread, the latch, and the one function where every failure ends. */
+   >>failure   The last failure of each thread, the latch, and the function that every failure passes through. */
 
 static void gxi_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->last.text);
@@ -2541,7 +2543,7 @@ static void gxi_record_unlink(gxi_thread_record *record) {           /* gxi_tabl
     *record->link = record->next;
     if (record->next) record->next->link = record->link;
 }
-/* The check: gpuexec_shutdown may have freed the record before the mutex was taken. */
+/* Checks the record under the mutex, because gpuexec_shutdown may have freed it before. */
 GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_thread_record *record = (gxi_thread_record *)p;
     gxi_lock(&gxi_tables);
@@ -2556,11 +2558,11 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
     }
     gxi_unlock(&gxi_tables);
 }
-/* When this code is unloaded (dlclose or FreeLibrary of a plugin that forgot gpuexec_shutdown), threads that end later
-   must not call into it. Windows frees the key by calling gxi_thread_ends for every thread, here and now: so not under
-   the mutex, and all records are past. */
+/* When this code is unloaded (dlclose or FreeLibrary of a plugin that did not call gpuexec_shutdown), threads that end
+   later must not call into it. Windows frees the key by calling gxi_thread_ends for every thread at once: so the mutex
+   must not be held, and all records become invalid. */
 GXI_AT_UNLOAD(gxi_unload) {
-    /* what gpuexec_shutdown left: its text. Other threads, when the process exits, may still use theirs */
+    /* Frees this thread's record, which gpuexec_shutdown left. At process exit, other threads may still use theirs. */
     gxi_thread_record *own = NULL;
     int had_key;
     gxi_lock(&gxi_tables);
@@ -2611,7 +2613,7 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     record->link = &gxi.records;
     if (record->next) record->next->link = &record->next;
     gxi.records = record;
-    if (gxi_bare_error.result) record->last.e = gxi_bare_error;      /* of the time when there was no memory for this */
+    if (gxi_bare_error.result) record->last.e = gxi_bare_error;      /* from when there was no memory for a record */
     if (gxi_thread.latched) {
         record->first.e = gxi_bare_error;
         record->first.e.result = gxi_thread.latched;
@@ -2629,11 +2631,11 @@ static GXI_NOINLINE gpuexec_result gxi_latched(void) {
 
 /* --- details ----------------------------------------------------------------------------------------------------- */
 
-static const char gxi_no_memory_text[] = "gpuexec: out of host memory, and so this text cannot be made\n";
+static const char gxi_no_memory_text[] = "gpuexec: out of host memory: this error has no text\n";
 
-/* A detail's strings lie in its text buffer, one after the other: message, cure, log, the driver's name of its answer
-   (which the driver's library owns, and that may be closed), the place (the same with the caller's), and the whole text
-   last. other: the call that returns this failure of an earlier one, or NULL. */
+/* A detail's strings are in its text buffer, one after the other: message, cure, log, the CUresult's name (a copy,
+   because the driver's library may be closed), the place (a copy, because the caller's library may be), and the whole
+   text. other: the call that returns this failure of an earlier call, or NULL. */
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *other) {
     gxi_text *t = &d->text;
     size_t message, cure, log, name, place, text;
@@ -2657,16 +2659,16 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
         int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
         const char *meaning = NULL;
         if (meaning_of) meaning_of(e->driver_result, &meaning);
-        gxi_add(t, "  driver: %s answered %s (%d)%s%s%s\n", e->driver_call, e->driver_result_name, e->driver_result,
+        gxi_add(t, "  driver: %s returned %s (%d)%s%s%s\n", e->driver_call, e->driver_result_name, e->driver_result,
                 meaning ? ", " : "", meaning ? meaning : "",
-                e->asynchronous ? "; the error is of an earlier kernel or copy, which this call only met" : "");
+                e->asynchronous ? "; an earlier kernel or copy failed, not this call" : "");
     }
     if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
     if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
     if (other)
-        gxi_add(t, other->kind == GXI_WORKS ? "  because of it, this call was refused: %s%s%s; "
+        gxi_add(t, other->kind == GXI_WORKS ? "  this call was refused because of it: %s%s%s; "
                 "gpuexec_take_error() clears it\n"
-                                            : "  another thread met it; this call reports it: %s%s%s\n",
+                                            : "  it happened on another thread; this call reports it: %s%s%s\n",
                 other->function, other->where ? " at " : "", other->where ? other->where : "");
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
@@ -2683,14 +2685,14 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
 
 static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e, const gxi_call *other) {
     gxi_detail d = record->before;
-    gxi_detail_write(&d, e, other);              /* e's strings may lie in record->last */
+    gxi_detail_write(&d, e, other);              /* e's strings may be in record->last */
     record->before = record->last;
     record->last = d;
 }
 
-/* Where every failure ends: writes the detail, latches it, logs it. e->text is made here. */
+/* Every failure passes through here: writes the detail, latches it, logs it. Ignores e->text and writes its own. */
 static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec_error *e) {
-    /* a call that waits takes what it latched at its end */
+    /* a call that waits takes the failure it latched before it returns */
     const int latches = call->kind == GXI_WAITS ||
         ((call->kind == GXI_MAKES || call->kind == GXI_WORKS) && !gxi_desc()->no_latch);
     gxi_thread_record *record = gxi_record();
@@ -2758,9 +2760,9 @@ static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *call) {
     if (call->stream && GXI_LOAD(&gxi.mark)) GXI_LOAD(&gxi.mark)(call->stream);
     return result;
 }
-/* What a call answers because something just failed within it. */
+/* The result for a call after something it called has just failed. */
 static GXI_COLD gpuexec_result gxi_failed_with(void) { return gpuexec_error_detail()->result; }
-/* Makes the latched failure the last one, and latched no longer. */
+/* Unlatches the latched failure and makes it the last one. */
 static GXI_NOINLINE gpuexec_result gxi_take(void) {
     gxi_thread_record *record = gxi_thread.record;
     const gpuexec_result result = gxi_latched();
@@ -2773,7 +2775,8 @@ static GXI_NOINLINE gpuexec_result gxi_take(void) {
     gxi_unlock(&gxi_tables);
     return result;
 }
-/* The latched failure with that number, or for 0 the first that no wait has returned yet. gxi_tables is held. */
+/* The latched failure with that number, or for 0 the first that no wait has returned yet; NULL if there is none.
+   gxi_tables is held. */
 static gxi_thread_record *gxi_latched_elsewhere(uint32_t number) {
     gxi_thread_record *record, *found = NULL;
     for (record = gxi.records; record; record = record->next) {
@@ -2782,7 +2785,7 @@ static gxi_thread_record *gxi_latched_elsewhere(uint32_t number) {
     }
     return found;
 }
-/* Makes such a failure of another thread the last one of this. GPUEXEC_OK if there is none any more. */
+/* Makes that failure of another thread this thread's last one. GPUEXEC_OK if there is none any more. */
 static GXI_COLD gpuexec_result gxi_take_of_others(const gxi_call *call, uint32_t number) {
     gxi_thread_record *own, *found;
     gpuexec_result result = GPUEXEC_OK;
@@ -2790,7 +2793,7 @@ static GXI_COLD gpuexec_result gxi_take_of_others(const gxi_call *call, uint32_t
     found = gxi_latched_elsewhere(number);
     gxi_unlock(&gxi_tables);
     if (!found) return GPUEXEC_OK;
-    own = gxi_record();                          /* which takes the mutex itself */
+    own = gxi_record();                          /* it takes the mutex */
     gxi_lock(&gxi_tables);
     found = gxi_latched_elsewhere(number);
     if (found) {
@@ -2823,8 +2826,8 @@ static gpuexec_result gxi_result_of(int cu) {
     }
 }
 
-/* Fails with the driver's answer in call->cu. What the answer means anywhere is said here, in place of the caller's
-   message: a kernel that failed earlier, a forked child. Otherwise message and cure are the caller's. */
+/* Fails with the driver's result in call->cu. If that means the same everywhere (a kernel failed earlier), this
+   function writes the message; otherwise message and cure are the caller's. */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
 static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
     gxi_text message = { 0, 0, 0, 0 };
@@ -2832,43 +2835,43 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     va_list list;
     if (gxi_is_sticky(call->cu)) {
         const char *what = call->cu == GXI_ILLEGAL_ADDRESS
-                               ? "read or wrote an address outside of every allocation (illegal address)"
+                               ? "read or wrote an address outside all allocations (illegal address)"
                            : call->cu == GXI_MISALIGNED_ADDRESS
                                ? "accessed an address that is not a multiple of the access size (misaligned)"
                            : call->cu == GXI_ASSERT               ? "failed an assert; its text is on stderr"
-                           : call->cu == GXI_LAUNCH_TIMEOUT       ? "ran into the time limit or a deadlock"
+                           : call->cu == GXI_LAUNCH_TIMEOUT       ? "exceeded the time limit or deadlocked"
                            : call->cu == GXI_HARDWARE_STACK_ERROR ? "overflowed its stack"
                            : call->cu == GXI_ILLEGAL_INSTRUCTION
-                           ? "executed an illegal instruction or left its shared memory"
-                           : call->cu == GXI_ECC_UNCORRECTABLE    ? "met an uncorrectable memory (ECC) error"
+                           ? "executed an illegal instruction or accessed shared memory out of bounds"
+                           : call->cu == GXI_ECC_UNCORRECTABLE    ? "hit an uncorrectable memory (ECC) error"
                                                                   : "was stopped by a trap or an exception";
         if (GXI_LOAD(&gxi.sticky)) {
-            return gxi_fail(call, result, "start a new process: CUDA refuses all work of this one from now on",
-                            "a kernel failed earlier; the first call that met it, %s%s%s, said: %s",
+            return gxi_fail(call, result, "start a new process: CUDA refuses all further work in this one",
+                            "a kernel failed earlier; the first call to report it, %s%s%s, said: %s",
                             gxi.sticky_detail.e.function, gxi.sticky_detail.e.where ? " at " : "",
                             gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "", gxi.sticky_detail.e.message);
         }
         if (GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&message);
         if (call->cu == GXI_ILLEGAL_ADDRESS && GXI_LOAD(&gxi.add_allocations)) GXI_LOAD(&gxi.add_allocations)(&message);
         if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.add_barriers)(&message);
-        gxi_add(&message, "; this call met it: ");
+        gxi_add(&message, "; detected by this call: ");
         va_start(list, format);
         gxi_add_v(&message, format, list);
         va_end(list);
         result = gxi_fail(call, result,
-                          "look at what that kernel is given: its index checked against the element count, "
-                          "allocations as large as "
-                          "it thinks and still alive, dims.shared_bytes for extern __shared__; "
+                          "check that kernel: does it compare its index with the element count, "
+                          "are its allocations large enough "
+                          "and not freed yet, does dims.shared_bytes cover its extern __shared__? "
                           "compute-sanitizer finds the instruction; only a new process can use CUDA again",
-                          "a kernel that was launched earlier %s%s", what, message.p ? message.p : "");
+                          "a kernel launched earlier %s%s", what, message.p ? message.p : "");
         gxi_text_free(&message);
         return result;
     }
     if (!cure &&
         (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED || call->cu == GXI_INVALID_HANDLE))
-        cure = "its owner may have destroyed it: close gpuexec's handles of a context or stream before the "
-               "owner ends that, and "
-               "make sure that it comes from the driver library that gpuexec_driver_path() names";
+        cure = "its owner may have destroyed it: close gpuexec's handles before the owner destroys "
+               "the context or stream, and "
+               "check that it was created by the driver library that gpuexec_driver_path() names";
     va_start(list, format);
     gxi_add_v(&message, format, list);
     va_end(list);
@@ -2877,13 +2880,13 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     return result;
 }
 
-/* For gpuexec_shutdown: gives everything back that failures and tables hold; other threads' records and latches become
-   past. Threads may end meanwhile. */
+/* For gpuexec_shutdown: frees everything that failures and tables hold, and invalidates other threads' records and
+   latches. Threads may end at the same time. */
 static void gxi_forget(void) {
     gxi_thread_record *record;
     size_t at, place;
     unsigned i;
-    if (gxi.have_key) gxi_key_free(gxi.key);     /* not under the mutex: Windows ends records here */
+    if (gxi.have_key) gxi_key_free(gxi.key);     /* not under the mutex: Windows calls gxi_thread_ends here */
     gxi.have_key = 0;
     gxi_lock(&gxi_tables);
     while ((record = gxi.records) != NULL) {
@@ -2918,8 +2921,7 @@ static void gxi_forget(void) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>begin   Finding and loading the driver, on first use or by gpuexec_setup; what its failures mean; forked
-   children. */
+   >>begin   Finds and loads the driver, on first use or by gpuexec_setup; explains its failures; forked children. */
 
 #define GXI_CPU_DEVICE \
     "run on the CPU device" GXI_CPU_DEVICE_IS_FOR ": `make simgpu` in gpuexec's repository, then set " \
@@ -2932,40 +2934,40 @@ static void *gxi_resolve(const char *name, int version) {
     union { void *p; without f; } v1;
     void *symbol = NULL;
     int status = 0;
-    /* since 12.0; the plain symbol keeps the older ABI */
+    /* CUDA 12.0 and later; the plain symbol has the older ABI */
     v2.p = gxi_library_symbol(gxi.library, "cuGetProcAddress_v2");
     if (v2.p && v2.f(name, &symbol, version, 0, &status) == 0) return symbol;
     v1.p = gxi_library_symbol(gxi.library, "cuGetProcAddress");
     return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
 }
 
-/* The CPU device of gpuexec's repository, which has entry points of its own. What it cannot do is no fault of the
-   user's image or GPU. */
+/* The CPU device of gpuexec's repository has an entry point that no other driver has. What it does not support is not
+   the fault of the user's image or GPU. */
 static int gxi_is_cpu_device(void) {
     return gxi.library && gxi_library_symbol(gxi.library, "simgpu_thread_instructions") != NULL;
 }
 
 static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc *desc) {
-    const char *asked = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
+    const char *path = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
     gxi_text tried = { 0, 0, 0, 0 };
     size_t i;
-    if (!asked && !desc->ignore_environment && !gxi_privileged()) {
-        asked = getenv("GPUEXEC_DRIVER");
-        if (asked && !*asked) asked = NULL;
+    if (!path && !desc->ignore_environment && !gxi_privileged()) {
+        path = getenv("GPUEXEC_DRIVER");
+        if (path && !*path) path = NULL;
         by = "the environment's GPUEXEC_DRIVER";
     }
-    if (asked) {
-        gxi.library = gxi_library_open(asked);
+    if (path) {
+        gxi.library = gxi_library_open(path);
         if (!gxi.library)
             return gxi_fail(call, GPUEXEC_NO_DRIVER,
-                            strpbrk(asked, GXI_SLASHES)
-                            ? "correct the path, or leave it out to take the system's driver"
-                                               : "a name without a slash is looked up where the system's "
+                            strpbrk(path, GXI_SLASHES)
+                            ? "correct the path, or leave it out to use the system's driver"
+                                               : "a name without a slash is only searched for among the system's "
                                                  "libraries are: write "
                                                  "./NAME or an absolute path; "
-                                                 "or leave it out to take the system's driver",
-                            "cannot load the driver library \"%s\" that %s names: %s", asked, by, gxi_library_error());
-        snprintf(gxi.library_path, sizeof gxi.library_path, "%s", asked);
+                                                 "or leave it out to use the system's driver",
+                            "cannot load the driver library \"%s\" named by %s: %s", path, by, gxi_library_error());
+        snprintf(gxi.library_path, sizeof gxi.library_path, "%s", path);
         return GPUEXEC_OK;
     }
     for (i = 0; i < sizeof gxi_driver_places / sizeof gxi_driver_places[0]; i++) {
@@ -2979,42 +2981,43 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
     }
     gxi_fail(call, GPUEXEC_NO_DRIVER,
              "install NVIDIA's driver (CUDA 11.4 or later), or " GXI_CPU_DEVICE
-             "; a driver library elsewhere: gpuexec_setup_desc.driver_path", "no CUDA driver on this machine; tried %s",
+             "; if the driver library is elsewhere, set gpuexec_setup_desc.driver_path",
+             "no CUDA driver on this machine; tried %s",
              tried.p ? tried.p : "");
     gxi_text_free(&tried);
     return GPUEXEC_NO_DRIVER;
 }
 
-/* cuInit has failed: on machines without a GPU, in containers, after updates. */
+/* cuInit has failed: typical without a GPU, in containers, after updates. */
 static GXI_COLD gpuexec_result gxi_fail_init(gxi_call *call) {
     static const struct { int cu; const char *cure; } cures[] = {
         { GXI_NOT_INITIALIZED,
-          "load the driver's kernel modules (`nvidia-smi` does); in a container, start it with GPUs "
+          "load the driver's kernel modules (running `nvidia-smi` does); in a container, start it with GPUs "
                                "(docker run --gpus all); without a GPU, " GXI_CPU_DEVICE },
         { 35, "update NVIDIA's driver, "
-          "or take the cuda-compat folder out of LD_LIBRARY_PATH: this library is newer than the kernel module" },
+          "or remove the cuda-compat folder from LD_LIBRARY_PATH: this library is newer than the kernel module" },
         { GXI_NO_DEVICE,
-          "look at `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with GPUs (docker run --gpus all); "
+          "check `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, start it with GPUs (docker run --gpus all); "
                          "without a GPU, " GXI_CPU_DEVICE },
         { GXI_INVALID_DEVICE, "correct or unset CUDA_VISIBLE_DEVICES: `nvidia-smi -L` lists the GPUs and MIG devices" },
-        { GXI_SYSTEM_NOT_READY, "start the services that the GPUs need (with NVSwitch: `systemctl start "
-          "nvidia-fabricmanager`, of the driver's "
-                                "own version), then try again" },
+        { GXI_SYSTEM_NOT_READY, "start the services that the GPUs require (with NVSwitch: `systemctl start "
+          "nvidia-fabricmanager`, same version as the driver"
+                                "), then try again" },
         { GXI_SYSTEM_DRIVER_MISMATCH,
-          "the driver's library and kernel module are of different versions: reboot after the update" },
+          "the driver's library and kernel module have different versions: reboot after an update" },
         { GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE,
-          "take the cuda-compat folder out of LD_LIBRARY_PATH: this GPU does not support forward compatibility; "
+          "remove the cuda-compat folder from LD_LIBRARY_PATH: this GPU does not support forward compatibility; "
                                     "or update NVIDIA's driver" },
         { GXI_UNKNOWN,
-          "look at `nvidia-smi` and `dmesg`; reload the kernel module nvidia_uvm, which stops working after a suspend "
-                       "(`rmmod nvidia_uvm; modprobe nvidia_uvm`); in a container, pass /dev/nvidia-uvm on" } };
-    const char *cure = "look at `nvidia-smi`: it shows whether the driver works at all",
+          "check `nvidia-smi` and `dmesg`; reload the kernel module nvidia_uvm, which stops working after a suspend "
+                       "(`rmmod nvidia_uvm; modprobe nvidia_uvm`); in a container, pass /dev/nvidia-uvm through" } };
+    const char *cure = "run `nvidia-smi`: it shows whether the driver works",
                *visible = getenv("CUDA_VISIBLE_DEVICES");
     size_t i;
     for (i = 0; i < sizeof cures / sizeof *cures; i++)
         if (cures[i].cu == call->cu) cure = cures[i].cure;
     return gxi_fail(call, gxi_result_of(call->cu) == GPUEXEC_NO_DEVICE ? GPUEXEC_NO_DEVICE : GPUEXEC_DRIVER_ERROR, cure,
-                    "the driver \"%s\" of CUDA %d.%d %s%s%s%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000
+                    "the driver \"%s\" (CUDA %d.%d) %s%s%s%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000
                     / 10, call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
                     visible ? " (CUDA_VISIBLE_DEVICES is \"" : "", visible ? visible : "", visible ? "\")" : "");
 }
@@ -3032,8 +3035,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     if (!u.p)
         return gxi_fail(call, GPUEXEC_NO_DRIVER,
                         "correct the path in GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, "
-                        "or leave it out to take the system's driver",
-                        "\"%s\" was loaded, but it is no CUDA driver: it has no function cuDriverGetVersion",
+                        "or leave it out to use the system's driver",
+                        "\"%s\" was loaded, but is not a CUDA driver: it has no function cuDriverGetVersion",
                         gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
     call->cu = u.f(&gxi.version);
@@ -3043,7 +3046,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         if (!members[i] && row->required && ++lacks)
             gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
     }
-    memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver is exactly the rows, as function pointers */
+    memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver's members are the rows, as function pointers */
     GXI_STORE(&gxi.error_name, gxi.cu.cuGetErrorName);
     GXI_STORE(&gxi.error_string, gxi.cu.cuGetErrorString);
     if (call->cu) gxi.version = 0;
@@ -3058,37 +3061,37 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         memset(&gxi.cu, 0, sizeof gxi.cu);       /* the stub has no error names either */
         call->cu = 0;
         result = gxi_fail(call, GPUEXEC_NO_DRIVER,
-                          "take the toolkit's stubs folder out of LD_LIBRARY_PATH; "
-                          "the driver itself comes with NVIDIA's driver "
+                          "remove the toolkit's stubs folder from LD_LIBRARY_PATH; "
+                          "the real driver library is part of NVIDIA's driver "
                           "package, as libcuda.so.1",
-                          "\"%s\" is the CUDA toolkit's stub library, made for linking only, "
-                          "not a driver: it answers every call "
-                          "with CUDA_ERROR_STUB_LIBRARY (34)",
+                          "\"%s\" is the CUDA toolkit's stub library, which is for linking only, "
+                          "not a driver: it returns "
+                          "CUDA_ERROR_STUB_LIBRARY (34) from every call",
                           gxi.library_path);
     } else if (gxi.version > 0 && (lacks || too_old)) {
         result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver",
-                          "the driver \"%s\" is of CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
-                          gxi.version / 1000, gxi.version % 1000 / 10, missing.p ? ", and this one lacks" : "",
+                          "the driver \"%s\" supports CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
+                          gxi.version / 1000, gxi.version % 1000 / 10, missing.p ? ", and this driver lacks" : "",
                           missing.p ? missing.p : "");
     } else if (gxi.cu.cuInit && call->driver_call && strcmp(call->driver_call, "cuInit") == 0) {
         result = gxi_fail_init(call);
     } else {
-        result = gxi_fail_cu(call, "look at `nvidia-smi`: it shows whether the driver works at all",
-                             "the driver \"%s\" does not tell its version%s", gxi.library_path,
-                             call->cu ? "" : ": cuDriverGetVersion succeeds, but gives none");
+        result = gxi_fail_cu(call, "run `nvidia-smi`: it shows whether the driver works",
+                             "cannot query the version of the driver \"%s\"%s", gxi.library_path,
+                             call->cu ? "" : ": cuDriverGetVersion succeeded, but returned none");
     }
     gxi_text_free(&missing);
     return result;
 }
 
 #ifndef _WIN32
-/* A forked child of a process that has started CUDA gets errors from the driver, or crashes in it. So it
-   never gets that far: all handles go (without being freed: the parent's memory is its own), and the
-   library can not be started again. */
+/* In a forked child of a process that has started CUDA, the driver returns errors or crashes. So the child never calls
+   it: all handles become invalid (nothing is freed: the memory belongs to the parent), and the library cannot be
+   started again. */
 static void gxi_in_forked_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     gxi_tables = unlocked;
-    if (!gxi.begun) return;                      /* nothing of CUDA is in the parent: the child may start it */
+    if (!gxi.begun) return;                      /* the parent has not started CUDA: the child may */
     memset(gxi.chunks, 0, sizeof gxi.chunks);
     memset(gxi.first, 0, sizeof gxi.first);
     gxi.slots = gxi.free_slot = 0;
@@ -3099,38 +3102,39 @@ static void gxi_in_forked_child(void) {
 #endif
 static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
     return gxi_fail(call, GPUEXEC_FORKED,
-                    "fork before the first use of CUDA, or exec in the child (multiprocessing: the spawn method)",
-                    "this process (%ld) was forked from process %ld after that had started CUDA; "
-                    "a forked child cannot use its "
-                    "parent's",
+                    "fork before the first use of CUDA, or call exec in the child "
+                    "(in Python's multiprocessing: the spawn method)",
+                    "this process (%ld) was forked from process %ld after CUDA had been started there; "
+                    "a forked child cannot use "
+                    "its parent's CUDA",
                     gxi_pid(), gxi.pid);
 }
 
 static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
-    return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before everything else, or after gpuexec_shutdown",
-                    "the library is in use already: it was started by %s%s%s", gxi.first_function,
+    return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before any other call, or after gpuexec_shutdown",
+                    "the library is already in use: %s%s%s started it", gxi.first_function,
                     gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
 }
-/* Those of before stay, for calls of other threads that read them now and for the memory that they made. */
+/* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
     gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings);
-    if (!settings) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for what gpuexec_setup is given");
+    if (!settings) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for gpuexec_setup's settings");
     settings->desc = *desc;
     if (!desc->realloc_function) settings->desc.realloc_function = gxi_system_realloc;
     settings->before = gxi.settings;
     GXI_STORE(&gxi.settings, settings);
-    gxi_text_free(&gxi.start_failure.text);      /* it starts once more */
+    gxi_text_free(&gxi.start_failure.text);      /* allow another start */
     memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
     return GPUEXEC_OK;
 }
-/* Starts the library on first use. With `desc`, that is gpuexec_setup itself. */
+/* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. */
 static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setup_desc *desc) {
     static gxi_mutex starting = GXI_MUTEX_INIT;
     gpuexec_result result = GPUEXEC_OK;
     const char *trace;
     if (gxi.forked) return gxi_fail_forked(call);
     gxi_lock(&starting);
-    if (gxi.started) {                           /* by another thread, meanwhile or before */
+    if (gxi.started) {                           /* another thread was first */
         gxi_unlock(&starting);
         return desc ? gxi_fail_started(call) : GPUEXEC_OK;
     }
@@ -3176,7 +3180,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     return result;
 }
 
-/* Every API call that may reach the driver begins here. */
+/* Every API call that may reach the driver calls this first. */
 static GXI_NOINLINE gpuexec_result gxi_begin(gxi_call *call) {
     if (GXI_UNLIKELY(!GXI_LOAD(&gxi.started))) {
         gpuexec_result result = gxi_start_slow(call, NULL);
@@ -3188,20 +3192,20 @@ static GXI_NOINLINE gpuexec_result gxi_begin(gxi_call *call) {
 
 static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *name, uint32_t start, uint32_t end) {
     if (start == 0 && end == 0) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write `= {0}` (C++: `{}`) behind its declaration, then set members",
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "initialise it with `= {0}` (C++: `{}`), then set members",
                     "the %s was not zero-initialised", name);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>object   Handles and their slots, failed handles, the table of allocations.
-   An id is, from bit 0: kind (4 bits), 1 if a failed one (bit 5), slot index (20 bits, so that id & 0x3FC0 is the
-   slot's byte offset in its chunk of 256), generation of the slot (22 bits), tag of this copy of the library (16 bits).
-   A slot holds its object's id while that lives: one comparison says that a handle is alive, of that kind, and ours. No
-   lock is taken to look. */
+   The bits of an id: kind (4 bits from bit 0), 1 for a failed handle (bit 5), slot index (20 bits, so that id & 0x3FC0
+   is the slot's byte offset in its chunk of 256), generation of the slot (22 bits), tag of this copy of the library
+   (16 bits). A slot holds the id of its object while that is open: one comparison shows that a handle is valid, of that
+   kind, and ours. Look-ups take no lock. */
 
-/* One row for each kind of object: its name in texts, and in which turn a closing context ends those that it owns (0:
-   not it). How one ends, which is called when nobody finds its handle any more, is gxi_MEMBER_end in the kind's
-   section: it gives the driver's answer. */
+/* One row for each kind of object: its name in texts, and its turn when a closing context closes the objects it owns
+   (0: none). gxi_MEMBER_end, in the kind's section, ends the object once its handle cannot be found any more, and
+   returns the driver's result. */
 #define GXI_KIND_ROWS(ROW) \
     ROW(CONTEXT,  context,  "a context",         0) \
     ROW(MODULE,   module,   "a module",          3) \
@@ -3228,8 +3232,8 @@ typedef struct gxi_barrier gxi_barrier;
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
     struct CUctx_st *cu_context;
-    uint64_t         context;                    /* handle id of the context through which it was made */
-    const char      *where;                      /* it was made */
+    uint64_t         context;                    /* handle id of the context through which it was created */
+    const char      *where;                      /* where it was created */
     union {                                      /* by kind */
         unsigned next_free;                      /* of a free slot: index + 1 of the next one, 0 none */
         struct { gxi_context *info; } context;
@@ -3237,24 +3241,24 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
         /* last: atomic */
         struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;
-        /* atomic; recorded: 1, or why not */
+        /* atomic; recorded: 0 no, 1 yes, otherwise the gpuexec_result that refused the last record */
         struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded; } event;
-        struct { void *native; gxi_linker *info; } linker;            /* native: NULL when there is no link state now */
+        struct { void *native; gxi_linker *info; } linker;            /* native: NULL if there is no link state now */
         struct { gxi_block *info; } params;
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
         struct { gxi_barrier *info; } barrier;
     } is;
     union {
-        uint32_t     shared_limit;               /* of a kernel: dynamic shared bytes accepted so far (high-water mark
+            uint32_t     shared_limit;           /* of a kernel: dynamic shared bytes accepted so far (high-water mark
                                                     of the opt-in) */
-        uint32_t     refused;                    /* of a stream: number of the latched failure that kept work off it, 0
-                                                    for none; atomic */
+        uint32_t     refused;                    /* of a stream: number of the latched failure that refused work on it,
+                                                    0 for none; atomic */
     } of;
-    uint32_t         generation : 22, adopted : 1 /* someone else destroys it */,
+    uint32_t         generation : 22, adopted : 1 /* its owner destroys it, not gpuexec */,
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
-                     borrowed : 1;               /* its context is somebody else's, who may have destroyed it: ask */
+                     borrowed : 1;               /* its context is adopted and may have been destroyed: check */
 } gxi_slot;
-/* a slot's place in its owner's list: index + 1 of the next one, 0 none */
+/* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
 typedef struct gxi_links { uint32_t *from, next; } gxi_links;
 
 #define GXI_ROW(KIND, member, name, turn) static int gxi_##member##_end(gxi_call *call, gxi_slot *old);
@@ -3273,12 +3277,12 @@ enum { GXI_SPARE_EVENTS = 8 };
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
-    int users;                                   /* guarded by gxi_tables, as the lists are */
-    uint64_t defaults[2];                        /* handles of its legacy and its per-thread
-                                                    stream, 0 until asked for */
-    unsigned long long id;                       /* the driver's; 0 not known */
-    uint32_t first[16];                          /* by kind: lists of what it owns */
-    gxi_range *ranges;                           /* and of the allocations in it */
+    int users;                                   /* guarded by gxi_tables, like the lists */
+    uint64_t defaults[2];                        /* handles of its legacy and per-thread default
+                                                    streams, 0 until first requested */
+    unsigned long long id;                       /* the driver's id of it; 0: not known */
+    uint32_t first[16];                          /* by kind: lists of the objects it owns */
+    gxi_range *ranges;                           /* its allocations */
     struct CUevent_st *spare[GXI_SPARE_EVENTS];  /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
     unsigned spares;
     int refused;                                 /* atomic: some of its streams are marked */
@@ -3286,14 +3290,14 @@ struct gxi_context {
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
 
 enum { GXI_LAST_GENERATION = 0x3FFFFF };
-/* differs between copies in one process: it is made of this copy's address */
+/* differs between copies of the library in one process: derived from this copy's address */
 static uint64_t gxi_tag_of(unsigned tags) {
     uint64_t x = (uint64_t)(uintptr_t)&gxi + tags;
     x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
     return ((x >> 48) | 1) << 48;
 }
 static uint64_t gxi_tag(void) { return gxi_tag_of(gxi.tags); }
-static int gxi_had_tag(uint64_t id) {            /* that one now, or before all its generations were used up */
+static int gxi_had_tag(uint64_t id) {            /* whether it is or was a tag of this copy */
     unsigned tags = gxi.tags + 1;
     while (tags && gxi_tag_of(tags - 1) >> 48 != id >> 48) tags--;
     return tags != 0;
@@ -3304,20 +3308,20 @@ static gxi_slot *gxi_slot_at(unsigned index) {
 }
 
 static unsigned gxi_index_of(uint64_t id) { return (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
-static gxi_links *gxi_links_at(unsigned index) {   /* a chunk's lie behind its slots */
+static gxi_links *gxi_links_at(unsigned index) {   /* a chunk's links follow its slots */
     return (gxi_links *)(void *)(gxi.chunks[index / GXI_CHUNK_SLOTS] + GXI_CHUNK_SLOTS) + index % GXI_CHUNK_SLOTS;
 }
 
-GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL unless alive, ours, and of that kind */
+GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL unless open, ours, and of that kind */
     char *chunk = (char *)GXI_LOAD(&gxi.chunks[(id >> 14) & (GXI_CHUNKS - 1)]);
-    const unsigned rest = (unsigned)id - kind;   /* of that kind, the slot's offset and nothing below it */
+    const unsigned rest = (unsigned)id - kind;   /* if of that kind: the slot's offset, with no lower bits set */
     gxi_slot *slot;
     if (!chunk || rest & 0x3F) return NULL;
     slot = (gxi_slot *)(void *)(chunk + (rest & 0x3FC0));
     return GXI_LOAD(&slot->id) == id ? slot : NULL;
 }
 static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_peek_inline(id, kind); }
-/* With this thread's latched failure. */
+/* Marks a stream with this thread's latched failure. */
 static void gxi_mark(uint64_t stream) {
     gxi_slot *slot = gxi_peek(stream, GXI_STREAM);
     const gxi_slot *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
@@ -3330,7 +3334,7 @@ static GXI_NOINLINE gxi_slot *gxi_peek_any(uint64_t id) {
     return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL;
 }
 
-/* What all objects that live in a context have: for gxi_new, which makes the object. */
+/* The members common to all objects in a context, for gxi_new. */
 static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, int adopted) {
     gxi_slot made;
     memset(&made, 0, sizeof made);
@@ -3339,8 +3343,8 @@ static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, i
     made.adopted = adopted != 0;
     return made;
 }
-/* Makes an object in a list of its owner; the caller has filled everything else of *made. Returns its
-   id, 0 after a failure. */
+/* Creates an object in a list of its owner; the caller has set all other members of *made. Returns its id, 0 after a
+   failure. */
 static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uint32_t *list) {
     gxi_slot *slot = NULL;
     const gxi_slot *context;
@@ -3349,7 +3353,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     const char *place;
     gxi_lock(&gxi_tables);
     place = gxi_keep_held(call->where);
-    if (call->where && !place) slot = NULL;      /* an object without a place is none that anybody finds */
+    if (call->where && !place) slot = NULL;      /* no memory for the place: create nothing */
     else if (gxi.free_slot) {
         index = gxi.free_slot - 1;
         slot = gxi_slot_at(index);
@@ -3371,7 +3375,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     }
     if (slot) {
         unsigned generation = slot->generation + 1;
-        /* all but id, which others may be looking at with a stale handle */
+        /* all but id: other threads may be reading that through a stale handle */
         memcpy((char *)slot + sizeof slot->id, (const char *)made + sizeof made->id, sizeof *slot - sizeof slot->id);
         gxi_links *links = gxi_links_at(index);
         links->from = list;
@@ -3387,19 +3391,19 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     }
     gxi_unlock(&gxi_tables);
     if (!slot)
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer needed",
-                 "no memory for one more object; %u live or have lived at once (limit %d)", gxi.slots,
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
+                 "no memory for another object; at most %u have been open at once (limit %d)", gxi.slots,
                  GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
 }
-/* Frees all slots. Generations go on where the oldest slot stopped, so that handles of before stay stale. */
+/* Frees all slots. New generations start above the highest one used, so that old handles stay stale. */
 static void gxi_forget_slots(void) {
     unsigned index, most = gxi.generation;
     memset(gxi.first, 0, sizeof gxi.first);
     for (index = 0; index < gxi.slots; index++)
         if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
     gxi.generation = most + 1;
-    if (gxi.generation >= GXI_LAST_GENERATION) { /* used up: ids go on with another tag */
+    if (gxi.generation >= GXI_LAST_GENERATION) { /* used up: continue with another tag */
         gxi.generation = 0;
         gxi.tags++;
     }
@@ -3410,7 +3414,7 @@ static void gxi_forget_slots(void) {
     gxi.slots = gxi.free_slot = 0;
 }
 
-/* Ends a handle. Returns 0 if another thread was first. */
+/* Closes a handle. Returns 0 if another thread was first. */
 static int gxi_end(uint64_t id) {
     gxi_slot *slot;
     gxi_lock(&gxi_tables);
@@ -3421,7 +3425,7 @@ static int gxi_end(uint64_t id) {
         if (gxi_kind_of(id) == GXI_KERNEL || gxi_kind_of(id) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
         *links->from = links->next;
         if (links->next) gxi_links_at(links->next - 1)->from = links->from;
-        if (slot->generation < GXI_LAST_GENERATION) {                /* otherwise retired: its ids would begin again */
+        if (slot->generation < GXI_LAST_GENERATION) {                /* otherwise retired: its ids would repeat */
             slot->is.next_free = gxi.free_slot;
             gxi.free_slot = gxi_index_of(id) + 1;
         }
@@ -3429,8 +3433,8 @@ static int gxi_end(uint64_t id) {
     gxi_unlock(&gxi_tables);
     return slot != NULL;
 }
-/* Ends a handle, and then what it stood for: the driver's object, unless that was adopted, and our memory. Gives the
-   driver's answer; one that is shutting down, because the process exits, has done it already. */
+/* Closes a handle, then destroys the driver's object, unless that was adopted, and frees our memory. Returns the
+   driver's result; a driver that is shutting down at process exit has destroyed the object already. */
 static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     gxi_slot old = *slot;
     int cu;
@@ -3443,8 +3447,8 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
 struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; };  /* one block of memory: this, sizes, name */
 static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return slot->is.kernel.info; }
 
-/* The first of a list, and the next one; NULL when there is none. While gxi_tables is held, what other threads' objects
-   hold lives as long as it is. */
+/* The first object of a list, and the next one; NULL if there is none. While gxi_tables is held, other threads cannot
+   free what these objects own. */
 static gxi_slot *gxi_first_held(const uint32_t *list) { return *list ? gxi_slot_at(*list - 1) : NULL; }
 
 static GXI_NOINLINE gxi_slot *gxi_next_held(const gxi_slot *slot) {
@@ -3469,7 +3473,7 @@ static gxi_slot *gxi_after(const gxi_slot *slot) {
 
 /* --- failed handles: the last GXI_FAILED_KEPT keep their reasons -------------------------------------------------- */
 
-static uint64_t gxi_failed_id(unsigned kind) {                       /* of this thread's last failure */
+static uint64_t gxi_failed_id(unsigned kind) {                       /* for this thread's last failure */
     gxi_thread_record *record = gxi_record();
     gxi_failed *failed;
     uint64_t id;
@@ -3480,7 +3484,7 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
     else {
-        /* whose texts are literals, but for its place, which is this thread's */
+        /* its texts are literals except for the place, which belongs to this thread */
         failed->detail.e = gxi_bare_error;
         failed->detail.e.where = NULL;
     }
@@ -3488,8 +3492,8 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* of this 
     return id;
 }
 
-/* Says what is wrong with a handle that is not alive, and fails. `is` names the argument ("the stream"), `kind` what it
-   had to be. */
+/* Fails with what is wrong with a handle that is not open. `is` names the argument ("the stream"), `kind` is the
+   required kind. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     unsigned found = (unsigned)id & 0x0F;
     const char *name = found > 0 && found < GXI_KINDS ? gxi_kinds[found].name : gxi_kinds[0].name;
@@ -3498,17 +3502,17 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     if (id == 0)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
                         kind == GXI_STREAM
-                            ? "make it with gpuexec_stream_create; the default stream is gpuexec_stream_legacy(context)"
-                            : "make it before it is used",
-                        "%s was never made: the handle is {0}", is);
+                            ? "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream"
+                            : "create it before using it",
+                        "%s was never created: the handle is {0}", is);
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
-                        "%s is no handle of this library: 0x%016llx (uninitialised memory?)", is,
+                        "%s is not a gpuexec handle: 0x%016llx (uninitialised memory?)", is,
                         (unsigned long long)id);
     if (!gxi_had_tag(id))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
-                        "hand native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
-                        "%s is not of this copy of gpuexec: 0x%016llx was made by another library in "
+                        "pass native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
+                        "%s does not belong to this copy of gpuexec: 0x%016llx was created by another library in "
                         "this process, or is "
                         "uninitialised memory",
                         is, (unsigned long long)id);
@@ -3528,8 +3532,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
         }
         gxi_unlock(&gxi_tables);
         call->log = log.p;
-        result = gxi_fail(call, result, cure.p, "%s could not be made: %s", is,
-                          reason.p ? reason.p : "the reason is no longer kept");
+        result = gxi_fail(call, result, cure.p, "%s could not be created: %s", is,
+                          reason.p ? reason.p : "the reason is no longer stored");
         call->log = NULL;
         gxi_text_free(&reason);
         gxi_text_free(&cure);
@@ -3537,20 +3541,20 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
         return result;
     }
     if (found != kind)
-        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is wanted", is, slot ? "" : "(a former) ",
+        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is required", is, slot ? "" : "(a former) ",
                         name, gxi_kinds[kind].name);
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "gpuexec_prepare it again" : NULL,
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare" : NULL,
                     "%s is a stale handle: %s", is,
-                    kind == GXI_KERNEL    ? "its module was unloaded or its context closed"
+                    kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
                     : kind == GXI_PARAMS  ? "it was destroyed"
                                           : "it was destroyed, or its context was closed");
 }
 
-/* A context that somebody else destroyed: the driver crashes over what lived in it (measured: streams, events and
-   launches; made current, it corrupts the heap), but these two queries are safe, and an id is never reused, not
-   even for a primary context that is retained again. Older drivers have only the second one. */
-/* *id: what it was, and is now; 0 for unknown */
+/* When another library destroys a context, the driver crashes on the context's objects (measured: streams, events and
+   launches; making it current corrupts the heap). These two queries are safe, and an id is never reused, not even for a
+   primary context that is retained again. Older drivers have only the second query.
+   *id: the id known so far, updated here; 0: not known. */
 static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned long long *id) {
     unsigned long long now = 0;
     unsigned version = 0;
@@ -3558,12 +3562,12 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
     else GXI_TRY(cuCtxGetApiVersion, (native, &version));
     if (call->cu) return call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED;
     if (*id && now != *id) return 1;
-    if (*id != now) *id = now;                   /* once: others may read it */
+    if (*id != now) *id = now;                   /* written once: other threads may read it */
     return 0;
 }
 
-/* The living object of a handle. Whether its context still lives is asked for adopted contexts and before clean-up;
-   elsewhere somebody would have to destroy what gpuexec holds. */
+/* The open object of a handle. Checks that the context still exists for adopted contexts and before clean-up; other
+   contexts are held by gpuexec. */
 static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_slot *slot = gxi_peek_inline(id, kind), *context;
     if (GXI_UNLIKELY(!slot)) {
@@ -3571,33 +3575,33 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
         return NULL;
     }
     if (slot->borrowed || call->kind == GXI_CLEANS) {
-        gxi_call own = *call;                    /* what the driver said to the caller is kept */
+        gxi_call own = *call;                    /* keeps the caller's driver call for the error text */
         context = kind == GXI_CONTEXT ? slot : gxi_peek(slot->context, GXI_CONTEXT);
         if (context && gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id)) {
             *call = own;
-            gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or hold the "
-                     "context with gpuexec_context_attach", "%s is stale: context %p was destroyed by somebody else, "
-                     "and with it ended all handles of what lived in it", is, (void *)context->cu_context);
+            gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or share the "
+                     "context with gpuexec_context_attach", "%s is stale: context %p was destroyed outside gpuexec, "
+                     "which invalidated all handles of its objects", is, (void *)context->cu_context);
             GXI_LOAD(&gxi.close_context)(call, context);
             return NULL;
         }
     }
     return slot;
 }
-/* For clean-up: 1 if there is nothing to clean up because the object was never made. */
+/* For clean-up: 1 if there is nothing to clean up because the object was never created. */
 static GXI_NOINLINE int gxi_was_never_made(uint64_t id, unsigned kind) {
     return id == 0 || ((id & 0x3F) == (GXI_FAILED_BIT | kind) && id >> 48 == gxi_tag() >> 48);
 }
 
-/* --- what was launched last, for the text of a kernel's failure --------------------------------------------------- */
+/* --- the last launches, for the text of a kernel's failure -------------------------------------------------------- */
 
-/* A stream keeps the caller's own pointer, since a launch has no time to copy: before it is read, the library that it
-   was in may have been closed. */
+/* A stream stores the caller's pointer, because a launch has no time to copy the string: the library that contains it
+   may have been unloaded before it is read. */
 GXI_HOT void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
     GXI_STORE(&stream->is.stream.last_where, where);
     GXI_STORE(&stream->is.stream.last_kernel, kernel);
 }
-/* Reads such a place. 0 if its memory was unmapped or holds no text any more. */
+/* Reads such a place. 0 if its memory was unmapped or no longer holds text. */
 static int gxi_noted_place(const char *where, char *out, size_t size) {
     int ends[2], ok;
     size_t i = 0;
@@ -3623,22 +3627,22 @@ static void gxi_add_last_launches(gxi_text *t) {
             const uint64_t last = GXI_LOAD(&stream->is.stream.last_kernel);
             if (!last) continue;
             kernel = gxi_peek(last, GXI_KERNEL);
-            gxi_add(t, "%s", shown++ ? "; " : "; launched last: ");
+            gxi_add(t, "%s", shown++ ? "; " : "; last launches: ");
             gxi_add(t, "kernel \"%s\"%s%s on device %d",
-                    kernel ? gxi_kernel_of(kernel)->name : "(of a module unloaded since)", where ? " at " : "",
+                    kernel ? gxi_kernel_of(kernel)->name : "(of a module since unloaded)", where ? " at " : "",
                     !where ? "" : gxi_noted_place(where, place, sizeof place) ? place
-                    : "(a library that was closed since)", gxi_context_of(context)->ordinal);
+                    : "(a library since unloaded)", gxi_context_of(context)->ordinal);
         }
     }
     gxi_unlock(&gxi_tables);
 }
 
-/* --- the table of allocations: by address in leaves of up to 256, so that a search meets few cache lines; and for each
-   context a list of what lies in it --- */
+/* --- the table of allocations: by address in leaves of up to 256, so that a search touches few cache lines; and a
+   list of allocations for each context --- */
 
 enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->at / sizeof ((gxi_leaf *)0)->at[0] };
 
-/* How many leaves, or entries of a leaf, begin at or below the address; gxi_tables is held. */
+/* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables is held. */
 static size_t gxi_leaves_below(uint64_t address) {
     size_t a = 0, b = gxi.nleaves;
     while (a < b) {
@@ -3663,7 +3667,7 @@ static gxi_range *gxi_range_below(uint64_t address) {
     const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
     return leaf ? leaf->at[gxi_entries_below(leaf, address) - 1].range : NULL;
 }
-/* A new leaf at that place, which takes the upper half of the one before; NULL: no memory. */
+/* A new leaf at that place, which takes the upper half of the leaf before it; NULL: no memory. */
 static gxi_leaf *gxi_leaf_new(size_t place) {
     gxi_leaf *leaf, *before;
     if (gxi.nleaves == gxi.leaves_cap) {
@@ -3690,28 +3694,28 @@ static gxi_leaf *gxi_leaf_new(size_t place) {
     return leaf;
 }
 static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before) {
-    gxi_add(t, "%s%llu bytes of %s memory at 0x%llx, made at %s", before, (unsigned long long)r->bytes,
-            gxi_memory_kinds[r->kind], (unsigned long long)r->lo, r->where ? r->where : "?");
+    gxi_add(t, "%s%llu bytes of %s memory at 0x%llx, %s at %s", before, (unsigned long long)r->bytes,
+            gxi_memory_kinds[r->kind], (unsigned long long)r->lo, gxi_memory_verbs[r->kind], r->where ? r->where : "?");
 }
-/* For the text of an illegal address, which no driver reports: it often lies in what was freed too early, or just past
-   what was made too small. */
+/* For the text of an illegal address. No driver reports the address; often it is in memory freed too early, or just
+   past an allocation that is too small. */
 static void gxi_add_last_allocations(gxi_text *t) {
     const gxi_slot *context;
     unsigned i, shown = 0;
     gxi_lock(&gxi_tables);
     for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
         const gxi_freed *freed = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
-        gxi_add_range(t, &freed->was, i ? ", " : "; freed last: ");
+        gxi_add_range(t, &freed->was, i ? ", " : "; last freed: ");
         gxi_add(t, ", freed at %s", freed->where ? freed->where : "?");
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
-        const gxi_range *r = gxi_context_of(context)->ranges;        /* the newest first */
+        const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
         for (; r && shown < GXI_FREED_KEPT; r = r->next)
-            gxi_add_range(t, r, shown++ ? ", " : "; of those that live, made last: ");
+            gxi_add_range(t, r, shown++ ? ", " : "; newest allocations not freed: ");
     }
     gxi_unlock(&gxi_tables);
 }
-/* Takes the one that begins there out of table and list, and notes that it was freed: a kernel may still have its
+/* Removes the range that begins at lo from table and list, and records that it was freed: a kernel may still have its
    address. NULL if there is none. gxi_tables is held. */
 static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
     const size_t place = gxi_leaves_below(lo) - 1;
@@ -3737,7 +3741,7 @@ static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
     if (r->next) r->next->from = r->from;
     return r;
 }
-/* 0: no memory */
+/* Returns 0 without memory. */
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {
     gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
     const gxi_slot *owner;
@@ -3747,7 +3751,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
     ok = r && (kept || !where);
-    /* the driver gives it out again: what was there ended with a destroyed context */
+    /* the driver returned this address again: an earlier range there was freed with a destroyed context */
     gxi_free(gxi_range_out(lo, NULL));
     place = gxi_leaves_below(lo);
     place -= place > 0;
@@ -3782,7 +3786,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     if (!ok) gxi_free(r);
     return ok;
 }
-/* A range that has bytes in common with these, the last if there are several. */
+/* Finds a range that overlaps these bytes, the last one if there are several. */
 static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) {
     const gxi_range *r;
     int found;
@@ -3793,9 +3797,9 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
     gxi_unlock(&gxi_tables);
     return found;
 }
-/* The range that holds the address, if there is one. */
+/* Finds the range that contains the address. */
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
-/* 0 if somebody else has removed it. */
+/* 0 if another thread has removed it. */
 static int gxi_range_remove(uint64_t lo, const char *where) {
     gxi_range *r;
     gxi_lock(&gxi_tables);
@@ -3804,7 +3808,7 @@ static int gxi_range_remove(uint64_t lo, const char *where) {
     gxi_free(r);
     return r != NULL;
 }
-/* Removes one that lies in that context; 0 if there is none left. */
+/* Removes one range of that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
     gxi_range *r;
     gxi_lock(&gxi_tables);
@@ -3823,13 +3827,13 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
     scope->call = call;
     scope->pushed = 0;
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return GPUEXEC_OK;
-    if (GXI_TRY(cuCtxPushCurrent, (context))) return gxi_fail_cu(call, NULL, "the context cannot be made current");
+    if (GXI_TRY(cuCtxPushCurrent, (context))) return gxi_fail_cu(call, NULL, "cannot make the context current");
     scope->pushed = 1;
     return GPUEXEC_OK;
 }
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
-    gxi_call own, *const call = &own;            /* its answer must not stand in the caller's place */
+    gxi_call own, *const call = &own;            /* so that its result does not replace the caller's */
     if (!scope->pushed) return;
     own = *scope->call;
     GXI_TRY(cuCtxPopCurrent, (&popped));
@@ -3888,7 +3892,7 @@ GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_set
     if (!desc) desc = &gxi_defaults;
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
     if (GXI_LOAD(&gxi.started)) return gxi_fail_started(call);
-    gxi_take();                                  /* an earlier start's failure */
+    gxi_take();                                  /* the failure of an earlier start */
     return gxi_start_slow(call, desc);
 }
 
@@ -3910,33 +3914,33 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     if (gxi_begin(call)) return NULL;
     if (version < 2000) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                 "give the version of the CUDA whose manual the prototype is from: 12000 for 12.0",
-                 "the version for \"%s\" is %d, which is that of no CUDA", name, version);
+                 "pass the version of CUDA whose manual has the prototype: 12000 for 12.0",
+                 "the version for \"%s\" is %d, which is not a CUDA version", name, version);
         return NULL;
     }
     symbol = gxi_resolve(name, version);
     if (symbol) return symbol;
     if (version > gxi.version)
         gxi_fail(call, GPUEXEC_OLD_DRIVER,
-                 gxi_resolve(name, gxi.version) ? "query its form of an older CUDA, or install a newer driver"
+                 gxi_resolve(name, gxi.version) ? "request it for an older CUDA version, or install a newer driver"
                                                 : "install a newer NVIDIA driver",
-                 "\"%s\" of CUDA %d.%d is not available from a driver of CUDA %d.%d", name, version / 1000,
+                 "\"%s\" of CUDA %d.%d is not available: this driver supports CUDA %d.%d", name, version / 1000,
                  version % 1000 / 10, gxi.version / 1000, gxi.version % 1000 / 10);
     else if (gxi_resolve(name, gxi.version))
-        gxi_fail(call, GPUEXEC_NOT_FOUND, "give the version of the CUDA that brought it, or a later one",
-                 "\"%s\" came after CUDA %d.%d; this driver of CUDA %d.%d has it", name, version / 1000,
+        gxi_fail(call, GPUEXEC_NOT_FOUND, "pass the version of CUDA that introduced it, or a later one",
+                 "\"%s\" was introduced after CUDA %d.%d; this driver (CUDA %d.%d) has it", name, version / 1000,
                      version % 1000 / 10, gxi.version / 1000,
                  gxi.version % 1000 / 10);
     else if (gxi_is_cpu_device())
         gxi_fail(call, GPUEXEC_NOT_FOUND,
-                 "look at its spelling, which has no _v2 or _ptsz at its end; if it is right, a GPU's driver has it",
-                 "the CPU device has no \"%s\": it has what gpuexec calls and a little more, no graphs, pools, "
+                 "check the spelling (no _v2 or _ptsz suffix); if it is correct, a GPU's driver has it",
+                 "the CPU device has no \"%s\": it implements what gpuexec calls and little more, no graphs, pools, "
                  "textures or inter-process handles (its driver version is %d.%d)",
                  name, gxi.version / 1000, gxi.version % 1000 / 10);
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
-                 "look at its spelling, which has no _v2 or _ptsz at its end; a newer driver may have it",
-                 "there is no \"%s\" in this driver of CUDA %d.%d, of whatever version", name, gxi.version / 1000,
+                 "check the spelling (no _v2 or _ptsz suffix); a newer driver may have it",
+                 "\"%s\" is not in this driver (CUDA %d.%d), in any version", name, gxi.version / 1000,
                  gxi.version % 1000 / 10);
     return NULL;
 }
@@ -3944,30 +3948,30 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-device */
 
-/* What the driver is taken to have answered, in an error text: success that gave nothing, or nothing at all. */
+/* Records a result that the driver did not return, for the error text: GXI_MADE_NOTHING, or 0 for none. */
 static int gxi_note(gxi_call *call, int cu) { return call->cu = cu; }
-/* The optional end of a sentence, for "%s%s": where something was, or nothing if that is not known. */
+/* An optional end of a sentence, for "%s%s": where it was, or nothing if that is not known. */
 #define GXI_PART(before, x) (x) ? (before) : "", (x) ? (x) : ""
 #define GXI_AT(where) GXI_PART(" at ", where)
 static const char *gxi_place(const char *where) { return where ? where : "?"; }
-static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *is) {      /* 1 after that failure */
+static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *is) {      /* 1: has failed */
     if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", is);
     return !p;
 }
 static GXI_COLD gpuexec_result gxi_fail_memory(gxi_call *call, const char *what) {
     return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %s", what);
 }
-/* What a call that makes something returns: its id, or that of a failed handle. */
+/* The result of a call that creates something: its id, or that of a failed handle. */
 static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
 
-enum { GXI_MOST_DEVICES = 4096 };                /* a driver that knows more knows nothing */
+enum { GXI_MOST_DEVICES = 4096 };                /* a larger count is invalid */
 static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     int count = 0;
     const int cu = GXI_TRY(cuDeviceGet, (device, ordinal));
     if (cu == 0) return GPUEXEC_OK;
-    if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "device %d cannot be opened", ordinal);
+    if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "cannot open device %d", ordinal);
     GXI_BESIDE(cuDeviceGetCount, (&count));
-    return gxi_fail(call, GPUEXEC_NO_DEVICE, "the environment's CUDA_VISIBLE_DEVICES may hide some",
+    return gxi_fail(call, GPUEXEC_NO_DEVICE, "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices",
                     "there is no device %d: %d device%s visible, counted from 0", ordinal, count,
                     count == 1 ? " is" : "s are");
 }
@@ -3979,7 +3983,7 @@ GPUEXEC_API int gpuexec_device_count(void) {
     cu = GXI_TRY(cuDeviceGetCount, (&count));
     if (cu == 0 && (count < 0 || count > GXI_MOST_DEVICES)) cu = gxi_note(call, GXI_MADE_NOTHING);
     if (cu == 0) return count;
-    gxi_fail_cu(call, NULL, "the devices cannot be counted");
+    gxi_fail_cu(call, NULL, "cannot query the number of devices");
     return 0;
 }
 /* *value is 0 after a failure. */
@@ -3988,8 +3992,8 @@ static int gxi_attribute(gxi_call *call, int device, int attribute, int *value) 
     if (cu) *value = 0;
     return cu;
 }
-/* Several attributes of a device, or of a function. What the driver does not know is 0; behind another failure,
-   nothing more is asked. */
+/* Several attributes of a device, or of a function. Attributes that the driver does not know are 0; any other failure
+   ends the query. */
 static GXI_NOINLINE int gxi_attributes(gxi_call *call, int device, struct CUfunc_st *function, const int *attributes,
                                        unsigned n, int *values) {
     unsigned i;
@@ -4011,7 +4015,7 @@ static GXI_NOINLINE int gxi_capability(gxi_call *call, int device, int *capabili
     return cu;
 }
 static GXI_COLD gpuexec_result gxi_fail_device(gxi_call *call, int ordinal) {
-    return gxi_fail_cu(call, NULL, "device %d cannot be asked", ordinal);
+    return gxi_fail_cu(call, NULL, "cannot query device %d", ordinal);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ordinal, gpuexec_device_info *info) {
@@ -4023,8 +4027,8 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
         GXI_DEV_MAX_REGISTERS_PER_BLOCK, GXI_DEV_ASYNC_ENGINE_COUNT, GXI_DEV_COOPERATIVE_LAUNCH, GXI_DEV_INTEGRATED,
         GXI_DEV_CLOCK_RATE,
         GXI_DEV_L2_CACHE_SIZE, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN };
-    enum { GXI_ASKED = sizeof attributes / sizeof attributes[0] };
-    int device = 0, cu = 0, values[GXI_ASKED];
+    enum { GXI_QUERIED = sizeof attributes / sizeof attributes[0] };
+    int device = 0, cu = 0, values[GXI_QUERIED];
     GXI_CALL(gpuexec_device_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
@@ -4036,7 +4040,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
     info->name[sizeof info->name - 1] = info->pci_bus_id[sizeof info->pci_bus_id - 1] = 0;
     if (GXI_HAS(cuDeviceGetUuid)) cu = GXI_TRY(cuDeviceGetUuid, (info->uuid, device));
     if ((cu && cu != GXI_INVALID_VALUE) || gxi_capability(call, device, &info->compute_capability) ||
-        gxi_attributes(call, device, NULL, attributes, GXI_ASKED, values))
+        gxi_attributes(call, device, NULL, attributes, GXI_QUERIED, values))
         return gxi_fail_device(call, ordinal);
     info->multiprocessors = values[0];
     info->warp_size = values[1];
@@ -4061,15 +4065,15 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, in
     if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
-        return gxi_fail_cu(call, NULL, "attribute %d of device %d cannot be read", attribute, ordinal);
+        return gxi_fail_cu(call, NULL, "cannot query attribute %d of device %d", attribute, ordinal);
     return GPUEXEC_OK;
 }
 
-/* Whether a device, given as CUdevice and ordinal, can have peer access to another's memory; -1 after a failure. */
+/* Whether a device, given as CUdevice and ordinal, can have peer access to another; -1 after a failure. */
 static int gxi_can_access(gxi_call *call, int device, int peer, int ordinal, int peer_ordinal) {
     int can = 0;
     if (GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer)) == 0) return can;
-    gxi_fail_cu(call, NULL, "devices %d and %d cannot be asked whether they reach each other", ordinal, peer_ordinal);
+    gxi_fail_cu(call, NULL, "cannot query peer access between devices %d and %d", ordinal, peer_ordinal);
     return -1;
 }
 GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
@@ -4081,39 +4085,39 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-context   A context handle owns what was made through it: closing it ends all of that, in the order
-   kernels, modules, linkers, events, streams, memory. It owns one retain of the primary context, or one count of a
-   context that somebody made with cuCtxCreate, or nothing of an adopted one. */
+   >>impl-context   A context handle owns the objects created through it: closing it ends them all, in the order
+   prepared launches, kernels, modules, linkers, events, streams, memory. It holds one retain of the primary context, or
+   one reference to a context created with cuCtxCreate, or nothing if the context is adopted. */
 
 static int gxi_ordinal_of(const gxi_slot *slot) {   /* of the object's device; -1 if its context was closed meanwhile */
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     return context ? gxi_context_of(context)->ordinal : -1;
 }
 
-/* An API call that only looks at an object; NULL after a failure. */
+/* The first step of an API call that only looks at an object; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_queried(const char *function, uint64_t id, unsigned kind, const char *is) {
     gxi_call call;
     return gxi_get(gxi_call_of(&call, function, NULL, GXI_QUERIES), id, kind, is);
 }
-/* An API call begins with the object that it is given; NULL after a failure. */
+/* The first step of an API call on an object; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     return gxi_begin(call) ? NULL : gxi_get(call, id, kind, is);
 }
 static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) {
     return gxi_begin_with(call, context.id, GXI_CONTEXT, "the context");
 }
-/* An API call that makes or asks something in a context begins: its slot, with the context current until gxi_leave;
-   NULL after a failure. */
+/* The first step of an API call that creates or queries something in a context: its slot, with the context current
+   until gxi_leave; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
     gxi_slot *slot = gxi_begin_with_context(call, context);
     return slot && gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK ? slot : NULL;
 }
-/* As gxi_enter, for who wants the driver's answer. */
+/* gxi_enter that returns the driver's result. */
 static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     return gxi_enter(call, context, scope) ? call->cu : 0;
 }
 
-/* Ends a handle and what it stands for. One that was never made is no failure. */
+/* Closes a handle and destroys its object. A handle that was never created is no failure. */
 static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     gxi_scope scope = { 0, 0 };
     gxi_slot *slot;
@@ -4124,13 +4128,12 @@ static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned k
         return gxi_failed_with();
     cu = gxi_destroy(call, slot);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "%s cannot be %s", is, kind == GXI_MODULE ? "unloaded" : "destroyed")
+    return cu ? gxi_fail_cu(call, NULL, "cannot %s %s", kind == GXI_MODULE ? "unload" : "destroy", is)
         : GPUEXEC_OK;
 }
 
-/* Leaves to the others what a handle owns: a retain of the primary context, or one count of a made one. The
-   driver wants to see the latter current, and when it was the last count, it takes the context off the
-   thread's stack itself. */
+/* Gives up what a handle holds: a retain of the primary context, or one reference to a created one. The driver requires
+   the latter to be current, and if it was the last reference, pops the context from the thread's stack. */
 static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_st *native, int device) {
     struct CUctx_st *current = NULL;
     gxi_scope scope;
@@ -4170,19 +4173,19 @@ static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ord
     if (!id) gxi_free(info);
     return id;
 }
-/* The handle of a context that was opened, made or adopted just now; a failed one if this fails, or that did: native
-   is NULL. */
+/* The handle of a context that was just opened, created or adopted; a failed handle if creating the handle fails, or if
+   native is NULL because the step before failed. */
 static gpuexec_context gxi_context_handle(gxi_call *call, struct CUctx_st *native, int ordinal, int device,
                                           gxi_origin origin) {
     gpuexec_context handle = { 0 };
     if (native) handle.id = gxi_context_new(call, native, ordinal, device, origin);
     if (handle.id) return handle;
-    handle.id = gxi_failed_id(GXI_CONTEXT);      /* of this failure, not of one in the release */
+    handle.id = gxi_failed_id(GXI_CONTEXT);      /* before the release, which may fail too */
     if (native) gxi_context_release(call, origin, native, device);
     return handle;
 }
 
-/* A device's primary context, opened, or a new one; NULL after a failure. */
+/* Retains a device's primary context, or creates a new context; NULL after a failure. */
 static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpuexec_context_desc *desc,
                                          gxi_origin origin, int *device) {
     const unsigned flags = desc ? desc->flags : 0;
@@ -4191,21 +4194,21 @@ static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpue
     if (desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) return NULL;
     if (gxi_begin(call) || gxi_device(call, ordinal, device)) return NULL;
     if (origin == GXI_PRIMARY && flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (*device, flags))) {
-        gxi_fail_cu(call, NULL, "the flags %u cannot be set on device %d's primary context", flags, ordinal);
+        gxi_fail_cu(call, NULL, "cannot set flags %u on the primary context of device %d", flags, ordinal);
         return NULL;
     }
     cu = origin == GXI_PRIMARY ? GXI_TRY_MAKE(native, cuDevicePrimaryCtxRetain, (&native, *device))
                                : GXI_TRY_MAKE(native, cuCtxCreate, (&native, flags, *device));
     if (cu) {
-        gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ? "another process holds the device's memory: see `nvidia-smi`"
+        gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ? "another process may hold the device's memory: see `nvidia-smi`"
                     : NULL,
-                    origin == GXI_PRIMARY ? "the primary context of device %d cannot be opened"
-                    : "a context cannot be made on device %d", ordinal);
+                    origin == GXI_PRIMARY ? "cannot open the primary context of device %d"
+                    : "cannot create a context on device %d", ordinal);
         return NULL;
     }
-    /* the driver has made a new one current */
+    /* cuCtxCreate has made the new context current */
     if (origin == GXI_PRIMARY || GXI_TRY(cuCtxPopCurrent, (&popped)) == 0) return native;
-    gxi_fail_cu(call, NULL, "the new context of device %d cannot be taken off the thread's stack", ordinal);
+    gxi_fail_cu(call, NULL, "cannot pop the new context of device %d from the thread's stack", ordinal);
     GXI_BESIDE(cuCtxDestroy, (native));
     return NULL;
 }
@@ -4225,30 +4228,30 @@ GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int ord
     return gxi_context_make(call, ordinal, desc, GXI_COUNTED);
 }
 
-/* Takes a count of its own on the current context, which is somebody else's. Gives GXI_ADOPTED after a failure. */
+/* Takes a reference to the current context, which another library owns. Returns GXI_ADOPTED after a failure. */
 static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int device) {
     struct CUctx_st *other = NULL;
     unsigned flags = 0;
     int active = 0;
     if (GXI_TRY(cuDevicePrimaryCtxGetState, (device, &flags, &active)) ||
         (active && GXI_TRY(cuDevicePrimaryCtxRetain, (&other, device)))) {
-        gxi_fail_cu(call, NULL, "whether %p is the device's primary context cannot be asked", (void *)native);
+        gxi_fail_cu(call, NULL, "cannot query whether %p is the device's primary context", (void *)native);
         return GXI_ADOPTED;
     }
     if (active && other == native) return GXI_PRIMARY;
     if (active) GXI_BESIDE(cuDevicePrimaryCtxRelease, (device));
     if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "adopt it with gpuexec_context_from_native, "
-                 "and close that handle before the context's owner destroys it", "the driver of CUDA %d.%d does not "
-                 "count the users of a context: it has no cuCtxAttach", gxi.version / 1000, gxi.version % 1000 / 10);
+                 "and close that handle before the context's owner destroys it", "this driver (CUDA %d.%d) does not "
+                 "count references to a context: it has no cuCtxAttach", gxi.version / 1000, gxi.version % 1000 / 10);
         return GXI_ADOPTED;
     }
     if (GXI_TRY(cuCtxAttach, (&other, 0)) == 0) return GXI_COUNTED;
-    gxi_fail_cu(call, NULL, "the context %p cannot be shared", (void *)native);
+    gxi_fail_cu(call, NULL, "cannot share context %p", (void *)native);
     return GXI_ADOPTED;
 }
-/* Somebody else's context, the current one if native is NULL; with its device, and what is held of it now. NULL after
-   a failure. */
+/* A context that another library owns, the current one if native is NULL; with its device, and what gpuexec now holds
+   of it. NULL after a failure. */
 static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *native, int share, int *device,
                                               gxi_origin *origin) {
     unsigned long long id = 0;
@@ -4258,21 +4261,21 @@ static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *n
     if (!native && (GXI_TRY(cuCtxGetCurrent, (&native)) || !native)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                  "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
-                 "no context is current on this thread that could be adopted");
+                 "no context to adopt: none is current on this thread");
         return NULL;
     }
     if (gxi_is_destroyed(call, native, &id)) {
-        gxi_fail_cu(call, NULL, "%p is no context, or one that was destroyed", (void *)native);
+        gxi_fail_cu(call, NULL, "%p is not a context, or was destroyed", (void *)native);
         return NULL;
     }
     if (gxi_enter(call, native, &scope)) return NULL;
     ok = GXI_TRY(cuCtxGetDevice, (device)) == 0;
-    if (!ok) gxi_fail_cu(call, NULL, "the context %p cannot be asked for its device", (void *)native);
+    if (!ok) gxi_fail_cu(call, NULL, "cannot query the device of context %p", (void *)native);
     else if (share) ok = (*origin = gxi_context_share(call, native, *device)) != GXI_ADOPTED;
     gxi_leave(&scope);
     return ok ? native : NULL;
 }
-static int gxi_ordinal_of_device(const gxi_call *call, int device) { /* of a CUdevice; itself if no ordinal has it */
+static int gxi_ordinal_of_device(const gxi_call *call, int device) { /* the CUdevice if no ordinal has it */
     int ordinal, other = 0;
     for (ordinal = 0; ordinal < GXI_MOST_DEVICES && GXI_BESIDE(cuDeviceGet, (&other, ordinal)) == 0; ordinal++)
         if (other == device) return ordinal;
@@ -4313,8 +4316,8 @@ GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
     return slot ? gxi_context_count(slot, 0) : 0;
 }
 
-/* The audit: what this thread pushed through us, where, and what was current below it. Deeper pushes than it holds are
-   counted, not described. */
+/* The audit: the contexts that this thread pushed through gpuexec, where, and the context that was current before each.
+   Pushes deeper than GXI_AUDIT_DEPTH are only counted. */
 #define GXI_AUDIT_DEPTH 32u
 typedef struct gxi_pushed { uint64_t context; struct CUctx_st *native, *below; const char *where; } gxi_pushed;
 static GXI_THREAD struct { unsigned depth, epoch; gxi_pushed pushes[GXI_AUDIT_DEPTH]; } gxi_audit;
@@ -4329,7 +4332,7 @@ static unsigned gxi_audit_depth(void) {
 
 static gpuexec_result gxi_current(gxi_call *call, struct CUctx_st **current) {
     *current = NULL;
-    return GXI_TRY(cuCtxGetCurrent, (current)) ? gxi_fail_cu(call, NULL, "the current context cannot be asked for")
+    return GXI_TRY(cuCtxGetCurrent, (current)) ? gxi_fail_cu(call, NULL, "cannot query the current context")
         : GPUEXEC_OK;
 }
 static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
@@ -4339,9 +4342,9 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     const char *place;
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
     if ((place = gxi_keep(call->where)) == NULL && call->where)
-        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to note where the context is pushed");
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to record the place of the push");
     if (GXI_TRY(cuCtxGetCurrent, (&below)) || GXI_TRY(cuCtxPushCurrent, (slot->cu_context)))
-        return gxi_fail_cu(call, NULL, "the context cannot be made current");
+        return gxi_fail_cu(call, NULL, "cannot make the context current");
     depth = gxi_audit_depth();
     if (depth < GXI_AUDIT_DEPTH) {
         gxi_pushed *p = &gxi_audit.pushes[depth];
@@ -4354,7 +4357,7 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     return GPUEXEC_OK;
 }
 
-/* Who took or put what, when the current context is not the one that is to be popped. */
+/* Explains why the current context is not the one to be popped. */
 static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_st *native,
                                             const struct CUctx_st *current) {
     const unsigned depth = gxi_audit_depth();
@@ -4364,28 +4367,28 @@ static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_s
     if (current) snprintf(now, sizeof now, "the current one is %p", (const void *)current);
     if (depth == 0)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop on the thread that pushed, once for each push",
-                        "context %p is not current: %s, and this thread has pushed none through gpuexec "
-                        "that was not popped", (const void *)native, now);
+                        "context %p is not current: %s, and this thread has no push through gpuexec "
+                        "left to pop", (const void *)native, now);
     if (!last)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                        "pop in the reverse order of the pushes; somebody may have pushed or popped without undoing it",
+                        "pop in the reverse order of the pushes; other code may have an unmatched push or pop",
                         "context %p is not current: %s; "
-                        "this thread has pushed %u through gpuexec, of which only %u are remembered",
+                        "this thread has pushed %u contexts through gpuexec, of which only %u are recorded",
                         (const void *)native, now, depth, GXI_AUDIT_DEPTH);
     if (last->native != native)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes",
-                        "context %p is not current: %s, and the last push through gpuexec was of %p, at %s",
+                        "context %p is not current: %s, and the last push through gpuexec was %p, at %s",
                         (const void *)native, now, (void *)last->native, at);
     if (current == last->below) {
-        gxi_audit.depth--;                       /* told once */
+        gxi_audit.depth--;                       /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "between the two places, look for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)",
-                        "context %p, pushed at %s, is not there any more: somebody else popped it since, and %s",
+                        "context %p, pushed at %s, has been popped outside gpuexec since, and %s",
                         (const void *)native, at, now);
     }
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "between the two places, look for a cuCtxPushCurrent, "
-                    "cuCtxSetCurrent, cuCtxCreate or cudaSetDevice", "context %p, pushed at %s, is not current any "
-                    "more: somebody else pushed or set another one since, and %s", (const void *)native, at, now);
+                    "cuCtxSetCurrent, cuCtxCreate or cudaSetDevice", "context %p, pushed at %s, is no longer "
+                    "current: another context has been pushed or set since, and %s", (const void *)native, at, now);
 }
 static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current, *native;
@@ -4396,17 +4399,17 @@ static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     for (at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH;
          at > 0 && gxi_audit.pushes[at - 1].context != context.id; at--) {}
     if (!slot && !at) return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
-    /* one that was closed since can still be taken off */
+    /* a context that has been closed since can still be popped */
     native = slot ? slot->cu_context : gxi_audit.pushes[at - 1].native;
     if (gxi_current(call, &current)) return gxi_failed_with();
     if (current != native) {
         if (slot) return gxi_fail_pop(call, native, current);
-        gxi_audit.depth = at - 1;                                    /* its destruction has taken it off */
+        gxi_audit.depth = at - 1;                                    /* its destruction has popped it */
         return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
     }
-    if (GXI_TRY(cuCtxPopCurrent, (&current))) return gxi_fail_cu(call, NULL, "the context cannot be popped");
+    if (GXI_TRY(cuCtxPopCurrent, (&current))) return gxi_fail_cu(call, NULL, "cannot pop the context");
     if (depth > GXI_AUDIT_DEPTH) gxi_audit.depth = depth - 1;
-    else if (at) gxi_audit.depth = at - 1;                /* pushes above it that were popped by others are forgotten */
+    else if (at) gxi_audit.depth = at - 1;                /* forget the pushes above it: other code popped them */
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context) {
@@ -4427,7 +4430,7 @@ GPUEXEC_API gpuexec_context_scope gpuexec_context_scope_begin_at(const char *whe
 }
 GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope) {
     const char *where = scope->where;
-    GXI_CALL(GPUEXEC_CONTEXT_SCOPE, GXI_MAKES);  /* nobody sees what it returns, so its failure is latched */
+    GXI_CALL(GPUEXEC_CONTEXT_SCOPE, GXI_MAKES);  /* the result is not visible to the caller: latch its failure */
     if (scope->entered) gxi_pop(call, scope->context);
     scope->entered = 0;
 }
@@ -4441,7 +4444,7 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
     if (gxi_begin(call) || gxi_current(call, &current)) return 0;
     depth = gxi_audit_depth();
     if (depth > GXI_AUDIT_DEPTH)
-        gxi_add(&t, "the last %u pushes through gpuexec are not remembered\n", depth - GXI_AUDIT_DEPTH);
+        gxi_add(&t, "the last %u pushes through gpuexec are not recorded\n", depth - GXI_AUDIT_DEPTH);
     else if (!depth || current != gxi_audit.pushes[depth - 1].native)
         gxi_add(&t, current ? "context %p, current, not pushed through gpuexec\n" : "no context is current\n",
                 (void *)current);
@@ -4449,8 +4452,8 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
         const gxi_pushed *p = &gxi_audit.pushes[i];
         const gxi_slot *slot = gxi_peek(p->context, GXI_CONTEXT);
         gxi_add(&t, "context %p", (void *)p->native);
-        if (slot) gxi_add(&t, " of device %d", gxi_context_of(slot)->ordinal);
-        else gxi_add(&t, ", closed since");
+        if (slot) gxi_add(&t, " on device %d", gxi_context_of(slot)->ordinal);
+        else gxi_add(&t, ", since closed");
         gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "",
                 gxi_place(p->where));
         if (p->below && (!i || p->below != p[-1].native))
@@ -4493,7 +4496,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpue
     gxi_leave(&scope);
     if (available) *available = a;
     if (total) *total = t;
-    return cu ? gxi_fail_cu(call, NULL, "the device's memory cannot be asked for") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the device's memory") : GPUEXEC_OK;
 }
 
 static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_HEAP", "SYNC_DEPTH", "PENDING_LAUNCHES",
@@ -4501,7 +4504,7 @@ static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_H
 static gpuexec_result gxi_check_limit(gxi_call *call, gpuexec_limit limit) {
     if ((unsigned)limit < sizeof gxi_limit_names / sizeof gxi_limit_names[0]) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                    "there is no limit %d: the last one is GPUEXEC_LIMIT_PERSISTING_L2, %d", (int)limit,
+                    "there is no limit %d: the last is GPUEXEC_LIMIT_PERSISTING_L2, %d", (int)limit,
                     (int)GPUEXEC_LIMIT_PERSISTING_L2);
 }
 GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
@@ -4509,25 +4512,25 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuex
     gxi_slot *slot;
     gxi_scope scope;
     size_t is = 0;
-    int cu, untold = 0;
+    int cu, unknown = 0;
     GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
     if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
     cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
     if (cu) GXI_BESIDE(cuCtxGetLimit, (&is, (int)limit));                   /* for the text */
-    else untold = GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
+    else unknown = GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
     gxi_leave(&scope);
     if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s",
                                                         gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
-    if (cu) return gxi_fail_cu(call, NULL, "the limit %s of device %d's context cannot be %llu: it stays %llu",
+    if (cu) return gxi_fail_cu(call, NULL, "cannot set limit %s of device %d's context to %llu: it stays %llu",
                                gxi_limit_names[limit], gxi_context_of(slot)->ordinal, (unsigned long long)value,
                                (unsigned long long)is);
-    if (untold)
-        return gxi_fail_cu(call, NULL, "what the limit %s of device %d's context is now cannot be told",
+    if (unknown)
+        return gxi_fail_cu(call, NULL, "cannot query the new limit %s of device %d's context",
                            gxi_limit_names[limit],
                                      gxi_context_of(slot)->ordinal);
-    if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "ask for less",
-                                    "the limit %s was asked to be %llu, "
-                                    "but device %d gives %llu at most: it is that now", gxi_limit_names[limit],
+    if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "request less",
+                                    "limit %s: %llu requested, "
+                                    "but device %d allows at most %llu, which is the limit now", gxi_limit_names[limit],
                                     (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
     return GPUEXEC_OK;
 }
@@ -4553,25 +4556,25 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, 
     if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuCtxGetStreamPriorityRange, (least, greatest));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "the priorities cannot be told") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream priorities") : GPUEXEC_OK;
 }
 
-/* What a wait returns for a mark that it took off a stream. */
+/* The failure that a wait returns for a mark that it took off a stream. */
 static gpuexec_result gxi_take_refused(gxi_call *call, uint32_t refused) {
     if (!refused) return GPUEXEC_OK;
     if (refused != GXI_LATCH_WITHOUT_TEXT) return gxi_take_of_others(call, refused);
     gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-             "a call enqueued nothing on the stream, and there was no memory to keep its reason");
+             "a call enqueued nothing on the stream, and there was no memory to store the reason");
     return gxi_take();
 }
-/* The latched failure, and latched no longer, or else why a call of another thread enqueued nothing on that stream. */
+/* Takes the latched failure; if there is none, the reason why another thread's call enqueued nothing on that stream. */
 static gpuexec_result gxi_take_of_stream(gxi_call *call, gxi_slot *stream) {
     const gpuexec_result result = gxi_take();
     const uint32_t refused = result ? 0 : GXI_LOAD(&stream->of.refused);
     if (refused) GXI_STORE(&stream->of.refused, 0);
     return result ? result : gxi_take_refused(call, refused);
 }
-/* The same of all streams of a context. Under the mutex, as other threads may destroy some meanwhile. */
+/* The same for all streams of a context. Holds the mutex, because other threads may destroy streams meanwhile. */
 static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *context) {
     gxi_context *const info = gxi_context_of(context);
     const gpuexec_result result = gxi_take();
@@ -4579,18 +4582,18 @@ static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *contex
     gxi_slot *stream;
     if (result || !GXI_LOAD(&info->refused)) return result;
     gxi_lock(&gxi_tables);
-    GXI_STORE(&info->refused, 0);                /* before looking: whoever marks one meanwhile sets it again */
+    GXI_STORE(&info->refused, 0);                /* cleared first: a thread that marks a stream now sets it again */
     for (stream = gxi_first_held(&info->first[GXI_STREAM]); stream && !refused; stream = gxi_next_held(stream)) {
         refused = GXI_LOAD(&stream->of.refused);
         if (!refused) continue;
         GXI_STORE(&stream->of.refused, 0);
-        if (refused != GXI_LATCH_WITHOUT_TEXT && !gxi_latched_elsewhere(refused)) refused = 0;   /* taken since */
+        if (refused != GXI_LATCH_WITHOUT_TEXT && !gxi_latched_elsewhere(refused)) refused = 0;   /* already taken */
     }
     if (refused) GXI_STORE(&info->refused, 1);   /* there may be more */
     gxi_unlock(&gxi_tables);
     return gxi_take_refused(call, refused);
 }
-/* The end of a call that waits: its own failure is latched, for gxi_take. */
+/* The last step of a call that waits: latches its own failure, for gxi_take. */
 static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
     if (cu) gxi_fail_cu(call, NULL, "waiting for %s failed", what);
     else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 0);
@@ -4621,24 +4624,24 @@ static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind)
            : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
                                                : GXI_TRY(cuMemFree, (lo));
 }
-/* Destroyed by somebody else, or by the end of the process. */
+/* Destroyed outside gpuexec, or by the end of the process. */
 static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
-    gxi_call own = *call;                        /* what the driver says here is no answer of the caller's */
+    gxi_call own = *call;                        /* so that results here do not replace the caller's */
     return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) || own.cu == GXI_DEINITIALIZED;
 }
-/* Waits for the work in a context that is to be closed: somebody else's, that of our streams only. */
+/* Waits for the work in a context about to be closed; in an adopted one, only for our streams. */
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
     if (!slot->adopted)
         return GXI_TRY_VOID(cuCtxSynchronize)
-            ? gxi_fail_cu(call, NULL, "work that still ran when its context was closed has failed") : GPUEXEC_OK;
+            ? gxi_fail_cu(call, NULL, "work that was pending when its context was closed failed") : GPUEXEC_OK;
     for (child = gxi_first(&gxi_context_of(slot)->first[GXI_STREAM]); child; child = gxi_after(child))
         if (!child->adopted && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) && !result)
-            result = gxi_fail_cu(call, NULL, "work of a stream that still ran when its context was closed has failed");
+            result = gxi_fail_cu(call, NULL, "work pending on a stream when its context was closed failed");
     return result;
 }
-/* Ends everything in a context, and it, whatever fails. Returns the first failure. */
+/* Closes everything in a context, then the context, even if some of it fails. Returns the first failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
     gpuexec_result result = GPUEXEC_OK;
@@ -4646,7 +4649,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_slot *child;
     unsigned turn, kind;
     gxi_range range;
-    const int gone = gxi_context_is_gone(call, slot);                /* and everything in it */
+    const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
     for (turn = 0; turn < 2; turn++) {
@@ -4663,20 +4666,20 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             const char *made_at = child->where;
             if (gone) child->adopted = 1;
             if (gxi_destroy(call, child) && !result)
-                result = gxi_fail_cu(call, NULL, "%s made at %s, of the context that was closed, cannot be destroyed",
+                result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy %s created at %s",
                                      gxi_kinds[kind].name, gxi_place(made_at));
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
         const int cu = gone ? 0 : gxi_free_range(call, range.lo, range.kind);
         if (cu && cu != GXI_DEINITIALIZED && !result)
-            result = gxi_fail_cu(call, NULL, "memory allocated at %s, of the context that was closed, cannot be freed",
-                                 gxi_place(range.where));
+            result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
+                                 gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
     gxi_leave(&scope);
     if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
-    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "the context's release failed");
+    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
     return result;
 }
 
@@ -4696,16 +4699,16 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
-        /* kernels and default streams end with their module and context */
+        /* kernels and default streams are closed with their module and context */
         if (kind == GXI_KERNEL || slot->legacy) continue;
-        snprintf(line, sizeof line, "gpuexec: leak: %s, made at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
+        snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->at[i].range;
-        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, made at %s\n",
+        snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
-                 gxi_place(r->where));
+                 gxi_memory_verbs[r->kind], gxi_place(r->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
 }
@@ -4723,17 +4726,17 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
         if (gxi_desc()->report_leaks) gxi_report_leaks();
         while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
     }
-    while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* of no context */
+    while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* no context */
     gxi_forget_slots();
     result = gxi_take();
     own = result != GPUEXEC_OK;
     if (!own) result = gxi_take_of_others(call, 0);
-    if (result && gxi_thread.record) {           /* the text outlives the records */
+    if (result && gxi_thread.record) {           /* keep the text: the records are freed */
         kept = gxi_thread.record->last;
         memset(&gxi_thread.record->last, 0, sizeof gxi_thread.record->last);
     }
     gxi_forget();
-    memset(&gxi.cu, 0, sizeof gxi.cu);           /* the library itself is never unloaded: CUDA does not survive that */
+    memset(&gxi.cu, 0, sizeof gxi.cu);           /* the driver is never unloaded: CUDA does not survive that */
     gxi.trace = 0;
     GXI_STORE(&gxi.settings, NULL);
     GXI_STORE(&gxi.started, 0);
@@ -4749,10 +4752,10 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-image   What loading and linking share: device code in memory, what it is and what it says of itself; the
-   JIT options and logs; the failures. Knows no handles but the context's. */
+   >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers; the JIT options and
+   logs; the failures. Uses no handles except the context's. */
 
-/* --- reading PTX text: just enough for names and parameter lists -------------------------------------------------- */
+/* --- reading PTX text: only names and parameter lists ------------------------------------------------------------- */
 
 static int gxi_is_name(int c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
@@ -4775,7 +4778,7 @@ static const char *gxi_ptx_space(const char *p) {                    /* skips wh
         return p;
     }
 }
-static const char *gxi_ptx_next(const char *p) {     /* behind the token at p: a name, a .directive, or one character */
+static const char *gxi_ptx_next(const char *p) {     /* end of the token at p: a name, .directive or character */
     if (*p == '"') {
         p += 1 + strcspn(p + 1, "\"");
         return *p ? p + 1 : p;
@@ -4792,8 +4795,8 @@ static int gxi_ptx_is(const char *p, const char *end, const char *word) {
     return (size_t)(end - p) == strlen(word) && memcmp(p, word, (size_t)(end - p)) == 0;
 }
 
-/* Finds the next .entry from p on: its name in [*name, *name_end), and the place behind it;
-   NULL at the end of the text. */
+/* Finds the next .entry from p on: its name in [*name, *name_end). Returns the position after it; NULL at the end of
+   the text. */
 static const char *gxi_ptx_entry(const char *p, const char **name, const char **name_end) {
     for (p = gxi_ptx_space(p); *p; ) {
         const char *end = gxi_ptx_next(p);
@@ -4806,8 +4809,8 @@ static const char *gxi_ptx_entry(const char *p, const char **name, const char **
     }
     return NULL;
 }
-/* Sizes, offsets and gpuexec_parameter_types of the parameters in the list at p, which is behind the entry's name.
-   Returns how many, -1 if it cannot be read. */
+/* Sizes, offsets and gpuexec_parameter_types of the parameters in the list at p, which follows the entry's name.
+   Returns their number, -1 if the list cannot be read. */
 static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets, unsigned short *types,
                           int max) {
     int n = 0;
@@ -4831,7 +4834,7 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
             if (*p == ')') return n;
             size = alignment = 0;
             count = 1;
-        /* behind the type stands .ptr .align, which is the pointee's */
+        /* after the type, .ptr .align is the pointee's alignment */
         } else if (size == 0 && gxi_ptx_is(p, end, ".align")) {
             end = gxi_ptx_space(end);
             alignment = strtoul(end, NULL, 0);
@@ -4853,8 +4856,8 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
     }
     return -1;
 }
-/* Adds the entries of a text with their parameters, without all else: gxi_ptx_entry and gxi_ptx_params read them like
-   the text itself. */
+/* Adds only the entries of a text, with their parameters: gxi_ptx_entry and gxi_ptx_params read them like the full
+   text. */
 static void gxi_ptx_signatures(gxi_text *t, const char *p) {
     const char *name, *end;
     while ((p = gxi_ptx_entry(p, &name, &end)) != NULL) {
@@ -4863,12 +4866,12 @@ static void gxi_ptx_signatures(gxi_text *t, const char *p) {
         gxi_add(t, ".entry %.*s%s\n", (int)(p - name), name, *p == ')' ? ")" : "");
     }
 }
-/* "8.4" behind a directive such as .version; empty if it is not there. */
+/* The value of a directive, such as "8.4" for .version; empty if it is not there. */
 static void gxi_ptx_directive(const char *text, const char *directive, char *out, size_t size) {
     const char *p = gxi_ptx_space(text);
     int tokens = 0;
     out[0] = 0;
-    while (*p && tokens++ < 64) {                                    /* they stand at the top */
+    while (*p && tokens++ < 64) {                                    /* they are at the top */
         const char *end = gxi_ptx_next(p);
         if (gxi_ptx_is(p, end, directive)) {
             size_t n;
@@ -4880,7 +4883,7 @@ static void gxi_ptx_directive(const char *text, const char *directive, char *out
         p = gxi_ptx_space(end);
     }
 }
-/* The highest PTX version that a driver takes, times 10. Table "PTX ISA Release History" of NVIDIA's PTX ISA. */
+/* The highest PTX version that a driver accepts, times 10. Table "PTX ISA Release History" of NVIDIA's PTX ISA. */
 static int gxi_ptx_of_driver(int version) {
     static const int table[][2] = { { 13010, 91 }, { 13000, 90 }, { 12090, 88 }, { 12080, 87 }, { 12070, 86 },
                                     { 12050, 85 },
@@ -4889,7 +4892,7 @@ static int gxi_ptx_of_driver(int version) {
                                     };
     size_t i;
     for (i = 0; i < sizeof table / sizeof table[0]; i++) if (version >= table[i][0]) return table[i][1];
-    return 74;                                                       /* of 11.4, the oldest */
+    return 74;                                                       /* CUDA 11.4, the oldest supported */
 }
 
 /* --- images in memory --------------------------------------------------------------------------------------------- */
@@ -4899,17 +4902,17 @@ static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little
     while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
     return x;
 }
-/* Lengths in headers may be anything: a sum that does not fit is the largest number, never a small one. */
+/* Lengths in headers may have any value: a sum that overflows is the largest number, never a small one. */
 static uint64_t gxi_sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
-/* The first values are gpuexec_input_type's. */
+/* The values up to GXI_LIBRARY equal gpuexec_input_type's. */
 typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_LIBRARY, GXI_LTO,
                               GXI_HOST_ELF } gxi_image_kind;
 static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin",
                                                "a fatbin", "a host object", "a library of host objects", "LTO-IR",
                                                "an ELF file without device code" };
 
-/* byte by byte: a text may end earlier; n 0: its length is not known */
+/* Compares byte by byte, because a text may end earlier. n 0: the length is not known. */
 static GXI_NOINLINE int gxi_starts(const void *image, size_t n, const char *magic) {
     const char *p = (const char *)image;
     size_t i;
@@ -4924,8 +4927,8 @@ static const unsigned char *gxi_search(const unsigned char *p, const unsigned ch
 #define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
 #define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
 
-/* What the fatbins in these bytes hold: 1 code, 2 LTO-IR (their parts' kind 8; 1 is PTX, 2 a cubin), 3
-   both, 0 if there is none. */
+/* What the fatbins in these bytes contain: 1 code, 2 LTO-IR (parts of kind 8; kind 1 is PTX, 2 a cubin), 3 both, 0 no
+   fatbin. */
 static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
     int found = 0;
     while ((p = gxi_search(p, end, GXI_FATBIN_MAGIC)) != NULL && end - p >= 16) {
@@ -4942,15 +4945,14 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
     return found;
 }
 
-/* How long a cubin or fatbin says it is itself: the header and payload of a fatbin, all that an ELF file's tables
-   reach. More than memory can hold
-   is GXI_NO_LENGTH. */
+/* The length that a cubin or fatbin states: header and payload of a fatbin, everything that an ELF file's tables cover.
+   GXI_NO_LENGTH if that is more than memory can hold. */
 #define GXI_NO_LENGTH (SIZE_MAX / 2)
 static size_t gxi_image_bytes(const void *image) {
     const unsigned char *p = (const unsigned char *)image;
     uint64_t segments, sections;
     if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) segments = sections = gxi_sum(gxi_le(p + 6, 2), gxi_le(p + 8, 8));
-    else if (p[4] != 2) return 52;               /* a 32-bit cubin, of long ago */
+    else if (p[4] != 2) return 52;               /* a 32-bit cubin, obsolete */
     else {
         segments = gxi_sum(gxi_le(p + 32, 8), gxi_le(p + 54, 2) * gxi_le(p + 56, 2));
         sections = gxi_sum(gxi_le(p + 40, 8), gxi_le(p + 58, 2) * gxi_le(p + 60, 2));
@@ -4958,15 +4960,15 @@ static size_t gxi_image_bytes(const void *image) {
     if (segments < sections) segments = sections;
     return segments < GXI_NO_LENGTH ? (size_t)segments : GXI_NO_LENGTH;
 }
-/* Before anything is read: a length that no memory holds, as of a negative number. */
+/* Checked before anything is read: a length that no memory can hold, such as a negative number. */
 static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t n) {
     if (n < GXI_NO_LENGTH) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                    "give its length in bytes; is it a negative number, or that of a file that could not be read?",
-                    "the length of %s is %lu, but at most %lu bytes can be in memory", name, (unsigned long)n,
+                    "pass its length in bytes; is it a negative number, or from a file that could not be read?",
+                    "the length of %s is %lu bytes, but memory can hold at most %lu", name, (unsigned long)n,
                         (unsigned long)GXI_NO_LENGTH - 1);
 }
-/* What an image is, by its content. Text is only recognised as such. n is its length, 0 if not known. */
+/* The kind of an image, by its content. Anything else counts as text. n is its length, 0 if not known. */
 static gxi_image_kind gxi_image_is(const void *image, size_t n) {
     const unsigned char *p = (const unsigned char *)image, *end = p + n;
     int parts;
@@ -4986,54 +4988,55 @@ static gxi_image_kind gxi_image_is(const void *image, size_t n) {
     if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;
     return GXI_TEXT;
 }
-static int gxi_is_text(const char *p, size_t n) {                  /* nothing but NULs may stand behind the first one */
+static int gxi_is_text(const char *p, size_t n) {                  /* after the first NUL, only NULs may follow */
     size_t i = 0;
     while (i < n && p[i]) i++;
     while (i < n && !p[i]) i++;
     return i == n;
 }
 
-/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, or in what was read from one,
-   that is no pointer of this process: of bytes with a length, only those of exactly a wrapper are believed. */
+/* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, or in data read from one, the
+   pointer is not valid in this process: with a length, only exactly the bytes of a wrapper are followed. */
 static const void *gxi_unwrap(const void *image, size_t *n) {
     if (!gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n != 8 + 2 * sizeof image)) return image;
     memcpy(&image, (const char *)image + 8, sizeof image);
     *n = 0;
     return image;
 }
-/* Refuses what is no image for the driver to look at. `n` gets the length that a binary of
-   unknown length says it has. */
+/* Refuses what is not an image, before the driver reads it. If the length of a binary is not known, `n` gets the length
+   that it states. */
 static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const void *image, size_t *n,
                                       gxi_image_kind kind) {
     size_t says;
     if (gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) && *n >= 8 + sizeof image)
-        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "take the fatbin itself: nvcc -fatbin",
-                        "%s is the wrapper that nvcc puts around a fatbin, and not the fatbin", name);
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "use the fatbin itself: nvcc -fatbin",
+                        "%s is the wrapper that nvcc puts around a fatbin, not the fatbin", name);
     if (kind == GXI_HOST_ELF)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load PTX, or a cubin or fatbin made by nvcc",
-                        "%s is an ELF file, but no cubin: a host program or object?", name);
+                        "%s is an ELF file, but not a cubin: is it a host program or object?", name);
     if (kind == GXI_LTO)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                         "compile without -dlto and lto_ architectures; "
-                        "or link it with nvJitLink, which makes a cubin to load",
-                        "%s is LTO-IR, which the driver's linker no longer takes since CUDA 12", name);
+                        "or link it with nvJitLink and load the resulting cubin",
+                        "%s is LTO-IR, which the driver's linker does not accept since CUDA 12", name);
     if (kind == GXI_TEXT)
         return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
     if (kind != GXI_CUBIN && kind != GXI_FATBIN) return GPUEXEC_OK;
     says = *n && *n < (kind == GXI_CUBIN ? 64 : 16) ? 64 : gxi_image_bytes(image);
     if (!*n && says == GXI_NO_LENGTH)
-        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was it read whole, and unchanged? give its length to be told more",
-                        "%s is %s with a damaged header: it says that it has %lu bytes or more, which no memory holds",
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE,
+                        "was it read completely and not modified? pass its length for a more precise error",
+                        "%s is %s with a damaged header: it states %lu bytes or more, which memory cannot hold",
                             name, gxi_image_kinds[kind],
                         (unsigned long)says);
     if (!*n) *n = says;
     if (*n >= says) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was the file copied whole, and is the length right?",
-                    "%s is %s that is cut off: it has %lu bytes, but says that it has at least %lu", name,
+    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was the file copied completely, and is the length correct?",
+                    "%s is %s that is truncated: it has %lu bytes, but states a length of at least %lu", name,
                     gxi_image_kinds[kind], (unsigned long)*n, (unsigned long)says);
 }
-/* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (nvcc
-   --no-compress does not). */
+/* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (unless built
+   with nvcc --no-compress). */
 static int gxi_has_device_launches(const void *data, size_t bytes) {
     static const char *const calls[] = { "cudaCDP2LaunchDevice", "cudaLaunchDevice", "cnpLaunch" };
     const unsigned char *p = (const unsigned char *)data;
@@ -5044,8 +5047,7 @@ static int gxi_has_device_launches(const void *data, size_t bytes) {
 
 /* --- JIT options and logs ----------------------------------------------------------------------------------------- */
 
-/* Every member of the desc that is a JIT option. 0 is "not set" and passes nothing; -1, where
-   it is allowed, passes 0. */
+/* All members of the desc that are JIT options. 0 means "not set" and passes nothing; -1, where allowed, passes 0. */
 typedef struct gxi_jit_row { const char *name; size_t at; int option, low, high; } gxi_jit_row;
 static const gxi_jit_row gxi_jit_rows[] = {
 #define GXI_ROW(member, option, low, high) { #member, offsetof(gpuexec_module_desc, member), option, low, high }
@@ -5066,7 +5068,7 @@ static const gxi_jit_row gxi_jit_rows[] = {
 #undef GXI_ROW
 };
 enum { GXI_JIT_ROWS = sizeof gxi_jit_rows / sizeof gxi_jit_rows[0],
-       GXI_JIT_NEW = GXI_JIT_POSITION_INDEPENDENT_CODE /* not in every driver from here on */ };
+       GXI_JIT_NEW = GXI_JIT_POSITION_INDEPENDENT_CODE /* this option and later ones are not in every driver */ };
 static int gxi_jit_value(const gpuexec_module_desc *desc, const gxi_jit_row *row) {
     int value;
     memcpy(&value, (const char *)desc + row->at, sizeof value);
@@ -5080,27 +5082,27 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
         int value = gxi_jit_value(desc, row);
         if (value < row->low || value > row->high)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                            "gpuexec_module_desc.%s is %d; it goes from %d to %d, and 0 is the default", row->name,
+                            "gpuexec_module_desc.%s is %d; the range is %d to %d, and 0 is the default", row->name,
                             value, row->low, row->high);
     }
     if (desc->target && desc->threads_per_block)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set one of them; for another target, limit max_registers",
-                        "gpuexec_module_desc has both target (%d) and threads_per_block (%d), "
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set only one of them; for another target, set max_registers",
+                        "gpuexec_module_desc sets both target (%d) and threads_per_block (%d), "
                         "which CUDA cannot combine", desc->target, desc->threads_per_block);
     if (linking && desc->prefer_binary)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0",
-                        "gpuexec_module_desc.prefer_binary is set, but a linker takes exact matches only");
+                        "gpuexec_module_desc.prefer_binary is set, but a linker accepts exact matches only");
     return GPUEXEC_OK;
 }
 
-/* One compilation's or link's options. The driver cuts a log silently at the size given: who finds a full one does it
-   again with more. */
+/* Options of one compilation or link. The driver silently truncates a log at the size given: if a log is full, the
+   caller repeats the compilation with larger logs. */
 enum { GXI_LOG_MOST = 64 << 20 };
 typedef struct gxi_jit {
     size_t size;                                 /* of each log; 0 before the first use */
-    char  *logs;                                 /* what it tells, then the errors */
+    char  *logs;                                 /* the info log, then the error log */
     int    options[5 + GXI_JIT_ROWS];
-    void  *values[5 + GXI_JIT_ROWS];             /* the driver writes into them, too */
+    void  *values[5 + GXI_JIT_ROWS];             /* the driver also writes into them */
     unsigned n;
 } gxi_jit;
 
@@ -5108,8 +5110,8 @@ static void gxi_jit_option(gxi_jit *jit, int option, void *value) {
     jit->options[jit->n] = option;
     jit->values[jit->n++] = value;
 }
-/* Makes it, or makes it anew with larger logs. Told much on demand, the first guess is larger: a second compilation may
-   come from the driver's cache, which tells nothing. */
+/* Allocates the logs, or larger ones the next time. With `verbose` the first size is larger: a second compilation may
+   come from the driver's cache, which writes no log. */
 static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_module_desc *desc) {
     size_t i, size = jit->size ? jit->size * 4 : desc->verbose ? (size_t)1 << 20 : (size_t)16 << 10;
     gxi_free(jit->logs);
@@ -5120,7 +5122,7 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
                         (unsigned long)(2 * size));
     jit->size = size;
     jit->logs[0] = jit->logs[size] = 0;
-    gxi_jit_option(jit, GXI_JIT_WALL_TIME, NULL);                    /* first: the driver writes it into values[0] */
+    gxi_jit_option(jit, GXI_JIT_WALL_TIME, NULL);                    /* first: its result is values[0] */
     gxi_jit_option(jit, GXI_JIT_INFO_LOG_BUFFER, jit->logs);
     gxi_jit_option(jit, GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)size);
     gxi_jit_option(jit, GXI_JIT_ERROR_LOG_BUFFER, jit->logs + size);
@@ -5147,110 +5149,110 @@ static void gxi_keep_longer(char **kept, const char *text) {
     gxi_free(*kept);
     *kept = gxi_copy_string(text);
 }
-/* For the error text: the errors, then what else it told. */
+/* For the error text: the error log, then the info log. */
 static char *gxi_jit_log(const gxi_jit *jit) {
     gxi_text t = { 0, 0, 0, 0 };
-    const char *told = jit->logs, *errors = jit->logs + jit->size;
-    gxi_add(&t, "%s%s%s", errors, *errors && *told && errors[strlen(errors) - 1] != '\n' ? "\n" : "", told);
+    const char *info = jit->logs, *errors = jit->logs + jit->size;
+    gxi_add(&t, "%s%s%s", errors, *errors && *info && errors[strlen(errors) - 1] != '\n' ? "\n" : "", info);
     if (t.failed) gxi_text_free(&t);
     return t.p;
 }
 
 /* --- failures ----------------------------------------------------------------------------------------------------- */
 
-/* What may help against an answer that is about the compiler, not about its input; NULL for others. */
+/* The cure for a CUresult about the compiler, not about its input; NULL for others. */
 static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
     gxi_text cure = { 0, 0, 0, 0 };
     size_t i;
     if (cu == GXI_JIT_COMPILER_NOT_FOUND)
-        gxi_add(&cure, "the driver's compiler, libnvidia-ptxjitcompiler.so, "
-                "is missing: install the driver whole (in a container, "
-                       "NVIDIA_DRIVER_CAPABILITIES needs compute), or load a cubin");
+        gxi_add(&cure, "libnvidia-ptxjitcompiler.so, the driver's compiler, "
+                "is missing: install the complete driver (in a container, "
+                       "NVIDIA_DRIVER_CAPABILITIES must contain compute), or load a cubin");
     if (cu == GXI_JIT_COMPILATION_DISABLED)
         gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
     for (i = 0; i < GXI_JIT_ROWS && cu == GXI_INVALID_VALUE; i++)
         if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
             gxi_add(&cure, "%s%s", cure.n ? ", "
-                    : "a driver of CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
+                    : "a driver for CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
     return cure.p;
 }
-/* Does this text name a function of the device runtime? */
+/* Whether this text names a function of the device runtime. */
 static int gxi_wants_device_runtime(const char *text) {
     return strstr(text, "cudaCDP") || strstr(text, "cudaLaunchDevice") || strstr(text, "cudaGetParameterBuffer")
         || strstr(text, "ynamic parallelism");
 }
-/* What the CPU device cannot do. 0 if that is not the cause. */
+/* Fails if the cause is something that the CPU device does not support; 0 if it is not. */
 static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind) {
     if (!gxi_is_cpu_device()) return 0;
     if (call->log && gxi_wants_device_runtime(call->log))
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                 "launch them from the host instead, or run it on a GPU, linked with the toolkit's libcudadevrt.a",
-                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device cannot do: it has no "
+                 "launch them from the host, or run on a GPU and link the toolkit's libcudadevrt.a",
+                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device lacks: it has no "
                  "device runtime", name);
     else if (cu == GXI_NO_BINARY_FOR_GPU)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                  kind == GXI_LIBRARY
-                     ? "link the PTX of what is in it: nvcc -rdc=true -ptx; libcudadevrt.a is for kernels that launch "
+                     ? "link the PTX of its contents: nvcc -rdc=true -ptx; libcudadevrt.a is for kernels that launch "
                        "kernels, on GPUs only"
-                     : "give it the PTX: nvcc -ptx -arch=compute_75, with -rdc=true if it is to be linked",
-                 "%s is %s, but the CPU device executes PTX text only, no machine code", name, gxi_image_kinds[kind]);
+                     : "use the PTX: nvcc -ptx -arch=compute_75, with -rdc=true for linking",
+                 "%s is %s, but the CPU device executes only PTX text, not machine code", name, gxi_image_kinds[kind]);
     else return 0;
     return 1;
 }
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
                                    const char *name, const char *ptx, gxi_image_kind kind) {
     char version[32] = "", target[32] = "";
-    gxi_call ask = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.version);
     long target_sm = 0;
-    gxi_capability(&ask, gxi_context_of(context)->device, &sm);
+    gxi_capability(&query, gxi_context_of(context)->device, &sm);
     if (ptx) {
         gxi_ptx_directive(ptx, ".version", version, sizeof version);
         gxi_ptx_directive(ptx, ".target", target, sizeof target);
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
     if (gxi_fail_cpu_device(call, cu, name, kind)) return;
-    /* ptxas' words, nvlink's */
+    /* the wording of ptxas and of nvlink */
     if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {
         gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch "
                     "kernels need libcudadevrt.a", "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
-                    "compile it with a toolkit not newer than the driver, "
-                    "or lower its .version line if the code needs nothing "
+                    "compile it with a toolkit no newer than the driver, "
+                    "lower its .version line if the code uses nothing "
                     "newer, or update the driver",
-                    "%s is PTX of .version %s, but the driver (CUDA %d.%d) takes at most .version %d.%d", name, version,
+                    "%s is PTX of .version %s, but the driver (CUDA %d.%d) takes .version %d.%d at most", name, version,
                     gxi.version / 1000, gxi.version % 1000 / 10, supported / 10, supported % 10);
     } else if (cu == GXI_INVALID_PTX && target_sm > sm) {
-        gxi_add(&cure, "compile it for this device or an older one: nvcc -ptx -arch=compute_%d", sm);
+        gxi_add(&cure, "compile it for this device's architecture or an older one: nvcc -ptx -arch=compute_%d", sm);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p,
-                 "%s is PTX for .target %s, but device %d is of compute capability %d.%d",
+                 "%s is PTX for .target %s, but device %d has compute capability %d.%d",
                  name, target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_SOURCE && desc->target && desc->target != sm) {
-        gxi_fail_cu(call, "leave it 0 to compile for the device",
-                    "%s was compiled for gpuexec_module_desc.target %d, but device %d is of compute capability %d.%d",
+        gxi_fail_cu(call, "leave target 0 to compile for the device",
+                    "%s was compiled for gpuexec_module_desc.target %d, but device %d has compute capability %d.%d",
                     name, desc->target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_PTX) {
-        gxi_fail_cu(call, "the log names the lines; `ptxas -arch=sm_NN file.ptx` finds the same",
+        gxi_fail_cu(call, "see the lines in the log; `ptxas -arch=sm_NN file.ptx` reports the same errors",
                     "%s is PTX that does not compile", name);
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
-        gxi_add(&cure, "add code for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm,
+        gxi_add(&cure, "compile for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm,
                 sm);
-        gxi_fail_cu(call, cure.p, "%s has no code for device %d of compute capability %d.%d", name,
+        gxi_fail_cu(call, cure.p, "%s has no code for device %d (compute capability %d.%d)", name,
                     gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_IMAGE) {
-        const char *pass = "pass PTX text that ends in NUL (or give its length), or a cubin or fatbin made by nvcc";
+        const char *pass = "pass PTX text that ends with a NUL (or pass its length), or a cubin or fatbin made by nvcc";
         if (ptx && (strstr(ptx, "__global__") || strstr(ptx, "#include")))
             pass = "it looks like CUDA C source: compile it first, nvcc -ptx -arch=compute_75 kernel.cu -o kernel.ptx";
         else if (ptx && !strchr(ptx, '\n') && strlen(ptx) < 200 && strchr(ptx, '.'))
-            pass = "is it a file's name? gpuexec_module_load_file loads files";
+            pass = "is it a file name? gpuexec_module_load_file loads files";
         else if (ptx && strlen(ptx) <= sizeof(void *))
-            pass = "it has only a few bytes: was the length sizeof of a pointer? 0 takes PTX up to its NUL";
+            pass = "it has only a few bytes: was the length a pointer's sizeof? 0 means PTX up to its NUL";
         gxi_fail_cu(call, pass, "%s is neither PTX nor a cubin or fatbin", name);
     } else {
         cure.p = gxi_jit_cure(cu, desc);
-        gxi_fail_cu(call, cure.p, "%s cannot be loaded", name);
+        gxi_fail_cu(call, cure.p, "cannot load %s", name);
     }
     gxi_text_free(&cure);
 }
@@ -5261,7 +5263,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     char *data = NULL;
     size_t n = 0, cap = 0;
     if (other) {
-        gxi_fail(call, GPUEXEC_FILE_ERROR, "give a regular file; what comes out of a pipe, read yourself and give "
+        gxi_fail(call, GPUEXEC_FILE_ERROR, "pass a regular file; read a pipe yourself and pass the data to "
                                            "gpuexec_module_load or gpuexec_linker_add",
                  "\"%s\" is %s, not a regular file", path, other);
         return NULL;
@@ -5272,7 +5274,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
         int error = errno, relative = path[0] != '/' && path[0] != '\\' && !(path[0] && path[1] == ':');
         if (relative && !gxi_getcwd(directory, (int)sizeof directory)) directory[0] = 0;
         gxi_fail(call, GPUEXEC_FILE_ERROR,
-                 relative ? "give an absolute path, or run the program from the folder that the path starts in" : NULL,
+                 relative ? "use an absolute path, or run from the folder that the path is relative to" : NULL,
                  "cannot open \"%s\": %s%s%s%s", path, strerror(error),
                  directory[0] ? " (the working directory is \"" : "", directory, directory[0] ? "\")" : "");
         return NULL;
@@ -5310,14 +5312,14 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
 
 struct gxi_module {
     char  *name, *log;
-    char  *ptx;                                  /* gxi_ptx_signatures: what drivers do not tell, or not all */
+    char  *ptx;                                  /* gxi_ptx_signatures: not all drivers report parameters */
     char **kernels;
     int    nkernels;                             /* -1: not known */
     double jit_ms;
-    int    threads_per_block;                    /* that the compiler targeted; 0 if not asked to */
+    int    threads_per_block;                    /* that the compiler targeted; 0 if not requested */
     uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
-    uint32_t kernels_made;                       /* list of their handles; guarded by gxi_tables */
+    uint32_t kernels_made;                       /* list of its kernels' handles; guarded by gxi_tables */
 };
 
 static void gxi_forget_kernels(gxi_module *m) {
@@ -5344,7 +5346,7 @@ static int gxi_module_end(gxi_call *call, gxi_slot *old) {
     gxi_module_free(old->is.module.info);
     return cu;
 }
-static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the driver's ends with its module */
+static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the module owns the CUfunction */
     (void)call;
     gxi_free(old->is.kernel.info);
     return 0;
@@ -5352,7 +5354,7 @@ static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the driv
 
 static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
-/* A new one of that name, without a kernel; NULL: no memory. */
+/* A new module of that name, without kernels; NULL: no memory. */
 static gxi_module *gxi_module_new(const char *name) {
     gxi_module *m = (gxi_module *)gxi_realloc(NULL, sizeof *m);
     if (!m) return NULL;
@@ -5364,7 +5366,7 @@ static gxi_module *gxi_module_new(const char *name) {
     return NULL;
 }
 
-/* An image on its way to the driver. ptx: NULL, or its text, ended by a NUL. */
+/* An image to load. ptx: NULL, or its text with a final NUL. */
 typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
 
 /* Loads it into the current context; NULL after a failure. */
@@ -5398,7 +5400,7 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
     return cu ? NULL : native;
 }
 
-/* The kernels' names from the text. The same kernel may stand in several linked texts, where it is weak, or be declared
+/* Lists the kernels' names from the text. The same kernel may be in several linked texts if it is weak, or be declared
    before it is defined. */
 static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
     const char *p, *name, *end;
@@ -5423,8 +5425,8 @@ static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
         m->kernels[m->nkernels++] = copy;
     }
 }
-/* The kernels' names, from the driver or from the text. Not knowing them is no failure. */
-enum { GXI_MOST_KERNELS = 1 << 20 };             /* a driver that counts more in one module does not count */
+/* Lists the kernels' names, from the driver or from the text. Not knowing them is no failure. */
+enum { GXI_MOST_KERNELS = 1 << 20 };             /* a larger count is invalid */
 static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
     struct CUfunc_st **functions;
     unsigned count = 0, i;
@@ -5450,7 +5452,7 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_
     gxi_free(functions);
 }
 
-/* Its module in the current context, with what is asked of the image; 0 after a failure. */
+/* Creates the module in the current context, with what the image says about its kernels; 0 after a failure. */
 static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
                                 const gxi_image *image, gxi_module *m) {
     struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
@@ -5463,7 +5465,7 @@ static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const g
     m->image_hash = gxi_hash(image->data, bytes);
     m->device_launches = gxi_has_device_launches(image->data, bytes);
     if (image->ptx) gxi_ptx_signatures(&signatures, image->ptx);
-    if (signatures.failed) gxi_text_free(&signatures);               /* then they are not known, which is no failure */
+    if (signatures.failed) gxi_text_free(&signatures);               /* then they are not known; not a failure */
     m->ptx = signatures.p;
     made = gxi_made(context, context->id, 0);
     made.is.module.native = native;
@@ -5490,12 +5492,12 @@ static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, 
     image.kind = gxi_image_is(data, bytes);
     if (gxi_check_image(call, name, data, &image.bytes, image.kind)) return 0;
     if (image.kind == GXI_OBJECT || image.kind == GXI_LIBRARY) {
-        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file takes it as it is",
-                 "%s is %s, which cannot be loaded as it is", name, gxi_image_kinds[image.kind]);
+        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it as it is",
+                 "%s is %s, which must be linked before loading", name, gxi_image_kinds[image.kind]);
         return 0;
     }
     is_text = image.kind == GXI_TEXT && gxi_is_text((const char *)data, bytes);
-    if (is_text && bytes) {                      /* the driver finds its end by the NUL */
+    if (is_text && bytes) {                      /* the driver reads up to the NUL */
         copy = (char *)gxi_realloc(NULL, bytes + 1);
         if (copy) memcpy(copy, data, bytes);
         if (copy) copy[bytes] = 0;
@@ -5603,7 +5605,7 @@ static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name
     *bytes = 0;
     if (gxi_is_null(call, name, "the variable's name")) return 0;
     if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
-    gxi_fail_cu(call, "variables only (a kernel is had by gpuexec_kernel_get); "
+    gxi_fail_cu(call, "this call finds variables only (for kernels, use gpuexec_kernel_get); "
                 "declare it extern \"C\" so that its name is not mangled, "
                       "and make sure that a kernel uses it",
                 "%s has no variable \"%s\"", slot->is.module.info->name, name);
@@ -5619,8 +5621,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_modu
     *bytes = 0;
     return (slot = gxi_begin_with_module(call, module)) != NULL ? gxi_variable(call, slot, name, bytes) : 0;
 }
-/* cuMemcpyHtoD may return before the device has the bytes (small pageable sources), and streams need not be ordered
-   with the legacy stream. */
+/* cuMemcpyHtoD may return before the device has the bytes (small pageable sources), and other streams need not be
+   ordered after the legacy stream. */
 static int gxi_copy_in_whole(gxi_call *call, gpuexec_ptr to, const void *from, size_t bytes) {
     const int cu = GXI_TRY(cuMemcpyHtoD, (to, from, bytes));
     return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
@@ -5638,14 +5640,14 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
     if (bytes > has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "pass the size of what the variable is declared as in the device code, not a pointer's",
-                        "variable \"%s\" of %s has %lu bytes, but %lu were to be copied", name,
+                        "pass the size of the variable as declared in device code, not of a pointer",
+                        "variable \"%s\" of %s has %lu bytes, but the copy has %lu", name,
                         slot->is.module.info->name, (unsigned long)has, (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     if (bytes && from) cu = gxi_copy_in_whole(call, address, from, bytes);
     else if (bytes) cu = GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "variable \"%s\" of %s cannot be copied", name, slot->is.module.info->name)
+    return cu ? gxi_fail_cu(call, NULL, "cannot copy variable \"%s\" of %s", name, slot->is.module.info->name)
         : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
@@ -5665,20 +5667,20 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-/* one-byte parameters up to the driver's limit of 4 KiB; beyond that a launch is not checked */
+/* Enough for 4 KiB of one-byte parameters; a launch with more parameters is not checked. */
 enum { GXI_MAX_PARAMETERS = 4096 };
 
-/* Number of parameters into sizes[0], their sizes behind it, their offsets behind those, and then their types, as far
-   as the text tells them. Returns 0 if they are not known. */
+/* Fills sizes: the number of parameters in sizes[0], then their sizes, then their offsets, then their types as far as
+   the text has them. Returns 0 if they are not known. */
 static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx,
                       unsigned short *sizes) {
     unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS, *const types = offsets + GXI_MAX_PARAMETERS;
-    int n = -1, told = -1, same = 1;             /* told: by the text; same: the driver says the same */
+    int n = -1, listed = -1, same = 1;             /* listed: in the text; same: the driver agrees */
     if (ptx) {
         const char *p = ptx, *start, *end;
         while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
             if (gxi_ptx_is(start, end, name)) {
-                told = gxi_ptx_params(p, sizes + 1, offsets, types, GXI_MAX_PARAMETERS);
+                listed = gxi_ptx_params(p, sizes + 1, offsets, types, GXI_MAX_PARAMETERS);
                 break;
             }
     }
@@ -5686,16 +5688,16 @@ static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const ch
         int cu = 0;
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
-            /* it ends with an error, past the last */
+            /* it fails after the last parameter */
             if ((cu = GXI_BESIDE(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) != 0) break;
             if (size > 0xFFFF || offset > 0xFFFF) return 0;
-            same &= n < told && sizes[n + 1] == size;
+            same &= n < listed && sizes[n + 1] == size;
             sizes[n + 1] = (unsigned short)size;
             offsets[n] = (unsigned short)offset;
         }
         if (cu != GXI_INVALID_VALUE) return 0;
-        if (!same || n != told) memset(types, 0, (size_t)n * sizeof *types);
-    } else n = told;
+        if (!same || n != listed) memset(types, 0, (size_t)n * sizeof *types);
+    } else n = listed;
     if (n < 0) return 0;
     sizes[0] = (unsigned short)n;
     memmove(sizes + 1 + n, offsets, (size_t)n * sizeof *sizes);
@@ -5720,7 +5722,7 @@ static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *nativ
     gxi_free(sizes);
     return info;
 }
-/* owner: its module, or for a native one its context. 0 after a failure. */
+/* owner: its module, or its context if adopted. 0 after a failure. */
 static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUfunc_st *native, const char *name,
                                const char *ptx) {
     const int of_module = gxi_kind_of(owner->id) == GXI_MODULE;
@@ -5744,7 +5746,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     return id;
 }
 
-/* How many letters must be put in, left out or changed to make b of a; 99 for very long names. */
+/* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
 static int gxi_edits(const char *a, const char *b) {
     int row[65], i, k, before, old, n = (int)strlen(b);
     if (strlen(a) > 64 || n > 64) return 99;
@@ -5764,7 +5766,7 @@ static int gxi_edits(const char *a, const char *b) {
 }
 static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, const char *name) {
     gxi_text names = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
-    /* more is no typing error */
+    /* a larger distance is not a typing error */
     int i, shown = 0, length = (int)strlen(name), least = length / 3 < 2 ? length / 3 + 2 : 4;
     const char *nearest = NULL;
     for (i = 0; i < m->nkernels; i++) {
@@ -5778,7 +5780,7 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     for (i = 0; i < m->nkernels; i++) {
         const char *at = strstr(m->kernels[i], name);
         if (at && *name && m->kernels[i][0] == '_' && m->kernels[i][1] == 'Z' && !cure.p)
-            gxi_add(&cure, "\"%s\" is a C++ name: declare the kernel extern \"C\", or ask for the mangled name",
+            gxi_add(&cure, "\"%s\" is a C++ name: declare the kernel extern \"C\", or pass the mangled name",
                     m->kernels[i]);
         if (shown < 20) gxi_add(&names, "%s\"%s\"", shown++ ? ", " : "", m->kernels[i]);
     }
@@ -5786,7 +5788,7 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     if (m->nkernels < 0) gxi_fail_cu(call, NULL, "%s has no kernel \"%s\"", m->name, name);
     else if (m->nkernels == 0)
         gxi_fail_cu(call, "declare it .visible .entry in PTX, extern \"C\" __global__ in CUDA C",
-                    "%s has no kernel \"%s\": it has none at all", m->name, name);
+                    "%s has no kernel \"%s\": it has no kernels at all", m->name, name);
     else gxi_fail_cu(call, cure.p, "%s has no kernel \"%s\"; it has %s", m->name, name, names.p ? names.p : "");
     gxi_text_free(&names);
     gxi_text_free(&cure);
@@ -5806,9 +5808,9 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->is.module.native, name));
     if (cu == 0) {
-        gxi_lock(&getting);                      /* two threads that ask at the same time get the same handle, too */
+        gxi_lock(&getting);                      /* concurrent calls for one kernel return the same handle */
         gxi_lock(&gxi_tables);
-        /* asked for before? */
+        /* is there a handle already? */
         for (other = gxi_first_held(&m->kernels_made); other && !id; other = gxi_next_held(other))
             if (other->is.kernel.native == native) id = other->id;
         gxi_unlock(&gxi_tables);
@@ -5817,7 +5819,7 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
     }
     gxi_leave(&scope);
     if (cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
-    else if (cu) gxi_fail_cu(call, NULL, "kernel \"%s\" of %s cannot be loaded", name, m->name);
+    else if (cu) gxi_fail_cu(call, NULL, "cannot load kernel \"%s\" of %s", name, m->name);
     return id;
 }
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name) {
@@ -5864,9 +5866,9 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     info->parameters = slot->is.kernel.sizes ? slot->is.kernel.sizes[0] : -1;
     for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++) {
         if ((cu = GXI_TRY(cuFuncGetAttribute, (&values[i], i, slot->is.kernel.native))) == 0) continue;
-        values[i] = 0;                           /* clusters came with CUDA 11.8 */
+        values[i] = 0;                           /* clusters need CUDA 11.8 */
         if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || (cu != GXI_INVALID_VALUE && cu != GXI_CU_NOT_SUPPORTED))
-            return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be asked", info->name);
+            return gxi_fail_cu(call, NULL, "cannot query kernel \"%s\"", info->name);
     }
     info->max_threads_per_block = values[GXI_FUNC_MAX_THREADS_PER_BLOCK];
     info->registers = values[GXI_FUNC_NUM_REGS];
@@ -5900,8 +5902,8 @@ GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index
     return slot && slot->is.kernel.sizes && index >= 0 &&
         index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
 }
-/* The opt-in to so much dynamic shared memory; raised, never lowered, whichever thread asks for what, through whichever
-   of several handles of the CUfunction. Returns the CUresult. */
+/* Raises the limit of dynamic shared memory to at least `bytes`; never lowers it, even when threads use different sizes
+   or different handles of one CUfunction. Returns the CUresult. */
 static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     static gxi_mutex raising = GXI_MUTEX_INIT;
     struct CUfunc_st *const function = k->is.kernel.native;
@@ -5918,8 +5920,8 @@ static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     gxi_unlock(&raising);
     return cu;
 }
-/* For questions: as a launch would do it, so that the driver does not count by a limit that a launch raises. Returns
-   what to ask the driver about, which looks at the low 32 bits only. */
+/* For occupancy queries: raises the limit as a launch would, so that the driver does not count with the lower limit.
+   Returns the size to query with: the driver looks only at its low 32 bits. */
 static size_t gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     if (bytes > 0x7FFFFFFF) return 0x7FFFFFFF;
     gxi_raise_shared(call, k, bytes);
@@ -5938,7 +5940,7 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
     gxi_leave(&scope);
     if (cu == 0) return blocks;
     gxi_fail_cu(call, NULL,
-                "the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory cannot be told",
+                "cannot query the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory",
                 slot->is.kernel.info->name, block_threads, (unsigned long)shared_bytes);
     return -1;
 }
@@ -5957,31 +5959,32 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
         if (blocks) *blocks = grid;
         return threads;
     }
-    if (cu == 0) gxi_note(call, GXI_INVALID_VALUE);                  /* no block size at all fits */
-    gxi_fail_cu(call, NULL, "no block size is known for kernel \"%s\" with %lu bytes of shared memory",
+    if (cu == 0) gxi_note(call, GXI_INVALID_VALUE);                  /* no block size fits */
+    gxi_fail_cu(call, NULL, "cannot find a block size for kernel \"%s\" with %lu bytes of shared memory",
                 slot->is.kernel.info->name, (unsigned long)shared_bytes);
     return -1;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-link   A linker keeps copies of its inputs, so that the driver's link state (the slot's native; NULL: none
-   now) can be thrown away and made anew: when a log was cut, and after each failure. Measured (driver 580, sm_90):
-   after a text that does not compile (218, 222) a state works on, but its errors stay in the log; after inputs that
-   contradict each other, 300 for the second, cuLinkComplete is 300 as well. Where symbols are missing it answers
-   300, or 999 if the last text of the process that did not compile had an error (218), or, if that one was too new
-   (222), even 0 and an image that loads: only the error log names them, so an error there is one, whatever the
-   answer. */
+   now) can be destroyed and created again: when a log was truncated, and after each failure. Measured (driver 580,
+   sm_90): after a text that does not compile (218, 222), a state still works, but its errors stay in the log; after
+   contradictory inputs (300 for the second), cuLinkComplete also returns 300. If symbols are missing, it returns 300,
+   or 999 if the last text in the process that did not compile had an error (218), or, if that text was too new (222),
+   even 0 and an image that loads. Only the error log names the symbols: so an error in the log is a failure, whatever
+   the CUresult. */
 
-/* data ends in a NUL that bytes does not count */
+/* data ends with a NUL that bytes does not count */
 typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;
 struct gxi_linker {
     gpuexec_module_desc desc;
-    gxi_jit    jit;                              /* the state's, which writes into it as long as it lives */
+    gxi_jit    jit;                              /* the state's options; the driver writes into them until it is
+                                                    destroyed */
     gxi_input *inputs;
-    size_t     count, cap, given;                /* of which the state has got `given` */
+    size_t     count, cap, given;                /* given: how many of them the state has */
     char      *name, *log;
     double     ms;
-    void      *image;                            /* the state's; NULL before it is complete */
+    void      *image;                            /* owned by the state; NULL before it is complete */
     size_t     bytes;
 };
 
@@ -6005,10 +6008,10 @@ static int gxi_linker_end(gxi_call *call, gxi_slot *old) {
     return cu;
 }
 
-/* --- why it does not link ----------------------------------------------------------------------------------------- */
+/* --- explaining a failed link ------------------------------------------------------------------------------------- */
 
-/* The driver's log says it in nvlink's words. */
-enum { GXI_LINK_ERRORS = 20 };                   /* at most so many are in the message */
+/* The driver's log has nvlink's messages. */
+enum { GXI_LINK_ERRORS = 20 };                   /* at most this many in the message */
 static int gxi_link_log(gxi_text *t, const char *log) {
     static const char *const words[] = { "Undefined reference to", "Multiple definition of", "doesn't match for" };
     int found = 0, more = 0;
@@ -6030,7 +6033,7 @@ static int gxi_link_log(gxi_text *t, const char *log) {
     if (more) gxi_add(t, " and %d more", more);
     return found;
 }
-/* `failed` is the input that was refused, NULL when all are there and linking failed. */
+/* `failed` is the input that the driver refused; NULL if it accepted all and linking failed. */
 static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot, const gxi_input *failed) {
     const gxi_linker *l = slot->is.linker.info;
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
@@ -6039,29 +6042,29 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
     const char *at;
     int lines = 0, found = gxi_link_log(&what, l->jit.logs + l->jit.size);
     for (at = log; at && *at; at += strcspn(at, "\n"), at += *at != 0) lines++;
-    /* a log that the message has whole is not printed again */
+    /* a log that is completely in the message is not printed again */
     call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;
     if (found)
         gxi_fail(call, GPUEXEC_LINK_FAILED,
                  !what.p ? NULL
                  : gxi_wants_device_runtime(what.p) && gxi_is_cpu_device()
                      ? "kernels that launch kernels need the device runtime, libcudadevrt.a, which the CPU device "
-                       "cannot take: run them on a GPU"
+                       "cannot link: run them on a GPU"
                  : gxi_wants_device_runtime(what.p)
                      ? "kernels that launch kernels need the device runtime: add the toolkit's libcudadevrt.a"
                  : strstr(what.p, "Undefined")
-                 ? "add the input that defines it, .visible; C++ names must be the same on both sides (extern \"C\")"
+                 ? "add the input that defines it as .visible; C++ names must be the same on both sides (extern \"C\")"
                  : strstr(what.p, "Multiple")
-                 ? "leave one definition and declare it .extern elsewhere (CUDA C: extern), or make it static, or .weak"
-                                               : "declare it alike in all inputs",
-                 "%s cannot be linked: %s", l->name, what.p ? what.p : "");
+                 ? "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it static or .weak"
+                                               : "declare it the same way in all inputs",
+                 "cannot link %s: %s", l->name, what.p ? what.p : "");
     else if (failed && context)
         gxi_fail_load(call, cu, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL,
                       failed->kind);
     else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
-        gxi_fail_cu(call, NULL, "%s cannot be linked", l->name);
-    else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "%s cannot be linked, from %lu inputs", l->name,
-                  (unsigned long)l->count);
+        gxi_fail_cu(call, NULL, "cannot link %s", l->name);
+    else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s", l->name,
+                  (unsigned long)l->count, l->count == 1 ? "" : "s");
     call->log = NULL;
     gxi_free(log);
     gxi_text_free(&what);
@@ -6080,7 +6083,7 @@ static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInp
         ? GXI_JIT_INPUT_FATBINARY
          : kind == GXI_OBJECT ? GXI_JIT_INPUT_OBJECT : GXI_JIT_INPUT_LIBRARY;
 }
-/* A new state. */
+/* Creates a new state. */
 static gpuexec_result gxi_link_begin(gxi_call *call, gxi_slot *slot) {
     gxi_linker *l = slot->is.linker.info;
     gpuexec_result result = gxi_jit_make(call, &l->jit, &l->desc);
@@ -6092,11 +6095,11 @@ static gpuexec_result gxi_link_begin(gxi_call *call, gxi_slot *slot) {
     if (cu == 0) return GPUEXEC_OK;
     slot->is.linker.native = NULL;
     cure = gxi_jit_cure(cu, &l->desc);
-    result = gxi_fail_cu(call, cure, "the driver makes no linker");
+    result = gxi_fail_cu(call, cure, "cannot create a link state");
     gxi_free(cure);
     return result;
 }
-/* Gives the state all inputs that it has not got yet, and completes it if asked to. Returns the driver's answer;
+/* Adds all inputs that the state does not have yet; with `complete`, completes it. Returns the driver's result;
    *failed: the input that it refused. */
 static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, const gxi_input **failed) {
     gxi_linker *l = slot->is.linker.info;
@@ -6116,20 +6119,20 @@ static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, co
     cu = GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
     return cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH) ? gxi_note(call, GXI_MADE_NOTHING) : cu;
 }
-/* Has the state all inputs, and is it complete if asked to be? After a failure there is no state. */
+/* Brings the state up to date: all inputs, and complete if requested. After a failure there is no state. */
 static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     gxi_linker *l = slot->is.linker.info;
     const gxi_input *failed = NULL;
     gxi_scope scope;
     gpuexec_result result;
     int cut = 0, cu = 0;
-    if (complete && !l->count)                   /* the driver makes an image of nothing */
+    if (complete && !l->count)                   /* the driver would link an empty image */
         return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first: gpuexec_linker_add",
-                        "%s cannot be linked, from 0 inputs", l->name);
+                        "cannot link %s from 0 inputs", l->name);
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
         if (cut) gxi_link_drop(call, slot);
-        else if (!slot->is.linker.native) l->jit.size = 0;           /* a new one begins small */
+        else if (!slot->is.linker.native) l->jit.size = 0;           /* a new state begins with small logs */
         if (!slot->is.linker.native && (result = gxi_link_begin(call, slot)) != GPUEXEC_OK) break;
         cu = gxi_link_go_on(call, slot, complete, &failed);
         gxi_jit_end_logs(&l->jit);
@@ -6155,7 +6158,7 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     if (l) {
         memset(l, 0, sizeof *l);
         l->desc = *desc;
-        l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the linked image");
+        l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the image");
     }
     if (!l || !l->name) {
         gxi_fail_memory(call, "a linker");
@@ -6165,7 +6168,7 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     made = gxi_made(owner, context.id, 0);
     made.is.linker.info = l;
     id = gxi_new(call, GXI_LINKER, &made, &gxi_context_of(owner)->first[GXI_LINKER]);
-    /* the state is made now, so that what its options lack is said here */
+    /* the state is created now, so that this call reports invalid options */
     if (id && gxi_link(call, gxi_peek(id, GXI_LINKER), 0) == GPUEXEC_OK) return id;
     if (id) gxi_end(id);
     gxi_linker_free(l);
@@ -6179,7 +6182,7 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
     return handle;
 }
 
-/* What it is, by its content and by what the caller says of it. */
+/* Determines the input's kind, by its content and the caller's type. */
 static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gxi_input *input) {
     const char *data = input->data;
     size_t n = input->bytes;
@@ -6195,12 +6198,12 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
             return gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
                                 ? "it looks like CUDA C source: compile it first, "
                                   "nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
-                                : "PTX begins with .version; state its type if you know better",
-                            "%s is none of PTX text, cubin, fatbin, object with device code, library", input->name);
+                                : "PTX begins with .version; if it is valid, pass its type",
+                            "%s is not PTX text, cubin, fatbin, object with device code or library", input->name);
         input->kind = (gxi_image_kind)type;
     }
     if (type == GPUEXEC_INPUT_AUTO || (int)type == (int)input->kind) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO recognises it", "%s was said to be %s, but it is %s",
+    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO detects it", "%s was passed as %s, but it is %s",
                     input->name, gxi_image_kinds[type],
                     gxi_image_kinds[input->kind]);
 }
@@ -6219,7 +6222,7 @@ static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_
     if (result) l->count--;
     return result;
 }
-/* Takes over `data`, which ends in a NUL that n does not count. */
+/* Takes ownership of `data`, which ends with a NUL that n does not count. */
 static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n,
                                       const char *name) {
     gxi_input input = { GXI_TEXT, 0, 0, 0 };
@@ -6235,17 +6238,17 @@ static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_in
     if (result) gxi_input_free(&input);
     return result;
 }
-/* Whether it takes inputs, and this type. */
+/* The linker, if it is still open for inputs and the type is valid; NULL after a failure. */
 static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_input_type type) {
     gxi_slot *slot;
     if (!(slot = gxi_begin_with(call, linker.id, GXI_LINKER, "the linker"))) return NULL;
     if ((int)type < 0 || type > GPUEXEC_INPUT_LIBRARY) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is no gpuexec_input_type", (int)type);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_input_type", (int)type);
         return NULL;
     }
     if (!slot->is.linker.info->image) return slot;
-    gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or make another linker",
-             "%s has been linked: it takes no more inputs", slot->is.linker.info->name);
+    gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or create another linker",
+             "%s has been linked: it accepts no more inputs", slot->is.linker.info->name);
     return NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
@@ -6260,7 +6263,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_link
     data = gxi_unwrap(data, &bytes);
     kind = gxi_image_is(data, bytes);
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give its length", "%s is %s, which does not say its length itself",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass its length", "%s is %s, which does not state its own length",
                         name ? name : "the input", kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
     if (!bytes && kind != GXI_TEXT && gxi_check_image(call, name ? name : "the input", data, &bytes,
                                                       kind)) return gxi_failed_with();
@@ -6292,13 +6295,13 @@ static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
 }
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
     gpuexec_module handle = { 0 };
-    gpuexec_module_desc desc = gxi_module_defaults;                  /* it is compiled */
+    gpuexec_module_desc desc = gxi_module_defaults;                  /* already compiled: no options */
     gxi_text ptx = { 0, 0, 0, 0 };
     gxi_module *m;
     gxi_linker *l;
     int all_ptx = 1;
     size_t i;
-    GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* not with an input that failed and is missing */
+    GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* refused if an input failed and is missing */
     if ((l = gxi_linked(call, linker)) != NULL) {
         desc.name = l->name;
         handle.id = gxi_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
@@ -6308,21 +6311,21 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
         return handle;
     }
     m = gxi_peek(handle.id, GXI_MODULE)->is.module.info;
-    for (i = 0; i < l->count; i++) {             /* what the image may not show: device launches, parameters */
+    for (i = 0; i < l->count; i++) {             /* for what the image may hide: device launches, parameters */
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
         else all_ptx = 0;
     }
-    if (ptx.failed) {                            /* half a text could end in another kernel's name */
+    if (ptx.failed) {                            /* a partial text could end in another kernel's name */
         gxi_text_free(&ptx);
         all_ptx = 0;
     }
-    if (ptx.p) {                                 /* the image may be text, too, of which there is a copy by now */
+    if (ptx.p) {                                 /* the image itself may be text: free its copy */
         gxi_free(m->ptx);
         m->ptx = ptx.p;
     }
-    if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before 12.4 */
+    if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before CUDA 12.4 */
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
@@ -6345,7 +6348,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
     if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
-    /* other threads may write the same file, with linkers of their own */
+    /* other threads may write the same file through other linkers: write to a unique name, then rename */
     gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);
     if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to write \"%s\"", path);
     file = fopen(aside.p, "wb");
@@ -6381,7 +6384,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-memory */
 
-#define GXI_MOST_MEMORY ((uint64_t)1 << 60)         /* bytes: a negative or overflown size */
+#define GXI_MOST_MEMORY ((uint64_t)1 << 60)         /* bytes: more is a negative or overflowed size */
 
 static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB (8589934592 bytes)" */
     static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
@@ -6398,47 +6401,48 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
 static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned) {
     gxi_text t = { 0, 0, 0, 0 };
     size_t available = 0, total = 0;
+    gxi_add(&t, "cannot allocate ");
     gxi_add_bytes(&t, bytes);
-    if (pinned) gxi_add(&t, " of pinned host memory cannot be had");
-    else gxi_add(&t, " of device memory on device %d cannot be had", gxi_context_of(context)->ordinal);
+    if (pinned) gxi_add(&t, " of pinned host memory");
+    else gxi_add(&t, " of device memory on device %d", gxi_context_of(context)->ordinal);
     if (cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     else if (pinned)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
-                 "ask for less: pinned memory is taken from the host's RAM and cannot be swapped; "
-                 "ordinary memory works for copies "
-                 "too",
+                 "request less: pinned memory occupies the host's RAM and cannot be swapped; "
+                 "copies also work with ordinary "
+                 "memory",
                  "%s", t.p ? t.p : "");
     else {
         if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
-            gxi_add(&t, "; of its ");
-            gxi_add_bytes(&t, total);
-            gxi_add(&t, ", free are ");
+            gxi_add(&t, ": ");
             gxi_add_bytes(&t, available);
+            gxi_add(&t, " free of ");
+            gxi_add_bytes(&t, total);
         }
         gxi_fail_cu(call,
-                    "ask for less, free what is not needed, or work in parts; "
-                    "other processes hold memory too: see `nvidia-smi`", "%s", t.p ? t.p : "");
+                    "request less, free memory that is not needed, or work in parts; "
+                    "other processes may hold memory: see `nvidia-smi`", "%s", t.p ? t.p : "");
     }
     gxi_text_free(&t);
 }
 
 static gpuexec_result gxi_check_alloc(gxi_call *call, size_t width, size_t rows, unsigned element, int pitched) {
     if (width == 0 || rows == 0)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate only if there is something to hold",
-                        "0 bytes asked for; an allocation has at least 1");
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "do not allocate if there is nothing to store",
+                        "0 bytes requested; an allocation has at least 1");
     if (pitched && element != 4 && element != 8 && element != 16)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "give 4 for smaller elements, and the widest access of a kernel for larger ones",
+                        "pass 4 for smaller elements, and the widest access of a kernel for larger ones",
                         "element_bytes is %u; it must be 4, 8 or 16", element);
     if (rows <= GXI_MOST_MEMORY && width <= GXI_MOST_MEMORY / rows) return GPUEXEC_OK;
     if (pitched)
-        return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes are more than any device has",
+        return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes exceed any device's memory",
                         (unsigned long)rows,
                         (unsigned long)width);
-    return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu bytes are more than any device has",
+    return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu bytes exceed any device's memory",
                     (unsigned long)width);
 }
-/* With `pitch`, rows of `width` bytes each, as far apart as the driver likes; without, one row. */
+/* With `pitch`, rows of `width` bytes each, at a distance that the driver chooses; without, one row. */
 static int gxi_alloc_cu(gxi_call *call, size_t width, size_t rows, unsigned element, size_t *pitch,
                         gpuexec_ptr *address) {
     int cu;
@@ -6463,7 +6467,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
         GXI_BESIDE(cuMemFree, (address));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes",
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to record an allocation of %lu bytes",
                  (unsigned long)(width * rows));
         address = 0;
     }
@@ -6478,8 +6482,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_cont
                                                  size_t height, unsigned element_bytes, size_t *pitch) {
     GXI_CALL(gpuexec_alloc_pitched, GXI_MAKES);
     if (!pitch) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give the address of a size_t",
-                 "pitch is NULL: without the pitch, the rows cannot be found");
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address of a size_t",
+                 "pitch is NULL: the rows cannot be located without it");
         return 0;
     }
     *pitch = 0;
@@ -6504,7 +6508,7 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note an allocation of %lu bytes",
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to record an allocation of %lu bytes",
                  (unsigned long)bytes);
         memory = NULL;
     }
@@ -6515,7 +6519,7 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
 static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
     static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
     static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned",
-                                         "end it with gpuexec_unregister" };
+                                         "unregister it with gpuexec_unregister" };
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
@@ -6524,20 +6528,22 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     if (gxi_begin(call)) return gxi_failed_with();
     if (!gxi_range_find(address, &range))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "free it once, with the function of the pair that allocated it; "
-                        "other libraries' memory is theirs to free", "0x%llx is not from %s, or was freed before",
+                        "free it once, with the counterpart of the function that allocated it; "
+                        "other libraries must free their memory", "0x%llx is not from %s, or was already freed",
                         (unsigned long long)address, makers[kind]);
     if (range.kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory, made at %s",
-                        (unsigned long long)address, gxi_memory_kinds[range.kind], gxi_place(range.where));
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory, %s at %s",
+                        (unsigned long long)address, gxi_memory_kinds[range.kind], gxi_memory_verbs[range.kind],
+                        gxi_place(range.where));
     if (range.lo != address)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free the address that the allocation began with",
-                        "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx made at %s",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address that the allocation begins at",
+                        "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx, %s at %s",
                         (unsigned long long)address, (unsigned long long)(address - range.lo),
-                        (unsigned long long)range.bytes, (unsigned long long)range.lo, gxi_place(range.where));
+                        (unsigned long long)range.bytes, (unsigned long long)range.lo, gxi_memory_verbs[range.kind],
+                        gxi_place(range.where));
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
         gxi_enter(call, slot->cu_context, &scope))
-        /* a context that somebody else destroyed must not be entered; otherwise it can be freed later */
+        /* a destroyed context must not be entered; after another failure, the memory can still be freed later */
         return gxi_failed_with();
     if (!gxi_range_remove(address, call->where)) {
         gxi_leave(&scope);
@@ -6547,7 +6553,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     cu = gxi_free_range(call, address, kind);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
-        ? gxi_fail_cu(call, NULL, "0x%llx cannot be freed", (unsigned long long)address) : GPUEXEC_OK;
+        ? gxi_fail_cu(call, NULL, "cannot free 0x%llx", (unsigned long long)address) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address) {
     GXI_CALL(gpuexec_free, GXI_CLEANS);
@@ -6562,10 +6568,10 @@ GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory
     return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
 }
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info);
-/* Why registering it was refused with cu: what others allocated page-locked is 1, what others registered 712
-   (measured). */
+/* Whether cuMemHostRegister failed with cu because the memory is page-locked: it returns 1 if another library allocated
+   it so, 712 if another library registered it (measured). */
 static int gxi_is_pinned(const gxi_call *call, int cu, const void *memory) {
-    gxi_call own = *call;                        /* what the driver says here is no answer of the caller's */
+    gxi_call own = *call;                        /* so that results here do not replace the caller's */
     gpuexec_pointer_info info;
     return cu == GXI_HOST_MEMORY_ALREADY_REGISTERED ||
         (gxi_pointer(&own, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
@@ -6579,31 +6585,31 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
     GXI_CALL(gpuexec_register, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
     if (!memory || !bytes || (uintptr_t)memory + bytes < bytes)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%lu bytes at %p cannot be registered", (unsigned long)bytes,
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot register %lu bytes at %p", (unsigned long)bytes,
                         memory);
     if (gxi_range_touching((uintptr_t)memory, bytes, &range)) {
         if ((uintptr_t)memory >= range.lo && bytes <= range.bytes - ((uintptr_t)memory - range.lo))
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it needs no registering",
-                            "%p is %s memory already, made at %s", memory, gxi_memory_kinds[range.kind],
-                            gxi_place(range.where));
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it does not need to be registered",
+                            "%p is already %s memory, %s at %s", memory, gxi_memory_kinds[range.kind],
+                            gxi_memory_verbs[range.kind], gxi_place(range.where));
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "register the whole buffer once, and unregister memory before it is freed",
-                        "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx, made at %s",
+                        "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx, %s at %s",
                         (unsigned long)bytes, memory, (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
-                        (unsigned long long)range.lo, gxi_place(range.where));
+                        (unsigned long long)range.lo, gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
     if (cu && gxi_is_pinned(call, cu, memory))
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                 "it needs no registering: another library allocated or registered it; "
-                 "gpuexec_pointer_get_info tells what it is",
-                 "%lu bytes at %p are page-locked already, all or some", (unsigned long)bytes, memory);
+                 "it does not need to be registered: another library allocated or registered it; "
+                 "gpuexec_pointer_get_info describes it",
+                 "%lu bytes at %p are already page-locked, in full or in part", (unsigned long)bytes, memory);
     else if (cu)
-        result = gxi_fail_cu(call, NULL, "%lu bytes at %p cannot be page-locked", (unsigned long)bytes, memory);
+        result = gxi_fail_cu(call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         GXI_BESIDE(cuMemHostUnregister, (memory));
-        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to note %lu bytes",
+        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to record %lu registered bytes",
                           (unsigned long)bytes);
     }
     gxi_leave(&scope);
@@ -6616,7 +6622,7 @@ static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_
     int cu;
     if (!(slot = gxi_begin_with_context(call, context)) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer")))
         return gxi_failed_with();
-    if (slot->cu_context == other->cu_context) return GPUEXEC_OK;    /* as in a loop over all pairs */
+    if (slot->cu_context == other->cu_context) return GPUEXEC_OK;    /* allowed, for loops over all pairs */
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     cu = enable ? GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0))
         : GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
@@ -6626,8 +6632,8 @@ static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "copy instead: gpuexec_copy works between any two devices",
                         "device %d cannot access the memory of device %d", gxi_context_of(slot)->ordinal,
                         gxi_context_of(other)->ordinal);
-    return gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be %s",
-                       gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal, enable ? "enabled" : "disabled");
+    return gxi_fail_cu(call, NULL, "cannot %s peer access from device %d to device %d", enable ? "enable" : "disable",
+                       gxi_context_of(slot)->ordinal, gxi_context_of(other)->ordinal);
 }
 GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer) {
     GXI_CALL(gpuexec_peer_enable, GXI_MAKES);
@@ -6638,11 +6644,11 @@ GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_co
     return gxi_peer(call, context, peer, 0);
 }
 
-/* --- what an address is: our table first, then the driver --------------------------------------------------------- */
+/* --- what is at an address: our table first, then the driver ------------------------------------------------------ */
 
-/* A context of ours on that device that lives (an adopted one may have been destroyed), or NULL. */
+/* An open context on that device that still exists (an adopted one may have been destroyed), or NULL. */
 static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
-    gxi_call own = *call;                        /* what the driver says here is no answer of the caller's */
+    gxi_call own = *call;                        /* so that results here do not replace the caller's */
     gxi_slot *slot;
     for (slot = gxi_first(&gxi.first[GXI_CONTEXT]); slot; slot = gxi_after(slot)) {
         unsigned long long id = gxi_context_of(slot)->id;
@@ -6652,8 +6658,9 @@ static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
     return NULL;
 }
 
-/* Nonzero if the driver cannot tell. What the memory is, the driver knows without a current context; where it can be
-   accessed, only in one that may: its own, or (memory of a pool has none) any of ours on its device. */
+/* Nonzero if the driver cannot describe the address. It knows the kind of memory without a current context, but the
+   addresses only in a context with access: the memory's own, or, for memory of a pool, which has none, any of ours on
+   its device. */
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info) {
     int what[] = { GXI_POINTER_MEMORY_TYPE, GXI_POINTER_IS_MANAGED, GXI_POINTER_DEVICE_ORDINAL, GXI_POINTER_CONTEXT };
     int where[] = { GXI_POINTER_DEVICE_POINTER, GXI_POINTER_HOST_POINTER }, type = 0, managed = 0, device = -1;
@@ -6681,7 +6688,7 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     if (cu == 0 &&
         GXI_BESIDE(cuMemGetAddressRange,
                    (&info->base, &info->bytes, info->device_address ? info->device_address : address))) {
-        info->base = 0;                          /* not every memory has one */
+        info->base = 0;                          /* not all memory has a range */
         info->bytes = 0;
     }
     gxi_leave(&scope);
@@ -6700,7 +6707,7 @@ GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexe
     memset(info, 0, sizeof *info);
     if (gxi_begin(call)) return gxi_failed_with();
     return gxi_pointer(call, address, info)
-        ? gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address) : GPUEXEC_OK;
+        ? gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address) : GPUEXEC_OK;
 }
 
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory) {
@@ -6708,7 +6715,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
     GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
     if (gxi_begin(call)) return 0;
     if (gxi_pointer(call, (uintptr_t)memory, &info))
-        gxi_fail_cu(call, NULL, "pinned memory %p has no device address", memory);
+        gxi_fail_cu(call, NULL, "cannot query the device address of pinned memory %p", memory);
     else if (info.kind >= GPUEXEC_MEMORY_PINNED && info.device_address) return info.device_address;
     else
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
@@ -6718,11 +6725,11 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-transfer   Copies and fills: one function for all, with or without a stream, of one row or several. */
+   >>impl-transfer   Copies and fills: one function for all, with or without a stream, for one row or several. */
 
 typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16,
                                  GXI_FILL32 } gxi_transfer_kind;
-#define GXI_NOW 16                               /* added to it: without a stream */
+#define GXI_NOW 16                               /* added to the kind: without a stream */
 typedef struct gxi_side {
     const char *is;
     int         host;                            /* 1: a host pointer, 0: a device address */
@@ -6730,13 +6737,13 @@ typedef struct gxi_side {
 } gxi_side;
 typedef struct gxi_transfer {
     gxi_transfer_kind kind;
-    gxi_side          sides[2];                  /* to, from; a fill has no second one */
+    gxi_side          sides[2];                  /* to, from; a fill has no source */
     uint32_t          value;
     uint64_t          bytes, rows;               /* bytes of a row */
 } gxi_transfer;
 enum { GXI_TO = 0, GXI_FROM = 1 };
 
-/* from: of a fill, its value */
+/* from: for a fill, its value */
 static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint64_t bytes) {
     gxi_transfer x;
     memset(&x, 0, sizeof x);
@@ -6756,9 +6763,9 @@ static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_
 static unsigned gxi_sides(const gxi_transfer *x) { return x->kind >= GXI_FILL ? 1 : 2; }
 static uint64_t gxi_span(const gxi_transfer *x, const gxi_side *side) { return (x->rows - 1) * side->pitch + x->bytes; }
 
-/* What is odd about a side that the driver refused, seen by what it says of the address. */
+/* Adds what is unusual about a side that the driver refused, according to what it reports about the address. */
 static void gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer *x, const gxi_side *side) {
-    gxi_call own = *caller, *const call = &own;  /* its answers must not stand in the caller's place */
+    gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
     gpuexec_pointer_info info;
     uint64_t left;
     call->kind = GXI_QUERIES;
@@ -6766,17 +6773,17 @@ static void gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer
     left = info.bytes - (side->address - info.base);
     if (info.kind == GPUEXEC_MEMORY_PAGEABLE) {
         if (!side->host)
-            gxi_add(t, "; %s 0x%llx is in no device memory: it was freed, or is a host pointer", side->is,
+            gxi_add(t, "; %s 0x%llx is not in device memory: it was freed, or is a host pointer", side->is,
                     (unsigned long long)side->address);
     } else if (side->host && info.kind == GPUEXEC_MEMORY_DEVICE)
-        gxi_add(t, "; %s 0x%llx is memory of device %d, where a host pointer is wanted", side->is,
+        gxi_add(t, "; %s 0x%llx is memory on device %d, but a host pointer is required", side->is,
                 (unsigned long long)side->address, info.device);
     else if (info.bytes && gxi_span(x, side) > left)
-        gxi_add(t, "; %s 0x%llx has %llu bytes left in %llu bytes of %s memory that %s made",
+        gxi_add(t, "; %s 0x%llx has %llu bytes left in %llu bytes of %s memory that %s allocated",
                 side->is, (unsigned long long)side->address, (unsigned long long)left, (unsigned long long)info.bytes,
                 gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library");
 }
-/* With `format`: we refuse it, and say why. Without: the driver did. */
+/* With `format`: gpuexec refuses the transfer and gives the reason. Without: the driver failed. */
 static gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure, const char *format,
                                         ...) GXI_PRINTF(4);
 static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure,
@@ -6785,9 +6792,9 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     gpuexec_result result;
     unsigned i;
     va_list list;
+    gxi_add(&t, "cannot %s ", x->kind >= GXI_FILL ? "fill" : "copy");
     if (x->rows > 1) gxi_add(&t, "%llu rows of ", (unsigned long long)x->rows);
     gxi_add_bytes(&t, x->bytes);
-    gxi_add(&t, " cannot be %s", x->kind >= GXI_FILL ? "filled" : "copied");
     if (format) {
         gxi_add(&t, ": ");
         va_start(list, format);
@@ -6802,61 +6809,61 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     return result;
 }
 
-/* Everything that can be known before the driver is asked. Our own table tells what a driver may let pass: it rounds
-   allocations up. */
+/* Checks everything possible before calling the driver. Our table finds errors that a driver lets pass, because it
+   rounds allocations up. */
 static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, const gxi_side *side, int max_pitch) {
     const unsigned element = x->kind == GXI_FILL32 ? 4 : x->kind == GXI_FILL16 ? 2 : 1;
     const unsigned long long address = side->address;
     const gxi_slot *made, *named;
     gxi_range range;
     if (!address && side->host) return gxi_fail_transfer(call, x, NULL, "%s is NULL", side->is);
-    if (!address) return gxi_fail_transfer(call, x, "look at what gpuexec_alloc returned", "%s is the device address 0",
+    if (!address) return gxi_fail_transfer(call, x, "check the result of gpuexec_alloc", "%s is the device address 0",
                                            side->is);
     if (address % element)
         return gxi_fail_transfer(call, x, NULL, "%s 0x%llx is not a multiple of %u", side->is, address, element);
     if (side->pitch < x->bytes)
-        return gxi_fail_transfer(call, x, "the pitch counts bytes from one row's begin to the next; without gaps it "
+        return gxi_fail_transfer(call, x, "the pitch is the distance in bytes between row starts; without padding it "
                                  "is the width in bytes", "the pitch of %s is %llu, less than the %llu bytes of a row",
                                  side->is, (unsigned long long)side->pitch, (unsigned long long)x->bytes);
     if (max_pitch && side->pitch > (unsigned)max_pitch)
-        return gxi_fail_transfer(call, x, "copy row by row", "the pitch of %s is %llu, "
-                                 "and the device allows %d at most (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
+        return gxi_fail_transfer(call, x, "copy each row separately", "the pitch of %s is %llu, "
+                                 "but the device allows at most %d (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
                                  side->is, (unsigned long long)side->pitch, max_pitch);
     if (x->rows > GXI_MOST_MEMORY / side->pitch)
-        return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
+        return gxi_fail_transfer(call, x, NULL, "no memory is that large");
     if (!gxi_range_find(address, &range)) {
         if (!side->host || !gxi_range_touching(address, gxi_span(x, side), &range)) return GPUEXEC_OK;
-        return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts one by one",
-                                 "%s 0x%llx is page-locked only from byte %llu on: %s memory made at %s begins there",
+        return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts separately",
+                                 "%s 0x%llx is page-locked only from byte %llu on: that part was %s at %s",
                                  side->is, address, (unsigned long long)(range.lo - address),
-                                 gxi_memory_kinds[range.kind], gxi_place(range.where));
+                                 gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
     if (side->host && range.kind == GPUEXEC_MEMORY_DEVICE)
         return gxi_fail_transfer(call, x, "copy_in reads host memory, copy_out writes it; "
-                                 "from device to device it is gpuexec_copy",
-                                 "%s 0x%llx is device memory made at %s, where a host pointer is wanted", side->is,
+                                 "from device to device, use gpuexec_copy",
+                                 "%s 0x%llx is device memory allocated at %s, but a host pointer is required", side->is,
                                  address, gxi_place(range.where));
     made = gxi_peek(range.context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
-        return gxi_fail_transfer(call, x, "name the context that each allocation was made in",
-                                 "%s 0x%llx is memory of device %d, made at %s, but its context is of device %d",
-                                 side->is, address, gxi_context_of(made)->ordinal, gxi_place(range.where),
-                                 gxi_context_of(named)->ordinal);
+        return gxi_fail_transfer(call, x, "pass the context of each allocation",
+                                 "%s 0x%llx is memory on device %d, %s at %s, but its context is on device %d",
+                                 side->is, address, gxi_context_of(made)->ordinal, gxi_memory_verbs[range.kind],
+                                 gxi_place(range.where), gxi_context_of(named)->ordinal);
     if (gxi_span(x, side) > range.bytes - (address - range.lo))
         return gxi_fail_transfer(call, x, "check the byte counts: copy less, or allocate more",
-                                 "%s 0x%llx must have %llu bytes, "
-                                 "but has %llu left in its %s allocation of %llu bytes made at %s", side->is, address,
+                                 "%s 0x%llx needs %llu bytes, "
+                                 "but has %llu left in its %s allocation of %llu bytes, %s at %s", side->is, address,
                                  (unsigned long long)gxi_span(x, side),
                                  (unsigned long long)(range.bytes - (address - range.lo)), gxi_memory_kinds[range.kind],
-                                 (unsigned long long)range.bytes, gxi_place(range.where));
+                                 (unsigned long long)range.bytes, gxi_memory_verbs[range.kind], gxi_place(range.where));
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
     const uint64_t apart = to->address > from->address ? to->address - from->address : from->address - to->address;
     const uint64_t span = gxi_span(x, to->address > from->address ? from : to), column = apart % to->pitch;
-    /* rows of another pitch may meet or miss each other: that is the caller's to know; onto itself, nothing changes */
+    /* whether rows with different pitches overlap is not checked; a copy onto itself changes nothing */
     if (to->pitch != from->pitch || apart == 0 || apart >= span) return GPUEXEC_OK;
     if (column >= x->bytes && to->pitch - column >= x->bytes) return GPUEXEC_OK;
     return gxi_fail_transfer(call, x, "copy through a third buffer",
@@ -6883,7 +6890,7 @@ static int gxi_transfer_rows(gxi_call *call, const gxi_transfer *x, struct CUstr
     c.height = (size_t)x->rows;
     return GXI_TRY(cuMemcpy2DAsync, (&c, s));
 }
-/* peers: the contexts of the sides of a peer copy. */
+/* peers: the contexts of both sides of a peer copy. */
 static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
     const size_t bytes = (size_t)x->bytes;
@@ -6900,8 +6907,8 @@ static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUst
     }
     return GXI_TRY(cuMemsetD32Async, (to, x->value, bytes / 4, s));
 }
-/* The same at once. The driver's synchronous calls may return before the device is done (device to device, small
-   pageable sources). */
+/* The same, synchronously. The driver's synchronous calls may return before the device has finished (device to device,
+   small pageable sources). */
 static int gxi_transfer_now(gxi_call *call, const gxi_transfer *x) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
     const size_t bytes = (size_t)x->bytes;
@@ -6913,18 +6920,18 @@ static int gxi_transfer_now(gxi_call *call, const gxi_transfer *x) {
     return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
 }
 
-/* Everything that can be known before the driver is asked for it. */
+/* Checks everything possible before calling the driver. */
 static gpuexec_result gxi_check_transfer(gxi_call *call, const gxi_transfer *x, const gxi_slot *slot) {
     const gxi_slot *home = x->rows > 1 ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
     int max_pitch = 0;
     unsigned i;
-    if (x->bytes > GXI_MOST_MEMORY) return gxi_fail_transfer(call, x, NULL, "that is more than any memory has");
+    if (x->bytes > GXI_MOST_MEMORY) return gxi_fail_transfer(call, x, NULL, "no memory is that large");
     if (home) gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH, &max_pitch);
     for (i = 0; i < gxi_sides(x); i++)
         if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
     return gxi_sides(x) == 2 ? gxi_check_overlap(call, x) : GPUEXEC_OK;
 }
-/* on: a stream, or with `now` a context. */
+/* on: a stream, or a context if `now` is set. */
 static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, const gxi_transfer *x) {
     gxi_slot *slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
     gxi_slot *peers[2] = { NULL, NULL };
@@ -6942,15 +6949,14 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
     cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
-        return gxi_fail_transfer(call, x, "check that addresses are of living memory, and the direction: "
+        return gxi_fail_transfer(call, x, "check that the memory has not been freed, and the direction: "
                                           "copy_in writes the device, copy_out reads it", NULL);
     if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers))
         return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
     return GPUEXEC_OK;
 }
 
-/* In the order of the API's parameters, which makes each of its calls a short one. on: a stream, or with GXI_NOW a
-   context. */
+/* Parameters in the API's order, which keeps the API functions short. on: a stream, or a context with GXI_NOW. */
 static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to, uint64_t from,
                                                      uint64_t bytes, int kind,
                                                      const char *function) {
@@ -7039,9 +7045,9 @@ GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream 
     GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, value, 0);
 }
 
-/* --- will a copy be asynchronous ---------------------------------------------------------------------------------- */
+/* --- whether a copy will be asynchronous -------------------------------------------------------------------------- */
 
-/* 1 if a device has peer access to memory of another: then its context knows an address for it. -1 after a failure. */
+/* 1 if the context has peer access to memory of another device: then it has an address for it. -1 after a failure. */
 static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address) {
     int what = GXI_POINTER_DEVICE_POINTER;
     gpuexec_ptr seen = 0;
@@ -7052,7 +7058,7 @@ static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address
     cu = GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address));
     gxi_leave(&scope);
     if (cu == 0 || cu == GXI_INVALID_VALUE) return cu == 0 && seen != 0;
-    gxi_fail_cu(call, NULL, "whether device %d has peer access to 0x%llx cannot be asked",
+    gxi_fail_cu(call, NULL, "cannot query whether device %d has peer access to 0x%llx",
                 gxi_context_of(context)->ordinal, (unsigned long long)address);
     return -1;
 }
@@ -7077,7 +7083,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     for (i = 0; i < 2; i++) {
         const uint64_t address = x.sides[i].address;
         if (gxi_pointer(call, address, &what[i]))
-            return gxi_fail_cu(call, NULL, "the driver cannot tell what 0x%llx is", (unsigned long long)address);
+            return gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address);
         if (what[i].kind == GPUEXEC_MEMORY_MANAGED) managed = 1;
         else if (what[i].kind != GPUEXEC_MEMORY_DEVICE) host++;
         else if (what[i].device != device) other = what[i].device;
@@ -7089,7 +7095,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     if (bytes == 0) gxi_add(&t, "0 bytes: nothing is copied");
     else if (odd >= 0) {
         info->asynchronous = 0;
-        gxi_add(&t, "%s 0x%llx and the %lu bytes from there are not within one allocation or registration: such a copy "
+        gxi_add(&t, "%s 0x%llx with its %lu bytes is not within one allocation or registration: such a copy "
                 "is refused", x.sides[odd].is, (unsigned long long)x.sides[odd].address, (unsigned long)bytes);
     } else if (host == 2) {
         info->asynchronous = 0;
@@ -7102,15 +7108,15 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     } else if (what[GXI_TO].kind == GPUEXEC_MEMORY_PAGEABLE) {
         info->asynchronous = 0;
         gxi_add(&t, "the destination 0x%llx is pageable host memory: the call returns when the copy is done, "
-                "after all earlier work of the stream; %s", (unsigned long long)to, cure);
+                "after all earlier work on the stream; %s", (unsigned long long)to, cure);
     } else if (managed) gxi_add(&t, "managed memory is copied asynchronously, "
                                 "but its pages may have to move between host and device first");
     else if (host) {
         info->overlaps = engines > 0;
         gxi_add(&t, "between page-locked host memory and device %d, %s",
                 what[what[GXI_TO].kind == GPUEXEC_MEMORY_DEVICE ? GXI_TO : GXI_FROM].device,
-                engines ? "by a copy engine beside the kernels"
-                : "but this device has no copy engine that works beside kernels");
+                engines ? "by a copy engine, concurrently with kernels"
+                : "but this device has no copy engine that runs concurrently with kernels");
     } else {
         info->overlaps = 1;
         const int same = what[GXI_TO].device == what[GXI_FROM].device;
@@ -7119,14 +7125,14 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
         if (reaches < 0) return gxi_failed_with();
         if (same) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
         else if (reaches)
-            gxi_add(&t, "from device %d straight to device %d, by peer access", what[GXI_FROM].device,
+            gxi_add(&t, "directly from device %d to device %d, by peer access", what[GXI_FROM].device,
                     what[GXI_TO].device);
         else {
             int peer = 0;
             if (gxi_device(call, other, &peer)) return gxi_failed_with();
             if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0)
                 return gxi_failed_with();
-            gxi_add(&t, "from device %d to device %d through host memory, as ", what[GXI_FROM].device,
+            gxi_add(&t, "from device %d to device %d through host memory, because ", what[GXI_FROM].device,
                     what[GXI_TO].device);
             if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
             else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
@@ -7135,7 +7141,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     if (slot->legacy && info->asynchronous) {
         info->overlaps = 0;
         gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; "
-                "cure: a stream of gpuexec_stream_create");
+                "cure: use a stream from gpuexec_stream_create");
     }
     if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
     else gxi_fail_memory(call, "the reason");
@@ -7172,7 +7178,7 @@ static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const g
     cu = GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, flags, desc ? desc->priority : 0));
     gxi_leave(&scope);
     if (cu) {
-        gxi_fail_cu(call, NULL, "a stream cannot be made on device %d", gxi_context_of(slot)->ordinal);
+        gxi_fail_cu(call, NULL, "cannot create a stream on device %d", gxi_context_of(slot)->ordinal);
         return 0;
     }
     id = gxi_stream_new(call, slot, native, 0, 0);
@@ -7187,8 +7193,8 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
     return handle;
 }
 
-/* The context's legacy (which 1) or per-thread (2) default stream: CU_STREAM_LEGACY and
-   CU_STREAM_PER_THREAD are these numbers. */
+/* The context's legacy (which 1) or per-thread (2) default stream: these numbers are CU_STREAM_LEGACY and
+   CU_STREAM_PER_THREAD. */
 static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
     gxi_slot *slot = gxi_begin_with_context(call, context);
     uint64_t *kept, id, mine;
@@ -7223,11 +7229,11 @@ static uint64_t gxi_stream_adopt(gxi_call *call, gpuexec_context context, struct
     if ((uintptr_t)native <= 2) return gxi_default_stream(call, context, native ? (int)(uintptr_t)native : 1);
     if (!(slot = gxi_begin_with_context(call, context))) return 0;
     if (GXI_TRY(cuStreamGetCtx, (native, &of)))
-        gxi_fail_cu(call, NULL, "%p is no stream that the driver knows", (void *)native);
+        gxi_fail_cu(call, NULL, "%p is not a stream known to the driver", (void *)native);
     else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0);
     else
         gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
-                 "the stream %p is of context %p, but the context given is %p",
+                 "stream %p belongs to context %p, but the context passed is %p",
                  (void *)native, (void *)of, (void *)slot->cu_context);
     return 0;
 }
@@ -7252,7 +7258,7 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     return slot ? slot->is.stream.native : NULL;
 }
 
-/* Default streams are the current context's: the calls on them need it. */
+/* A default stream belongs to the current context: calls on it need that context. */
 static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
     scope->call = call;
     scope->pushed = 0;
@@ -7280,18 +7286,18 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
     gxi_leave(&scope);
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
-    return cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
-/* Fails if the event's last record was refused: the driver would take an earlier one or none. */
+/* Fails if the event's last record was refused: the driver would use an earlier record, or none. */
 static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
     const uint32_t recorded = GXI_LOAD(&event->is.event.recorded);
     const char *where = GXI_LOAD(&event->is.event.refused_at);
     if (recorded <= 1) return GPUEXEC_OK;
-    return gxi_fail(call, (gpuexec_result)recorded, "look at why it was refused, then record the event again",
-                    "%s is not recorded: its last gpuexec_event_record%s%s was refused with %s", is, GXI_AT(where),
+    return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
+                    "%s is not recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
                     gpuexec_result_name((gpuexec_result)recorded));
 }
-/* `fails`: what cannot be. */
+/* `fails`: the text of a failure. */
 static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
                                          const char *fails) {
     gxi_scope scope;
@@ -7318,8 +7324,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuex
         return gxi_failed_with();
     return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event");
 }
-/* An event of the stream's context, which is kept there: a wait looks at the record at its call, so that the event is
-   free again when that has returned. NULL after a failure. */
+/* A spare event of the stream's context. cuStreamWaitEvent uses the record at the time of the call, so that the event
+   can be used again when it has returned. NULL after a failure. */
 static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream) {
     const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
     gxi_context *context = slot ? gxi_context_of(slot) : NULL;
@@ -7333,7 +7339,7 @@ static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream)
     cu = GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
     gxi_leave(&scope);
     if (cu == 0) return event;
-    gxi_fail_cu(call, NULL, "the stream cannot wait for the other: an event cannot be made on device %d",
+    gxi_fail_cu(call, NULL, "the stream cannot wait for the other: cannot create an event on device %d",
                 gxi_ordinal_of(stream));
     return NULL;
 }
@@ -7345,7 +7351,7 @@ static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct 
     kept = keep && context && context->spares < GXI_SPARE_EVENTS;
     if (kept) context->spare[context->spares++] = event;
     gxi_unlock(&gxi_tables);
-    if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver keeps it until it is reached */
+    if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver frees it once it is reached */
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
                                                          gpuexec_stream other) {
@@ -7368,7 +7374,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gp
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
-    /* two calling conventions only on 32-bit Windows, which CUDA left */
+    /* the calling conventions differ only on 32-bit Windows, which CUDA no longer supports */
     union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;
     GXI_CALL_ON(stream, gpuexec_stream_host_function);
     u.given = function;
@@ -7377,7 +7383,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gp
     if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuLaunchHostFunc, (slot->is.stream.native, u.wanted, user));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "the function cannot be queued") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot enqueue the function") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream,
                                                       gpuexec_stream_info *info) {
@@ -7395,7 +7401,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     info->device = gxi_ordinal_of(slot);
     info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
     info->adopted = slot->adopted;
-    return cu ? gxi_fail_cu(call, NULL, "the stream cannot be asked what it is") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
@@ -7403,9 +7409,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
     if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
     if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
     if (slot->legacy)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the %s stream cannot be destroyed; it ends with its context",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot destroy the %s stream; it is closed with its context",
                         slot->legacy == 1 ? "legacy" : "per-thread");
-    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "the stream cannot be destroyed") : GPUEXEC_OK;
+    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream") : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -7424,14 +7430,14 @@ static int gxi_event_end(gxi_call *call, gxi_slot *old) {
     return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native));
 }
 
-/* Makes an event in the current context. 0 after a failure. */
+/* Creates an event in the current context. 0 after a failure. */
 static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc) {
     const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0,
                    blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
     struct CUevent_st *native = NULL;
     uint64_t id;
     if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking))) {
-        gxi_fail_cu(call, NULL, "an event cannot be made on device %d", gxi_context_of(context)->ordinal);
+        gxi_fail_cu(call, NULL, "cannot create an event on device %d", gxi_context_of(context)->ordinal);
         return 0;
     }
     id = gxi_event_new(call, context, native, 0, no_timing != 0);
@@ -7483,10 +7489,10 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
         return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                        "record it on a stream of its own context, then let the other stream wait for it",
-                        "the event is of device %d (context %p), the stream of device %d (context %p)",
+                        "record it on a stream of its context, then make the other stream wait for it",
+                        "the event is on device %d (context %p), the stream on device %d (context %p)",
                         gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
-    result = gxi_stream_records(call, slot, e->is.event.native, "the event cannot be recorded");
+    result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event");
     if (!result) GXI_STORE(&e->is.event.recorded, 1);
     return result;
 }
@@ -7495,13 +7501,13 @@ GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_ev
     gxi_slot *e;
     GXI_CALL_ON(stream, gpuexec_event_record);
     result = gxi_event_record(call, event, stream);
-    if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also where the latch refused it */
+    if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also if the latch refused it */
         GXI_STORE(&e->is.event.refused_at, where);
         GXI_STORE(&e->is.event.recorded, (uint32_t)result);
     }
     return result;
 }
-/* Makes an event and records it. 0 after a failure. */
+/* Creates an event and records it. 0 after a failure. */
 static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const gpuexec_event_desc *desc) {
     gxi_slot *slot, *context, *e;
     gxi_scope scope;
@@ -7513,7 +7519,7 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
     id = gxi_event_make(call, context, desc);
     e = gxi_peek(id, GXI_EVENT);
     if (e && GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native))) {
-        gxi_fail_cu(call, NULL, "the event cannot be recorded");
+        gxi_fail_cu(call, NULL, "cannot record the event");
         gxi_destroy(call, e);
         id = 0;
     } else if (e) GXI_STORE(&e->is.event.recorded, 1);
@@ -7544,14 +7550,14 @@ GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
         return gxi_failed_with();
     cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
-    return cu ? gxi_fail_cu(call, NULL, "the event cannot be asked") : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
     if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event"))
         return gxi_failed_with();
     if (a->no_timing || b->no_timing)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make it without gpuexec_event_desc.no_timing",
-                        "the %s event was made without timing",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it without gpuexec_event_desc.no_timing",
+                        "the %s event was created without timing",
                         a->no_timing ? "start" : "stop");
     if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both",
@@ -7559,7 +7565,7 @@ static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const
                         GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
     if (a->cu_context == b->cu_context) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
-                    "the start event is of device %d (context %p), the stop event of device %d (context %p)",
+                    "the start event is on device %d (context %p), the stop event on device %d (context %p)",
                     gxi_ordinal_of(a),
                     (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
 }
@@ -7577,13 +7583,13 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first",
                  "the stop event was reached %g ms before the start event", -(double)ms);
     else if (cu == GXI_CU_NOT_READY)
-        gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event is not reached yet",
+        gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event has not been reached yet",
                     GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
     else
         gxi_fail_cu(call, cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted)
-                              ? "an adopted event must be made with timing, recorded, and not be destroyed by its owner"
+                              ? "an adopted event must be created with timing, be recorded, and still exist"
                               : NULL,
-                    "the time between the events cannot be told");
+                    "cannot query the time between the events");
     return -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
@@ -7592,13 +7598,13 @@ GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_e
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-launch   The straight path is two slot look-ups, the latch, the sizes, and the driver. Whatever is not
-   straight, or is refused by the driver, goes to gxi_launch_else: it finds out what is wrong, or does the rare right
-   things (legacy stream, more shared memory, trace). */
+   >>impl-launch   The fast path is two slot look-ups, the latch, the sizes, and the driver. Everything else, and what
+   the driver refuses, goes to gxi_launch_else: it finds the error, or handles the rarer cases (legacy stream, more
+   shared memory, trace). */
 
 static unsigned gxi_blocks(size_t n, unsigned block) {
     size_t blocks = block ? n / block + (n % block != 0) : 0;
-    return blocks > 0xFFFFFFFFu ? 0xFFFFFFFFu : (unsigned)blocks;    /* too many is the launch's to refuse */
+    return blocks > 0xFFFFFFFFu ? 0xFFFFFFFFu : (unsigned)blocks;    /* the launch refuses too many blocks */
 }
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x) {
     gpuexec_dims d = { gxi_blocks(n, block_x), 1, 1, block_x, 1, 1, 0 };
@@ -7642,22 +7648,22 @@ static const struct { const char *name; unsigned char bytes, alignment; } gxi_ty
     GXI_TYPES(GXI_ROW)
 #undef GXI_ROW
 };
-/* Arguments and their values; see >>impl-params. One allocation: this, the tables, the data aligned to 16. */
+/* Arguments and their values; see >>impl-params. One allocation: this struct, the tables, the data aligned to 16. */
 struct gxi_block {
     unsigned char  *data;
-    const void    **addresses;                   /* of each argument, in data */
-    unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or GXI_STRUCT and more */
-    unsigned        count, room;                 /* arguments, and for how many there is room */
-    size_t          bytes, space;                /* likewise */
-    size_t          base;                        /* where the device's parameters begin: see gxi_block_fit */
-    const char     *refused_at;                  /* an argument could not be added, here ... */
-    unsigned        refused_count;               /* ... behind so many ... */
-    gpuexec_result  refused;                     /* ... for this reason: the block is not whole */
+    const void    **addresses;                   /* of each argument's value, in data */
+    unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or at least GXI_STRUCT */
+    unsigned        count, room;                 /* number of arguments; capacity of the tables */
+    size_t          bytes, space;                /* bytes used; capacity of data */
+    size_t          base;                        /* offset at which the device's parameters begin: see gxi_block_fit */
+    const char     *refused_at;                  /* the place where an argument could not be added ... */
+    unsigned        refused_count;               /* ... after this many ... */
+    gpuexec_result  refused;                     /* ... for this reason: the block is incomplete */
 };
 enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2 };        /* gpuexec_args.typed */
 
-/* The block that the arguments are of; NULL if it is not alive or not whole, or has changed since and may have them
-   elsewhere. */
+/* The block that the arguments are from; NULL if it is closed or incomplete, or has changed since and may have moved
+   them. */
 static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
     const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
     const gxi_block *b = slot ? slot->is.params.info : NULL;
@@ -7666,16 +7672,16 @@ static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
 }
 static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
     return gxi_fail(call, b->refused, "gpuexec_params_clear, then add all arguments again",
-                    "the parameter block is not whole: behind its first %u arguments, one could not be added%s%s (%s); "
-                    "it holds %u now", b->refused_count, GXI_AT(b->refused_at), gpuexec_result_name(b->refused),
-                    b->count);
+                    "the parameter block is incomplete: after its first %u argument%s, one could not be added%s%s "
+                    "(%s); it holds %u now", b->refused_count, b->refused_count == 1 ? "" : "s", GXI_AT(b->refused_at),
+                    gpuexec_result_name(b->refused), b->count);
 }
 /* The gpuexec_types of arguments; NULL if they are not known. */
 static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
     const gxi_block *b = args->typed == GXI_OF_BLOCK ? gxi_block_of_args(args) : NULL;
     return b ? b->kinds : args->typed == GXI_TYPED && args->sizes ? args->sizes + args->count : NULL;
 }
-/* Whether a float meets an integer. Half and bfloat16 have no parameter type of their own in PTX; vectors are bytes. */
+/* Whether one is a float, the other an integer. Half and bfloat16 have no parameter type in PTX; vectors are bytes. */
 static int gxi_type_differs(unsigned type, unsigned parameter) {
     switch ((int)type) {
     case GPUEXEC_BOOL: case GPUEXEC_CHAR: case GPUEXEC_UCHAR: case GPUEXEC_SHORT: case GPUEXEC_USHORT: case GPUEXEC_INT:
@@ -7687,7 +7693,7 @@ static int gxi_type_differs(unsigned type, unsigned parameter) {
     default: return 0;
     }
 }
-/* What typed arguments have to fulfil besides count, addresses and sizes. */
+/* The additional checks for typed arguments, besides count, addresses and sizes. */
 static GXI_NOINLINE int gxi_typed_args_fit(const unsigned short *known, const gpuexec_args *args) {
     const unsigned short *types;
     unsigned i;
@@ -7699,10 +7705,10 @@ static GXI_NOINLINE int gxi_typed_args_fit(const unsigned short *known, const gp
         if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) return 0;
     return 1;
 }
-/* Without types: typed arguments do not fit. */
+/* For arguments without types: typed ones do not fit. */
 GXI_HOT int gxi_plain_args_fit(const unsigned short *known, const gpuexec_args *args) {
     const void *const *addresses = args->addresses;
-    const uint64_t given = (uint64_t)args->typed << 32 | args->count;       /* one load: no instruction more */
+    const uint64_t given = (uint64_t)args->typed << 32 | args->count;       /* one load: no extra instruction */
     const unsigned short *expected = known ? known + 1 : args->sizes, *sizes = args->sizes ? args->sizes : expected;
     const unsigned count = args->count;
     size_t i = count;                            /* counts down, by fours: fewer instructions */
@@ -7721,7 +7727,7 @@ static GXI_NOINLINE int gxi_args_fit(const unsigned short *known, const gpuexec_
     plain.typed = 0;
     return (!args->typed || gxi_typed_args_fit(known, args)) && gxi_plain_args_fit(known, &plain);
 }
-/* y and z of 0 mean 1; what is below a launch's beginning gets them so */
+/* y and z of 0 mean 1; the code below the start of a launch sees them filled in */
 static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) {
     d->grid_y += !d->grid_y;
     d->grid_z += !d->grid_z;
@@ -7736,7 +7742,7 @@ GXI_HOT void gxi_config(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
     c->count = 0;
 }
 
-/* The straight launch. It has no attributes, but cuLaunchKernelEx takes 1 % less time than cuLaunchKernel for the same
+/* The fast launch has no attributes, but cuLaunchKernelEx takes 1 % less time than cuLaunchKernel for the same launch
    (driver 580, see BENCHMARKS.md). */
 static int GXI_CUDA gxi_launch_before_11_8(const gxi_launch_config *c, struct CUfunc_st *function, void **params,
                                            void **extra) {
@@ -7748,13 +7754,13 @@ GXI_HOT int gxi_launch_straight(const gxi_launch_config *c, void *function, void
             : gxi_launch_before_11_8)(c, (struct CUfunc_st *)function, params, extra);
 }
 
-/* --- launch attributes: a desc decides which driver call launches ------------------------------------------------- */
+/* --- launch attributes: the desc determines which driver call launches -------------------------------------------- */
 
 enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
 static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
 static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuLaunchKernelEx" };
 
-/* blocks of a cluster along that axis; 0: the desc asks for no cluster */
+/* blocks of a cluster along that axis; 0: the desc requests no cluster */
 static GXI_NOINLINE unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {
     if (!desc || !(desc->cluster_x || desc->cluster_y || desc->cluster_z)) return 0;
     return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y
@@ -7817,12 +7823,12 @@ static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot 
                                    d->shared_bytes, s, params, NULL);
     else cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
                                                d->block_z, d->shared_bytes, s, params);
-    return gxi_answered(call, gxi_launch_calls[way], cu,
+    return gxi_returned(call, gxi_launch_calls[way], cu,
                         GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
                                     d->shared_bytes, s, args->addresses));
 }
 
-/* --- what is wrong with a launch ---------------------------------------------------------------------------------- */
+/* --- explaining a refused launch ---------------------------------------------------------------------------------- */
 
 static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known,
                                              const gpuexec_args *args) {
@@ -7834,15 +7840,16 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         if (!slot) return gxi_fail_handle(call, args->block.id, GXI_PARAMS, "the parameter block of the arguments");
         if (slot->is.params.info->refused) return gxi_fail_refused(call, slot->is.params.info);
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again, for each launch",
-                        "the parameter block has changed since gpuexec_params_args gave its %u arguments for kernel "
-                        "\"%s\": it holds %d now", args->count, kernel, gpuexec_params_count(args->block));
+                        "the parameter block has changed since gpuexec_params_args returned %u argument%s for kernel "
+                        "\"%s\": it holds %d now", args->count, args->count == 1 ? "" : "s", kernel,
+                        gpuexec_params_count(args->block));
     }
     if (args->count && !args->addresses)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments for kernel \"%s\"",
                         args->count, kernel);
     for (i = 0; i < args->count; i++)
         if (!args->addresses[i])
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "args.addresses holds the address of each argument's value",
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "store the address of each argument's value in args.addresses",
                             "the address of argument %u of kernel \"%s\" is NULL (counted from 0)", i, kernel);
     if (args->count != known[0]) {
         gxi_text sizes = { 0, 0, 0, 0 };
@@ -7862,8 +7869,8 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         for (i = 0; types && i + 1 < args->count; i++)
             if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) break;
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                        "pass a variable of the parameter's type, converted: 1.0f is a float, 1 an int; if its bits "
-                        "are meant, pass them in a struct (gpuexec_params_add_struct)",
+                        "pass a variable of the parameter's type: 1.0f is a float, 1 an int; to pass its bits, "
+                        "use a struct (gpuexec_params_add_struct)",
                         "argument %u of kernel \"%s\" is a value of type %s, but its parameter is %s of %u bytes "
                         "(counted from 0)", i, kernel,
                         types && types[i] < GPUEXEC_TYPES ? gxi_types[types[i]].name : "unknown",
@@ -7876,19 +7883,19 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
                         ? "a struct is passed by value: pass the variable itself, not its address"
                     : args->sizes[i] > 8 ||
                     known[i + 1] > 8 ? "a struct must have the same layout on host and device: share one "
-                                                               "header, look at padding and vector types"
+                                                               "header, check padding and vector types"
                     : args->sizes[i] == 8 && known[i + 1] == 4
-                        ? "int, unsigned and float have 4 bytes: copy a size_t, long or double into one of them first"
+                        ? "int, unsigned and float have 4 bytes: convert a size_t, long or double first"
                         : "pass a variable of exactly the parameter's type",
                     "argument %u of kernel \"%s\" has %u bytes, but its parameter has %u (counted from 0)", i, kernel,
                     args->sizes[i], known[i + 1]);
 }
 
-/* What a check could not be told is the failure's answer, unless the driver has refused the launch: then that is. */
-static void gxi_note_unless(gxi_call *call, int refused, const gxi_call *ask, int cu) {
-    if (!refused) gxi_said(call, ask->driver_call, cu);
+/* Records the failure of a query that a check needs, unless the driver refused the launch: then that is reported. */
+static void gxi_note_unless(gxi_call *call, int refused, const gxi_call *query, int cu) {
+    if (!refused) gxi_said(call, query->driver_call, cu);
 }
-/* Clusters, of the desc or of the kernel itself, against grid, device and kernel. */
+/* Checks clusters, from the desc or compiled into the kernel, against grid, device and kernel. */
 static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, const gxi_slot *kernel,
                                                   const gpuexec_dims *d, const gpuexec_launch_desc *desc,
                                                   int device, int ordinal) {
@@ -7897,38 +7904,38 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
                                       GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 2,
                                       GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET };
     const char *name = kernel->is.kernel.info->name;
-    const int asked = gxi_cluster(desc, 0) != 0;
+    const int requested = gxi_cluster(desc, 0) != 0;
     const uint64_t blocks = gxi_cluster_blocks(desc);
     const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z };
     unsigned cluster[3], own[3];
-    gxi_call ask = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_extended e;
     gxi_scope scope;
     int i, values[4], most = 0, has = 0, capability;
-    /* drivers before 11.8 do not know these attributes: 0 */
-    const int cu = gxi_attributes(&ask, device, kernel->is.kernel.native, attributes, asked ? 3 : 4, values),
-        must = asked ? 0 : values[3];
+    /* drivers before 11.8 do not have these attributes: 0 */
+    const int cu = gxi_attributes(&query, device, kernel->is.kernel.native, attributes, requested ? 3 : 4, values),
+        must = requested ? 0 : values[3];
     for (i = 0; i < 3; i++) {
         own[i] = (unsigned)values[i];
-        cluster[i] = asked ? gxi_cluster(desc, i) : own[i];
+        cluster[i] = requested ? gxi_cluster(desc, i) : own[i];
     }
     if (cu) {
-        gxi_note_unless(call, refused, &ask, cu);
-        return gxi_fail_cu(call, NULL, "the clusters of kernel \"%s\" cannot be asked for", name);
+        gxi_note_unless(call, refused, &query, cu);
+        return gxi_fail_cu(call, NULL, "cannot query the clusters of kernel \"%s\"", name);
     }
     if (must && !own[0])
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
                         "kernel \"%s\" can only be launched with clusters", name);
     if (!cluster[0]) return GPUEXEC_OK;
-    gxi_attribute(&ask, device, GXI_DEV_CLUSTER_LAUNCH, &has);
+    gxi_attribute(&query, device, GXI_DEV_CLUSTER_LAUNCH, &has);
     if (!has) {
-        gxi_capability(&ask, device, &capability);
+        gxi_capability(&query, device, &capability);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
                         capability < 90
                         ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but "
                                     "device %d has %d.%d%s"
-                                  : "clusters (%u x %u x %u blocks, kernel \"%s\") cannot be launched on device %d: "
-                                    "its compute capability is %d.%d, but the driver says that it has no clusters%s",
+                                  : "clusters (%u x %u x %u blocks, kernel \"%s\") are not available on device %d: "
+                                    "its compute capability is %d.%d, but the driver reports no clusters%s",
                         cluster[0], cluster[1], cluster[2], name, ordinal, capability / 10, capability % 10,
                         gxi_is_cpu_device()
                             ? " (it is the CPU device)" : "");
@@ -7936,35 +7943,37 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     for (i = 0; i < 3; i++) {
         if (own[i] && cluster[i] != own[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                            "leave desc.cluster_x, _y and _z 0: the kernel's own clusters are used",
+                            "leave desc.cluster_x, _y and _z 0 to use the kernel's clusters",
                             "kernel \"%s\" was compiled for clusters of %u x %u x %u blocks, "
-                            "but %u x %u x %u are asked for", name, own[0], own[1], own[2],
+                            "but %u x %u x %u were requested", name, own[0], own[1], own[2],
                             cluster[0], cluster[1], cluster[2]);
         if (cluster[i] && grid[i] % cluster[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                            "round the grid up to whole clusters: the kernel checks its index anyway",
-                            "grid_%c is %u, which is no multiple of the cluster's %u blocks (kernel \"%s\")", axis[i],
+                            "round the grid up to whole clusters, and let the kernel check its index",
+                            "grid_%c is %u, which is not a multiple of the cluster's %u blocks (kernel \"%s\")",
+                            axis[i],
                             grid[i], cluster[i], name);
     }
     if (blocks > 8 && !desc->non_portable_cluster)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, or set desc.non_portable_cluster to 1",
                         "a cluster of %u x %u x %u has %llu blocks, "
-                        "but at most 8 run on every device that has clusters (kernel \"%s\")", cluster[0],
+                        "but at most 8 are supported on every device with clusters (kernel \"%s\")", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
-    if (!asked || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&ask, kernel->cu_context, &scope))
+    if (!requested || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&query, kernel->cu_context, &scope))
         return GPUEXEC_OK;
     GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, kernel->is.kernel.native, gxi_extend(&e, NULL, d, desc)));
     gxi_leave(&scope);
     if (most > 0 && blocks > (unsigned)most)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
                         "a cluster of %u x %u x %u has %llu blocks, "
-                        "but at most %d of kernel \"%s\" with such blocks run at once on device %d", cluster[0],
+                        "but with such blocks at most %d of kernel \"%s\" fit in a cluster on device %d", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, most, name, ordinal);
     return GPUEXEC_OK;
 }
 
-/* Grid, block, shared memory and clusters against the limits of device and kernel. The driver checks them at each
-   launch, but it does not say what is wrong: so this is asked when it has refused, and when a launch is prepared. */
+/* Checks grid, block, shared memory and clusters against the limits of device and kernel. The driver does so at each
+   launch, but does not report which limit was exceeded: so this runs only after it has refused, and when a launch is
+   prepared. */
 static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, const gxi_slot *kernel,
                                                 const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
     static const char axis[3] = { 'x', 'y', 'z' };
@@ -7974,31 +7983,31 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
                                      GXI_DEV_MAX_GRID_DIM_X, GXI_DEV_MAX_GRID_DIM_X + 1, GXI_DEV_MAX_GRID_DIM_X + 2 };
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_NUM_REGS };
     const char *name = kernel->is.kernel.info->name;
-    gxi_call ask = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel);
     const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z }, block[3] = { d->block_x, d->block_y, d->block_z };
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    int limits[9], own[3], cu = gxi_attributes(&ask, device, kernel->is.kernel.native, of_kernel, 3, own), i;
+    int limits[9], own[3], cu = gxi_attributes(&query, device, kernel->is.kernel.native, of_kernel, 3, own), i;
     const int *const block_most = limits + 3, *const grid_most = limits + 6;
     const gpuexec_result r = GPUEXEC_BAD_LAUNCH;
     memset(limits, 0, sizeof limits);
-    if (cu == 0) cu = gxi_attributes(&ask, device, NULL, of_device, 9, limits);
+    if (cu == 0) cu = gxi_attributes(&query, device, NULL, of_device, 9, limits);
     if (cu || limits[0] <= 0 || own[0] <= 0) {
-        gxi_note_unless(call, refused, &ask, cu ? cu : GXI_INVALID_HANDLE);
-        return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched: the driver does not tell its "
-                           "limits or the device's", name);
+        gxi_note_unless(call, refused, &query, cu ? cu : GXI_INVALID_HANDLE);
+        return gxi_fail_cu(call, NULL, "cannot launch kernel \"%s\": the driver does not report the "
+                           "limits of the kernel or the device", name);
     }
     if (block[0] == 0)
-        return gxi_fail(call, r, "set dims.block_x, say to 256", "kernel \"%s\" was given an empty block: block_x is 0",
+        return gxi_fail(call, r, "set dims.block_x, say to 256", "the block of kernel \"%s\" is empty: block_x is 0",
                         name);
     if (grid[0] == 0)
-        return gxi_fail(call, r, "launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)",
-                        "kernel \"%s\" was given an empty grid: grid_x is 0", name);
+        return gxi_fail(call, r, "do not launch if there is nothing to do (gpuexec_grid_for(0, ...) is an empty grid)",
+                        "the grid of kernel \"%s\" is empty: grid_x is 0", name);
     for (i = 0; i < 3; i++) {
         if (block[i] > (unsigned)block_most[i])
             return gxi_fail(call, r, "make the block smaller and the grid larger",
-                            "block_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], block[i],
+                            "block_%c is %u, but device %d allows at most %d (kernel \"%s\")", axis[i], block[i],
                             ordinal, block_most[i], name);
     }
     if (threads > (unsigned)limits[0])
@@ -8006,14 +8015,14 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
                         ? "make the block smaller and the grid larger (or are blocks and threads swapped? gpuexec_grid "
                           "takes blocks first)"
                         : "make the block smaller and the grid larger",
-                        "a block of %u x %u x %u has %llu threads, but device %d takes at most %d (kernel \"%s\")",
+                        "a block of %u x %u x %u has %llu threads, but device %d allows at most %d (kernel \"%s\")",
                         block[0], block[1], block[2], (unsigned long long)threads, ordinal, limits[0], name);
     for (i = 0; i < 3; i++) {
         if (grid[i] > (unsigned)grid_most[i])
             return gxi_fail(call, r,
-                            i ? "put the longest dimension on x, which takes the most"
-                              : "let each thread do several elements in a loop; was a count negative?",
-                            "grid_%c is %u, but device %d takes at most %d (kernel \"%s\")", axis[i], grid[i], ordinal,
+                            i ? "put the longest dimension on x, which allows the most"
+                              : "let each thread process several elements in a loop; was a count negative?",
+                            "grid_%c is %u, but device %d allows at most %d (kernel \"%s\")", axis[i], grid[i], ordinal,
                             grid_most[i], name);
     }
     if ((uint64_t)d->shared_bytes + (uint64_t)own[1] > (uint64_t)limits[1])
@@ -8036,7 +8045,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
     return gxi_check_clusters(call, refused, kernel, d, desc, device, ordinal);
 }
 
-/* Why the driver refused a launch. */
+/* Explains why the driver refused a launch. */
 static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel, const gpuexec_dims *d,
                                                const gpuexec_args *args,
                                                const gpuexec_launch_desc *desc) {
@@ -8048,50 +8057,49 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
     if (cu == GXI_COOPERATIVE_TOO_LARGE) {
         gpuexec_kernel handle;
         handle.id = kernel->id;
-        return gxi_fail(call, r, "use fewer blocks, and let each thread do several elements in a loop",
-                        "a cooperative grid of %llu blocks cannot run at once: with %llu threads and %u bytes of "
-                        "dynamic shared memory, at most "
-                        "%d blocks of kernel \"%s\" do on device %d",
-                        (unsigned long long)d->grid_x * d->grid_y * d->grid_z, (unsigned long long)threads,
-                        d->shared_bytes,
+        return gxi_fail(call, r, "use fewer blocks, and let each thread process several elements in a loop",
+                        "a cooperative grid of %llu blocks does not fit on device %d: at most %d blocks of "
+                        "kernel \"%s\" (%llu threads, %u bytes of dynamic shared memory) "
+                        "can be resident",
+                        (unsigned long long)d->grid_x * d->grid_y * d->grid_z, gxi_ordinal_of(kernel),
                         gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name,
-                        gxi_ordinal_of(kernel));
+                        (unsigned long long)threads, d->shared_bytes);
     }
     if (gxi_result_of(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(cu);
     return gxi_fail(call, r,
                     cu == GXI_INVALID_VALUE
-                    ? "if the kernel has a .reqntid or __block_size__, launch exactly that block; "
+                    ? "if the kernel has a .reqntid or __block_size__, launch it with exactly that block size; "
                                                     "check the arguments' addresses"
                                                   : NULL,
-                    "kernel \"%s\" cannot be launched with %u x %u x %u blocks of %u x %u x %u threads, "
+                    "cannot launch kernel \"%s\" with %u x %u x %u blocks of %u x %u x %u threads, "
                     "%u bytes of dynamic shared "
-                    "memory and %u arguments",
+                    "memory and %u argument%s",
                     name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
-                    args->count);
+                    args->count, args->count == 1 ? "" : "s");
 }
 
 static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const gxi_slot *k,
                                                  const gxi_slot *s) {
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure,
-                    "kernel \"%s\" is of device %d (context %p), the stream of device %d (context %p)",
+                    "kernel \"%s\" is on device %d (context %p), the stream on device %d (context %p)",
                     gxi_kernel_of(k)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
                     (void *)s->cu_context);
 }
-/* What every launch checks before the driver: handles, one context, the arguments. 0 after a failure. */
+/* The checks of every launch before the driver: handles, one context, the arguments. 0 after a failure. */
 static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream,
                                    const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
     if (!(*k = gxi_find_kernel(call, kernel))) return 0;
-    *s = gxi_peek(stream.id, GXI_STREAM);       /* of the kernel's context: whether that lives was asked a moment ago */
+    *s = gxi_peek(stream.id, GXI_STREAM);       /* in the kernel's context, which was just checked */
     if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_find_stream(call, stream))) return 0;
     if ((*k)->cu_context != (*s)->cu_context)
-        gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module in the stream's", *k, *s);
+        gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module in the stream's one", *k, *s);
     else if (!gxi_args_fit((*k)->is.kernel.sizes, args))
         gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->is.kernel.sizes, args);
     else return 1;
     return 0;
 }
 
-/* cu: what the driver answered to the straight launch, -1 if it was not asked. */
+/* cu: what the driver returned from the fast path, -1 if that was not tried. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where,
                                                gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *given,
                                                const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
@@ -8109,11 +8117,12 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, "
                         "priority, programmatic and memory_sync_domain 0", "launch attributes (cuLaunchKernelEx, "
-                        "kernel \"%s\") need a driver of CUDA 11.8, this one is of %d.%d",
+                        "kernel \"%s\") need a driver for CUDA 11.8; this one supports %d.%d",
                         k->is.kernel.info->name, gxi.version / 1000, gxi.version % 1000 / 10);
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "memory_sync_domain is %d; there are 0, the stream's, and 1, remote", desc->memory_sync_domain);
+                        "memory_sync_domain is %d; it must be 0 (the stream's) or 1 (remote)",
+                        desc->memory_sync_domain);
     gxi_said(call, gxi_launch_calls[way], straight ? cu : 0);
     if (!straight) {
         cu = gxi_raise_shared(call, k, dims.shared_bytes);
@@ -8127,11 +8136,11 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     }
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
-               ? gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be launched", k->is.kernel.info->name)
+               ? gxi_fail_cu(call, NULL, "cannot launch kernel \"%s\"", k->is.kernel.info->name)
                : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
-/* Arguments with types that fit are launched as those without. */
+/* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                     const gpuexec_dims *d, const gpuexec_args *args) {
     const gxi_slot *k = args->typed ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
@@ -8156,7 +8165,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_config(&config, &dims, s->is.stream.native);
     cu = gxi_launch_straight(&config, k->is.kernel.native, (void **)(uintptr_t)args.addresses, NULL);
     if (cu == 0) return GPUEXEC_OK;
-    /* read back rather than kept, which would cost the straight path registers to save; likewise where */
+    /* read back, because keeping it would cost the fast path registers to save; the same for where */
     kernel.id = k->id;
     stream.id = s->id;
     return gxi_launch_else("gpuexec_launch", s->is.stream.last_where, kernel, stream, &dims, &args, cu, NULL);
@@ -8175,17 +8184,17 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-params   Parameter blocks and prepared launches hold their arguments in a gxi_block each. A prepared launch
-   goes the straight path as long as no kernel or stream was ended since it last looked at its own (gxi.ends): one
+   >>impl-params   Parameter blocks and prepared launches each hold their arguments in a gxi_block. A prepared launch
+   takes the fast path as long as no kernel or stream was closed since it last looked its own up (gxi.ends): one
    comparison instead of two look-ups. */
 
 enum { GXI_MOST_BYTES = 32764,
-       GXI_STRUCT = 256 /* a kind from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
+       GXI_STRUCT = 256 /* kinds from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
 
 static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
-/* A block with what `old` holds, or empty, behind `head` bytes of which the block is the first
-   part. NULL: no memory. */
+/* A block with the contents of `old`, or empty, after `head` bytes that the block is the first part of. NULL: no
+   memory. */
 static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_block *old) {
     const size_t addresses = gxi_up(head, 16), sizes = addresses + room * sizeof(void *),
                  data = gxi_up(sizes + room * 2 * sizeof(short), 16);
@@ -8218,7 +8227,7 @@ static size_t gxi_block_place(const gxi_block *b, size_t bytes, size_t alignment
     return gxi_up(b->base + bytes, alignment) - b->base;
 }
 
-/* there is room */
+/* The caller has made sure that there is room. */
 static void gxi_block_add(gxi_block *b, const void *value, size_t bytes, size_t alignment, unsigned kind) {
     size_t at = gxi_block_place(b, b->bytes, alignment);
     memcpy(b->data + at, value, bytes);
@@ -8268,7 +8277,7 @@ static int gxi_params_end(gxi_call *call, gxi_slot *old) {
     return 0;
 }
 
-/* What adding an argument answers: the block keeps in mind that it lacks one. */
+/* The result of adding an argument: the block remembers that one is missing. */
 static gpuexec_result gxi_params_added(const gxi_call *call, gpuexec_params params, gpuexec_result result) {
     gxi_slot *slot = result ? gxi_peek(params.id, GXI_PARAMS) : NULL;
     gxi_block *b = slot ? gxi_block_of(slot) : NULL;
@@ -8290,15 +8299,15 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
                                 "the address of argument %u's value is NULL (counted from 0)", b->count);
     if (bytes > GXI_MOST_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
-                        "argument %u of %llu bytes does not fit behind the %llu bytes before it: a kernel's parameters "
-                        "have at most %d bytes", b->count, (unsigned long long)bytes, (unsigned long long)b->bytes,
+                        "argument %u of %llu bytes does not fit after the %llu bytes before it: a kernel's parameters "
+                        "are limited to %d bytes", b->count, (unsigned long long)bytes, (unsigned long long)b->bytes,
                         GXI_MOST_BYTES);
     if (b->count == b->room || end > b->space) {
         gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room,
                                                        end > b->space ? end * 2 : b->space, b);
         if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
                                      "no memory for argument %u of a parameter block", b->count);
-        gxi_block_add(larger, value, bytes, alignment, kind);        /* value may lie in the old one */
+        gxi_block_add(larger, value, bytes, alignment, kind);        /* value may be in the old one */
         slot->is.params.info = larger;
         gxi_free(b);
     } else gxi_block_add(b, value, bytes, alignment, kind);
@@ -8309,8 +8318,8 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_para
     GXI_CALL(gpuexec_params_add, GXI_MAKES);
     if ((int)type <= 0 || (int)type >= GPUEXEC_TYPES)
         return gxi_params_added(call, params, gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                                                       "for a struct: gpuexec_params_add_struct",
-                                                       "%d is no gpuexec_type", (int)type));
+                                                       "for a struct, use gpuexec_params_add_struct",
+                                                       "%d is not a gpuexec_type", (int)type));
     return gxi_params_added(call, params, gxi_params_append(call, params, value, gxi_types[type].bytes,
                                                             gxi_types[type].alignment, (unsigned)type));
 }
@@ -8319,13 +8328,13 @@ static gpuexec_result gxi_params_append_struct(gxi_call *call, gpuexec_params pa
     unsigned kind = GXI_STRUCT;
     if (!alignment || (alignment & (alignment - 1)))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "state the alignment of the struct's most aligned member in device code",
-                        "the alignment %llu of a struct of %llu bytes is no power of two",
+                        "pass the alignment of the struct's most aligned member in device code",
+                        "the alignment %llu of a struct of %llu bytes is not a power of two",
                         (unsigned long long)alignment, (unsigned long long)bytes);
     if (!bytes || bytes % alignment)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "the padding behind a struct's last member counts: pass sizeof of "
-                        "a type that has the device's layout", "a struct of %llu bytes cannot be aligned to %llu: its "
-                        "size is no multiple of that", (unsigned long long)bytes, (unsigned long long)alignment);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "include the padding after the last member: pass the sizeof of "
+                        "a type with the device's layout", "a struct of %llu bytes cannot be aligned to %llu: its "
+                        "size is not a multiple of that", (unsigned long long)bytes, (unsigned long long)alignment);
     while ((size_t)1 << (kind - GXI_STRUCT) < alignment) kind++;
     return gxi_params_append(call, params, value, bytes, alignment, kind);
 }
@@ -8361,13 +8370,13 @@ GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_param
     gxi_slot *slot = gxi_find_params(call, params);
     if (slot && gxi_block_of(slot)->refused) gxi_fail_refused(call, gxi_block_of(slot));
     else if (slot) args = gxi_block_args(gxi_block_of(slot));
-    args.typed = GXI_OF_BLOCK;                   /* a launch looks at the block again, also if it is not alive now */
+    args.typed = GXI_OF_BLOCK;                   /* a launch looks the block up again, even if it is closed now */
     args.block = params;
     return args;
 }
 
-/* The most bytes that the kernel's parameters can have. More than 4,096 need sm_70, and PTX 8.1,
-   whose driver is 12.1. */
+/* The maximum size of the kernel's parameters in bytes. More than 4,096 need sm_70 and PTX 8.1, which the driver
+   supports from CUDA 12.1. */
 static int gxi_most_bytes(const gxi_call *call, const gxi_slot *kernel) {
     int binary = 0;
     if (gxi.version < 12010 ||
@@ -8382,11 +8391,11 @@ static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *k
     if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_types[kind].name);
     else snprintf(type, sizeof type, "struct, aligned to %u", 1u << (kind - GXI_STRUCT));
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                    b->sizes[i] != bytes   ? "the type has another size: add the one that the kernel declares"
+                    b->sizes[i] != bytes   ? "the size differs: add the type that the kernel declares"
                     : kind >= GXI_STRUCT
-                    ? "the alignment stated is wrong: state that of the struct's most aligned member in device code"
-                                           : "the type has another alignment: add the one that the kernel declares (a "
-                                             "struct by gpuexec_params_add_struct)",
+                    ? "the alignment is wrong: pass that of the struct's most aligned member in device code"
+                                           : "the alignment differs: add the type that the kernel declares (a "
+                                             "struct with gpuexec_params_add_struct)",
                     "parameter %u of kernel \"%s\" has %u bytes at offset %u, "
                     "but argument %u (%s) has %u bytes at offset %d (counted from 0)", i, name,
                     bytes, offset, i, type, b->sizes[i], gxi_block_offset(b, i));
@@ -8396,9 +8405,9 @@ static size_t gxi_kind_alignment(unsigned kind) {
     return kind < GXI_STRUCT ? gxi_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT);
 }
 
-/* Parameters begin at the constant bank's 0x160 (sm_70 to sm_89), 0x210 (sm_90), 0x380 (sm_100), and the compiler
-   aligns them from the bank's beginning: with an alignment above 16, their offsets depend on the device. Lays the block
-   out so that it has these offsets. Returns 0 if it cannot be, -1 without memory. */
+/* Parameters begin at offset 0x160 of the constant bank (sm_70 to sm_89), 0x210 (sm_90) or 0x380 (sm_100), and the
+   compiler aligns them from the start of the bank: with an alignment above 16, their offsets depend on the device. Lays
+   out the block with these offsets. Returns 0 if that is impossible, -1 without memory. */
 static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
     gxi_block like, *b = gxi_block_of(slot), *fitted;
     size_t most = 16;
@@ -8443,27 +8452,27 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
         most = gxi_most_bytes(call, k);
         if (b->bytes > (size_t)most)
             return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; "
-                            "more bytes take a driver of CUDA 12.1, "
+                            "more bytes need a driver for CUDA 12.1, "
                             "PTX 8.1 and sm_70",
-                            "the block has %llu bytes, but the parameters of kernel \"%s\" have at most %d",
+                            "the block has %llu bytes, but the parameters of kernel \"%s\" are limited to %d",
                             (unsigned long long)b->bytes, name, most);
         if (k->is.kernel.sizes) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver of CUDA 12.4",
-                        "the parameters of kernel \"%s\" are not known, so nothing can be compared with them", name);
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver for CUDA 12.4",
+                        "the parameters of kernel \"%s\" are not known, so the block cannot be checked", name);
     }
     for (i = 0; i < b->count; i++) {
         if (b->sizes[i] != k->is.kernel.sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
         if (!GXI_HAS(cuFuncGetParamInfo) && gxi_kind_alignment(b->kinds[i]) > 16)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                            "install a driver of CUDA 12.4; launches that take gpuexec_params_args do not depend on it",
-                            "argument %u for kernel \"%s\" is aligned to %u: where the device puts it, "
-                            "this driver of CUDA %d.%d does not tell", i, name,
+                            "install a driver for CUDA 12.4; launches with gpuexec_params_args do not depend on it",
+                            "argument %u for kernel \"%s\" is aligned to %u: "
+                            "this driver (CUDA %d.%d) does not report its device offset", i, name,
                             (unsigned)gxi_kind_alignment(b->kinds[i]), gxi.version / 1000, gxi.version % 1000 / 10);
     }
     if (!gxi_typed_args_fit(k->is.kernel.sizes, &args)) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
     fits = gxi_block_fit(slot, k->is.kernel.sizes + b->count + 1);
     if (fits < 0)
-        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay a parameter block out anew");
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay out a parameter block again");
     for (i = 0; !fits && i < b->count; i++)
         if (gxi_block_offset(b, i) != k->is.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
     return GPUEXEC_OK;
@@ -8475,7 +8484,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_pa
     gxi_block *b;
     if (!slot) return gxi_failed_with();
     b = gxi_block_of(slot);
-    memset(b->data, 0, b->bytes);                /* what becomes padding is 0 */
+    memset(b->data, 0, b->bytes);                /* padding is 0 */
     b->bytes = b->base = b->count = 0;
     b->refused = GPUEXEC_OK;
     return GPUEXEC_OK;
@@ -8488,18 +8497,18 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
 /* --- prepared launches -------------------------------------------------------------------------------------------- */
 
 struct gxi_prepared {
-    gxi_block       block;                       /* the arguments; stays first */
+    gxi_block       block;                       /* the arguments; must be first */
     gpuexec_kernel  kernel;
     gpuexec_stream  stream;
-    const char     *name, *module;               /* of the kernel, kept for the time when it is gone; module: "" for an
+    const char     *name, *module;               /* of the kernel, kept for when it is closed; module: "" for an
                                                     adopted kernel */
     gxi_slot       *on;                          /* the stream's slot */
     gxi_launch_config config;
-    void          **params, **extra;             /* one of them, the other NULL: the driver takes a packed buffer faster
+    void          **params, **extra;             /* one of them is NULL: the driver takes a packed buffer faster
                                                     than addresses */
-    void           *packed[5];                   /* what extra points to */
-    uint64_t        ends;                        /* gxi.ends when kernel and stream were last seen alive, GXI_LOOK if
-                                                    each launch has to look */
+    void           *packed[5];                   /* the buffer that extra points to */
+    uint64_t        ends;                        /* gxi.ends when kernel and stream were last found open; GXI_LOOK if
+                                                    each launch must look them up */
 };
 #define GXI_LOOK UINT64_MAX
 
@@ -8519,30 +8528,30 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
     const int kernel = gxi_peek(p->kernel.id, GXI_KERNEL) != NULL;
     if (kernel && gxi_peek(p->stream.id, GXI_STREAM)) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_STALE_HANDLE,
-                    kernel ? "gpuexec_prepare it again, on a stream that lives"
-                           : "gpuexec_prepare it again, with gpuexec_kernel_get from the module as it is loaded now",
-                    "the launch of kernel \"%s\"%s%s that was prepared at %s is stale: %s", p->name,
+                    kernel ? "prepare it again with gpuexec_prepare, on an open stream"
+                           : "prepare it again with gpuexec_prepare, with the kernel from the module loaded now",
+                    "the launch of kernel \"%s\"%s%s prepared at %s is stale: %s", p->name,
                     *p->module ? " of " : "", p->module, gxi_place(slot->where),
-                    kernel ? "its stream was destroyed, or the stream's context closed"
-                    : "the kernel's module was unloaded, or its context closed");
+                    kernel ? "its stream was destroyed, or the stream's context was closed"
+                    : "the kernel's module was unloaded, or its context was closed");
 }
 
-/* Makes a kernel ready for launches with these dims: they are checked, and it gets its shared memory. */
+/* Prepares a kernel for launches with these dims: checks them, and raises its limit of shared memory. */
 static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims) {
     gpuexec_result result;
     gxi_fill_dims(dims);
     result = gxi_check_launch(call, 0, kernel, dims, NULL);
     if (!result && gxi_raise_shared(call, kernel, dims->shared_bytes))
-        result = gxi_fail_cu(call, NULL, "kernel \"%s\" cannot have %u bytes of dynamic shared memory",
-                             kernel->is.kernel.info->name, dims->shared_bytes);
+        result = gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for kernel \"%s\"",
+                             dims->shared_bytes, kernel->is.kernel.info->name);
     return result;
 }
 
-/* dims: whole. 0 after a failure. */
+/* dims: with y and z filled in. 0 after a failure. */
 static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gpuexec_dims *dims,
                                  const gpuexec_args *args) {
     const unsigned short *known = k->is.kernel.sizes, *sizes = args->sizes ? args->sizes : known ? known + 1 : NULL;
-    /* where the device has the arguments, if that is known: the PTX text tells no alignment above 16 */
+    /* the arguments' offsets on the device, if known: PTX text does not show alignments above 16 */
     const unsigned short *offsets = known && args->count && GXI_HAS(cuFuncGetParamInfo) ? known + 1 + args->count
         : NULL;
     const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
@@ -8613,7 +8622,7 @@ static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int i
                  "there is no argument %d: the launch of kernel \"%s\" has %u (counted from 0)", index, name, b->count);
     else if (bytes != b->sizes[index])
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
-                 "argument %d of kernel \"%s\" has %u bytes, but %llu are given (counted from 0)", index, name,
+                 "argument %d of kernel \"%s\" has %u bytes, but %llu were passed (counted from 0)", index, name,
                  b->sizes[index], (unsigned long long)bytes);
     else return b->data + gxi_block_offset(b, (unsigned)index);
     return NULL;
@@ -8650,7 +8659,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     gxi_prepared *p;
     gpuexec_args args;
     gpuexec_result result;
-    uint64_t ends = GXI_LOAD(&gxi.ends);         /* before looking: whatever ends meanwhile is looked for next time */
+    uint64_t ends = GXI_LOAD(&gxi.ends);         /* read first: the next launch then sees what is closed meanwhile */
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
     slot = gxi_peek(prepared.id, GXI_PREPARED);
     if (slot) call->stream = gxi_prepared_of(slot)->stream.id;
@@ -8659,7 +8668,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     p = gxi_prepared_of(slot);
     args = gxi_block_args(&p->block);
     result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->config.dims, &args, cu, NULL);
-    /* those two have more to do at each launch */
+    /* these need more work at each launch */
     if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace) p->ends = ends;
     return result;
 }
@@ -8672,7 +8681,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
     gxi_note_launch(p->on, p->kernel.id, where);
     cu = gxi_launch_straight(&p->config, slot->is.prepared.native, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
-    prepared.id = slot->id;                      /* read back, as in gpuexec_launch */
+    prepared.id = slot->id;                      /* read back, like in gpuexec_launch */
     return gxi_launch_prepared_else(gxi_prepared_of(slot)->on->is.stream.last_where, prepared, cu);
 }
 
@@ -8682,18 +8691,18 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
 }
 
 #if defined(GPUEXEC_NO_MULTI)
-static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {          /* for the row of a kind that is never made */
+static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {          /* for the row of a kind that is never created */
     (void)call;
     (void)old;
     return 0;
 }
 #else
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-barrier   A barrier owns a piece of memory on each of its devices and one of host memory. Waits and
-   failures of kernels look at all barriers; gxi_barriers_mutex keeps them alive meanwhile. */
+   >>impl-barrier   A barrier owns memory on each of its devices and one block of host memory. Waits and kernel failures
+   look at all barriers; gxi_barriers_mutex keeps them alive meanwhile. */
 
 enum { GXI_MULTI_MOST = 32, GXI_BARRIER_REPLICAS = 4,
-       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024,          /* in host memory, after the abort word: a report
+       GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024,          /* in host memory, after the abort word: one report
                                                                         and words for each device */
        GXI_BARRIER_HOST_BYTES = GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * GXI_MULTI_MOST };
 
@@ -8705,22 +8714,22 @@ typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of ke
     gxi_barrier_word arrived, release, left;
     uint64_t         words[GXI_BARRIER_REPLICAS][GXI_MULTI_MOST];
 } gxi_barrier_device;
-enum { GXI_BARRIER_COUNTS = offsetof(gxi_barrier_device, arrived) };         /* from here on it begins as zeros */
+enum { GXI_BARRIER_COUNTS = offsetof(gxi_barrier_device, arrived) };         /* from here on, initially zeros */
 
-static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* before gxi_tables */
-static gxi_barrier *gxi_barriers;                /* all; who looks at one that it was not given holds the mutex */
+static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* taken before gxi_tables */
+static gxi_barrier *gxi_barriers;                /* all; hold the mutex to look at one that the caller did not pass */
 
 struct gxi_barrier {
     gxi_barrier     *next, **from;
     uint64_t         id;
-    const char      *where;                      /* it was made */
-    int              told;                       /* atomic; 1 once a call has returned that it is broken */
+    const char      *where;                      /* where it was created */
+    int              shown;                      /* atomic; 1 once a call has returned that it is broken */
     unsigned         count;
-    int              direct, given;              /* given: atomic; 1 once its address was asked for, without which no
-                                                    kernel waits at it */
+    int              direct, given;              /* given: atomic; 1 once its address was requested: no kernel can wait
+                                                    at it before */
     double           timeout_seconds;
     uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
-    const char      *aborted, *aborted_where;    /* atomic: by whom, in words, and where; or NULL. The first who does */
+    const char      *aborted, *aborted_where;    /* atomic: reason and place of the first abort; or NULL */
     char             aborted_place[GXI_PLACE];
     struct CUctx_st *cu_contexts[GXI_MULTI_MOST];
     int              ordinals[GXI_MULTI_MOST];
@@ -8731,7 +8740,7 @@ struct gxi_barrier {
 static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) {
     return GXI_LOAD((const volatile uint64_t *)(const void *)(b->host + GXI_BARRIER_REPORTS) + i);
 }
-/* Tells all who wait there to leave, because of what is said in words: others may be reading that already. */
+/* Makes all kernels that wait at the barrier leave. Keeps only the first reason: other threads may be reading it. */
 static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where) {
     if (why) {
         gxi_lock(&gxi_tables);
@@ -8744,13 +8753,13 @@ static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where
     GXI_STORE((volatile uint32_t *)(void *)b->host, 1);
 }
 
-/* Where device k waits for the other devices' words; `host`: the barrier's host memory, as a device addresses it. */
+/* The words that device k polls; `host`: the barrier's host memory, as a device addresses it. */
 static gpuexec_ptr gxi_barrier_words(const gxi_barrier *b, unsigned k, gpuexec_ptr host) {
     return b->direct ? b->memory[k] + offsetof(gxi_barrier_device, words)
         : host + GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * k;
 }
 
-/* Everything of it to zero: the words count from the beginning again, nobody has reported, nobody shall leave. */
+/* Clears everything: the words count from the start again, no device has reported, the barrier is not aborted. */
 static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     unsigned char zeros[sizeof(gxi_barrier_device) - GXI_BARRIER_COUNTS];
     gxi_scope scope;
@@ -8759,7 +8768,7 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     memset(zeros, 0, sizeof zeros);
     memset(b->host, 0, GXI_BARRIER_HOST_BYTES);
     GXI_STORE(&b->aborted, (const char *)NULL);
-    GXI_STORE(&b->told, 0);
+    GXI_STORE(&b->shown, 0);
     for (i = 0; i < b->count && cu == 0; i++) {
         if ((cu = gxi_enter_cu(call, b->cu_contexts[i], &scope)) != 0) break;
         cu = gxi_copy_in_whole(call, b->memory[i] + GXI_BARRIER_COUNTS, zeros, sizeof zeros);
@@ -8768,12 +8777,12 @@ static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     return cu;
 }
 
-/* 1 unless a context of a barrier or of a kept launch is gone: its owner has destroyed it, or the process ends. */
+/* 0 if a context of a barrier or of a kept launch no longer exists: its owner destroyed it, or the process ends. */
 static int gxi_multi_lives(const gxi_call *call, uint64_t context) {
     const gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
     return slot && !gxi_context_is_gone(call, slot);
 }
-/* Waits for device i, or frees its part. */
+/* Synchronizes device i, or frees its part. */
 static int gxi_barrier_end_part(gxi_call *call, const gxi_barrier *b, unsigned i, int frees) {
     gxi_scope scope;
     int cu;
@@ -8790,11 +8799,11 @@ static int gxi_barrier_end_part(gxi_call *call, const gxi_barrier *b, unsigned i
     gxi_leave(&scope);
     return cu;
 }
-/* Gives the first failure, and leaves it in call. */
+/* Returns the first failure, and leaves it in call. */
 static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
     unsigned i;
     int first = 0;
-    /* a kernel writes into the others' parts: it is waited for all of them first; the host memory goes last */
+    /* a kernel writes into the other devices' parts: wait for all devices first; free the host memory last */
     for (i = 0; i < 2 * b->count; i++) {
         const int frees = i >= b->count;
         gxi_call own = *call;
@@ -8807,13 +8816,13 @@ static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
     return first;
 }
 
-/* Who left the barrier and why, in words; 0 if nobody has. */
-static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
-    unsigned i, k, silent = 0, missed = 0, told = 0;
+/* Adds which devices left the barrier and why; 0 if none has. */
+static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
+    unsigned i, k, silent = 0, missed = 0, parts = 0;
     if (GXI_LOAD(&b->aborted)) {
         const char *where = GXI_LOAD(&b->aborted_where);
         gxi_add(t, "%s%s%s", GXI_LOAD(&b->aborted), GXI_AT(where));
-        told = 1;
+        parts = 1;
     }
     for (i = 0; i < b->count; i++) {
         const uint64_t report = gxi_barrier_report(b, i);
@@ -8822,24 +8831,25 @@ static int gxi_barrier_tell(gxi_text *t, const gxi_barrier *b) {
             silent |= 1u << i;
             continue;
         }
-        gxi_add(t, told++ ? "; device %d " : "device %d ", b->ordinals[i]);
+        gxi_add(t, parts++ ? "; device %d " : "device %d ", b->ordinals[i]);
         if ((report >> 32 & 0xFF) == 1)
             gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
-        else gxi_add(t, "was told to leave in round %u, where it waited for", (unsigned)(report >> 40));
+        else gxi_add(t, "was aborted in round %u, while it waited for", (unsigned)(report >> 40));
         missed |= missing;
-        /* without its own last block, nobody has looked at the relay */
+        /* its own last block polls the relay: without it, nothing is known about the other devices */
         if (!b->direct && missing >> i & 1) missing = 1u << i;
         for (k = 0; k < b->count; k++)
             if (missing >> k & 1)
-            gxi_add(t, k == i ? "%s blocks of its own" : "%s device %d", named++ ? " and" : "", b->ordinals[k]);
+            gxi_add(t, k == i ? "%s its own blocks" : "%s device %d", named++ ? " and" : "", b->ordinals[k]);
     }
     for (i = 0; i < b->count; i++)
         if (missed & silent & 1u << i) gxi_add(t, "; device %d has reported nothing: its kernel failed, "
                                                "ended early, or has not started", b->ordinals[i]);
-    return told != 0;
+    return parts != 0;
 }
 
-/* The context of it that somebody else has destroyed: its host memory may have gone with that. NULL if all live. */
+/* A context of the barrier that was destroyed outside gpuexec: the barrier's host memory may have been freed with it.
+   NULL if all exist. */
 static gxi_slot *gxi_barrier_gone(const gxi_call *call, const gxi_barrier *b) {
     unsigned i;
     for (i = 0; i < b->count; i++) {
@@ -8852,7 +8862,7 @@ static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
     gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"),
              *gone = slot ? gxi_barrier_gone(call, slot->is.barrier.info) : NULL;
     if (!gone) return slot;
-    gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context %p was destroyed by somebody else",
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context %p was destroyed outside gpuexec",
              (void *)gone->cu_context);
     gxi_context_close(call, gone);
     return NULL;
@@ -8861,16 +8871,18 @@ static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
 static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result = GPUEXEC_OK;
-    if (gxi_barrier_tell(&t, b)) {
-        GXI_STORE(&b->told, 1);
+    if (gxi_barrier_explain(&t, b)) {
+        GXI_STORE(&b->shown, 1);
         result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
-                          GXI_LOAD(&b->aborted) ? "gpuexec_barrier_reset makes it usable again when no kernel runs"
-                          : "all blocks of all devices must come to the barrier equally often (rounds count from its "
-                            "making or reset), within "
-                            "gpuexec_barrier_desc.timeout_seconds, each with its own device's gpuexec_barrier_address; "
-                            "gpuexec_barrier_reset makes "
-                            "it usable again when no kernel runs",
-                          "the barrier over %u devices%s%s is broken: %s", b->count, GXI_PART(" made at ", b->where),
+                          GXI_LOAD(&b->aborted)
+                          ? "when no kernel is running, gpuexec_barrier_reset makes it usable again"
+                          : "all blocks of all devices must reach the barrier equally often (rounds count from its "
+                            "creation or reset), within "
+                            "gpuexec_barrier_desc.timeout_seconds, each through its device's gpuexec_barrier_address; "
+                            "when no kernel is running, gpuexec_barrier_reset makes "
+                            "it usable again",
+                          "the barrier over %u devices%s%s is broken: %s", b->count,
+                          GXI_PART(" created at ", b->where),
                           t.p ? t.p : "");
     }
     gxi_text_free(&t);
@@ -8886,20 +8898,20 @@ static GXI_COLD gpuexec_result gxi_look_at_barriers(gxi_call *call, const struct
     gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi_barriers; b && !result; b = b->next)
-        if (gxi_barrier_has(b, context) && !(news && GXI_LOAD(&b->told)) && !gxi_barrier_gone(call, b))
+        if (gxi_barrier_has(b, context) && !(news && GXI_LOAD(&b->shown)) && !gxi_barrier_gone(call, b))
         result = gxi_barrier_broken(call, b);
     gxi_unlock(&gxi_barriers_mutex);
     return result;
 }
-/* For the text of a kernel's failure: the devices that still wait are told to leave, and say where they were. They do
-   so at once, if they still can: all but one of them are waited for once the first has spoken, and the first for a
-   tenth of a second. */
+/* For the text of a kernel's failure: makes the devices that still wait at a barrier leave and report where they were.
+   They do so at once if they still can. Waits up to a tenth of a second for the first report, and after it for all
+   devices but one. */
 static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     enum { GXI_FIRST_MS = 100, GXI_ALL_MS = 500 };
     unsigned i, ms, silent;
     int waits = 1;
     gxi_barrier *b;
-    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };    /* as the trace names it */
+    const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };    /* the name in the trace */
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi_barriers; b; b = b->next)
         if (!gxi_barrier_gone(&query, b)) gxi_barrier_leave(b, NULL, NULL);
@@ -8917,9 +8929,9 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
         int reported = 0;
         if (gxi_barrier_gone(&query, b)) continue;
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
-        if (reported && gxi_barrier_tell(&said, b)) {
-            GXI_STORE(&b->told, 1);
-            gxi_add(t, "; at the barrier%s%s: %s", GXI_PART(" made at ", b->where), said.p ? said.p : "");
+        if (reported && gxi_barrier_explain(&said, b)) {
+            GXI_STORE(&b->shown, 1);
+            gxi_add(t, "; at the barrier%s%s: %s", GXI_PART(" created at ", b->where), said.p ? said.p : "");
         }
         gxi_text_free(&said);
     }
@@ -8933,14 +8945,14 @@ static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {
     gxi_unlock(&gxi_barriers_mutex);
     return gxi_barrier_free(call, b);
 }
-/* Ends one. Returns that it was broken if no call has said so yet, or the driver's failure. */
+/* Closes a barrier. Returns that it was broken if no call has returned that yet, or the driver's failure. */
 static gpuexec_result gxi_barrier_destroy(gxi_call *call, gxi_slot *slot) {
     gxi_barrier *b = slot->is.barrier.info;
-    gpuexec_result result = GXI_LOAD(&b->told) || gxi_barrier_gone(call, b) ? GPUEXEC_OK : gxi_barrier_broken(call, b);
-    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "the barrier's memory cannot be freed");
+    gpuexec_result result = GXI_LOAD(&b->shown) || gxi_barrier_gone(call, b) ? GPUEXEC_OK : gxi_barrier_broken(call, b);
+    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot free the barrier's memory");
     return result;
 }
-/* Ends the barriers that a context is part of, before it goes. */
+/* Closes the barriers that a context is part of, before the context is closed. */
 static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
     gpuexec_result result = GPUEXEC_OK;
     for (;;) {
@@ -8960,8 +8972,8 @@ static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
     }
 }
 
-/* Everybody reaches everybody: enables it. 0 if a pair cannot, or a device has as many peers as it can
-   have; -1 after a failure. */
+/* Enables peer access between all pairs. 0 if a pair does not support it, or a device has no peer left to enable; -1
+   after a failure. */
 static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
     unsigned i, k;
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
@@ -8979,7 +8991,7 @@ static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *
         gxi_leave(&scope);
         if (cu == GXI_PEER_ACCESS_UNSUPPORTED || cu == GXI_TOO_MANY_PEERS) return 0;
         if (cu && cu != GXI_PEER_ACCESS_ALREADY_ENABLED) {
-            gxi_fail_cu(call, NULL, "peer access from device %d to device %d cannot be enabled", b->ordinals[i],
+            gxi_fail_cu(call, NULL, "cannot enable peer access from device %d to device %d", b->ordinals[i],
                         b->ordinals[k]);
             return -1;
         }
@@ -8987,7 +8999,7 @@ static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *
     return 1;
 }
 
-/* The devices that it is over. */
+/* Fills in the barrier's devices. */
 static gpuexec_result gxi_barrier_join(gxi_call *call, gxi_barrier *b, const gpuexec_context *contexts, unsigned count,
                                        gxi_slot **slots) {
     unsigned i, k;
@@ -8999,14 +9011,14 @@ static gpuexec_result gxi_barrier_join(gxi_call *call, gxi_barrier *b, const gpu
         b->cu_contexts[i] = slots[i]->cu_context;
         b->ordinals[i] = gxi_context_of(slots[i])->ordinal;
         for (k = 0; k < i; k++) if (b->ordinals[k] == b->ordinals[i])
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device once: one grid runs on each",
-                            "contexts[%u] and contexts[%u] are both of device %d",
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass each device once: one grid runs on each",
+                            "contexts[%u] and contexts[%u] are both on device %d",
                             k, i, b->ordinals[i]);
     }
     b->count = count;
     return GPUEXEC_OK;
 }
-/* Makes the part of device i, whose context is current; the first one's with the memory of the host. */
+/* Allocates the part of device i, whose context is current; with the first device's, also the host memory. */
 static int gxi_barrier_alloc(gxi_call *call, gxi_barrier *b, unsigned i) {
     gpuexec_ptr memory = 0;
     void *host = NULL;
@@ -9037,7 +9049,7 @@ static int gxi_barrier_write(gxi_call *call, gxi_barrier *b, unsigned i) {
     d.from = gxi_barrier_words(b, i, host);
     return gxi_copy_in_whole(call, b->memory[i], &d, GXI_BARRIER_COUNTS);
 }
-/* Does that for each device, in its context. */
+/* Calls `does` for each device, in its context. */
 static gpuexec_result gxi_barrier_each(gxi_call *call, gxi_barrier *b, int (*does)(gxi_call *, gxi_barrier *, unsigned),
                                        const char *fails, const char *how) {
     unsigned i;
@@ -9051,7 +9063,7 @@ static gpuexec_result gxi_barrier_each(gxi_call *call, gxi_barrier *b, int (*doe
     }
     return GPUEXEC_OK;
 }
-/* Gives it a handle, with which all who look at barriers find it; 0 after a failure. */
+/* Gives the barrier a handle and puts it into the list of barriers; 0 after a failure. */
 static uint64_t gxi_barrier_enlist(gxi_call *call, gxi_barrier *b) {
     gxi_slot made;
     memset(&made, 0, sizeof made);
@@ -9079,12 +9091,13 @@ static uint64_t gxi_barrier_make(gxi_call *call, gxi_barrier *b, const gpuexec_c
     gxi_slot *slots[GXI_MULTI_MOST];
     if (gxi_barrier_join(call, b, contexts, count, slots)) return 0;
     if (!host_memory && (b->direct = gxi_all_peers(call, b, slots)) < 0) return 0;
-    if (gxi_barrier_each(call, b, gxi_barrier_alloc, "no memory on ", " for its part of a barrier")) return 0;
+    if (gxi_barrier_each(call, b, gxi_barrier_alloc, "cannot allocate memory on ", " for its part of a barrier"))
+        return 0;
     if (gxi_barrier_clear(call, b)) {
-        gxi_fail_cu(call, NULL, "the barrier's memory cannot be written");
+        gxi_fail_cu(call, NULL, "cannot write the barrier's memory");
         return 0;
     }
-    if (gxi_barrier_each(call, b, gxi_barrier_write, "", "'s part of the barrier cannot be written")) return 0;
+    if (gxi_barrier_each(call, b, gxi_barrier_write, "cannot write the barrier's part on ", "")) return 0;
     return gxi_barrier_enlist(call, b);
 }
 static gpuexec_result gxi_check_barrier(gxi_call *call, const gpuexec_context *contexts, unsigned count,
@@ -9092,10 +9105,10 @@ static gpuexec_result gxi_check_barrier(gxi_call *call, const gpuexec_context *c
     if (gxi_check_desc(call, "gpuexec_barrier_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
         return gxi_failed_with();
     if (!contexts || count < 1 || count > GXI_MULTI_MOST)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a barrier over %u contexts%s; it takes 1 to %d", count,
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a barrier over %u contexts%s; pass 1 to %d", count,
                         contexts ? "" : " at NULL", GXI_MULTI_MOST);
     if (desc->timeout_seconds >= 0 && desc->timeout_seconds <= 1e9) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "write seconds, or 0 for 10 of them",
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass seconds, or 0 for the default of 10",
                     "gpuexec_barrier_desc.timeout_seconds is %g", desc->timeout_seconds);
 }
 GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts,
@@ -9115,7 +9128,7 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
         handle.id = gxi_barrier_make(call, b, contexts, count, desc->host_memory);
     }
     if (handle.id) return handle;
-    handle.id = gxi_failed_id(GXI_BARRIER);      /* of this failure, not of one in freeing */
+    handle.id = gxi_failed_id(GXI_BARRIER);      /* before freeing, which may fail too */
     if (b) gxi_barrier_free(call, b);
     return handle;
 }
@@ -9130,7 +9143,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
         GXI_STORE(&b->given, 1);
         return b->memory[index];
     }
-    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "index %u of a barrier over %u devices, counted from 0", index,
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no index %u: the barrier is over %u devices (counted from 0)",
+             index,
              b->count);
     return 0;
 }
@@ -9156,7 +9170,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
     gxi_slot *slot = gxi_find_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
     return gxi_barrier_clear(call, slot->is.barrier.info)
-        ? gxi_fail_cu(call, NULL, "the barrier's memory cannot be written") : GPUEXEC_OK;
+        ? gxi_fail_cu(call, NULL, "cannot write the barrier's memory") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
@@ -9167,12 +9181,12 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-multi   A launch that passed all checks is kept in gxi_multi_launches, with the events that order its
-   streams, so that the same launch again costs only the driver's calls. */
+   >>impl-multi   A launch that passed all checks is kept in gxi_multi_launches, with the events that order its streams,
+   so that repeating it costs only the driver's calls. */
 
 typedef struct gxi_multi_part { uint64_t kernel, stream; gpuexec_dims dims; } gxi_multi_part;
-typedef struct gxi_multi_launch {                /* one that passed all checks */
-    unsigned            count;                   /* 0: a free place */
+typedef struct gxi_multi_launch {                /* a launch that passed all checks */
+    unsigned            count;                   /* 0: a free entry */
     gxi_multi_part      parts[GXI_MULTI_MOST];
     uint64_t            contexts[GXI_MULTI_MOST];
     struct CUctx_st    *cu_contexts[GXI_MULTI_MOST];
@@ -9181,7 +9195,7 @@ typedef struct gxi_multi_launch {                /* one that passed all checks *
 enum { GXI_MULTI_KEPT = 8 };
 static gxi_multi_launch gxi_multi_launches[GXI_MULTI_KEPT];
 static unsigned gxi_multi_next;
-/* one multi-device launch at a time: two that are mixed up would wait for each other */
+/* one multi-device launch at a time: if two were interleaved, they would wait for each other */
 static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;
 
 static void gxi_multi_drop(const gxi_call *call, gxi_multi_launch *m) {
@@ -9190,7 +9204,7 @@ static void gxi_multi_drop(const gxi_call *call, gxi_multi_launch *m) {
         if (m->events[i] && gxi_multi_lives(call, m->contexts[i])) GXI_BESIDE(cuEventDestroy, (m->events[i]));
     memset(m, 0, sizeof *m);
 }
-/* Before a context ends: forgets the launches that it took part in. */
+/* Before a context is closed: drops the launches that use it. */
 static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
     unsigned k, i;
     gxi_lock(&gxi_multi_mutex);
@@ -9204,10 +9218,10 @@ static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
     return GPUEXEC_OK;
 }
 
-/* dims: whole */
+/* dims: with y and z filled in */
 typedef struct gxi_multi_device { gxi_slot *kernel, *stream; gpuexec_dims dims; int ordinal, device; } gxi_multi_device;
 
-/* Formats the name of the argument only when it is needed: four launches take 30 us, and eight names would add one. */
+/* Formats the argument's name only on failure: four launches take 30 us, and formatting eight names would add one. */
 static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const char *member, unsigned i) {
     gxi_slot *slot = gxi_peek(id, kind);
     char is[24];
@@ -9216,7 +9230,7 @@ static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const
     return gxi_get(call, id, kind, is);
 }
 
-/* The rules between devices `0` and i, once each part is right by itself. */
+/* The rules between devices `0` and i, after each part has passed its checks. */
 static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi_device *d, unsigned i) {
     static const int same[] = { GXI_FUNC_NUM_REGS, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_CONST_SIZE_BYTES,
                                 GXI_FUNC_LOCAL_SIZE_BYTES, GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_PTX_VERSION,
@@ -9235,22 +9249,22 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
     unsigned dims[2][GXI_DIMS], k;
     for (k = 0; k < 2; k++)
         if (GXI_TRY(cuDeviceGetName, (names[k], (int)sizeof names[k], d[k ? i : 0].device)))
-            return gxi_fail_cu(call, NULL, "device %d cannot be asked for its name", d[k ? i : 0].ordinal);
+            return gxi_fail_cu(call, NULL, "cannot query the name of device %d", d[k ? i : 0].ordinal);
     if (strcmp(names[0], names[1]) != 0)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch on devices of one model only",
                         "device %d is \"%s\", but device %d is \"%s\"; "
-                        "a multi-device launch takes devices of one model", d[0].ordinal, names[0], d[i].ordinal,
+                        "a multi-device launch requires devices of one model", d[0].ordinal, names[0], d[i].ordinal,
                         names[1]);
     for (k = 0; k < 2; k++) {
         const int device = d[k ? i : 0].device;
         if (gxi_attribute(call, device, GXI_DEV_MULTIPROCESSOR_COUNT, &n[k]) || gxi_capability(call, device, &c[k]))
-            return gxi_fail_cu(call, NULL, "devices %d and %d cannot be compared", d[0].ordinal, d[i].ordinal);
+            return gxi_fail_cu(call, NULL, "cannot compare devices %d and %d", d[0].ordinal, d[i].ordinal);
     }
     if (n[0] != n[1] || c[0] != c[1])
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                         "launch on identical devices only (MIG slices and partly disabled devices differ)",
                         "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; "
-                        "a multi-device launch takes identical devices",
+                        "a multi-device launch requires identical devices",
                         d[0].ordinal, n[0], c[0] / 10, c[0] % 10, d[i].ordinal, n[1], c[1] / 10, c[1] % 10);
     if (strcmp(a->name, b->name) != 0)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "get the kernel of the same name from the same image on each device",
@@ -9259,12 +9273,12 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
     if (ma && mb && ma->is.module.info->image_hash && mb->is.module.info->image_hash &&
         ma->is.module.info->image_hash != mb->is.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
-                        "the kernels are not the same code: \"%s\" of device %d is from %s, that of device %d from %s, "
+                        "the kernels are not the same code: \"%s\" on device %d is from %s, on device %d from %s, "
                         "and these images differ", a->name, d[0].ordinal, ma->is.module.info->name, d[i].ordinal,
                         mb->is.module.info->name);
     for (k = 0; k < 2; k++)
         if (gxi_attributes(call, 0, d[k ? i : 0].kernel->is.kernel.native, same, GXI_COMPARED, v[k]))
-            return gxi_fail_cu(call, NULL, "kernel \"%s\" cannot be compared on devices %d and %d", a->name,
+            return gxi_fail_cu(call, NULL, "cannot compare kernel \"%s\" on devices %d and %d", a->name,
                                d[0].ordinal, d[i].ordinal);
     for (k = 0; k < GXI_COMPARED; k++)
         if (v[0][k] != v[1][k])
@@ -9276,42 +9290,42 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
     memcpy(dims[1], &d[i].dims, sizeof dims[1]);
     for (k = 0; k < GXI_DIMS; k++)
         if (dims[0][k] != dims[1][k])
-            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "give each device the same dims",
+            return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use the same dims on each device",
                             "%s is %u on device %d, but %u on device %d (kernel \"%s\"); "
-                            "all devices of a multi-device launch have the same grid, block and shared memory",
+                            "all devices of a multi-device launch must have the same grid, block and shared memory",
                             dims_names[k], dims[0][k], d[0].ordinal,
                             dims[1][k], d[i].ordinal, a->name);
     return GPUEXEC_OK;
 }
 
-/* The rules for one part by itself. */
+/* The rules for a single part. */
 static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_multi_device *d, unsigned i) {
     const gxi_kernel *kernel = d[i].kernel->is.kernel.info;
     const gxi_slot *module = gxi_peek(kernel->module, GXI_MODULE);
     int cooperative;
     unsigned k;
     if (d[i].stream->legacy)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make one with gpuexec_stream_create",
-                        "the stream is a default stream (legacy or per-thread) of device %d; "
-                        "a multi-device launch takes streams that were created", gxi_ordinal_of(d[i].stream));
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create one with gpuexec_stream_create",
+                        "the stream is a default stream (legacy or per-thread) on device %d; "
+                        "a multi-device launch requires created streams", gxi_ordinal_of(d[i].stream));
     if (d[i].kernel->cu_context != d[i].stream->cu_context)
         return gxi_fail_contexts(call, "use a stream of the kernel's context", d[i].kernel, d[i].stream);
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "give each device one launch",
-                        "it is on device %d, as launches[%u]; a multi-device launch takes one for each device",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass one launch for each device",
+                        "device %d already has launches[%u]; a multi-device launch has one for each device",
                         d[i].ordinal, k);
     if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH, &cooperative))
         return gxi_fail_device(call, d[i].ordinal);
     if (!cooperative)
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d has no cooperative launches "
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d does not support cooperative launches "
                         "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
     if (module && module->is.module.info->device_launches)
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into an image of their own",
-                        "kernel \"%s\" of device %d is from an image with dynamic parallelism, "
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into a separate image",
+                        "kernel \"%s\" on device %d is from an image with dynamic parallelism, "
                         "which a multi-device launch does not allow", kernel->name, d[i].ordinal);
     return GPUEXEC_OK;
 }
-/* Whether its blocks run at once, with the shared memory that it has by now. */
+/* Whether all its blocks can be resident, with the shared memory limit that it has by now. */
 static GXI_COLD gpuexec_result gxi_multi_part_fits(gxi_call *call, const gxi_multi_device *d,
                                                    const gpuexec_args *args) {
     const gpuexec_dims *dims = &d->dims;
@@ -9325,12 +9339,12 @@ static GXI_COLD gpuexec_result gxi_multi_part_fits(gxi_call *call, const gxi_mul
     cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                  (&per_multiprocessor, d->kernel->is.kernel.native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
-    if (cu && cu != GXI_INVALID_VALUE)           /* which it says of blocks that cannot be, explained below */
-        return gxi_fail_cu(call, NULL, "how many blocks of kernel \"%s\" run at once on device %d cannot be asked",
+    if (cu && cu != GXI_INVALID_VALUE)           /* returned for impossible blocks, explained below */
+        return gxi_fail_cu(call, NULL, "cannot query how many blocks of kernel \"%s\" can be resident on device %d",
                            d->kernel->is.kernel.info->name,
                            d->ordinal);
     if (cu == 0 && blocks && blocks <= (uint64_t)per_multiprocessor * (unsigned)multiprocessors) return GPUEXEC_OK;
-    gxi_said(call, NULL, GXI_COOPERATIVE_TOO_LARGE);             /* which the driver was not asked for */
+    gxi_said(call, NULL, GXI_COOPERATIVE_TOO_LARGE);             /* not returned by a driver call */
     return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, d->kernel, dims, args, &gxi_cooperative);
 }
 static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexec_device_launch *list,
@@ -9343,7 +9357,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexe
         : gxi_multi_part_fits(call, &d[i], &list[i].args);
 }
 
-/* All rules. */
+/* Checks all rules. */
 static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
                                                const gxi_multi_device *d) {
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
@@ -9351,10 +9365,10 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     char subject[32];
     unsigned i;
     if (blocking && *blocking && strcmp(blocking, "0") != 0)
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "unset it",
-                        "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait until "
-                        "its kernel has ended, "
-                        "which may wait for the others",
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "unset CUDA_LAUNCH_BLOCKING",
+                        "the environment has CUDA_LAUNCH_BLOCKING=%s: the first device's launch would wait for "
+                        "its kernel, "
+                        "which may wait for the other devices",
                         blocking);
     for (i = 0; i < count && !result; i++) {
         snprintf(subject, sizeof subject, "launches[%u]: ", i);
@@ -9365,7 +9379,7 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     for (i = 1; i < count && !result; i++) result = gxi_multi_compare(call, d, i);
     return result;
 }
-/* Keeps a launch that passed them, with an event for each device. */
+/* Keeps a launch that passed the checks, with an event for each device. */
 static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
                                               const gxi_multi_device *d,
                                               gxi_multi_launch *m) {
@@ -9388,7 +9402,8 @@ static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_devi
         gxi_leave(&scope);
         if (cu) {
             gxi_multi_drop(call, m);
-            return gxi_fail_cu(call, NULL, "no event on device %d for a multi-device launch", d[i].ordinal);
+            return gxi_fail_cu(call, NULL, "cannot create an event on device %d for a multi-device launch",
+                               d[i].ordinal);
         }
         m->count = i + 1;
     }
@@ -9403,9 +9418,9 @@ static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m
                                        unsigned other) {
     return GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[other], 0));
 }
-/* Makes every stream wait for all that the others have so far: a star around the first stream, which costs two waits
-   across devices for each other stream. With two devices both record first, which leaves out one of the two hops.
-   Measured, H200s: see the README. */
+/* Makes every stream wait for all work enqueued so far on the others: a star around the first stream, which costs two
+   waits across devices for each other stream. With two devices, both record first, which saves one of the two hops.
+   Measured on H200s: see the README. */
 static int gxi_multi_meet(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d) {
     unsigned i;
     int cu = m->count == 2 ? gxi_multi_record(call, m, d, 0) : 0;
@@ -9432,7 +9447,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
     int can = 1;
     if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0",
-                        "this driver of CUDA %d.%d has no cuLaunchCooperativeKernelMultiDevice",
+                        "this driver (CUDA %d.%d) has no cuLaunchCooperativeKernelMultiDevice",
                         gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < count; i++) {
         const gpuexec_dims *dims = &d[i].dims;
@@ -9440,8 +9455,8 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
             return gxi_fail_device(call, d[i].ordinal);
         if (!can)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                            "leave gpuexec_multi_desc.way 0: launches for each device need no such attribute",
-                            "device %d does not take the driver's multi-device launch "
+                            "leave gpuexec_multi_desc.way 0: separate launches do not need this attribute",
+                            "device %d does not support the driver's multi-device launch "
                             "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);
         params[i].function = d[i].kernel->is.kernel.native;
@@ -9456,40 +9471,40 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
         params[i].params = (void **)(uintptr_t)list[i].args.addresses;
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0) return GPUEXEC_OK;
-    return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "the driver refuses to launch kernel "
+    return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "cannot launch kernel "
                        "\"%s\" on %u devices", d[0].kernel->is.kernel.info->name, count);
 }
 
-/* What was started is told to stop, since the rest will never come. */
+/* Aborts the kernels already started: the rest of the launch will never arrive. */
 static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_device *d, unsigned started,
                                               const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
     if (started && barrier)
-        gxi_barrier_leave(barrier->is.barrier.info, "a launch could start only some of its kernels", call->where);
+        gxi_barrier_leave(barrier->is.barrier.info, "a launch started only some of its kernels", call->where);
     if (started && desc->abort_word) GXI_STORE(desc->abort_word, 1);
-    gxi_add(&t, "kernel \"%s\" cannot be launched on device %d", d[started].kernel->is.kernel.info->name,
+    gxi_add(&t, "cannot launch kernel \"%s\" on device %d", d[started].kernel->is.kernel.info->name,
             d[started].ordinal);
     if (started) gxi_add(&t, "; on device");
     for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);
     if (started)
-        gxi_add(&t, " it was started before, %s",
-                barrier || desc->abort_word ? "and told to stop through the barrier"
-                                            : "and waits for the rest if it has a barrier: give that in "
+        gxi_add(&t, " it was already started, %s",
+                barrier || desc->abort_word ? "and was aborted through the barrier"
+                                            : "and waits for the others if it uses a barrier: pass that in "
                                               "gpuexec_multi_desc.barrier or .abort_word");
     result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
 
-/* Which device's part of the barrier these bytes hold, as its place in the barrier, and at which offset. -1 if they
-   have none, or among others that of `context` itself: a struct may have the parts of all devices. */
+/* The device whose part of the barrier these bytes contain, as its index in the barrier, and the part's offset. -1 if
+   they contain none, or also the part of `context` itself: a struct may have the parts of all devices. */
 static int gxi_part_in(const gxi_barrier *b, const struct CUctx_st *context, const unsigned char *bytes, unsigned size,
                        unsigned *offset) {
     unsigned at, k;
     int found = -1;
-    for (at = 0; at + sizeof(gpuexec_ptr) <= size; at += sizeof(gpuexec_ptr)) {      /* addresses are aligned so */
+    for (at = 0; at + sizeof(gpuexec_ptr) <= size; at += sizeof(gpuexec_ptr)) {      /* addresses have this alignment */
         gpuexec_ptr value;
         memcpy(&value, bytes + at, sizeof value);
         for (k = 0; k < b->count; k++) {
@@ -9501,8 +9516,8 @@ static int gxi_part_in(const gxi_barrier *b, const struct CUctx_st *context, con
     }
     return found;
 }
-/* Another device's part of the barrier as an argument, or in a struct that lacks this device's own: what happens when
-   GPUEXEC_ARGS is used in a loop. */
+/* Finds another device's part of the barrier as an argument, or in a struct that lacks this device's part: the typical
+   result of GPUEXEC_ARGS in a loop. */
 static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one,
                           const gxi_slot *kernel, const struct CUctx_st *context, unsigned i) {
     const unsigned short *sizes = kernel->is.kernel.sizes ? kernel->is.kernel.sizes + 1 : one->args.sizes;
@@ -9514,8 +9529,8 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
         if (k < 0) continue;
         if (sizes[argument] > sizeof(gpuexec_ptr)) snprintf(at, sizeof at, "holds, at byte %u,", offset);
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                 "pass gpuexec_barrier_address of the launch's own device; GPUEXEC_ARGS in a loop's body ends with it, "
-                 "and then all launches have the last one's arguments: use gpuexec_params_args, or arrays of your own",
+                 "pass the gpuexec_barrier_address of the launch's device; GPUEXEC_ARGS in a loop ends with each "
+                 "iteration, so that all launches get the last arguments: use gpuexec_params_args, or your own arrays",
                  "launches[%u]: argument %u of kernel \"%s\" %s device %d's part of the barrier (counted from 0)", i,
                  argument, kernel->is.kernel.info->name, at, b->ordinals[k]);
         return 1;
@@ -9529,14 +9544,14 @@ static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_
         return gxi_failed_with();
     if (!list || count < 1 || count > GXI_MULTI_MOST)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "a multi-device launch of %u launches%s; it takes 1 to %d, one for each device", count,
+                        "a multi-device launch of %u launches%s; pass 1 to %d, one for each device", count,
                         list ? "" : " at NULL", GXI_MULTI_MOST);
     if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0",
-                        "gpuexec_multi_desc.way is %d, which is no gpuexec_multi_way", (int)desc->way);
+                        "gpuexec_multi_desc.way is %d, which is not a gpuexec_multi_way", (int)desc->way);
     return GPUEXEC_OK;
 }
-/* What each launch looks at, also one that is kept: handles, arguments, the barrier's part. */
+/* Checked at each launch, even one that is kept: handles, arguments, the barrier's part. */
 static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_launch *one, unsigned i,
                                            const gxi_slot *barrier, gxi_multi_device *d) {
     const gxi_slot *context;
@@ -9551,8 +9566,8 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
     if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i))
         return GPUEXEC_BAD_PARAMETERS;
     if (barrier && !gxi_barrier_has(barrier->is.barrier.info, d->stream->cu_context))
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "make the barrier over the contexts of the launch",
-                        "launches[%u] is on device %d, whose context is not one of gpuexec_multi_desc.barrier's", i,
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "create the barrier over the contexts of the launch",
+                        "launches[%u] is on device %d, whose context is not part of gpuexec_multi_desc.barrier", i,
                         gxi_ordinal_of(d->stream));
     context = gxi_peek(d->kernel->context, GXI_CONTEXT);
     d->ordinal = context ? gxi_context_of(context)->ordinal : -1;
@@ -9561,7 +9576,7 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
     gxi_fill_dims(&d->dims);
     return GPUEXEC_OK;
 }
-/* The same launch, kept; NULL if there is none. */
+/* The same launch, if it is kept; otherwise NULL. */
 static gxi_multi_launch *gxi_multi_find(const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d) {
     unsigned i, k;
     for (k = 0; k < GXI_MULTI_KEPT; k++) {
@@ -9579,7 +9594,7 @@ static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_
                                            const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     unsigned i;
     if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
-        return gxi_fail_cu(call, NULL, "the streams of a multi-device launch cannot be made to wait for each other");
+        return gxi_fail_cu(call, NULL, "cannot make the streams of a multi-device launch wait for each other");
     for (i = 0; i < m->count; i++) {
         gxi_note_launch(d[i].stream, list[i].kernel.id, call->where);
         if (gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative))
@@ -9587,7 +9602,7 @@ static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_
     }
     if (!desc->no_post_sync && gxi_multi_meet(call, m, d))
         return gxi_fail_cu(call, NULL,
-                           "the streams of a multi-device launch cannot be made to wait for all of its kernels");
+                           "cannot make the streams of a multi-device launch wait for all of its kernels");
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
@@ -9616,7 +9631,7 @@ static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_laun
         if (!(barrier = gxi_find_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier->is.barrier.info))
             return gxi_failed_with();
         if (barrier->is.barrier.info->count != count)
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "make a barrier for exactly the devices of the launch",
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create a barrier for exactly the devices of the launch",
                             "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u",
                             barrier->is.barrier.info->count, count);
     }

@@ -11,7 +11,7 @@
         host: the plugin returned: examples/plugin.c:50: gpuexec_launch: kernel "saxpy" ... empty grid: grid_x is 0
         (GPUEXEC_BAD_LAUNCH)
           driver: ...
-          cure: launch only if there is something to do (gpuexec_grid_for of 0 gives an empty grid)
+          cure: do not launch if there is nothing to do (gpuexec_grid_for(0, ...) is an empty grid)
         host: 100000 results are correct; its context, stream and arrays are still valid
 */
 #include "example.h"

@@ -1,5 +1,4 @@
-/* Says which devices the driver at hand offers: prints how many there are and the first one's name. Fails without a
-   word if there is none. tests/device.sh calls it to choose between the GPU and the CPU device. */
+/* Prints how many devices the driver has and the name of the first. Fails without a word if it has none. tests/device.sh calls it to choose between the GPU and the CPU device. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 #include <stdio.h>

@@ -280,11 +280,11 @@ windows_runs() {
     run="timeout 100 wine $out/device_info.exe"
     refused "Windows: without a driver" 'no CUDA driver on this machine; tried nvcuda.dll' $run
     refused "Windows: without a driver, the cure" \
-        'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .of Linux, so under WSL.' $run
+        'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .Linux only, so under WSL.' $run
     GPUEXEC_DRIVER='C:\nowhere\nvcuda.dll'
     export GPUEXEC_DRIVER
     refused "Windows: a driver that is not there" \
-        'cannot load the driver library "C:.nowhere.nvcuda.dll" .* GPUEXEC_DRIVER names: .*Windows error [1236]+ ' \
+        'cannot load the driver library "C:.nowhere.nvcuda.dll" .* GPUEXEC_DRIVER: .*Windows error [1236]+ ' \
         $run
     refused "Windows: a driver that is not there, the cure" 'cure: correct the path' $run
     unset GPUEXEC_DRIVER

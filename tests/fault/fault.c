@@ -473,7 +473,7 @@ static int fault_again(gpuexec_result r) {
         if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("returned %s:\n%s", gpuexec_result_name(r), text);
     } else {
         char expected[128];
-        snprintf(expected, sizeof expected, "driver: %s ", gxi_driver_rows[fault.row].name);
+        snprintf(expected, sizeof expected, "driver: %s returned", gxi_driver_rows[fault.row].name);
         /* any of the calls that failed */
         if (fault.manner == PERMANENT) snprintf(expected, sizeof expected, "(719)");
         if (!strstr(text, expected) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", expected, text);

@@ -35,7 +35,7 @@ plays() {
 }
 cpu_device='cure: .*make simgpu'
 unset CUDA_VISIBLE_DEVICES
-plays 100 22 'finds no GPU' 'driver: cuInit [a-z]* CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device' "$cpu_device"
+plays 100 22 'finds no GPU' 'driver: cuInit returned CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device' "$cpu_device"
 export CUDA_VISIBLE_DEVICES=9
 plays 100 22 'finds no GPU (CUDA_VISIBLE_DEVICES is "9")' 'cure: .*CUDA_VISIBLE_DEVICES'
 plays 101 22 'cuInit failed (CUDA_VISIBLE_DEVICES is "9")' 'CUDA_ERROR_INVALID_DEVICE (101)' \
@@ -48,6 +48,6 @@ plays 802 90 'does not start: cuInit failed' 'CUDA_ERROR_SYSTEM_NOT_READY (802)'
 plays 803 90 'does not start: cuInit failed' 'CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)' 'cure: .*reboot'
 plays 804 90 'does not start: cuInit failed' 'CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (804)' 'cure: .*cuda-compat'
 plays 999 90 'does not start: cuInit failed' 'CUDA_ERROR_UNKNOWN (999)' 'cure: .*nvidia_uvm'
-plays 46 90 'does not start: cuInit failed' '(46)' 'cure: look at `nvidia-smi`'
+plays 46 90 'does not start: cuInit failed' '(46)' 'cure: run `nvidia-smi`'
 echo "suite no_gpu: $passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

@@ -341,7 +341,7 @@ TEST(a_driver_without_counts) {
     user = gpuexec_context_attach(native);
     CHECK(!gpuexec_ok(user));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "context.c:", "does not count the users of a context: it has no cuCtxAttach",
+    CHECK_TEXT(gpuexec_error_text(), "context.c:", "does not count references to a context: it has no cuCtxAttach",
                "gpuexec_context_from_native", "before the context's owner");
     CHECK(get_current() == NULL);
     user = gpuexec_context_from_native(native);
@@ -436,7 +436,7 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
             CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
         }
         CHECK_RESULT(next[i](&l), GPUEXEC_STALE_HANDLE);
-        CHECK_TEXT(gpuexec_error_text(), "destroyed by somebody else", "gpuexec_context_attach");
+        CHECK_TEXT(gpuexec_error_text(), "destroyed outside gpuexec", "gpuexec_context_attach");
         CHECK(!gpuexec_ok(l.ctx) && !gpuexec_ok(l.mod) && !gpuexec_ok(l.fn) && !gpuexec_ok(l.s) && !gpuexec_ok(l.e));
         gpuexec_take_error();
         CHECK_RESULT(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE);
@@ -447,7 +447,7 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         CHECK(get_current() == NULL);
     }
     CHECK(!gpuexec_ok(gpuexec_context_from_native(native)));         /* and it can no longer be adopted */
-    CHECK_TEXT(gpuexec_error_text(), "is no context, or one that was destroyed");
+    CHECK_TEXT(gpuexec_error_text(), "is not a context, or was destroyed");
     gpuexec_take_error();
 }
 
@@ -461,7 +461,7 @@ TEST_ALONE(the_primary_context_was_reset) {
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(cuDevicePrimaryCtxReset.call(0), 0);
     CHECK_RESULT(gpuexec_event_destroy(e), GPUEXEC_STALE_HANDLE);
-    CHECK_TEXT(gpuexec_error_text(), "destroyed by somebody else");
+    CHECK_TEXT(gpuexec_error_text(), "destroyed outside gpuexec");
     CHECK(!gpuexec_ok(s) && !gpuexec_ok(ctx));
     again = gpuexec_context_open(0, NULL);
     CHECK(gpuexec_alloc(again, 64) != 0);
@@ -492,7 +492,7 @@ TEST(a_count_of_the_primary_context) {
     CHECK_OK(gpuexec_context_close(user));
     CHECK_EQ(set_current(NULL), 0);
     CHECK(!gpuexec_ok(gpuexec_context_attach(NULL)));
-    CHECK_TEXT(gpuexec_error_text(), "no context is current");
+    CHECK_TEXT(gpuexec_error_text(), "no context to adopt: none is current");
     gpuexec_take_error();
 }
 
@@ -505,7 +505,7 @@ TEST(push_and_pop) {
     CHECK(gpuexec_alloc(a, 64) != 0);                                /* works in a, and leaves b current */
     CHECK(gpuexec_context_is_current(b));
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* wrong order */
-    CHECK_TEXT(gpuexec_error_text(), "is not current", "the last push through gpuexec was of", "context.c:",
+    CHECK_TEXT(gpuexec_error_text(), "is not current", "the last push through gpuexec was", "context.c:",
                "reverse order");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(gpuexec_context_is_current(a));
@@ -523,7 +523,8 @@ static void *takes_the_context_over(void *arg) {
     HOST(cuMemcpyHtoD, 3020, gpuexec_ptr, const void *, size_t);
     CHECK(!gpuexec_context_is_current(r->ctx));                      /* no context is current on a new thread */
     CHECK_RESULT(gpuexec_context_pop(r->ctx), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "this thread has pushed none through gpuexec", "pop on the thread that pushed");
+    CHECK_TEXT(gpuexec_error_text(), "this thread has no push through gpuexec left to pop",
+               "pop on the thread that pushed");
     CHECK_OK(gpuexec_context_push(r->ctx));
     CHECK(gpuexec_context_is_current(r->ctx));
     if (r->both) pthread_barrier_wait(r->both);                      /* now current on two threads */
@@ -572,7 +573,7 @@ TEST(a_foreign_pop_is_noticed) {
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* other code pops our context */
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else popped it since",
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "popped outside gpuexec since",
                "the current one is", "cuCtxPopCurrent without a push");
     CHECK_OK(gpuexec_context_pop(a));
 
@@ -580,9 +581,9 @@ TEST(a_foreign_pop_is_noticed) {
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:",
-               "somebody else popped it since, and no context is current");
+               "popped outside gpuexec since, and no context is current");
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* reported once; now there is nothing to pop */
-    CHECK_TEXT(gpuexec_error_text(), "no context is current, and this thread has pushed none");
+    CHECK_TEXT(gpuexec_error_text(), "no context is current, and this thread has no push through gpuexec");
     CHECK_OK(gpuexec_context_push(b));
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(get_current() == NULL);
@@ -596,7 +597,7 @@ TEST(a_foreign_push_is_noticed) {
     CHECK_OK(gpuexec_context_push(a));
     CHECK_EQ(cuCtxPushCurrent.call(gpuexec_context_native(b)), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "somebody else pushed or set another one since",
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "another context has been pushed or set since",
                "cuCtxPushCurrent");
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* they undo it, and the stack is correct again */
     CHECK_OK(gpuexec_context_pop(a));
@@ -610,13 +611,14 @@ TEST(a_deep_stack) {
     int i;
     for (i = 0; i < 50; i++) CHECK_OK(gpuexec_context_push(i % 2 ? b : a));
     CHECK(gpuexec_context_stack_text(text, sizeof text) > sizeof text);
-    CHECK_TEXT(text, "the last 18 pushes through gpuexec are not remembered");
+    CHECK_TEXT(text, "the last 18 pushes through gpuexec are not recorded");
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "this thread has pushed 50 through gpuexec, of which only 32 are remembered");
+    CHECK_TEXT(gpuexec_error_text(),
+               "this thread has pushed 50 contexts through gpuexec, of which only 32 are recorded");
     for (i = 50; i-- > 0; ) CHECK_OK(gpuexec_context_pop(i % 2 ? b : a));
     CHECK(get_current() == NULL);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "this thread has pushed none");
+    CHECK_TEXT(gpuexec_error_text(), "this thread has no push through gpuexec");
 }
 
 /* The text that describes the stack. */
@@ -638,17 +640,17 @@ TEST(the_stack_in_words) {
     CHECK_EQ(gpuexec_context_stack_text(NULL, 0), n);
     CHECK_EQ(gpuexec_context_stack_text(line, 10), n);
     CHECK_EQ(strlen(line), 9);                                       /* truncated, as by snprintf */
-    snprintf(line, sizeof line, "context %p of device 0, current, pushed at tests/unit/context.c:",
+    snprintf(line, sizeof line, "context %p on device 0, current, pushed at tests/unit/context.c:",
              (void *)gpuexec_context_native(b));
     CHECK(strstr(text, line) == text);
     snprintf(line, sizeof line, "\n"
-             "context %p of device 0, pushed at tests/unit/context.c:", (void *)gpuexec_context_native(a));
+             "context %p on device 0, pushed at tests/unit/context.c:", (void *)gpuexec_context_native(a));
     CHECK_TEXT(text, line);
     snprintf(line, sizeof line, "\ncontext %p, not pushed through gpuexec\n", (void *)foreign);
     CHECK_TEXT(text, line);
     CHECK_OK(gpuexec_context_close(b));                            /* destroyed, and therefore removed from the stack */
     gpuexec_context_stack_text(text, sizeof text);
-    CHECK_TEXT(text, ", closed since, pushed at");
+    CHECK_TEXT(text, ", since closed, pushed at");
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_STALE_HANDLE);
     CHECK_OK(gpuexec_context_pop(a));
     CHECK(get_current() == foreign);
@@ -721,7 +723,7 @@ TEST(a_scope) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     GPUEXEC_CONTEXT_SCOPE(a) CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE", "context.c:", "somebody else popped it since");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE", "context.c:", "popped outside gpuexec since");
 }
 
 /* ---- limits and priorities ---- */
@@ -754,14 +756,14 @@ TEST(limits_that_cannot_be) {
     char text[128];
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &before));
     CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, (size_t)1 << 50), GPUEXEC_BAD_ARGUMENT);
-    snprintf(text, sizeof text, "the limit STACK of device 0's context cannot be 1125899906842624: it stays %llu",
+    snprintf(text, sizeof text, "cannot set limit STACK of device 0's context to 1125899906842624: it stays %llu",
              (unsigned long long)before);
     CHECK_TEXT(gpuexec_error_text(), text, "cuCtxSetLimit");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
     CHECK_EQ(is, before);
     CHECK_REFUSED(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_BAD_ARGUMENT,
-                  "there is no limit 99: the last one is GPUEXEC_LIMIT_PERSISTING_L2, 6");
+                  "there is no limit 99: the last is GPUEXEC_LIMIT_PERSISTING_L2, 6");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)7, &is), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "there is no limit 7");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);
@@ -787,9 +789,9 @@ TEST(a_limit_that_the_device_cuts) {
     if (gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, (size_t)1 << 50) == GPUEXEC_OK)
         SKIP("this device takes a printf buffer of any size");
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
-    snprintf(text, sizeof text, "the limit PRINTF_FIFO was asked to be 1125899906842624, "
-             "but device 0 gives %llu at most", (unsigned long long)is);
-    CHECK_TEXT(gpuexec_error_text(), text, "ask for less");
+    snprintf(text, sizeof text, "limit PRINTF_FIFO: 1125899906842624 requested, "
+             "but device 0 allows at most %llu", (unsigned long long)is);
+    CHECK_TEXT(gpuexec_error_text(), text, "request less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
 }
 

@@ -411,14 +411,15 @@ TEST(places_are_copied) {
     CHECK_STRING(gpuexec_error_detail()->where, "failed.c:6");  /* that of the latched failure */
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     CHECK_TEXT(gpuexec_why(failed), "failed.c:6");
-    CHECK_REFUSED(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE, "it was started by gpuexec_setup at setup.c:1");
+    CHECK_REFUSED(gpuexec_setup_at(NULL, NULL), GPUEXEC_TOO_LATE, "gpuexec_setup at setup.c:1 started it");
     CHECK_OK(gpuexec_pointer_get_info(p, &info));
     CHECK_STRING(info.where, "alloc.c:4");
     CHECK(gpuexec_context_stack_text(stack, sizeof stack) > 0);
     CHECK_TEXT(stack, "pushed at push.c:5");
     CHECK_OK(gpuexec_context_pop(ctx));
     gpuexec_shutdown();
-    CHECK_TEXT(log_text, "a context, made at context.c:2", "a stream, made at stream.c:3", "64 bytes of device memory",
-               "made at alloc.c:4");
+    CHECK_TEXT(log_text, "a context, created at context.c:2", "a stream, created at stream.c:3",
+               "64 bytes of device memory",
+               "allocated at alloc.c:4");
     CHECK(strstr(log_text, "overwritten") == NULL);
 }

@@ -83,19 +83,19 @@ TEST(elapsed_time_that_is_not_available) {
     CHECK_OK(gpuexec_event_record(untimed, s.stream));
     CHECK_OK(gpuexec_event_sync(untimed));
     CHECK(gpuexec_event_elapsed_ms(s.a, untimed) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the stop event was made without timing", "no_timing");
+    CHECK_TEXT(gpuexec_error_text(), "the stop event was created without timing", "no_timing");
     CHECK(gpuexec_event_elapsed_ms(untimed, s.a) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event was made without timing");
+    CHECK_TEXT(gpuexec_error_text(), "the start event was created without timing");
     adopted = gpuexec_event_from_native(s.ctx, gpuexec_event_native(untimed));
     CHECK(gpuexec_event_elapsed_ms(s.a, adopted) < 0);           /* only the driver knows */
     CHECK_TEXT(gpuexec_error_text(), "cuEventElapsedTime", "CUDA_ERROR_INVALID_HANDLE",
-               "an adopted event must be made with timing, recorded");
+               "an adopted event must be created with timing, be recorded");
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* not completed yet */
-    CHECK_TEXT(gpuexec_error_text(), "the stop event is not reached yet", "gpuexec_event_sync");
+    CHECK_TEXT(gpuexec_error_text(), "the stop event has not been reached yet", "gpuexec_event_sync");
     CHECK(gpuexec_event_elapsed_ms(s.b, s.a) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is not reached yet");
+    CHECK_TEXT(gpuexec_error_text(), "the start event has not been reached yet");
     CHECK_OK(gpuexec_take_error());
     gate_open(s.gate);
     CHECK_OK(gpuexec_event_sync(s.b));
@@ -113,13 +113,13 @@ TEST(elapsed_time_that_is_not_available) {
     other  = gpuexec_stream_record(stream, NULL);
     CHECK_OK(gpuexec_event_sync(other));
     CHECK(gpuexec_event_elapsed_ms(s.a, other) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is of device 0 (context ", "the stop event of device 0 (context ",
+    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0 (context ", "the stop event on device 0 (context ",
                "measure within one context");
     CHECK_OK(gpuexec_event_destroy(s.b));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
     CHECK_TEXT(gpuexec_error_text(), "the stop event is a stale handle: it was destroyed");
     CHECK(gpuexec_event_elapsed_ms((gpuexec_event){ 0 }, s.a) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event was never made");
+    CHECK_TEXT(gpuexec_error_text(), "the start event was never created");
     CHECK_OK(gpuexec_take_error());
 }
 
@@ -135,9 +135,9 @@ TEST_ALONE_MULTI(events_of_two_devices) {
         CHECK_OK(gpuexec_event_sync(e[i]));
     }
     CHECK(gpuexec_event_elapsed_ms(e[0], e[1]) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is of device 0", "the stop event of device 1");
-    CHECK_REFUSED(gpuexec_event_record(e[0], s[1]), GPUEXEC_WRONG_CONTEXT, "the event is of device 0",
-                  "the stream of device 1", "let the other stream wait for it");
+    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0", "the stop event on device 1");
+    CHECK_REFUSED(gpuexec_event_record(e[0], s[1]), GPUEXEC_WRONG_CONTEXT, "the event is on device 0",
+                  "the stream on device 1", "make the other stream wait for it");
 }
 
 /* An event created by recording. */

@@ -338,7 +338,7 @@ TEST(wrong_attributes) {
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
     desc.memory_sync_domain = 2;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
-                  GPUEXEC_BAD_ARGUMENT, "memory_sync_domain is 2", "1, remote");
+                  GPUEXEC_BAD_ARGUMENT, "memory_sync_domain is 2", "1 (remote)");
     desc.memory_sync_domain = 0;
     desc.has_priority = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 5000, 0), &desc, GPUEXEC_ARGS(t.data)),
@@ -356,7 +356,7 @@ TEST_ALONE(attributes_on_an_old_driver) {
     CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)));
     desc.cluster_x = 2;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(2, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
-                  GPUEXEC_OLD_DRIVER, "\"count\"", "need a driver of CUDA 11.8", "this one is of 11.4");
+                  GPUEXEC_OLD_DRIVER, "\"count\"", "need a driver for CUDA 11.8", "this one supports 11.4");
     CHECK_EQ(result_of(t), 1);
 }
 
@@ -372,7 +372,7 @@ TEST(clusters) {
                  : "device 0: its compute capability is %d.%d", attribute(75), attribute(76));
         CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_NOT_SUPPORTED,
                       "clusters (2 x 1 x 1 blocks, kernel \"count\")", attribute(75) < 9 ? "need compute capability 9.0"
-                      : "but the driver says that it has no clusters", capability);
+                      : "but the driver reports no clusters", capability);
         CHECK_EQ(result_of(t), 0);
         SKIP("this device has no clusters; the refusal was tested");
     }
@@ -380,11 +380,11 @@ TEST(clusters) {
     CHECK_EQ(result_of(t), 6 * 32);
     desc.cluster_x = 4;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
-                  "grid_x is 6", "no multiple of the cluster's 4 blocks", "\"count\"");
+                  "grid_x is 6", "not a multiple of the cluster's 4 blocks", "\"count\"");
     desc.cluster_x = 0;
     desc.cluster_y = 2;                                          /* x 0 is 1 */
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
-                  "grid_y is 1", "no multiple of the cluster's 2 blocks");
+                  "grid_y is 1", "not a multiple of the cluster's 2 blocks");
     desc.cluster_y = 0;
     desc.cluster_x = 16;
     grid.grid_x = 32;

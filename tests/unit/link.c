@@ -442,8 +442,8 @@ TEST(another_target) {
     desc.target = 100;
     desc.name   = "has";
     CHECK_NOT_MADE(gpuexec_module_load(ctx, has, 0, &desc), GPUEXEC_BAD_IMAGE,
-                   "has was compiled for gpuexec_module_desc.target 100, but device 0 is of compute capability 9.0",
-                   "cure: leave it 0");
+                   "has was compiled for gpuexec_module_desc.target 100, but device 0 has compute capability 9.0",
+                   "cure: leave target 0");
 }
 
 TEST(misuse) {
@@ -535,14 +535,14 @@ TEST(library_names_what_is_missing_and_links_when_it_came) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = linker_of(ctx, 1, 0);
     gpuexec_module  mod = gpuexec_linker_load(l);
-    CHECK_NOT_MADE(mod, GPUEXEC_LINK_FAILED, "the linked image cannot be linked",
+    CHECK_NOT_MADE(mod, GPUEXEC_LINK_FAILED, "cannot link the image",
                    "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'", "GPUEXEC_LINK_FAILED",
                    "cure: add the input that defines it");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
     mod = gpuexec_linker_load(l);
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, weak_ptx, 0, "late"), GPUEXEC_TOO_LATE,
-                  "the linked image has been linked: it takes no more inputs", "make another linker");
+                  "the image has been linked: it accepts no more inputs", "create another linker");
     CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
 }
 
@@ -556,8 +556,8 @@ TEST(library_names_what_is_there_twice) {
     /* reported here or at the end */
     if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "two") == GPUEXEC_OK) gpuexec_linker_load(l);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "the physics cannot be linked", "Multiple definition of", "'twist'", "'one'",
-               "'two'", "cure: leave one definition");
+    CHECK_TEXT(gpuexec_error_text(), "cannot link the physics", "Multiple definition of", "'twist'", "'one'",
+               "'two'", "cure: keep one definition");
 }
 
 TEST(library_names_kernels_that_need_the_device_runtime) {
@@ -616,7 +616,7 @@ TEST(library_names_a_broken_input_and_goes_on) {
     if (on_cpu_device() && CHECK(log != NULL)) CHECK_TEXT(log, "no_such_instruction_599");
     gpuexec_take_error();
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, too_new, 0, NULL), GPUEXEC_IMAGE_TOO_NEW,
-                  "input 2 is PTX of .version 99.9", "takes at most .version");
+                  "input 2 is PTX of .version 99.9", "at most");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part")); /* the broken inputs are not part of it */
     CHECK_EQ(run_kernel(ctx, gpuexec_linker_load(l), "run"), 1035);
 }
@@ -629,19 +629,20 @@ TEST(library_misuse) {
     const void *image = zeros;
     size_t      bytes = 1;
     CHECK_REFUSED(gpuexec_linker_add(none, GPUEXEC_INPUT_AUTO, main_ptx, 0, NULL), GPUEXEC_BAD_HANDLE,
-                  "the linker was never made");
+                  "the linker was never created");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, NULL, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the input is NULL");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "", 0, "nothing"), GPUEXEC_BAD_IMAGE, "nothing is empty");
     CHECK_REFUSED(gpuexec_linker_add(l, (gpuexec_input_type)9, main_ptx, 0, NULL), GPUEXEC_BAD_ARGUMENT,
-                  "9 is no gpuexec_input_type");
+                  "9 is not a gpuexec_input_type");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_CUBIN, main_ptx, 0, "main"), GPUEXEC_BAD_IMAGE,
-                  "main was said to be a cubin, but it is PTX text", "AUTO");
+                  "main was passed as a cubin, but it is PTX text", "AUTO");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "__global__ void f() {}", 0, "f.cu"), GPUEXEC_BAD_IMAGE,
-                  "f.cu is none of PTX text", "CUDA C", "nvcc");
-    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "hello", 0, NULL), GPUEXEC_BAD_IMAGE, "input 1 is none of",
+                  "f.cu is not PTX text", "CUDA C", "nvcc");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "hello", 0, NULL), GPUEXEC_BAD_IMAGE,
+                  "input 1 is not PTX text",
                   ".version");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\n", 0, "x.a"), GPUEXEC_BAD_ARGUMENT,
-                  "x.a is a library", "does not say its length");
+                  "x.a is a library", "does not state its own length");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED,
                   "x.ltoir is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
     CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
@@ -650,7 +651,7 @@ TEST(library_misuse) {
     CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/tmp"), GPUEXEC_FILE_ERROR, "\"/tmp\" is a directory",
                   "directory");
     CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/proc/self/exe"), GPUEXEC_BAD_IMAGE,
-                  "ELF file, but no cubin");
+                  "ELF file, but not a cubin");
     CHECK_REFUSED(gpuexec_linker_image(l, NULL, &bytes), GPUEXEC_BAD_ARGUMENT, "image is NULL");
     CHECK_REFUSED(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED, "from 0 inputs", "add inputs first");
     CHECK(image == NULL && bytes == 0);
@@ -683,17 +684,17 @@ TEST(what_the_cpu_device_cannot_do) {
     if (!on_cpu_device()) SKIP("only about the CPU device");
     cubin[18] = 190;
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_NOT_SUPPORTED,
-                   "the image is a cubin, but the CPU device executes PTX text only", "nvcc -ptx");
+                   "the image is a cubin, but the CPU device executes only PTX text", "nvcc -ptx");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
                   "a.cubin is a cubin, but the CPU device");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"),
                   GPUEXEC_NOT_SUPPORTED, "libcudadevrt.a is a library of host objects, but the CPU device",
                   "on GPUs only");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_NOT_SUPPORTED,
-                   "the image has kernels that launch kernels", "which the CPU device cannot do", "from the host");
+                   "the image has kernels that launch kernels", "which the CPU device lacks", "from the host");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent"));
     CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
-                  "cudaGetParameterBufferV2", "libcudadevrt.a, which the CPU device cannot take");
+                  "cudaGetParameterBufferV2", "libcudadevrt.a, which the CPU device cannot link");
 }
 
 TEST(library_linkers_end_with_their_context) {
@@ -712,7 +713,7 @@ TEST(library_linkers_end_with_their_context) {
     gpuexec_take_error();
     linker_of(gpuexec_context_open(0, NULL), 1, 0);
     CHECK_OK(gpuexec_shutdown());
-    CHECK_TEXT(leaks, "leak: a linker, made at ", "link.c:");
+    CHECK_TEXT(leaks, "leak: a linker, created at ", "link.c:");
 }
 
 /* A failed linker keeps its reason; its module is never launched. */
@@ -737,7 +738,7 @@ TEST(library_does_not_save_what_lacks_an_input) {
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part.ptx"));
     CHECK_RESULT(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/more.ptx"), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_linker_save(l, path), GPUEXEC_FILE_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "/no/such/more.ptx", "this call was refused: gpuexec_linker_save");
+    CHECK_TEXT(gpuexec_error_text(), "/no/such/more.ptx", "this call was refused because of it: gpuexec_linker_save");
     CHECK_RESULT(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_FILE_ERROR);
     CHECK(!gpuexec_ok(gpuexec_linker_load(l)));
     CHECK(fopen(path, "rb") == NULL);
@@ -871,7 +872,7 @@ TEST(binaries_of_nvcc) {
             CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
         } else if (on_cpu_device()) {
             CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);              /* so it was recognised and passed to the driver */
-            CHECK_TEXT(gpuexec_error_text(), file, "but the CPU device executes PTX text only",
+            CHECK_TEXT(gpuexec_error_text(), file, "but the CPU device executes only PTX text",
                        "simgpu links PTX text only", made[i].is);
         } else if (CHECK_EQ(added, GPUEXEC_OK)) {
             CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "kernels/link_curve.ptx"));
@@ -1005,7 +1006,7 @@ static void check_driver_failing(const char *fail, const char *text) {
 }
 
 TEST_ALONE(library_when_the_driver_makes_no_linker) {
-    check_driver_failing("cuLinkCreate:1:2", "the driver makes no linker");
+    check_driver_failing("cuLinkCreate:1:2", "cannot create a link state");
 }
 
 TEST_ALONE(library_when_the_driver_has_no_compiler) {
@@ -1013,15 +1014,15 @@ TEST_ALONE(library_when_the_driver_has_no_compiler) {
 }
 
 TEST_ALONE(library_when_the_driver_refuses_the_first) {
-    check_driver_failing("cuLinkAddData:1:2", "main cannot be loaded");
+    check_driver_failing("cuLinkAddData:1:2", "cannot load main");
 }
 
 TEST_ALONE(library_when_the_driver_refuses_the_second) {
-    check_driver_failing("cuLinkAddData:2:1", "part cannot be loaded");
+    check_driver_failing("cuLinkAddData:2:1", "cannot load part");
 }
 
 TEST_ALONE(library_when_linking_fails_unexplained) {
-    check_driver_failing("cuLinkComplete:1:999", "the linked image cannot be linked, from 2 inputs");
+    check_driver_failing("cuLinkComplete:1:999", "cannot link the image from 2 inputs");
 }
 
 TEST_ALONE(library_when_linking_lacks_memory) {
@@ -1029,5 +1030,5 @@ TEST_ALONE(library_when_linking_lacks_memory) {
 }
 
 TEST_ALONE(library_when_loading_fails) {
-    check_driver_failing("cuModuleLoadDataEx:1:2", "the linked image cannot be loaded");
+    check_driver_failing("cuModuleLoadDataEx:1:2", "cannot load the image");
 }

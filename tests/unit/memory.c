@@ -228,7 +228,7 @@ TEST(registered_memory) {
     memset(h, 7, bytes);
     CHECK_OK(gpuexec_register(ctx, h, bytes));
     CHECK(gpuexec_pinned_address(h + 5) != 0);
-    CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "registered memory already", "memory.c:");
+    CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "already registered memory", "memory.c:");
     CHECK_OK(gpuexec_copy_in(s, d, h, bytes));
     CHECK_OK(gpuexec_fill(s, d + 10, 9, 10));
     CHECK_OK(gpuexec_copy_out(s, h, d, bytes));
@@ -341,7 +341,7 @@ TEST(pitched_allocations_that_are_refused) {
     CHECK_TEXT(gpuexec_error_text(), "element_bytes is 1", "4, 8 or 16", "cure:");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 0, 10, 4, &pitch), 0);
-    CHECK_TEXT(gpuexec_error_text(), "0 bytes asked for");
+    CHECK_TEXT(gpuexec_error_text(), "0 bytes requested");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 10, 0, 4, &pitch), 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
@@ -432,19 +432,19 @@ TEST(rows_that_are_refused) {
             "33 bytes of a row", "cure:");
     REFUSED(gpuexec_copy_in_2d(s, a, 40, host, 32, 33, 2), "pitch of the source is 32", "33 bytes of a row");
     REFUSED(gpuexec_copy_out_2d(s, host, 0, a, 40, 33, 2), "pitch of the destination is 0");
-    REFUSED(gpuexec_fill_2d(s, a, 7, 0, 8, 2), "cannot be filled", "pitch of the destination is 7", "8 bytes of a row");
-    REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "must have 1050 bytes", "1000 left",
+    REFUSED(gpuexec_fill_2d(s, a, 7, 0, 8, 2), "cannot fill", "pitch of the destination is 7", "8 bytes of a row");
+    REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "needs 1050 bytes", "1000 left",
             "device allocation of 1000 bytes", "memory.c:");
     CHECK_OK(gpuexec_copy_in_2d(s, a, 100, host, 50, 100 - 50, 10)); /* the last row needs no gap after it */
     CHECK_OK(gpuexec_fill_2d(s, a + 50, 100, 0, 50, 10));
-    REFUSED(gpuexec_fill_2d(s, a + 51, 100, 0, 50, 10), "must have 950 bytes", "949 left");
-    REFUSED(gpuexec_copy_2d(s, b, 100, a + 600, 100, 100, 5), "the source", "must have 500 bytes", "400 left");
-    REFUSED(gpuexec_copy_out_2d(s, pinned, 60, a, 50, 50, 9), "the destination", "must have 530 bytes", "500 left",
+    REFUSED(gpuexec_fill_2d(s, a + 51, 100, 0, 50, 10), "needs 950 bytes", "949 left");
+    REFUSED(gpuexec_copy_2d(s, b, 100, a + 600, 100, 100, 5), "the source", "needs 500 bytes", "400 left");
+    REFUSED(gpuexec_copy_out_2d(s, pinned, 60, a, 50, 50, 9), "the destination", "needs 530 bytes", "500 left",
             "pinned allocation");
     CHECK_OK(gpuexec_device_get_attribute(0, 11, &max_pitch));
     REFUSED(gpuexec_copy_2d(s, a, (size_t)max_pitch + 1, b, 50, 50, 2), "pitch of the destination",
             number((unsigned)max_pitch), number((unsigned)max_pitch + 1u), "MAX_PITCH");
-    REFUSED(gpuexec_copy_2d(s, a, 50, b, 50, 50, SIZE_MAX), "more than any memory has");
+    REFUSED(gpuexec_copy_2d(s, a, 50, b, 50, 50, SIZE_MAX), "no memory is that large");
     REFUSED(gpuexec_copy_in_2d(s, a, 50, NULL, 50, 50, 2), "source is NULL");
     REFUSED(gpuexec_copy_in_2d(s, 0, 50, host, 50, 50, 2), "device address 0");
     CHECK_OK(gpuexec_stream_sync(s));
@@ -518,7 +518,7 @@ TEST(copies_onto_themselves) {
     CHECK_OK(gpuexec_copy_out(s, got, p, 1000));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK(memcmp(got, h, 1000) == 0);
-    REFUSED(gpuexec_copy(s, p, p, 1001), "must have 1001 bytes", "1000 left");
+    REFUSED(gpuexec_copy(s, p, p, 1001), "needs 1001 bytes", "1000 left");
     CHECK_OK(gpuexec_free_pinned(h));
 }
 
@@ -532,8 +532,8 @@ TEST(counts_over_4_GiB) {
     REFUSED(gpuexec_fill16(s, p, 0, five_gib), "10737418240 bytes");
     REFUSED(gpuexec_fill32(s, p, 0, five_gib), "21474836480 bytes");
     REFUSED(gpuexec_fill32(s, p, 0, (size_t)1 << 30), "4294967296 bytes");        /* 0 in 32 bits */
-    REFUSED(gpuexec_fill16(s, p, 0, SIZE_MAX / 2 + 2), "more than any memory has");
-    REFUSED(gpuexec_fill_2d(s, p, 1 << 20, 0, 1, 4097), "must have 4294967297 bytes");
+    REFUSED(gpuexec_fill16(s, p, 0, SIZE_MAX / 2 + 2), "no memory is that large");
+    REFUSED(gpuexec_fill_2d(s, p, 1 << 20, 0, 1, 4097), "needs 4294967297 bytes");
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
@@ -563,10 +563,10 @@ static void copies_between(gpuexec_context a, gpuexec_context b) {
         CHECK_OK(gpuexec_copy_out_now(b, to, q, bytes));
         CHECK(memcmp(from, to, bytes) == 0);
     }
-    REFUSED(gpuexec_copy_peer(streams[0], q, a, p, a, 100), "the destination", "memory of device 1", "memory.c:",
-            "its context is of device 0");
-    REFUSED(gpuexec_copy_peer(streams[0], q, b, p, b, 100), "the source", "memory of device 0",
-            "its context is of device 1");
+    REFUSED(gpuexec_copy_peer(streams[0], q, a, p, a, 100), "the destination", "memory on device 1", "memory.c:",
+            "its context is on device 0");
+    REFUSED(gpuexec_copy_peer(streams[0], q, b, p, b, 100), "the source", "memory on device 0",
+            "its context is on device 1");
     REFUSED(gpuexec_copy_peer(streams[0], q, b, p + 1, a, bytes), "299999 left");
     free(from);
     free(to);
@@ -594,8 +594,8 @@ TEST_MULTI(copies_between_devices) {
     CHECK_OK(gpuexec_peer_enable(a, b));
     CHECK_OK(gpuexec_peer_enable(b, a));
     copies_between(a, b);
-    expect_explained(s, p, q, 4096, 1, 1, "from device 1 straight to device 0", "peer access");
-    expect_explained(s, q, p, 4096, 1, 1, "from device 0 straight to device 1", "peer access");
+    expect_explained(s, p, q, 4096, 1, 1, "directly from device 1 to device 0", "peer access");
+    expect_explained(s, q, p, 4096, 1, 1, "directly from device 0 to device 1", "peer access");
     CHECK_OK(gpuexec_peer_disable(a, b));
     CHECK_OK(gpuexec_peer_disable(b, a));
 }
@@ -735,10 +735,10 @@ TEST(memory_of_another_library) {
             "another library", "cuMemsetD8Async");
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_alloc");
-    CHECK_REFUSED(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT, "page-locked already", "another library",
+    CHECK_REFUSED(gpuexec_register(ctx, h, 4096), GPUEXEC_BAD_ARGUMENT, "already page-locked", "another library",
                   "4096 bytes");
     foreign_free(p);
-    REFUSED(gpuexec_copy_out(s, h, p, 4), "the source", "in no device memory", "freed");
+    REFUSED(gpuexec_copy_out(s, h, p, 4), "the source", "not in device memory", "freed");
     foreign_free_pinned(h);
 }
 
@@ -768,12 +768,13 @@ TEST(the_wrong_kind_of_address) {
     gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p    = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
     char           *page = (char *)malloc(4096);
-    REFUSED(gpuexec_copy_in(s, (uintptr_t)page, page + 2048, 100), "the destination", "in no device memory",
+    REFUSED(gpuexec_copy_in(s, (uintptr_t)page, page + 2048, 100), "the destination", "not in device memory",
             "host pointer", "cuMemcpyHtoDAsync");
-    REFUSED(gpuexec_copy(s, p, (uintptr_t)page, 100), "the source", "in no device memory");
-    REFUSED(gpuexec_copy_in(s, p, (void *)(uintptr_t)q, 100), "the source", "device memory made at",
-            "host pointer is wanted", "gpuexec_copy");
-    REFUSED(gpuexec_copy_out_now(ctx, (void *)(uintptr_t)(p + 8), q, 100), "the destination", "device memory made at",
+    REFUSED(gpuexec_copy(s, p, (uintptr_t)page, 100), "the source", "not in device memory");
+    REFUSED(gpuexec_copy_in(s, p, (void *)(uintptr_t)q, 100), "the source", "device memory allocated at",
+            "host pointer is required", "gpuexec_copy");
+    REFUSED(gpuexec_copy_out_now(ctx, (void *)(uintptr_t)(p + 8), q, 100), "the destination",
+            "device memory allocated at",
             "memory.c:");
     CHECK_EQ(gpuexec_pinned_address((void *)(uintptr_t)p), 0);
     CHECK_TEXT(gpuexec_error_text(), "device memory, not pinned", "gpuexec_register");
@@ -794,22 +795,23 @@ TEST(registrations_that_overlap) {
     if (!CHECK(posix_memalign((void **)&h, 4096, 65536) == 0)) return;
     memset(h, 0, 65536);
     CHECK_OK(gpuexec_register(ctx, h + 16384, 16384));
-    REFUSED(gpuexec_register(ctx, h + 20480, 4096), "registered memory already", "memory.c:", "needs no registering");
+    REFUSED(gpuexec_register(ctx, h + 20480, 4096), "already registered memory", "memory.c:",
+            "does not need to be registered");
     REFUSED(gpuexec_register(ctx, h, 20480), "20480 bytes", "overlap 16384 bytes of registered memory", "memory.c:",
             "register the whole buffer once");
     REFUSED(gpuexec_register(ctx, h + 20480, 32768), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, h, 65536), "overlap 16384 bytes");
-    REFUSED(gpuexec_register(ctx, pinned + 100, 4096), "pinned memory already");
-    REFUSED(gpuexec_register(ctx, NULL, 4096), "cannot be registered");
+    REFUSED(gpuexec_register(ctx, pinned + 100, 4096), "already pinned memory");
+    REFUSED(gpuexec_register(ctx, NULL, 4096), "cannot register");
     REFUSED(gpuexec_register(ctx, h, 0), "0 bytes");
-    REFUSED(gpuexec_register(ctx, h + 40960, SIZE_MAX), "cannot be registered");
+    REFUSED(gpuexec_register(ctx, h + 40960, SIZE_MAX), "cannot register");
     CHECK_OK(gpuexec_register(ctx, h, 16384));                       /* memory next to it is valid */
     CHECK_OK(gpuexec_unregister(h));
     /* copies that leave it, at the beginning and at the end */
     REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source",
             "4096 left in its registered allocation of 16384 bytes", "memory.c:");
     REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination", "page-locked only from byte 4096 on",
-            "registered memory made at", "memory.c:");
+            "that part was registered at", "memory.c:");
     expect_explained(s, p, (uintptr_t)h + 28672, 8192, 0, 0, "the source", "not within one allocation or registration");
     expect_explained(s, (uintptr_t)h + 12288, p, 8192, 0, 0, "the destination",
                      "not within one allocation or registration");
@@ -822,7 +824,7 @@ TEST(registrations_that_overlap) {
     CHECK_FAILED(gpuexec_unregister(pinned), GPUEXEC_BAD_ARGUMENT, "is pinned memory", "gpuexec_free_pinned");
     CHECK_OK(gpuexec_unregister(h + 16384));
     CHECK_RESULT(gpuexec_unregister(h + 16384), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_register, or was freed before");
+    CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_register, or was already freed");
     CHECK_EQ(gpuexec_pinned_address(h + 16384), 0);
     CHECK_TEXT(gpuexec_error_text(), "pageable memory, not pinned");
     gpuexec_take_error();
@@ -848,7 +850,7 @@ TEST(explained_copies) {
     expect_explained(s, h, p, 10000, 0, 0, "the destination", "pageable");
     expect_explained(s, h, p, 10000, 0, 0, "returns when the copy is done", "gpuexec_register");
     expect_explained(s, l, p, 10000, 1, beside, "page-locked", "device 0");
-    expect_explained(s, p, l, 10000, 1, beside, "page-locked", beside ? "copy engine beside the kernels"
+    expect_explained(s, p, l, 10000, 1, beside, "page-locked", beside ? "copy engine, concurrently with kernels"
                      : "no copy engine");
     expect_explained(s, p, q, 10000, 1, 1, "within device 0", "bandwidth");
     expect_explained(s, h, h + 5000, 5000, 0, 0, "host memory", "memcpy");
@@ -963,22 +965,22 @@ TEST_ALONE(a_driver_that_fails) {
     s = gpuexec_stream_create(ctx, NULL);
     p = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
     CHECK_RESULT(gpuexec_pointer_get_info(p, &info), GPUEXEC_DRIVER_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "cannot tell what 0x", "cuPointerGetAttributes", "999");
+    CHECK_TEXT(gpuexec_error_text(), "cannot query pointer 0x", "cuPointerGetAttributes", "999");
     CHECK_RESULT(gpuexec_copy_explain(s, p, q, 4, &copy), GPUEXEC_DRIVER_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_copy_explain", "cannot tell what 0x");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_copy_explain", "cannot query pointer 0x");
     CHECK_EQ(gpuexec_pinned_address(h), 0);
-    CHECK_TEXT(gpuexec_error_text(), "no device address");
+    CHECK_TEXT(gpuexec_error_text(), "cannot query the device address");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR);
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 100, 10, 4, &pitch), 0);
     CHECK_TEXT(gpuexec_error_text(), "1000 bytes", "of device memory", "cuMemAllocPitch");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_EQ(pitch, 0);
     CHECK(gpuexec_register(ctx, h, 8192) != GPUEXEC_OK);
-    CHECK_TEXT(gpuexec_error_text(), "8192 bytes at", "cannot be page-locked", "cuMemHostRegister");
+    CHECK_TEXT(gpuexec_error_text(), "cannot page-lock", "8192 bytes at", "cuMemHostRegister");
     gpuexec_take_error();
-    CHECK_REFUSED(gpuexec_copy_2d(s, p, 64, q, 64, 64, 2), GPUEXEC_DRIVER_ERROR, "2 rows of 64 bytes cannot be copied",
+    CHECK_REFUSED(gpuexec_copy_2d(s, p, 64, q, 64, 64, 2), GPUEXEC_DRIVER_ERROR, "cannot copy 2 rows of 64 bytes",
                   "cuMemcpy2DAsync");
-    CHECK_REFUSED(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR, "64 bytes cannot be copied",
+    CHECK_REFUSED(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR, "cannot copy 64 bytes",
                   "cuMemcpyPeerAsync");
     CHECK_OK(gpuexec_register(ctx, h, 8192));                        /* the failures are used up: everything works */
     CHECK(gpuexec_unregister(h) != GPUEXEC_OK);
@@ -1001,7 +1003,7 @@ TEST(freeing_after_the_owner_destroyed_the_context) {
     CHECK(p != 0 && q != 0);
     CHECK_OK(gpuexec_context_close(owner));
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_STALE_HANDLE);
-    CHECK_TEXT(gpuexec_error_text(), "was destroyed by somebody else");
+    CHECK_TEXT(gpuexec_error_text(), "was destroyed outside gpuexec");
     CHECK_RESULT(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT);             /* the memory was freed with the context */
     CHECK_RESULT(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE);
 }

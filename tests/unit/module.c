@@ -347,19 +347,21 @@ TEST(variables_that_do_not_fit) {
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), none = { 0 };
     uint32_t        words[8] = { 0 };
     CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT,
-                  "variable \"table\"", "unit.ptx", "has 16 bytes", "but 32");
-    CHECK_REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes", "but 17");
+                  "variable \"table\"", "unit.ptx", "has 16 bytes", "but the copy has 32");
+    CHECK_REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
+                  "but the copy has 17");
     CHECK_REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
     CHECK_REFUSED(gpuexec_module_set_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
                   "host memory for variable \"table\" is NULL");
     CHECK_REFUSED(gpuexec_module_get_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
                   "host memory for variable \"table\" is NULL");
     CHECK_REFUSED(gpuexec_module_get_global(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
-    CHECK_REFUSED(gpuexec_module_set_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE, "the module was never made");
+    CHECK_REFUSED(gpuexec_module_set_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE,
+                  "the module was never created");
     gpuexec_kernel_get(mod, "no_such_kernel");
     /* work is refused while a failure is latched */
     CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 4), GPUEXEC_NOT_FOUND, "no_such_kernel",
-                  "this call was refused: gpuexec_module_set_global");
+                  "this call was refused because of it: gpuexec_module_set_global");
     CHECK_OK(gpuexec_module_get_global(mod, "table", words, 16));
     CHECK_EQ(words[0], 2);
 }
@@ -420,12 +422,12 @@ TEST(every_option_is_checked) {
         gpuexec_module_desc desc = { 0 };
         int value = row->low - 1;
         memcpy((char *)&desc + row->at, &value, sizeof value);
-        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to", row->name, value, row->low);
+        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; the range is %d to", row->name, value, row->low);
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
         if (row->high == 0x7FFFFFFF) continue;
         value = row->high + 1;
         memcpy((char *)&desc + row->at, &value, sizeof value);
-        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it goes from %d to %d", row->name, value,
+        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; the range is %d to %d", row->name, value,
                  row->low, row->high);
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
     }
@@ -521,16 +523,17 @@ TEST(wrong_images) {
     cubin[18] = 190;                                             /* EM_CUDA */
     cubin[41] = 0x10;                                            /* sections at 4096 */
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
-                   "the image is a cubin that is cut off: it has 128 bytes, but", "4096", "cure:");
+                   "the image is a cubin that is truncated: it has 128 bytes, but", "4096", "cure:");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 30, NULL), GPUEXEC_BAD_IMAGE,
-                   "is a cubin that is cut off: it has 30 bytes");
+                   "is a cubin that is truncated: it has 30 bytes");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 10, NULL), GPUEXEC_BAD_IMAGE, "ELF file");
     cubin[18] = 62;                                              /* EM_X86_64 */
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE, "an ELF file, but no cubin",
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
+                   "an ELF file, but not a cubin",
                    "nvcc");
     fatbin[8] = 200;
     CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE,
-                   "is a fatbin that is cut off: it has 128 bytes, but", "216");
+                   "is a fatbin that is truncated: it has 128 bytes, but", "216");
     fatbin[8] = 64;                                              /* one part of LTO-IR */
     fatbin[16] = 8;
     fatbin[20] = 64;
@@ -570,14 +573,14 @@ TEST(lengths_that_no_memory_holds) {
         memcpy(fatbin, "\x50\xED\x55\xBA\1\0\x10", 7);
         put_le(fatbin + 8, 8, lengths[i]);
         CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                       "the image is a cubin that is cut off: it has 128 bytes, but");
+                       "the image is a cubin that is truncated: it has 128 bytes, but");
         CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                       "the image is a fatbin that is cut off: it has 128 bytes, but");
+                       "the image is a fatbin that is truncated: it has 128 bytes, but");
         if (lengths[i] > SIZE_MAX / 2 - 1) {
             CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
-                           "the image is a cubin with a damaged header", "which no memory holds");
+                           "the image is a cubin with a damaged header", "which memory cannot hold");
             CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE,
-                           "the image is a fatbin with a damaged header", "give its length");
+                           "the image is a fatbin with a damaged header", "pass its length");
             CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fatbin, 0, "part"), GPUEXEC_BAD_IMAGE);
             CHECK_TEXT(gpuexec_error_text(), "part is a fatbin with a damaged header");
             CHECK_REFUSED(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
@@ -593,9 +596,9 @@ TEST(lengths_that_no_memory_holds) {
         free(fatbin);
     }
     CHECK_NOT_MADE(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is",
-                   "give its length in bytes");
+                   "pass its length in bytes");
     CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, "text", SIZE_MAX - 1, "part"), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "the length of part is", "give its length in bytes");
+    CHECK_TEXT(gpuexec_error_text(), "the length of part is", "pass its length in bytes");
     CHECK_EQ(gxi_ptx_params("(.param .align 8 .b64 a[0x2000000000000001])", sizes, offsets, types, 2), -1);
     CHECK_EQ(gxi_ptx_params("(.param .align 0xFFFFFFFFFFFFFFFF .b8 a[4], .param .u32 b)", sizes, offsets, types, 2),
              -1);
@@ -659,7 +662,7 @@ TEST(wrapped_images) {
     CHECK_NOT_MADE(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
                    "is the wrapper that nvcc puts around a fatbin");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE,
-                   "is a fatbin that is cut off: it has 6 bytes");
+                   "is a fatbin that is truncated: it has 6 bytes");
 }
 
 TEST(symbols_that_are_elsewhere) {
@@ -675,7 +678,7 @@ static void check_load_result(const char *fail, const char *cure) {
     if (!on_cpu_device()) SKIP("only the CPU device fails on request");
     CHECK(setenv("SIMGPU_FAIL", fail, 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
-    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, NULL)), "cannot be loaded", "cure:", cure);
+    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, NULL)), "cannot load", "cure:", cure);
     gpuexec_take_error();
 }
 TEST_ALONE(no_compiler_in_the_driver) { check_load_result("cuModuleLoadDataEx:1:221", "libnvidia-ptxjitcompiler.so"); }
@@ -687,7 +690,7 @@ TEST_ALONE(options_that_an_old_driver_does_not_know) {
     CHECK(setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:1", 1) == 0);
     ctx = gpuexec_context_open(0, NULL);
     desc.position_independent = desc.min_blocks = 1;
-    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, &desc)), "driver of CUDA 12 or later",
+    CHECK_TEXT(gpuexec_why(gpuexec_module_load_file(ctx, UNIT_PTX, &desc)), "driver for CUDA 12 or later",
                "position_independent, min_blocks");
     gpuexec_take_error();
 }
@@ -741,12 +744,12 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc on this machine compiles for sm_90");
     CHECK(truncate(cut, 2000) == 0);
     CHECK_NOT_MADE(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE,
-                   "is a cubin that is cut off: it has 2000 bytes", cut);
+                   "is a cubin that is truncated: it has 2000 bytes", cut);
     unlink(cut);
     if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75)))      /* no PTX in it */
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED
                        : GPUEXEC_IMAGE_TOO_NEW, on_cpu_device() ? "is a fatbin, but the "
-                       "CPU device executes PTX text only" : "has no code for device 0 of compute capability",
+                       "CPU device executes only PTX text" : "has no code for device 0 (compute capability",
                        on_cpu_device() ? "nvcc -ptx" : "nvcc -gencode", other);
     unlink(other);
     if (CHECK(nvcc_made(object, "-dc -arch=sm_", 90)))

@@ -265,7 +265,7 @@ TEST_MULTI(rules) {
     list[1] = list[0];
     list[1].stream = second;
     BROKEN("one launch for each device", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(101),
-           "launches[1]: it is on device 0, as launches[0]");
+           "launches[1]: device 0 already has launches[0]");
 
     RENEW();
     list[1].dims.grid_x = BLOCKS - 1;
@@ -286,12 +286,12 @@ TEST_MULTI(rules) {
     RENEW();
     list[1].stream = p.stream[0];
     BROKEN("kernel and stream of one device", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400),
-           "launches[1]: kernel \"ring_exchange\" is of device 1", "the stream of device 0");
+           "launches[1]: kernel \"ring_exchange\" is on device 1", "the stream on device 0");
     own = gpuexec_context_create(1, NULL);
     RENEW();
     list[1].stream = gpuexec_stream_create(own, NULL);
     BROKEN("kernel and stream of one context", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400),
-           "kernel \"ring_exchange\" is of device 1", "the stream of device 1");
+           "kernel \"ring_exchange\" is on device 1", "the stream on device 1");
     CHECK_OK(gpuexec_context_close(own));
 
     RENEW();
@@ -300,7 +300,7 @@ TEST_MULTI(rules) {
         char blocks[64];
         snprintf(blocks, sizeof blocks, "%d blocks", most);
         BROKEN("a grid that runs at once", 2, GPUEXEC_BAD_LAUNCH, DRIVER(720), "launches[0]: a cooperative grid",
-               "cannot run at once", blocks, "device 0");
+               "does not fit on device 0", blocks, "resident");
         CHECK(strstr(gpuexec_error_text(), "driver:") == NULL);      /* the driver was not called */
     }
     RENEW();
@@ -343,7 +343,7 @@ TEST_MULTI(rules) {
             list[i].args.count = 0;
         }
         if (gpuexec_ok(list[0].kernel) && gpuexec_ok(list[1].kernel))
-            BROKEN("no dynamic parallelism", 2, GPUEXEC_NOT_SUPPORTED, NOT_QUERIED, "kernel \"parent\" of device 0",
+            BROKEN("no dynamic parallelism", 2, GPUEXEC_NOT_SUPPORTED, NOT_QUERIED, "kernel \"parent\" on device 0",
                    "dynamic parallelism");
         else gpuexec_take_error();                   /* a device that refuses such images does not need the rule */
     }
@@ -363,7 +363,7 @@ TEST_MULTI(rules) {
     }
     RENEW();
     list[1].kernel.id = 0;
-    BROKEN("kernels that were made", 2, GPUEXEC_BAD_HANDLE, NOT_QUERIED, "launches[1].kernel was never made");
+    BROKEN("kernels that were made", 2, GPUEXEC_BAD_HANDLE, NOT_QUERIED, "launches[1].kernel was never created");
     RENEW();
     list[1].stream = second;
     CHECK_OK(gpuexec_stream_destroy(second));
@@ -381,7 +381,7 @@ TEST_ALONE_MULTI(launch_blocking) {
     NEEDS(2);
     if (!gather(&p, 2, NULL)) return;
     CHECK_REFUSED(launch(&p, NULL), GPUEXEC_NOT_SUPPORTED, "CUDA_LAUNCH_BLOCKING=1",
-                  "would wait until its kernel has ended", "unset it");
+                  "would wait for its kernel", "unset CUDA_LAUNCH_BLOCKING");
     all_done(&p, 0);
 }
 
@@ -409,11 +409,11 @@ TEST_ALONE_MULTI(devices_of_two_sizes) {
 }
 
 TEST_ALONE_MULTI(devices_without_grids) {
-    unlike("95=0", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has no cooperative launches"));
+    unlike("95=0", GPUEXEC_MULTI_FASTEST, WORDS("device 1 does not support cooperative launches"));
 }
 
 TEST_ALONE_MULTI(devices_without_the_call) {
-    unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not take the driver's multi-device launch", "way 0"));
+    unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not support the driver's multi-device launch", "way 0"));
 }
 
 TEST_MULTI(barrier_wrong_use) {
@@ -428,7 +428,7 @@ TEST_MULTI(barrier_wrong_use) {
                    "1 to 32");
     CHECK_NOT_MADE(gpuexec_barrier_create(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
     CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 3, NULL), GPUEXEC_BAD_ARGUMENT,
-                   "contexts[1] and contexts[2] are both of device 1");
+                   "contexts[1] and contexts[2] are both on device 1");
     desc.timeout_seconds = -1;
     CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "timeout_seconds is -1");
     desc.end_canary = 7;
@@ -436,12 +436,12 @@ TEST_MULTI(barrier_wrong_use) {
     CHECK_OK(gpuexec_context_close(contexts[2]));
     barrier = gpuexec_barrier_create(contexts, 2, NULL);
     CHECK_EQ(gpuexec_barrier_address(barrier, 2), 0);
-    CHECK_TEXT(gpuexec_error_text(), "index 2 of a barrier over 2 devices");
+    CHECK_TEXT(gpuexec_error_text(), "there is no index 2: the barrier is over 2 devices");
     gpuexec_take_error();
     CHECK_OK(gpuexec_barrier_abort(barrier));
     CHECK_RESULT(gpuexec_barrier_check(barrier), GPUEXEC_BARRIER_BROKEN);
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_abort was called at tests/unit/multi.c:",
-               "cure: gpuexec_barrier_reset");
+               "gpuexec_barrier_reset makes it usable again");
     CHECK_OK(gpuexec_barrier_reset(barrier));
     CHECK_OK(gpuexec_barrier_check(barrier));
     CHECK_OK(gpuexec_context_close(contexts[1]));    /* this also destroys the barrier */
@@ -642,7 +642,7 @@ TEST_MULTI(abort_from_the_host) {
     begin = test_seconds();
     CHECK_OK(gpuexec_barrier_abort(p.barrier));
     CHECK_RESULT(gpuexec_stream_sync(p.stream[0]), GPUEXEC_BARRIER_BROKEN);
-    CHECK_TEXT(gpuexec_error_text(), "device 0 was told to leave in round 3", "waited for device 1");
+    CHECK_TEXT(gpuexec_error_text(), "device 0 was aborted in round 3", "waited for device 1");
     CHECK(test_seconds() - begin < 5);
     CHECK_RESULT(gpuexec_context_sync(p.context[1]), GPUEXEC_BARRIER_BROKEN);
 }
@@ -669,7 +669,7 @@ TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
     CHECK_EQ(destroy(native), 0);
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_RESULT(gpuexec_barrier_check(barrier), GPUEXEC_STALE_HANDLE);
-    CHECK_TEXT(gpuexec_error_text(), "the barrier is stale", "destroyed by somebody else");
+    CHECK_TEXT(gpuexec_error_text(), "the barrier is stale", "destroyed outside gpuexec");
     CHECK_RESULT(gpuexec_barrier_abort(barrier), GPUEXEC_STALE_HANDLE);
     CHECK_OK(gpuexec_context_close(contexts[1]));
 }
@@ -701,8 +701,8 @@ TEST_MULTI(barrier_and_peer_access) {
         barrier = gpuexec_barrier_create(contexts, 2, NULL);
         CHECK_EQ(gpuexec_ok(barrier), rows[i].made);
         if (rows[i].made) CHECK_EQ(gpuexec_barrier_is_direct(barrier), rows[i].direct);
-        else CHECK_TEXT(gpuexec_error_text(), "peer access from device 0 to device 1 cannot be enabled",
-                        "cuCtxEnablePeerAccess answered");
+        else CHECK_TEXT(gpuexec_error_text(), "cannot enable peer access from device 0 to device 1",
+                        "cuCtxEnablePeerAccess returned");
         CHECK_EQ(gpuexec_take_error() == GPUEXEC_OK, rows[i].made);
         CHECK_OK(gpuexec_barrier_destroy(barrier));
     }
@@ -822,9 +822,9 @@ static void planted(void) {
         failing_launch = (int)bad;
         CHECK_RESULT(launch(&p, &desc), GPUEXEC_BAD_LAUNCH);
         gxi.cu.cuLaunchCooperativeKernel = driver_launch;
-        snprintf(device, sizeof device, "\"ring_exchange\" cannot be launched on device %u", bad);
+        snprintf(device, sizeof device, "cannot launch kernel \"ring_exchange\" on device %u", bad);
         CHECK_TEXT(gpuexec_error_text(), device, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "cuLaunchCooperativeKernel");
-        if (bad > 0) CHECK_TEXT(gpuexec_error_text(), "started before, and told to stop through the barrier");
+        if (bad > 0) CHECK_TEXT(gpuexec_error_text(), "already started, and was aborted through the barrier");
         gpuexec_take_error();
     } else if (planned.fault == LEAVE || planned.fault == ABORT) {
         CHECK_OK(launch(&p, &desc));

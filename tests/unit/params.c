@@ -40,7 +40,8 @@ static void check_known(gpuexec_params p, gpuexec_kernel fn, int known) {
     if (known) CHECK_OK(gpuexec_params_check(p, fn));
     else {
         CHECK_RESULT(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED);
-        CHECK_TEXT(gpuexec_error_text(), "is aligned to ", "this driver of CUDA 1", "does not tell", "CUDA 12.4");
+        CHECK_TEXT(gpuexec_error_text(), "is aligned to ", "this driver (CUDA 1", "does not report its device offset",
+                   "CUDA 12.4");
     }
 }
 static void compare_every_type(int known) {
@@ -324,11 +325,11 @@ TEST(more_bytes_than_any_kernel_takes) {
     static const unsigned char bytes[32768];
     gpuexec_params p = gpuexec_params_create();
     CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes",
-                  "the 0 bytes before", "at most 32764", "device memory");
+                  "the 0 bytes before", "limited to 32764", "device memory");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));                 /* 32,764 */
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes",
-                  "32764 bytes before", "at most 32764");
+                  "32764 bytes before", "limited to 32764");
     CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS,
                   "argument 2 of 4611686018427387904 bytes");
     CHECK_EQ(gpuexec_params_count(p), 2);
@@ -347,10 +348,10 @@ TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     ctx = gpuexec_context_open(0, NULL);
     fn = gpuexec_kernel_get(gpuexec_module_load_file(ctx, PARAMETERS_PTX, NULL), "receive");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 4104, 8));
-    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "at most 4096",
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "\"receive\"", "limited to 4096",
                  "CUDA 12.1", "sm_70");
     fn = gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(fn));    /* without the PTX text the layout is unknown */
-    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "at most 4096");
+    CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "4104 bytes", "limited to 4096");
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));
     CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_NOT_SUPPORTED, "are not known", "CUDA 12.4");
@@ -396,11 +397,11 @@ TEST(blocks_that_do_not_fit_the_kernel) {
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v.l));
         if (i == 0) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS,
                                  "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
-                                 "argument 1 (float3) has 12 bytes at offset 4", "another size");
+                                 "argument 1 (float3) has 12 bytes at offset 4", "the size differs");
         if (i == 1) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS,
                                  "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
                                  "argument 1 (struct, aligned to 4) has 16 bytes at offset 4",
-                                 "alignment stated is wrong");
+                                 "the alignment is wrong");
         if (i == 2) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS, "parameter 9",
                                  "6 bytes at offset 98", "argument 9 (struct, aligned to 1) has 6 bytes at offset 97");
         CHECK_OK(gpuexec_take_error());                                  /* a query latches nothing */
@@ -417,23 +418,24 @@ TEST(a_type_of_another_alignment) {
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, ptx));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT4, ptx));
     CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "has 8 bytes at offset 2",
-                 "argument 1 (short4) has 8 bytes at offset 8", "another alignment", "gpuexec_params_add_struct");
+                 "argument 1 (short4) has 8 bytes at offset 8", "the alignment differs", "gpuexec_params_add_struct");
 }
 
 TEST(wrong_arguments_are_refused) {
     static const char zeros[64];
     gpuexec_params p = gpuexec_params_create();
-    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_NO_TYPE, zeros), GPUEXEC_BAD_ARGUMENT, "0 is no gpuexec_type",
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_NO_TYPE, zeros), GPUEXEC_BAD_ARGUMENT, "0 is not a gpuexec_type",
                   "gpuexec_params_add_struct");
-    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_TYPES, zeros), GPUEXEC_BAD_ARGUMENT, "is no gpuexec_type");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_TYPES, zeros), GPUEXEC_BAD_ARGUMENT, "is not a gpuexec_type");
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_INT, NULL), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
     CHECK_REFUSED(gpuexec_params_add_struct(p, NULL, 4, 4), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
     CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 3), GPUEXEC_BAD_ARGUMENT, "alignment 3", "12 bytes",
-                  "no power of two");
-    CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 0), GPUEXEC_BAD_ARGUMENT, "alignment 0", "no power of two");
+                  "not a power of two");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 0), GPUEXEC_BAD_ARGUMENT, "alignment 0",
+                  "not a power of two");
     CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 20, 16), GPUEXEC_BAD_ARGUMENT, "20 bytes", "aligned to 16",
-                  "no multiple");
-    CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 0, 4), GPUEXEC_BAD_ARGUMENT, "0 bytes", "no multiple");
+                  "not a multiple");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 0, 4), GPUEXEC_BAD_ARGUMENT, "0 bytes", "not a multiple");
     CHECK_EQ(gpuexec_params_count(p), 0);
 }
 
@@ -450,8 +452,8 @@ TEST(wrong_handles_are_refused) {
     CHECK_FAILED(gpuexec_params_destroy(p), GPUEXEC_STALE_HANDLE, "the parameter block is a stale handle",
                  "destroyed");
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_INT, &value), GPUEXEC_STALE_HANDLE, "the parameter block");
-    CHECK_REFUSED(gpuexec_params_add(never, GPUEXEC_INT, &value), GPUEXEC_BAD_HANDLE, "never made");
-    CHECK_REFUSED(gpuexec_params_clear(wrong), GPUEXEC_WRONG_KIND, "is a stream", "a parameter block is wanted");
+    CHECK_REFUSED(gpuexec_params_add(never, GPUEXEC_INT, &value), GPUEXEC_BAD_HANDLE, "never created");
+    CHECK_REFUSED(gpuexec_params_clear(wrong), GPUEXEC_WRONG_KIND, "is a stream", "a parameter block is required");
     CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_STALE_HANDLE, "the parameter block");
     CHECK_EQ(gpuexec_params_count(p), -1);
     CHECK_EQ(gpuexec_params_offset(p, 0), -1);
@@ -461,9 +463,10 @@ TEST(wrong_handles_are_refused) {
     CHECK_EQ(args.count, 0);
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE,
                   "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
-    CHECK_REFUSED(gpuexec_launch_prepared(no_launch), GPUEXEC_BAD_HANDLE, "the prepared launch was never made");
+    CHECK_REFUSED(gpuexec_launch_prepared(no_launch), GPUEXEC_BAD_HANDLE, "the prepared launch was never created");
     no_launch.id = t.kernel.id;
-    CHECK_REFUSED(gpuexec_launch_prepared(no_launch), GPUEXEC_WRONG_KIND, "is a kernel", "a prepared launch is wanted");
+    CHECK_REFUSED(gpuexec_launch_prepared(no_launch), GPUEXEC_WRONG_KIND, "is a kernel",
+                  "a prepared launch is required");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -500,7 +503,7 @@ TEST(the_types_of_parameters) {
     CHECK_EQ(gpuexec_kernel_parameter_type(fn, -1), GPUEXEC_PARAMETER_UNKNOWN);
     CHECK_EQ(gpuexec_kernel_parameter_type(adopted, 2), GPUEXEC_PARAMETER_UNKNOWN);
     CHECK_EQ(gpuexec_kernel_parameter_type(never, 0), GPUEXEC_PARAMETER_UNKNOWN);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_kernel_parameter_type", "the kernel was never made");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_kernel_parameter_type", "the kernel was never created");
     CHECK_OK(gpuexec_take_error());
 }
 
@@ -547,7 +550,7 @@ TEST(a_float_for_an_integer_is_refused) {
         CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "gpuexec_params_check", cases[i].text,
                      cases[i].parameter);
         CHECK_REFUSED(gpuexec_launch(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS, cases[i].text,
-                      cases[i].parameter, "cure: ", "pass them in a struct");
+                      cases[i].parameter, "cure: ", "use a struct");
         CHECK_REFUSED(gpuexec_launch_cooperative(fn, s, one, gpuexec_params_args(p)), GPUEXEC_BAD_PARAMETERS,
                       cases[i].text);
         CHECK(!gpuexec_ok(gpuexec_prepare(fn, s, one, gpuexec_params_args(p))));
@@ -642,15 +645,15 @@ TEST(a_block_that_is_not_whole) {
         CHECK(gpuexec_take_error());
         CHECK_EQ(gpuexec_params_count(p), 1);
         CHECK(gpuexec_launch(t.kernel, t.stream, one, args));             /* the earlier arguments */
-        CHECK_TEXT(gpuexec_error_text(), "the parameter block is not whole", "behind its first 1 arguments",
+        CHECK_TEXT(gpuexec_error_text(), "the parameter block is incomplete", "after its first 1 argument",
                    "params.c:", "gpuexec_params_clear");
         if (i < 2) CHECK_TEXT(gpuexec_error_text(), line);
         CHECK(gpuexec_take_error());
         args = gpuexec_params_args(p);
         CHECK(gpuexec_take_error());
-        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_args", "is not whole");
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_args", "is incomplete");
         CHECK(gpuexec_launch(bump, t.stream, one, args)); /* it would accept the empty arguments */
-        CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch", "is not whole");
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_launch", "is incomplete");
         CHECK(gpuexec_take_error());
         CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, one, gpuexec_params_args(p))));
         CHECK(gpuexec_take_error());
@@ -658,7 +661,7 @@ TEST(a_block_that_is_not_whole) {
         CHECK_EQ(bytes, 0);
         CHECK(gpuexec_take_error());
         CHECK(gpuexec_params_check(p, t.kernel));
-        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_check", "is not whole");
+        CHECK_TEXT(gpuexec_error_text(), "gpuexec_params_check", "is incomplete");
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &i));        /* it is not known which one is missing */
         CHECK(gpuexec_params_check(p, t.kernel));
         CHECK_OK(gpuexec_params_clear(p));
@@ -681,7 +684,7 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
     CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
     for (i = 0; i < 100; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));          /* the block moves */
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS,
-                  "the parameter block has changed", "gave its 1 arguments", "kernel \"count\"", "it holds 101 now",
+                  "the parameter block has changed", "returned 1 argument", "kernel \"count\"", "it holds 101 now",
                   "gpuexec_params_args again");
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
@@ -838,7 +841,7 @@ TEST(what_cannot_be_prepared) {
         gpuexec_take_error(); \
     } while (0)
     REFUSED(gpuexec_prepare(none, t.stream, dims, GPUEXEC_ARGS(out, by, n)), GPUEXEC_BAD_HANDLE, "gpuexec_prepare",
-            "the kernel was never made");
+            "the kernel was never created");
     REFUSED(gpuexec_prepare(t.kernel, t.stream, dims, GPUEXEC_ARGS(out, by)), GPUEXEC_BAD_PARAMETERS,
             "\"add\" takes 3 parameters", "2 arguments");
     REFUSED(gpuexec_prepare(t.kernel, t.stream, dims, GPUEXEC_ARGS(out, eight, n)), GPUEXEC_BAD_PARAMETERS,
@@ -865,12 +868,12 @@ TEST(what_cannot_be_prepared) {
     CHECK_REFUSED(gpuexec_prepared_set(p, 3, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument 3", "\"add\" has 3");
     CHECK_REFUSED(gpuexec_prepared_set(p, -1, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument -1");
     CHECK_REFUSED(gpuexec_prepared_set(p, 1, &eight, 8), GPUEXEC_BAD_PARAMETERS,
-                  "argument 1 of kernel \"add\" has 4 bytes, but 8 are given");
+                  "argument 1 of kernel \"add\" has 4 bytes, but 8 were passed");
     CHECK_REFUSED(gpuexec_prepared_set(p, 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "argument 1's value is NULL");
     /* and the failure is latched: nothing runs with an argument that was not set */
     CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);
     CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument",
-                  "this call was refused: gpuexec_launch_prepared");
+                  "this call was refused because of it: gpuexec_launch_prepared");
     for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch_prepared(p));
     CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* also after it has launched before */
     CHECK_RESULT(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS);
@@ -945,9 +948,9 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_module_unload(mod));
     CHECK_REFUSED(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE,
-                  "gpuexec_launch_prepared: the launch of kernel \"count\" of \"" UNIT_PTX "\" that was",
+                  "gpuexec_launch_prepared: the launch of kernel \"count\" of \"" UNIT_PTX "\" "
                   "prepared at tests/unit/params.c:", "is stale: the kernel's module was unloaded",
-                  "cure: gpuexec_prepare it again, with gpuexec_kernel_get");
+                  "cure: prepare it again with gpuexec_prepare, with the kernel");
     CHECK_REFUSED(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "the kernel's module was unloaded");
     CHECK_REFUSED(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE,
                   "gpuexec_prepared_dims", "the kernel's module was unloaded");
@@ -959,9 +962,9 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_stream_destroy(s1));
     s1 = gpuexec_stream_create(t.ctx, NULL);                             /* in the slot of the old stream */
     CHECK_REFUSED(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "kernel \"count\" of",
-                  "its stream was destroyed", "on a stream that lives");
+                  "its stream was destroyed", "on an open stream");
     CHECK_OK(gpuexec_context_close(second));
-    CHECK_REFUSED(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream's context closed");
+    CHECK_REFUSED(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream's context was closed");
     CHECK_OK(gpuexec_launch_prepared(lives));
     CHECK_EQ(word(t, 0), 7);
     CHECK_EQ(launches, 7);       /* the refused launches never reached the driver, which crashes on destroyed objects */
@@ -970,7 +973,7 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(!gpuexec_ok(by_context) && !gpuexec_ok(lives));
     CHECK_REFUSED(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle",
-                  "cure: gpuexec_prepare it again");
+                  "cure: prepare it again with gpuexec_prepare");
 }
 
 /* Each thread has its own objects, while streams and kernels are created and destroyed. */
@@ -1059,12 +1062,12 @@ TEST(what_was_not_destroyed_is_reported) {
     CHECK_OK(gpuexec_setup(&desc));
     t = set_up(UNIT_PTX, "count", 4096);
     p = gpuexec_params_create();
-    snprintf(line, sizeof line, "leak: a parameter block, made at tests/unit/params.c:%d\n", __LINE__ - 1);
+    snprintf(line, sizeof line, "leak: a parameter block, created at tests/unit/params.c:%d\n", __LINE__ - 1);
     other = gpuexec_params_create();
     gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
     CHECK_OK(gpuexec_params_destroy(other));
     CHECK_OK(gpuexec_shutdown());
-    CHECK_TEXT(leaks, line, "leak: a prepared launch, made at tests/unit/params.c:");
+    CHECK_TEXT(leaks, line, "leak: a prepared launch, created at tests/unit/params.c:");
     CHECK(strstr(strstr(leaks, "a parameter block") + 1, "a parameter block") == NULL);
     CHECK(!gpuexec_ok(p));
 }

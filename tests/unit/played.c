@@ -20,11 +20,11 @@ TEST(a_device_that_is_gone) {
     CHECK(gpuexec_device_count() > 0);
     gxi.cu.cuDevicePrimaryCtxRetain = retain;
     answer = GXI_INVALID_DEVICE;
-    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_NO_DEVICE, "the primary context of device 0 cannot be opened",
+    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_NO_DEVICE, "cannot open the primary context of device 0",
                    "(101)");
     answer = GXI_OUT_OF_MEMORY;
-    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_OUT_OF_DEVICE_MEMORY, "cannot be opened",
-                   "another process holds the device's memory");
+    CHECK_NOT_MADE(gpuexec_context_open(0, NULL), GPUEXEC_OUT_OF_DEVICE_MEMORY, "cannot open",
+                   "another process may hold the device's memory");
 }
 
 static int GXI_CUDA half_of_a_limit(size_t *value, int limit) {
@@ -44,8 +44,8 @@ TEST(a_limit_that_is_cut) {
     gxi.cu.cuCtxSetLimit = set_any_limit;
     gxi.cu.cuCtxGetLimit = half_of_a_limit;
     CHECK_REFUSED(gpuexec_context_set_limit_at(NULL, ctx, GPUEXEC_LIMIT_STACK, 1024), GPUEXEC_BAD_ARGUMENT,
-                  "gpuexec_context_set_limit: the limit STACK was asked to be 1024", "device 0 gives 512 at most",
-                  "ask for less");
+                  "gpuexec_context_set_limit: limit STACK: 1024 requested", "device 0 allows at most 512",
+                  "request less");
     CHECK_OK(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, 512));
 }
 
@@ -55,20 +55,20 @@ TEST(a_stream_of_another_context) {
     setting t = set_up_on(0, UNIT_PTX, "count", 4096);
     gpuexec_context other = gpuexec_context_create(0, NULL);
     gpuexec_stream wrong = gpuexec_stream_from_native(other, gpuexec_stream_native(t.stream));
-    CHECK_NOT_MADE(wrong, GPUEXEC_WRONG_CONTEXT, "is of context", "but the context given is",
+    CHECK_NOT_MADE(wrong, GPUEXEC_WRONG_CONTEXT, "belongs to context", "but the context passed is",
                    "adopt it with its own context");
-    CHECK_FAILED(gpuexec_stream_sync(wrong), GPUEXEC_WRONG_CONTEXT, "could not be made");
+    CHECK_FAILED(gpuexec_stream_sync(wrong), GPUEXEC_WRONG_CONTEXT, "could not be created");
 }
 
 TEST(more_memory_than_there_can_be) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t pitch = 7;
     CHECK_EQ(gpuexec_alloc(ctx, SIZE_MAX / 2), 0);
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "bytes are more than any device has");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "bytes exceed any device's memory");
     CHECK_EQ(gpuexec_alloc_pitched(ctx, SIZE_MAX / 4, 8, 4, &pitch), 0);
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "8 rows of", "are more than any device has");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "8 rows of", "exceed any device's memory");
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 8, SIZE_MAX / 4, 4, &pitch), 0);
-    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "are more than any device has");
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY, "exceed any device's memory");
 }
 
 /* Another thread frees it after the lookup in the table and before its removal: simulated by a driver call in between
@@ -119,11 +119,11 @@ TEST(shared_memory_that_is_not_given) {
     p = gpuexec_prepare(shared, t.stream, gpuexec_grid(1, 64, 400), GPUEXEC_ARGS(t.data, words));
     gxi.cu.cuFuncSetAttribute = no_attribute;
     CHECK_REFUSED(gpuexec_launch(shared, t.stream, large, GPUEXEC_ARGS(t.data, words)), GPUEXEC_BAD_LAUNCH,
-                  "\"fill_dynamic_shared\" cannot be launched", "60000 bytes", "cuFuncSetAttribute");
+                  "cannot launch kernel \"fill_dynamic_shared\"", "60000 bytes", "cuFuncSetAttribute");
     CHECK_REFUSED(gpuexec_prepared_dims(p, large), GPUEXEC_BAD_ARGUMENT,
-                  "cannot have 60000 bytes of dynamic shared memory");
+                  "cannot set 60000 bytes of dynamic shared memory");
     CHECK_NOT_MADE(gpuexec_prepare_at(NULL, shared, t.stream, large, GPUEXEC_ARGS(t.data, words)), GPUEXEC_BAD_ARGUMENT,
-                   "gpuexec_prepare: kernel \"fill_dynamic_shared\" cannot have 60000 bytes");
+                   "gpuexec_prepare: cannot set 60000 bytes", "\"fill_dynamic_shared\"");
     CHECK_REFUSED(gpuexec_launch(shared, t.stream, gpuexec_grid(1, 64, 0x80000000u), GPUEXEC_ARGS(t.data, words)),
                   GPUEXEC_BAD_LAUNCH, "needs 2147483648 bytes of shared memory");
 }
@@ -194,11 +194,11 @@ TEST(clusters_that_are_refused) {
     must_have_clusters = own_clusters = 0;
     desc.cluster_x = 4;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
-                  "grid_x is 6", "no multiple of the cluster's 4 blocks", "912");
+                  "grid_x is 6", "not a multiple of the cluster's 4 blocks", "912");
     desc.cluster_x = 0;
     desc.cluster_z = 2;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
-                  "grid_z is 1", "no multiple of the cluster's 2 blocks");
+                  "grid_z is 1", "not a multiple of the cluster's 2 blocks");
     desc.cluster_z = 0;
     desc.cluster_x = 16;
     grid.grid_x = 32;
@@ -214,7 +214,7 @@ TEST(clusters_that_are_refused) {
                   "compiled for clusters of 2 x 2 x 2 blocks, but 4 x 1 x 1");
     /* the kernel's own cluster size applies to every launch */
     CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, grid, GPUEXEC_ARGS(t.data))));
-    CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "no multiple of the cluster's 2 blocks");
+    CHECK_TEXT(gpuexec_error_text(), "grid_y is 1", "not a multiple of the cluster's 2 blocks");
     gpuexec_take_error();
     own_clusters = 0;
     CHECK_OK(gpuexec_stream_sync(t.stream));
@@ -240,10 +240,10 @@ TEST(kernels_that_need_clusters) {
     desc.cluster_x = 16;
     desc.non_portable_cluster = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.data)),
-                  GPUEXEC_BAD_LAUNCH, "cannot be launched with 16 x 1 x 1 blocks");
+                  GPUEXEC_BAD_LAUNCH, "cannot launch kernel \"count\" with 16 x 1 x 1 blocks");
     gxi.cu.cuFuncSetAttribute = no_attribute;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(16, 32, 0), &desc, GPUEXEC_ARGS(t.data)),
-                  GPUEXEC_BAD_LAUNCH, "cuFuncSetAttribute answered");
+                  GPUEXEC_BAD_LAUNCH, "cuFuncSetAttribute returned");
     must_have_clusters = 0;
     own_clusters = 2;
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(3, 32, 0), GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
@@ -251,13 +251,13 @@ TEST(kernels_that_need_clusters) {
     has_clusters = 0;
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.data)),
                   GPUEXEC_NOT_SUPPORTED, "clusters (2 x 2 x 2 blocks",
-                  "its compute capability is 9.0, but the driver says that it has no clusters");
+                  "its compute capability is 9.0, but the driver reports no clusters");
     capability = 7;
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.data)),
                   GPUEXEC_NOT_SUPPORTED, "need compute capability 9.0, but device 0 has 7.");
     refused_attribute = 999;
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(4, 32, 0), GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH,
-                  "the clusters of kernel \"count\" cannot be asked for");
+                  "cannot query the clusters of kernel \"count\"");
     refused_attribute = 0;
     own_clusters = 0;
 }
@@ -298,7 +298,7 @@ TEST_MULTI(launches_on_devices_that_differ) {
         int (GXI_CUDA *const set)(struct CUfunc_st *, int, int) = gxi.cu.cuFuncSetAttribute;
         gxi.cu.cuFuncSetAttribute = no_attribute;
         CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, NULL), GPUEXEC_BAD_LAUNCH,
-                      "launches[0]: kernel \"fill_dynamic_shared\" cannot be launched", "cuFuncSetAttribute");
+                      "launches[0]: cannot launch kernel \"fill_dynamic_shared\"", "cuFuncSetAttribute");
         gxi.cu.cuFuncSetAttribute = set;
     }
     gxi.cu.cuFuncGetAttribute = one_register_more;
@@ -317,7 +317,7 @@ TEST_MULTI(launches_on_devices_that_differ) {
                   "gpuexec_multi_desc.barrier is over 1 devices, but the launch is on 2");
     desc.barrier = gpuexec_barrier_create(contexts + 1, 1, NULL);
     CHECK_REFUSED(gpuexec_launch_multi_device(list, 1, &desc), GPUEXEC_WRONG_CONTEXT,
-                  "launches[0] is on device 0, whose context is not one of");
+                  "launches[0] is on device 0, whose context is not part of");
     desc.barrier.id = 0;
     CHECK_OK(gpuexec_launch_multi_device(list, 2, &desc));
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(list[i].stream));
@@ -438,38 +438,38 @@ TEST(success_that_gives_nothing) {
         gxi.cu.entry = with; \
         make; \
         CHECK_FAILED(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR, \
-              #entry " answered CUDA_SUCCESS, but gave NULL or a wrong size (-1)", __VA_ARGS__); \
+              #entry " returned CUDA_SUCCESS, but no object or an invalid size (-1)", __VA_ARGS__); \
         gxi.cu = real; \
     } while (0)
     NOTHING(cuDevicePrimaryCtxRetain, no_retain, CHECK(!gpuexec_ok(gpuexec_context_open(0, NULL))),
-            "the primary context of device 0 cannot be opened");
+            "cannot open the primary context of device 0");
     NOTHING(cuCtxCreate, no_context, CHECK(!gpuexec_ok(gpuexec_context_create(0, NULL))),
-            "a context cannot be made on device 0");
+            "cannot create a context on device 0");
     NOTHING(cuModuleLoadDataEx, no_module, CHECK(!gpuexec_ok(gpuexec_module_load(t.ctx, part, 0, NULL))),
-            "the image cannot be loaded");
+            "cannot load the image");
     NOTHING(cuModuleGetFunction, no_function, CHECK(!gpuexec_ok(gpuexec_kernel_get(t.mod, "add"))), "kernel \"add\" of",
-            "cannot be loaded");
+            "cannot load");
     NOTHING(cuModuleGetGlobal, no_variable, CHECK_EQ(gpuexec_module_global(t.mod, "v", NULL), 0),
             "has no variable \"v\"");
     NOTHING(cuModuleGetGlobal, no_variable, CHECK_RESULT(gpuexec_module_set_global(t.mod, "v", &value, 4),
                                                          GPUEXEC_DRIVER_ERROR), "has no variable \"v\"");
     NOTHING(cuStreamCreateWithPriority, no_stream, CHECK(!gpuexec_ok(gpuexec_stream_create(t.ctx, NULL))),
-            "a stream cannot be made");
-    NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_event_create(t.ctx, NULL))), "an event cannot be made");
+            "cannot create a stream");
+    NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_event_create(t.ctx, NULL))), "cannot create an event");
     NOTHING(cuEventCreate, no_event, CHECK(!gpuexec_ok(gpuexec_stream_record(t.stream, NULL))),
-            "an event cannot be made");
+            "cannot create an event");
     NOTHING(cuEventCreate, no_event, CHECK_RESULT(gpuexec_stream_wait_stream(t.stream, other), GPUEXEC_DRIVER_ERROR),
             "the stream cannot wait for the other");
     NOTHING(cuMemAlloc, no_memory, CHECK_EQ(gpuexec_alloc(t.ctx, 64), 0),
-            "64 bytes of device memory on device 0 cannot be had");
+            "cannot allocate 64 bytes of device memory on device 0");
     NOTHING(cuMemAlloc, no_memory, CHECK(!gpuexec_ok(gpuexec_barrier_create(&t.ctx, 1, NULL))),
-            "no memory on device 0");
+            "cannot allocate memory on device 0");
     NOTHING(cuMemHostAlloc, no_pinned, CHECK(!gpuexec_ok(gpuexec_barrier_create(&t.ctx, 1, NULL))),
-            "no memory on device 0");
+            "cannot allocate memory on device 0");
     NOTHING(cuMemHostAlloc, no_pinned, CHECK(!gpuexec_alloc_pinned(t.ctx, 64)),
-            "64 bytes of pinned host memory cannot be had");
+            "cannot allocate 64 bytes of pinned host memory");
     NOTHING(cuLinkCreate, no_linker, CHECK(!gpuexec_ok(gpuexec_linker_create(t.ctx, NULL))),
-            "the driver makes no linker");
+            "cannot create a link state");
     gxi.cu.cuMemFree = real.cuMemFree = free_pitched;
     played_pitch = 63;
     NOTHING(cuMemAllocPitch, odd_pitch, CHECK_EQ(gpuexec_alloc_pitched(t.ctx, 64, 8, 4, &pitch), 0),
@@ -481,19 +481,20 @@ TEST(success_that_gives_nothing) {
     CHECK_EQ(pitched_freed, 2);
     played_image = NULL;
     gxi.cu.cuLinkComplete = odd_link;
-    CHECK_REFUSED(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED, "the linked image cannot be "
-                  "linked, from 1 inputs", "cuLinkComplete answered CUDA_SUCCESS, but gave NULL");
+    CHECK_REFUSED(gpuexec_linker_image(linker, &image, &bytes), GPUEXEC_LINK_FAILED,
+                  "cannot link the image from 1 input", "cuLinkComplete returned CUDA_SUCCESS, but no object");
     played_image = &played_bytes;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
-                  "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
+                  "cuLinkComplete returned CUDA_SUCCESS, but no object or an invalid size");
     played_bytes = SIZE_MAX;
     CHECK_REFUSED(gpuexec_linker_save(linker, "/tmp/never"), GPUEXEC_LINK_FAILED,
-                  "cuLinkComplete answered CUDA_SUCCESS, but gave NULL or a wrong size");
-    CHECK_NOT_MADE(gpuexec_linker_load(linker), GPUEXEC_LINK_FAILED, "the linked image cannot be linked");
+                  "cuLinkComplete returned CUDA_SUCCESS, but no object or an invalid size");
+    CHECK_NOT_MADE(gpuexec_linker_load(linker), GPUEXEC_LINK_FAILED, "cannot link the image");
     gxi.cu.cuDeviceGetCount = count_devices;
     for (devices = -1; devices; devices = devices < 0 ? 0x7FFFFFFF : 0) {
         CHECK_EQ(gpuexec_device_count(), 0);
-        CHECK_TEXT(gpuexec_error_text(), "the devices cannot be counted", "cuDeviceGetCount answered CUDA_SUCCESS");
+        CHECK_TEXT(gpuexec_error_text(), "cannot query the number of devices",
+                   "cuDeviceGetCount returned CUDA_SUCCESS");
     }
 }
 
@@ -595,11 +596,11 @@ TEST(no_room_for_one_more_object) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY);
     for (i = 0; i < n; i++) {
         CHECK(failed[i] && !gpuexec_id_ok(failed[i]));
-        CHECK_TEXT(gpuexec_id_why(failed[i]), "no memory for one more object",
-                   "destroy objects that are no longer needed");
+        CHECK_TEXT(gpuexec_id_why(failed[i]), "no memory for another object",
+                   "destroy objects that are no longer in use");
     }
     CHECK(made == 1 && ended == 1);
-    CHECK_NOT_MADE(gpuexec_stream_record(t.stream, NULL), GPUEXEC_OUT_OF_HOST_MEMORY, "no memory for one more object");
+    CHECK_NOT_MADE(gpuexec_stream_record(t.stream, NULL), GPUEXEC_OUT_OF_HOST_MEMORY, "no memory for another object");
     no_chunk = 0;
     CHECK_MADE(gpuexec_event_create(t.ctx, NULL));
     CHECK_OK(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data)));

@@ -73,16 +73,17 @@ TEST(the_driver) {
     CHECK(gpuexec_driver_path()[0] != 0);
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 4000) != NULL);
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 4000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuNoSuchCall\"", "cure: look at its spelling",
-               on_cpu_device() ? "the CPU device has no" : "of whatever version");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuNoSuchCall\"", "cure: check the spelling",
+               on_cpu_device() ? "the CPU device has no" : "in any version");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 99000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuLaunchKernel\" of CUDA 99.0 is not available",
-               "cure: query its form of an older CUDA");
+               "cure: request it for an older CUDA version");
     CHECK(gpuexec_driver_symbol("cuNoSuchCall", 99000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_OLD_DRIVER", "\"cuNoSuchCall\" of CUDA 99.0 is not available",
                "cure: install a newer NVIDIA driver");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 3000) == NULL);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND", "\"cuLaunchKernel\" came after CUDA 3.0; this driver of CUDA",
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND",
+               "\"cuLaunchKernel\" was introduced after CUDA 3.0; this driver (CUDA",
                "has it");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 0) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT", "the version for \"cuLaunchKernel\" is 0",
@@ -274,7 +275,7 @@ TEST(every_message_of_the_logger_is_a_line) {
         CHECK_OK(gpuexec_shutdown());                              /* reports both */
         CHECK_OK(gpuexec_setup(&desc));
     }
-    CHECK_TEXT(lines, "leak: a context, made at ppp", "leak: 100 bytes of device memory");
+    CHECK_TEXT(lines, "leak: a context, created at ppp", "leak: 100 bytes of device memory");
     CHECK_EQ(lines_broken, 0);
 }
 

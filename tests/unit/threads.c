@@ -468,7 +468,7 @@ TEST(a_wait_returns_what_was_refused_on_another_thread) {
     for (f.how = 0; f.how < WAYS; f.how++) {
         in_a_thread(fail_and_end, &f);
         CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
-        CHECK_TEXT(gpuexec_error_text(), "another thread met it; this call reports it: gpuexec_stream_sync at ",
+        CHECK_TEXT(gpuexec_error_text(), "it happened on another thread; this call reports it: gpuexec_stream_sync at ",
                    "threads.c:");
         CHECK_OK(gpuexec_stream_sync(f.stream));             /* the next wait has nothing to return */
         CHECK_OK(gpuexec_take_error());                      /* and nothing is latched here */
@@ -512,7 +512,7 @@ TEST(shutdown_reports_failures_that_were_not_taken) {
     in_a_thread(fail_and_end, &f);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     CHECK_TEXT(gpuexec_error_text(), "threads.c:", "gpuexec_launch",
-               "another thread met it; this call reports it: gpuexec_shutdown");
+               "it happened on another thread; this call reports it: gpuexec_shutdown");
     CHECK_OK(gpuexec_shutdown());
     f = fail_set_up();
     f.how = BY_LATCH;
@@ -563,8 +563,8 @@ TEST(a_refusal_is_reported_without_memory) {
         in_a_thread(fail_dry, &f);
         test_blocks_left = TEST_BLOCKS_ENOUGH;
         CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
-        without_text += strstr(gpuexec_error_text(), "no memory to keep its reason") != NULL;
-        with_text += strstr(gpuexec_error_text(), "another thread met it") != NULL;
+        without_text += strstr(gpuexec_error_text(), "no memory to store the reason") != NULL;
+        with_text += strstr(gpuexec_error_text(), "it happened on another thread") != NULL;
         CHECK_OK(gpuexec_stream_sync(f.stream));
         gpuexec_shutdown();
         CHECK_EQ(test_blocks, 0);

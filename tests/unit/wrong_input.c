@@ -140,17 +140,18 @@ TEST_ALONE(driver_that_lacks_a_function) {
 static void try_driver_without_a_version(const char *options, const char *text) {
     const char *path = make_library(fake_driver, options);
     if (!path) SKIP("no C compiler on this machine");
-    CHECK_REFUSED(setup_with(path), GPUEXEC_DRIVER_ERROR, "does not tell its version");
+    CHECK_REFUSED(setup_with(path), GPUEXEC_DRIVER_ERROR, "cannot query the version of the driver");
     CHECK_CURE();
     CHECK_TEXT(gpuexec_error_text(), text);
     CHECK(!strstr(gpuexec_error_text(), "0.0") && !strstr(gpuexec_error_text(), "lacks"));
     remove_library(path);
 }
 TEST_ALONE(driver_that_fails_to_report_its_version) {
-    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DVERSION_RESULT=999", "cuDriverGetVersion answered");
+    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=11050 -DVERSION_RESULT=999",
+                                 "cuDriverGetVersion returned");
 }
 TEST_ALONE(driver_that_reports_no_version) {
-    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeds, but gives none");
+    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeded, but returned none");
 }
 
 TEST_ALONE(the_real_toolkits_stub) {
@@ -249,7 +250,7 @@ TEST(not_an_image) {
                    GPUEXEC_BAD_IMAGE, "CUDA C source", "nvcc -ptx");
     CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "kernels/saxpy.ptx", 0, NULL), GPUEXEC_BAD_IMAGE,
                    "gpuexec_module_load_file");
-    CHECK_NOT_MADE(gpuexec_module_load_file(s.ctx, "/bin/sh", NULL), GPUEXEC_BAD_IMAGE, "ELF file, but no cubin",
+    CHECK_NOT_MADE(gpuexec_module_load_file(s.ctx, "/bin/sh", NULL), GPUEXEC_BAD_IMAGE, "ELF file, but not a cubin",
                    "/bin/sh", "GPUEXEC_BAD_IMAGE");
     CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "", 0, NULL), GPUEXEC_BAD_IMAGE, "empty");
     CHECK_NOT_MADE(gpuexec_module_load(s.ctx, "abcdefgh", 8, NULL), GPUEXEC_BAD_IMAGE, "PTX");
@@ -285,7 +286,7 @@ TEST(files_that_are_no_files) {
     for (i = 0; i < 3; i++) {
         const char *path = paths[i] ? paths[i] : fifo;
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, path, NULL), GPUEXEC_FILE_ERROR, "gpuexec_module_load_file: ",
-                       path, are[i], "cure: give a regular file");
+                       path, are[i], "cure: pass a regular file");
         CHECK_REFUSED(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, path), GPUEXEC_FILE_ERROR,
                       "gpuexec_linker_add_file: ", path, are[i]);
     }
@@ -896,7 +897,7 @@ TEST_ALONE(the_text_names_the_last_launch) {
     CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
     CHECK_OK(gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "launched last: kernel \"trap_now\" at tests/unit/wrong_input.c:");
+    CHECK_TEXT(gpuexec_error_text(), "last launches: kernel \"trap_now\" at tests/unit/wrong_input.c:");
 }
 
 /* A launch records only a pointer to its place: after its library is unloaded, the text omits the place. */
@@ -912,7 +913,7 @@ TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
     munmap(library, page);
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(),
-               "launched last: kernel \"trap_now\" at (a library that was closed since) on device 0");
+               "last launches: kernel \"trap_now\" at (a library since unloaded) on device 0");
 }
 
 TEST_ALONE(an_address_that_was_freed_is_named) {
@@ -931,12 +932,12 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
     }
     CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(n / 256, 256, 0), GPUEXEC_ARGS(p[4], by, n)));
     if (gpuexec_stream_sync(s.stream) == GPUEXEC_OK) SKIP("this driver keeps freed memory mapped");
-    snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx, made at tests/unit/wrong_input.c:%d, ",
+    snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx, allocated at tests/unit/wrong_input.c:%d, ",
              (unsigned long long)p[4], made_line);
     snprintf(freed, sizeof freed, "freed at tests/unit/wrong_input.c:%d, ", free_line);
     text = strdup(gpuexec_error_text());
-    CHECK_TEXT(text, "(illegal address)", "; freed last: ", "4194307 bytes", "4194305 bytes", made, freed,
-               "; of those that live, made last: 4194309 bytes");
+    CHECK_TEXT(text, "(illegal address)", "; last freed: ", "4194307 bytes", "4194305 bytes", made, freed,
+               "; newest allocations not freed: 4194309 bytes");
     CHECK(strstr(text, "4194304 bytes") == NULL);                /* the last four must be enough */
     free(text);
 }
@@ -961,7 +962,8 @@ TEST(a_refused_call_is_named_beside_the_cause) {
     uint32_t by = 1, n = 1;
     CHECK_EQ(gpuexec_ok(gpuexec_kernel_get(s.mod, "optional")), 0);
     CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)),
-                  GPUEXEC_NOT_FOUND, "optional", "this call was refused: gpuexec_launch at tests/unit/wrong_input.c:",
+                  GPUEXEC_NOT_FOUND, "optional",
+                  "this call was refused because of it: gpuexec_launch at tests/unit/wrong_input.c:",
                   "gpuexec_take_error()");
     CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
     CHECK_OK(gpuexec_stream_sync(s.stream));
