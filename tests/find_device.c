@@ -1,4 +1,5 @@
-/* Prints how many devices the driver has and the name of the first. Fails without a word if it has none. tests/device.sh calls it to choose between the GPU and the CPU device. */
+/* Prints how many devices the driver has and the name of the first. Fails without a word if it has none.
+   tests/device.sh calls it to choose between the GPU and the CPU device. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 #include <stdio.h>
