@@ -394,8 +394,8 @@ typedef enum gpuexec_result {
     GPUEXEC_DRIVER_ERROR = 90           /* any other error of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
-/* Handles: copy them freely, compare them by .id. {0} means "never created". A handle stays distinct from all others,
-   even after its object is destroyed. */
+/* Handles: copy them freely, compare them with gpuexec_same. {0} means "never created". A handle stays distinct from
+   all others, even after its object is destroyed. */
 typedef struct gpuexec_context { unsigned long long id; } gpuexec_context;
 typedef struct gpuexec_module  { unsigned long long id; } gpuexec_module;
 typedef struct gpuexec_kernel  { unsigned long long id; } gpuexec_kernel;
@@ -405,6 +405,11 @@ typedef struct gpuexec_linker  { unsigned long long id; } gpuexec_linker;
 typedef struct gpuexec_params  { unsigned long long id; } gpuexec_params;
 typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
+
+/* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of different kinds do not
+   compile. In C++ also a == b and a != b. Two handles for one native object, from two calls of
+   gpuexec_*_from_native, are different handles: compare gpuexec_*_native() instead. */
+#define gpuexec_same(a, b) ((void)sizeof((1 ? (a) : (b)).id), (a).id == (b).id)
 
 typedef unsigned long long gpuexec_ptr;      /* a device address, as a CUdeviceptr; 0 means none */
 
@@ -422,6 +427,9 @@ typedef struct gpuexec_error {
     const char    *where;                    /* "main.c:12", or NULL */
     const char    *message;                  /* the cause, one line, without the other parts */
     const char    *log;                      /* the JIT compiler's whole log, or NULL */
+    const char    *driver_log;               /* one line: what the driver itself logged about driver_result, where the
+                                                message cannot explain it; or NULL. From CUDA 12.9, by
+                                                cuLogsDumpToMemory */
     const char    *cure;                     /* what to do, or NULL */
     int            asynchronous;             /* 1: an earlier kernel or copy failed; this call only reports it */
     int            sticky;                   /* 1: every later call of this process will fail in the same way */
@@ -515,6 +523,12 @@ GPUEXEC_API const char *gpuexec_driver_path(void);
    a function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). A query.
    cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
+
+/* Turns the CUresult of a driver call that the program made itself into a result of gpuexec, with the same text, latch
+   and sticky errors as gpuexec's own calls: gpuexec_driver_check("cuGraphLaunch", graph_launch(exec, stream)). Returns
+   GPUEXEC_OK for 0 (CUDA_SUCCESS) and GPUEXEC_NOT_READY for 600 (CUDA_ERROR_NOT_READY), which is no failure. `call` is
+   the name for the text. cuGetErrorName, cuGetErrorString. */
+GPUEXEC_API gpuexec_result gpuexec_driver_check_at(const char *where, const char *call, int cu_result);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>device   The GPUs of the machine. All calls are queries: they start the library but latch nothing. */
@@ -808,6 +822,23 @@ typedef struct gpuexec_kernel_info {
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel,
                                                       gpuexec_kernel_info *info);
 
+/* Sets how much of each multiprocessor's unified L1 cache and shared memory later launches of the kernel prefer as
+   shared memory: 0 to 100 percent, or -1 for the driver's choice. A hint: the driver never takes less than a launch
+   needs. It belongs to the CUfunction, so it holds for all handles and threads.
+   CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT. */
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_carveout_at(const char *where, gpuexec_kernel kernel, int percent);
+
+typedef enum gpuexec_cache {                     /* CUfunc_cache */
+    GPUEXEC_CACHE_NO_PREFERENCE = 0,
+    GPUEXEC_CACHE_PREFER_SHARED = 1,
+    GPUEXEC_CACHE_PREFER_L1     = 2,
+    GPUEXEC_CACHE_PREFER_EQUAL  = 3
+} gpuexec_cache;
+
+/* The older, coarser form of the same hint. Launches of kernels with different preferences can wait for each other.
+   cuFuncSetCacheConfig. */
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_cache_at(const char *where, gpuexec_kernel kernel, gpuexec_cache prefer);
+
 /* Returns the size of parameter `index` in bytes; 0 if it is not known or there is no such parameter. A query.
    cuFuncGetParamInfo, or the PTX text. */
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index);
@@ -1084,6 +1115,33 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpue
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
                                                            void (*function)(void *user), void *user);
 
+/* How a value in memory compares with the given one, for gpuexec_stream_wait_value32 and 64. */
+typedef enum gpuexec_compare {                   /* CU_STREAM_WAIT_VALUE_* */
+    GPUEXEC_GREATER_EQUAL = 0,                   /* (int)(*address - value) >= 0, so that counters may wrap around */
+    GPUEXEC_EQUAL = 1,                           /* *address == value */
+    GPUEXEC_AND   = 2,                           /* (*address & value) != 0 */
+    GPUEXEC_NOR   = 3                            /* ~(*address | value) != 0 */
+} gpuexec_compare;
+
+/* Make later work on `stream` wait until the value at `address` compares so. The address is a multiple of 4 (of 8), in
+   device memory or in pinned memory (its device address, gpuexec_host_device_ptr). The value can come from a kernel,
+   from another stream, or from the host, which writes to pinned memory. If it never comes, the stream never goes on,
+   and every wait for it hangs: prefer events where they can do it. Needs a driver of CUDA 11.7.
+   cuStreamWaitValue32, cuStreamWaitValue64. */
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_value32_at(const char *where, gpuexec_stream stream,
+                                                          gpuexec_ptr address, unsigned value,
+                                                          gpuexec_compare compare);
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_value64_at(const char *where, gpuexec_stream stream,
+                                                          gpuexec_ptr address, unsigned long long value,
+                                                          gpuexec_compare compare);
+
+/* Enqueue a write of the value to `address`, after all work enqueued on the stream so far; writes of that work are
+   visible to every reader of the value. Address and driver as above. cuStreamWriteValue32, cuStreamWriteValue64. */
+GPUEXEC_API gpuexec_result gpuexec_stream_write_value32_at(const char *where, gpuexec_stream stream,
+                                                           gpuexec_ptr address, unsigned value);
+GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gpuexec_stream stream,
+                                                           gpuexec_ptr address, unsigned long long value);
+
 typedef struct gpuexec_stream_info {
     int device;                                  /* ordinal */
     int non_blocking;                            /* 1: not ordered against the legacy default stream */
@@ -1358,6 +1416,12 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
 GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                 gpuexec_dims dims, gpuexec_args args);
 
+/* gpuexec_prepare with the attributes of gpuexec_launch_with, which are copied; desc NULL: none. In C++ the values may
+   follow the desc. */
+GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                     gpuexec_dims dims, const gpuexec_launch_desc *desc,
+                                                     gpuexec_args args);
+
 /* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be its size. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
                                                    const void *value, size_t bytes);
@@ -1369,7 +1433,11 @@ GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepar
 /* Changes grid, block and dynamic shared memory, with the checks of gpuexec_prepare; a failed call changes nothing. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims);
 
-/* Launches it with its present arguments and dims. cuLaunchKernelEx, before CUDA 11.8 cuLaunchKernel. */
+/* Moves it to another stream of the kernel's context, for the launches from now on. A failed call changes nothing. */
+GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec_prepared prepared,
+                                                      gpuexec_stream stream);
+
+/* Launches it with its present arguments, dims and stream. cuLaunchKernelEx, before CUDA 11.8 cuLaunchKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared);
 
 /* Frees the prepared launch, without waiting: launches already enqueued still run. */
@@ -1498,6 +1566,8 @@ template <> struct gxi_is_handle<gpuexec_linker> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_params> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_prepared> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_barrier> : gxi_true {};
+template <bool> struct gxi_if_handle {};
+template <> struct gxi_if_handle<true> { typedef bool type; };
 template <> struct gxi_is_handle<gpuexec_args> : gxi_true {};
 
 template <class T> struct gxi_is_float : gxi_false {};
@@ -1572,6 +1642,20 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
                                                gpuexec_dims dims, const T &...values) {
     return gpuexec_prepare_at(where, kernel, stream, dims, gxi_values<T...>(values...).args());
 }
+template <class... T>
+GXI_INLINE gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                    gpuexec_dims dims, const gpuexec_launch_desc *desc,
+                                                    const T &...values) {
+    return gpuexec_prepare_with_at(where, kernel, stream, dims, desc, gxi_values<T...>(values...).args());
+}
+
+/* Handles compare with == and != (gpuexec_same). */
+template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator==(T a, T b) {
+    return a.id == b.id;
+}
+template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::type operator!=(T a, T b) {
+    return a.id != b.id;
+}
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1579,6 +1663,7 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
    caller's place. */
 
 #define gpuexec_setup(...)                  gpuexec_setup_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_driver_check(...)           gpuexec_driver_check_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_device_get_info(...)        gpuexec_device_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_device_get_attribute(...)   gpuexec_device_get_attribute_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_open(...)           gpuexec_context_open_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -1605,6 +1690,8 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 #define gpuexec_kernel_get(...)             gpuexec_kernel_get_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_from_native(...)     gpuexec_kernel_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_get_info(...)        gpuexec_kernel_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_set_carveout(...)    gpuexec_kernel_set_carveout_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_set_cache(...)       gpuexec_kernel_set_cache_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_create(...)          gpuexec_linker_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_add(...)             gpuexec_linker_add_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_add_file(...)        gpuexec_linker_add_file_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -1646,6 +1733,10 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 #define gpuexec_stream_wait_event(...)      gpuexec_stream_wait_event_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_wait_stream(...)     gpuexec_stream_wait_stream_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_host_function(...)   gpuexec_stream_host_function_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_wait_value32(...)    gpuexec_stream_wait_value32_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_wait_value64(...)    gpuexec_stream_wait_value64_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_write_value32(...)   gpuexec_stream_write_value32_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_write_value64(...)   gpuexec_stream_write_value64_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_get_info(...)        gpuexec_stream_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_destroy(...)         gpuexec_stream_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_event_create(...)           gpuexec_event_create_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -1667,9 +1758,11 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel
 #define gpuexec_params_clear(...)           gpuexec_params_clear_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_params_destroy(...)         gpuexec_params_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepare(...)                gpuexec_prepare_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepare_with(...)           gpuexec_prepare_with_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_set(...)           gpuexec_prepared_set_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_argument(...)      gpuexec_prepared_argument_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_dims(...)          gpuexec_prepared_dims_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepared_stream(...)        gpuexec_prepared_stream_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_launch_prepared(...)        gpuexec_launch_prepared_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_destroy(...)       gpuexec_prepared_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_create(...)         gpuexec_barrier_create_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -1862,6 +1955,7 @@ static const char *gxi_library_error(void) {     /* the caller must hold a mutex
     return text;
 }
 static void gxi_library_close(void *library) { FreeLibrary((HMODULE)library); }
+static unsigned long long gxi_thread_number(void) { return GetCurrentThreadId(); }
 static int  gxi_privileged(void) { return 0; }
 static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
 #  ifndef GPUEXEC_NO_MULTI
@@ -1918,6 +2012,7 @@ static const char *gxi_library_error(void) {
 }
 
 static void gxi_library_close(void *library) { dlclose(library); }
+static unsigned long long gxi_thread_number(void) { return (unsigned long long)(uintptr_t)pthread_self(); }
 static int  gxi_privileged(void) {
 #  if defined(__linux__)
     return getauxval(AT_SECURE) != 0;
@@ -2008,6 +2103,7 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
     ROW(REQUIRED, cuDriverGetVersion,         2020, (int *version)) \
     ROW(REQUIRED, cuGetErrorName,             6000, (int error, const char **text)) \
     ROW(REQUIRED, cuGetErrorString,           6000, (int error, const char **text)) \
+    ROW(OPTIONAL, cuLogsDumpToMemory,        12090, (unsigned *iterator, char *text, size_t *bytes, unsigned flags)) \
     ROW(REQUIRED, cuDeviceGet,                2000, (int *device, int ordinal)) \
     ROW(REQUIRED, cuDeviceGetCount,           2000, (int *count)) \
     ROW(REQUIRED, cuDeviceGetName,            2000, (char *name, int size, int device)) \
@@ -2055,6 +2151,7 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
         (struct CUfunc_st *function, size_t index, size_t *offset, size_t *size)) \
     ROW(REQUIRED, cuFuncGetAttribute,         2020, (int *value, int attribute, struct CUfunc_st *function)) \
     ROW(REQUIRED, cuFuncSetAttribute,         9000, (struct CUfunc_st *function, int attribute, int value)) \
+    ROW(REQUIRED, cuFuncSetCacheConfig,       3000, (struct CUfunc_st *function, int config)) \
     ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, \
         (int *blocks, struct CUfunc_st *function, int threads, size_t shared)) \
     ROW(REQUIRED, cuOccupancyMaxPotentialBlockSize, 6050, \
@@ -2119,6 +2216,14 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
     ROW(REQUIRED, cuStreamQuery,              2000, (struct CUstream_st *stream)) \
     ROW(REQUIRED, cuStreamWaitEvent,          3020, \
         (struct CUstream_st *stream, struct CUevent_st *event, unsigned flags)) \
+    ROW(OPTIONAL, cuStreamWaitValue32,       11070, \
+        (struct CUstream_st *stream, gpuexec_ptr address, unsigned value, unsigned flags)) \
+    ROW(OPTIONAL, cuStreamWaitValue64,       11070, \
+        (struct CUstream_st *stream, gpuexec_ptr address, uint64_t value, unsigned flags)) \
+    ROW(OPTIONAL, cuStreamWriteValue32,      11070, \
+        (struct CUstream_st *stream, gpuexec_ptr address, unsigned value, unsigned flags)) \
+    ROW(OPTIONAL, cuStreamWriteValue64,      11070, \
+        (struct CUstream_st *stream, gpuexec_ptr address, uint64_t value, unsigned flags)) \
     ROW(REQUIRED, cuStreamGetCtx,             9020, (struct CUstream_st *stream, struct CUctx_st **context)) \
     ROW(REQUIRED, cuEventCreate,              2000, (struct CUevent_st **event, unsigned flags)) \
     ROW(REQUIRED, cuEventDestroy,             4000, (struct CUevent_st *event)) \
@@ -2633,12 +2738,51 @@ static GXI_NOINLINE gpuexec_result gxi_latched(void) {
 
 static const char gxi_no_memory_text[] = "gpuexec: out of host memory: this error has no text\n";
 
-/* A detail's strings are in its text buffer, one after the other: message, cure, log, the CUresult's name (a copy,
+/* What the driver logged on this thread before it last returned that CUresult from that call, added to t. `log` is
+   written to. Lines of driver 580, whose second field is the thread; lines of any other form are skipped:
+       [16:58:51.994][139859924670272][CUDA][E] Grid Dimension Y of 70000 exceeds maximum value of 65535
+       [16:58:51.994][139859924670272][CUDA][E] Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernel */
+static GXI_COLD void gxi_add_driver_log(gxi_text *t, char *log, const char *driver_call, int cu) {
+    gxi_text lines = { 0, 0, 0, 0 }, none = { 0, 0, 0, 0 };
+    char thread[40], returning[40], *line, *next;
+    snprintf(thread, sizeof thread, "][%llu][", gxi_thread_number());
+    snprintf(returning, sizeof returning, "Returning %d (", cu);
+    for (line = log; line; line = next) {
+        const char *message, *from;
+        if ((next = strchr(line, '\n')) != NULL) *next++ = 0;
+        if (!(message = strstr(line, thread)) || !(message = strstr(message, "] "))) continue;
+        message += 2;
+        if (strncmp(message, returning, strlen("Returning ")) != 0) {
+            gxi_add(&lines, "%s%s", lines.n ? "; " : "", message);
+            continue;
+        }
+        from = strstr(message, ") from ");
+        if (from && strncmp(message, returning, strlen(returning)) == 0 &&
+            strncmp(from + strlen(") from "), driver_call, strlen(driver_call)) == 0) {
+            gxi_text_free(t);
+            *t = lines;
+            lines = none;
+        }
+        lines.n = 0;
+    }
+    gxi_text_free(&lines);
+}
+/* t stays empty if the driver has no log (before CUDA 12.9), or logged nothing more than the CUresult. */
+static GXI_COLD void gxi_read_driver_log(gxi_text *t, const char *driver_call, int cu) {
+    size_t bytes = 25600;                        /* all that the driver keeps, 100 lines (CUDA Driver API, cuLogs) */
+    char *log = GXI_HAS(cuLogsDumpToMemory) ? (char *)gxi_realloc(NULL, bytes + 1) : NULL;
+    if (!log) return;
+    memset(log, 0, bytes + 1);
+    if (gxi.cu.cuLogsDumpToMemory(NULL, log, &bytes, 0) == 0) gxi_add_driver_log(t, log, driver_call, cu);
+    gxi_free(log);
+}
+
+/* A detail's strings are in its text buffer, one after the other: message, cure, logs, the CUresult's name (a copy,
    because the driver's library may be closed), the place (a copy, because the caller's library may be), and the whole
    text. other: the call that returns this failure of an earlier call, or NULL. */
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *other) {
     gxi_text *t = &d->text;
-    size_t message, cure, log, name, place, text;
+    size_t message, cure, log, driver_log, name, place, text;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
@@ -2648,6 +2792,8 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;
     gxi_add(t, "%s%c", e->log ? e->log : "", 0);
+    driver_log = t->n;
+    gxi_add(t, "%s%c", e->driver_log ? e->driver_log : "", 0);
     name = t->n;
     gxi_add(t, "%s%c", e->driver_result_name ? e->driver_result_name : "", 0);
     place = t->n;
@@ -2663,6 +2809,7 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
                 meaning ? ", " : "", meaning ? meaning : "",
                 e->asynchronous ? "; an earlier kernel or copy failed, not this call" : "");
     }
+    if (e->driver_log) gxi_add(t, "  driver log: %s\n", e->driver_log);
     if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
     if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
     if (other)
@@ -2672,13 +2819,14 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
                 other->function, other->where ? " at " : "", other->where ? other->where : "");
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
-        d->e.cure = d->e.log = d->e.driver_result_name = d->e.where = NULL;
+        d->e.cure = d->e.log = d->e.driver_log = d->e.driver_result_name = d->e.where = NULL;
         return;
     }
     d->e.where = e->where ? t->p + place : NULL;
     d->e.message = t->p + message;
     d->e.cure = e->cure ? t->p + cure : NULL;
     d->e.log = e->log ? t->p + log : NULL;
+    d->e.driver_log = e->driver_log ? t->p + driver_log : NULL;
     d->e.driver_result_name = e->driver_result_name ? t->p + name : NULL;
     d->e.text = t->p + text;
 }
@@ -2714,7 +2862,7 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
     } else {
         gxi_bare_error = *e;
         gxi_bare_error.message = gxi_bare_error.text = gxi_no_memory_text;
-        gxi_bare_error.log = gxi_bare_error.cure = gxi_bare_error.driver_result_name = NULL;
+        gxi_bare_error.log = gxi_bare_error.driver_log = gxi_bare_error.cure = gxi_bare_error.driver_result_name = NULL;
         gxi_bare_error.where = gxi_copy_place(gxi_bare_where, sizeof gxi_bare_where, e->where);
         gxi_thread.epoch = GXI_LOAD(&gxi.epoch);
         if (latches && !gxi_thread.latched) gxi_thread.latched = e->result;
@@ -2724,18 +2872,14 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
     return e->result;
 }
 
-static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...)
-GXI_PRINTF(4);
-static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format,
-                                        ...) {
-    gxi_text message = { 0, 0, 0, 0 };
+/* explained: the message says all that the driver's log could. */
+static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result, const char *cure, int explained,
+                                          const char *format, va_list list) {
+    gxi_text message = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
     gpuexec_error e;
-    va_list list;
     memset(&e, 0, sizeof e);
     if (call->subject) gxi_add(&message, "%s", call->subject);
-    va_start(list, format);
     gxi_add_v(&message, format, list);
-    va_end(list);
     e.result = result;
     e.driver_result = call->driver_call ? call->cu : 0;
     e.driver_call = e.driver_result ? call->driver_call : NULL;
@@ -2744,10 +2888,34 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
     e.where = call->where;
     e.message = message.p && !message.failed ? message.p : "out of host memory";
     e.log = call->log && *call->log ? call->log : NULL;
+    if (e.driver_call && !e.log && !explained) gxi_read_driver_log(&log, e.driver_call, e.driver_result);
+    e.driver_log = log.n && !log.failed ? log.p : NULL;
     e.cure = cure;
     e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
     gxi_fail_with(call, &e);
     gxi_text_free(&message);
+    gxi_text_free(&log);
+    return result;
+}
+static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...)
+GXI_PRINTF(4);
+static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format,
+                                        ...) {
+    va_list list;
+    va_start(list, format);
+    gxi_fail_v(call, result, cure, 1, format, list);
+    va_end(list);
+    return result;
+}
+/* For a driver call that failed for a reason not known here. */
+static gpuexec_result gxi_fail_unexplained(gxi_call *call, gpuexec_result result, const char *cure,
+                                           const char *format, ...) GXI_PRINTF(4);
+static GXI_COLD gpuexec_result gxi_fail_unexplained(gxi_call *call, gpuexec_result result, const char *cure,
+                                                    const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    gxi_fail_v(call, result, cure, 0, format, list);
+    va_end(list);
     return result;
 }
 
@@ -2873,10 +3041,8 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                "the context or stream, and "
                "check that it was created by the driver library that gpuexec_driver_path() names";
     va_start(list, format);
-    gxi_add_v(&message, format, list);
+    gxi_fail_v(call, result, cure, 0, format, list);
     va_end(list);
-    result = gxi_fail(call, result, cure, "%s", message.p ? message.p : "");
-    gxi_text_free(&message);
     return result;
 }
 
@@ -3845,7 +4011,7 @@ static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
 GPUEXEC_API const char *gpuexec_error_text(void) { return gpuexec_error_detail()->text; }
 
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void) {
-    static const gpuexec_error none = { GPUEXEC_OK, 0, 0, 0, "", 0, "", 0, 0, 0, 0, "" };
+    static const gpuexec_error none = { GPUEXEC_OK, 0, 0, 0, "", 0, "", 0, 0, 0, 0, 0, "" };
     if (gxi_thread.epoch != gxi.epoch) return &none;
     if (!gxi_thread.record) return gxi_bare_error.result ? &gxi_bare_error : &none;
     return gxi_thread.record->last.e.result ? &gxi_thread.record->last.e : &none;
@@ -3943,6 +4109,15 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
                  "\"%s\" is not in this driver (CUDA %d.%d), in any version", name, gxi.version / 1000,
                  gxi.version % 1000 / 10);
     return NULL;
+}
+GPUEXEC_API gpuexec_result gpuexec_driver_check_at(const char *where, const char *name, int cu_result) {
+    GXI_CALL(gpuexec_driver_check, GXI_MAKES);
+    if (cu_result == GXI_SUCCESS) return GPUEXEC_OK;
+    if (cu_result == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
+    if (!name) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name of the driver call is NULL");
+    if (gxi_begin(call)) return gxi_failed_with();
+    gxi_said(call, name, cu_result);
+    return gxi_fail_cu(call, NULL, "the program's call of %s failed", name);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -4714,7 +4889,7 @@ static void gxi_report_leaks(void) {
 }
 
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
-    gxi_detail kept = { { GPUEXEC_OK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
+    gxi_detail kept = { { GPUEXEC_OK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
     const gxi_settings *settings = gxi.settings;
     gxi_thread_record *record;
     gpuexec_result result;
@@ -5885,6 +6060,28 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     info->non_portable_cluster_allowed = values[GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED];
     info->cluster_scheduling_policy = values[GXI_FUNC_CLUSTER_SCHEDULING_POLICY];
     return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_carveout_at(const char *where, gpuexec_kernel kernel, int percent) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_kernel_set_carveout, GXI_MAKES);
+    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
+    if (percent < -1 || percent > 100)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the carveout is %d percent; the range is 0 to 100, and -1 "
+                        "is the driver's choice", percent);
+    return GXI_TRY(cuFuncSetAttribute,
+                   (slot->is.kernel.native, GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)) == 0 ? GPUEXEC_OK
+        : gxi_fail_cu(call, NULL, "cannot set the carveout of kernel \"%s\" to %d percent",
+                      slot->is.kernel.info->name, percent);
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_set_cache_at(const char *where, gpuexec_kernel kernel, gpuexec_cache prefer) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_kernel_set_cache, GXI_MAKES);
+    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
+    if ((int)prefer < GPUEXEC_CACHE_NO_PREFERENCE || (int)prefer > GPUEXEC_CACHE_PREFER_EQUAL)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no cache preference %d: the last is "
+                        "GPUEXEC_CACHE_PREFER_EQUAL, %d", (int)prefer, GPUEXEC_CACHE_PREFER_EQUAL);
+    return GXI_TRY(cuFuncSetCacheConfig, (slot->is.kernel.native, (int)prefer)) == 0 ? GPUEXEC_OK
+        : gxi_fail_cu(call, NULL, "cannot set the cache preference of kernel \"%s\"", slot->is.kernel.info->name);
 }
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
     const gxi_slot *slot = gxi_queried("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
@@ -7385,6 +7582,72 @@ GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gp
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot enqueue the function") : GPUEXEC_OK;
 }
+
+/* --- values in memory --------------------------------------------------------------------------------------------- */
+
+enum { GXI_WRITE = 1 << 20 };                    /* in place of a gpuexec_compare */
+static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsigned bytes, int compare) {
+    const int has = compare == GXI_WRITE ? GXI_HAS(cuStreamWriteValue32) && GXI_HAS(cuStreamWriteValue64)
+        : GXI_HAS(cuStreamWaitValue32) && GXI_HAS(cuStreamWaitValue64);
+    if (!has)
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or use events",
+                        "writes of values and waits for them on a stream need a driver of CUDA 11.7; this driver is "
+                        "%d.%d", gxi.version / 1000, gxi.version % 1000 / 10);
+    if (!address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address is 0");
+    if (address % bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "the address 0x%llx is not a multiple of %u, the size of the value", address, bytes);
+    if (compare != GXI_WRITE && (compare < 0 || compare > GPUEXEC_NOR))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no comparison %d: the last is GPUEXEC_NOR, %d",
+                        compare, GPUEXEC_NOR);
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_stream_value(gxi_call *call, gpuexec_stream stream, gpuexec_ptr address, unsigned bytes,
+                                       uint64_t value, int compare) {
+    gxi_slot *slot = gxi_begin_with_stream(call, stream);
+    struct CUstream_st *native;
+    gxi_scope scope;
+    int cu;
+    if (!slot || gxi_check_value(call, address, bytes, compare) || gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_with();
+    native = slot->is.stream.native;
+    if (compare == GXI_WRITE)
+        cu = bytes == 4 ? GXI_TRY(cuStreamWriteValue32, (native, address, (unsigned)value, 0))
+            : GXI_TRY(cuStreamWriteValue64, (native, address, value, 0));
+    else
+        cu = bytes == 4 ? GXI_TRY(cuStreamWaitValue32, (native, address, (unsigned)value, (unsigned)compare))
+            : GXI_TRY(cuStreamWaitValue64, (native, address, value, (unsigned)compare));
+    gxi_leave(&scope);
+    return cu == 0 ? GPUEXEC_OK
+        : gxi_fail_cu(call, cu == GXI_CU_NOT_SUPPORTED ? "use events, or a kernel"
+                      : "pass an address in device memory or in pinned memory",
+                      compare == GXI_WRITE ? "cannot enqueue a write of %u bytes at 0x%llx on a stream of device %d"
+                      : "cannot enqueue a wait for %u bytes at 0x%llx on a stream of device %d",
+                      bytes, address, gxi_ordinal_of(slot));
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_value32_at(const char *where, gpuexec_stream stream,
+                                                          gpuexec_ptr address, unsigned value,
+                                                          gpuexec_compare compare) {
+    GXI_CALL_ON(stream, gpuexec_stream_wait_value32);
+    return gxi_stream_value(call, stream, address, 4, value, (int)compare);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_value64_at(const char *where, gpuexec_stream stream,
+                                                          gpuexec_ptr address, unsigned long long value,
+                                                          gpuexec_compare compare) {
+    GXI_CALL_ON(stream, gpuexec_stream_wait_value64);
+    return gxi_stream_value(call, stream, address, 8, value, (int)compare);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_write_value32_at(const char *where, gpuexec_stream stream,
+                                                           gpuexec_ptr address, unsigned value) {
+    GXI_CALL_ON(stream, gpuexec_stream_write_value32);
+    return gxi_stream_value(call, stream, address, 4, value, GXI_WRITE);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gpuexec_stream stream,
+                                                           gpuexec_ptr address, unsigned long long value) {
+    GXI_CALL_ON(stream, gpuexec_stream_write_value64);
+    return gxi_stream_value(call, stream, address, 8, value, GXI_WRITE);
+}
+
 GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream,
                                                       gpuexec_stream_info *info) {
     gxi_slot *slot;
@@ -8066,7 +8329,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                         (unsigned long long)threads, d->shared_bytes);
     }
     if (gxi_result_of(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(cu);
-    return gxi_fail(call, r,
+    return gxi_fail_unexplained(call, r,
                     cu == GXI_INVALID_VALUE
                     ? "if the kernel has a .reqntid or __block_size__, launch it with exactly that block size; "
                                                     "check the arguments' addresses"
@@ -8099,6 +8362,26 @@ static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuex
     return 0;
 }
 
+/* Checks that this driver takes the attributes, before anything is launched or prepared with them. */
+static GXI_COLD gpuexec_result gxi_check_attributes(gxi_call *call, const gxi_slot *k,
+                                                    const gpuexec_launch_desc *desc) {
+    if (gxi_launch_way(desc) == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, "
+                        "priority, programmatic and memory_sync_domain 0", "launch attributes (cuLaunchKernelEx, "
+                        "kernel \"%s\") need a driver for CUDA 11.8; this one supports %d.%d",
+                        gxi_kernel_of(k)->name, gxi.version / 1000, gxi.version % 1000 / 10);
+    if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "memory_sync_domain is %d; it must be 0 (the stream's) or 1 (remote)",
+                        desc->memory_sync_domain);
+    return GPUEXEC_OK;
+}
+/* Lets the kernel have clusters of more than 8 blocks if the desc does. Returns the CUresult. */
+static int gxi_allow_cluster(gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+    if (gxi_cluster_blocks(desc) <= 8 || !desc->non_portable_cluster) return GXI_SUCCESS;
+    return GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+}
+
 /* cu: what the driver returned from the fast path, -1 if that was not tried. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where,
                                                gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *given,
@@ -8114,20 +8397,11 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call) || !gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
-    if (way == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
-        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, "
-                        "priority, programmatic and memory_sync_domain 0", "launch attributes (cuLaunchKernelEx, "
-                        "kernel \"%s\") need a driver for CUDA 11.8; this one supports %d.%d",
-                        k->is.kernel.info->name, gxi.version / 1000, gxi.version % 1000 / 10);
-    if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "memory_sync_domain is %d; it must be 0 (the stream's) or 1 (remote)",
-                        desc->memory_sync_domain);
+    if (gxi_check_attributes(call, k, desc)) return gxi_failed_with();
     gxi_said(call, gxi_launch_calls[way], straight ? cu : 0);
     if (!straight) {
         cu = gxi_raise_shared(call, k, dims.shared_bytes);
-        if (cu == 0 && gxi_cluster_blocks(desc) > 8 && desc->non_portable_cluster)
-            cu = GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+        if (cu == 0) cu = gxi_allow_cluster(call, k, desc);
         if (cu) return gxi_fail_launch(call, cu, k, &dims, args, desc);
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
         gxi_note_launch(s, kernel.id, where);
@@ -8503,7 +8777,8 @@ struct gxi_prepared {
     const char     *name, *module;               /* of the kernel, kept for when it is closed; module: "" for an
                                                     adopted kernel */
     gxi_slot       *on;                          /* the stream's slot */
-    gxi_launch_config config;
+    gpuexec_launch_desc desc;                    /* all zero: no attributes */
+    gxi_extended    launch;                      /* what cuLaunchKernelEx takes */
     void          **params, **extra;             /* one of them is NULL: the driver takes a packed buffer faster
                                                     than addresses */
     void           *packed[5];                   /* the buffer that extra points to */
@@ -8537,19 +8812,31 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
 }
 
 /* Prepares a kernel for launches with these dims: checks them, and raises its limit of shared memory. */
-static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims) {
-    gpuexec_result result;
+static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims,
+                                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    const char *name = gxi_kernel_of(kernel)->name;
+    gpuexec_kernel handle = { 0 };
+    handle.id = kernel->id;
     gxi_fill_dims(dims);
-    result = gxi_check_launch(call, 0, kernel, dims, NULL);
-    if (!result && gxi_raise_shared(call, kernel, dims->shared_bytes))
-        result = gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for kernel \"%s\"",
-                             dims->shared_bytes, kernel->is.kernel.info->name);
-    return result;
+    if (gxi_allow_cluster(call, kernel, desc))
+        return gxi_fail_cu(call, NULL, "cannot allow kernel \"%s\" clusters of more than 8 blocks", name);
+    if (gxi_check_launch(call, 0, kernel, dims, desc)) return gxi_failed_with();
+    if (gxi_raise_shared(call, kernel, dims->shared_bytes))
+        return gxi_fail_cu(call, NULL, "cannot give kernel \"%s\" %u bytes of dynamic shared memory", name,
+                           dims->shared_bytes);
+    if (desc && desc->cooperative) {
+        const uint64_t threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
+        const int most = gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, dims->shared_bytes);
+        if (most < 0) return gxi_failed_with();
+        if ((uint64_t)dims->grid_x * dims->grid_y * dims->grid_z > (unsigned)most)
+            return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, kernel, dims, args, desc);
+    }
+    return GPUEXEC_OK;
 }
 
 /* dims: with y and z filled in. 0 after a failure. */
-static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gpuexec_dims *dims,
-                                 const gpuexec_args *args) {
+static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const gpuexec_dims *dims,
+                                 const gpuexec_launch_desc *desc, const gpuexec_args *args) {
     const unsigned short *known = k->is.kernel.sizes, *sizes = args->sizes ? args->sizes : known ? known + 1 : NULL;
     /* the arguments' offsets on the device, if known: PTX text does not show alignments above 16 */
     const unsigned short *offsets = known && args->count && GXI_HAS(cuFuncGetParamInfo) ? known + 1 + args->count
@@ -8589,7 +8876,8 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gpuex
     p->kernel.id = k->id;
     p->stream.id = s->id;
     p->on = s;
-    gxi_config(&p->config, dims, s->is.stream.native);
+    if (desc) p->desc = *desc;
+    gxi_extend(&p->launch, s, dims, &p->desc);
     p->ends = GXI_LOOK;
     made = gxi_made(k, k->context, 0);
     made.is.prepared.native = k->is.kernel.native;
@@ -8598,15 +8886,30 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gpuex
     if (!id) gxi_free(p);
     return id;
 }
-GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
-                                                gpuexec_dims dims, gpuexec_args args) {
+static gpuexec_prepared gxi_prepare(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims *dims,
+                                    const gpuexec_launch_desc *desc, const gpuexec_args *args) {
     gpuexec_prepared handle = { 0 };
     gxi_slot *k, *s;
-    GXI_CALL(gpuexec_prepare, GXI_MAKES);
-    if (gxi_begin(call) == GPUEXEC_OK && gxi_find_launch(call, kernel, stream, &args, &k, &s) &&
-        gxi_prepare_kernel(call, k, &dims) == GPUEXEC_OK)
-        handle.id = gxi_prepared_new(call, k, s, &dims, &args);
+    if (gxi_begin(call) == GPUEXEC_OK && gxi_find_launch(call, kernel, stream, args, &k, &s) &&
+        gxi_check_attributes(call, k, desc) == GPUEXEC_OK &&
+        gxi_prepare_kernel(call, k, dims, desc, args) == GPUEXEC_OK)
+        handle.id = gxi_prepared_new(call, k, s, dims, desc, args);
     handle.id = gxi_or_failed(handle.id, GXI_PREPARED);
+    return handle;
+}
+GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                gpuexec_dims dims, gpuexec_args args) {
+    GXI_CALL(gpuexec_prepare, GXI_MAKES);
+    return gxi_prepare(call, kernel, stream, &dims, NULL, &args);
+}
+GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
+                                                     gpuexec_dims dims, const gpuexec_launch_desc *desc,
+                                                     gpuexec_args args) {
+    gpuexec_prepared handle = { 0 };
+    GXI_CALL(gpuexec_prepare_with, GXI_MAKES);
+    if (!desc || !gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
+        return gxi_prepare(call, kernel, stream, &dims, desc, &args);
+    handle.id = gxi_failed_id(GXI_PREPARED);
     return handle;
 }
 
@@ -8645,12 +8948,30 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_pr
 GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims) {
     gxi_slot *slot, *k;
     gxi_prepared *p;
+    gpuexec_args args;
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
-    if (!(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot) ||
-        !(k = gxi_find_kernel(call, gxi_prepared_of(slot)->kernel)) || gxi_prepare_kernel(call, k, &dims))
-        return gxi_failed_with();
+    if (!(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gxi_failed_with();
     p = gxi_prepared_of(slot);
-    gxi_config(&p->config, &dims, p->config.stream);
+    args = gxi_block_args(&p->block);
+    if (!(k = gxi_find_kernel(call, p->kernel)) || gxi_prepare_kernel(call, k, &dims, &p->desc, &args))
+        return gxi_failed_with();
+    p->launch.config.dims = dims;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec_prepared prepared,
+                                                      gpuexec_stream stream) {
+    gxi_slot *slot, *k, *s;
+    gxi_prepared *p;
+    GXI_CALL(gpuexec_prepared_stream, GXI_MAKES);
+    if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_with();
+    p = gxi_prepared_of(slot);
+    if (!(k = gxi_find_kernel(call, p->kernel)) || !(s = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (k->cu_context != s->cu_context)
+        return gxi_fail_contexts(call, "use a stream of the kernel's context", k, s);
+    p->stream.id = s->id;
+    p->on = s;
+    p->launch.config.stream = s->is.stream.native;
+    p->ends = GXI_LOOK;
     return GPUEXEC_OK;
 }
 
@@ -8667,9 +8988,12 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
         return gxi_failed_with();
     p = gxi_prepared_of(slot);
     args = gxi_block_args(&p->block);
-    result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->config.dims, &args, cu, NULL);
+    result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->launch.config.dims, &args, cu,
+                             &p->desc);
     /* these need more work at each launch */
-    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace) p->ends = ends;
+    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace &&
+        (GXI_HAS(cuLaunchKernelEx) || !p->launch.config.count))
+        p->ends = ends;
     return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared) {
@@ -8679,7 +9003,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
     if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends))
         return gxi_launch_prepared_else(where, prepared, -1);
     gxi_note_launch(p->on, p->kernel.id, where);
-    cu = gxi_launch_straight(&p->config, slot->is.prepared.native, p->params, p->extra);
+    cu = gxi_launch_straight(&p->launch.config, slot->is.prepared.native, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
     prepared.id = slot->id;                      /* read back, like in gpuexec_launch */
     return gxi_launch_prepared_else(gxi_prepared_of(slot)->on->is.stream.last_where, prepared, cu);

@@ -226,8 +226,13 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     int result = sim_stream_find(stream, &s);
     if (result) return result;
     if (wait && how & CU_STREAM_WAIT_VALUE_FLUSH) return CUDA_ERROR_NOT_SUPPORTED;     /* as attribute 98 reports */
-    if (how > (wait ? CU_STREAM_WAIT_VALUE_NOR : 0) || address % bytes ||
-        !look(&side, (struct block) { bytes, 1 }, true)) return CUDA_ERROR_INVALID_VALUE;
+    if (how > (wait ? CU_STREAM_WAIT_VALUE_NOR : 0))
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Invalid flags 0x%x", how);
+    if (address % bytes)
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned", (unsigned long long)address);
+    if (!look(&side, (struct block) { bytes, 1 }, true))
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
+                           (unsigned long long)address);
     struct sim_op *op = sim_op_new(SIM_OP_TRY);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     op->dst = side.end;

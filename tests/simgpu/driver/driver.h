@@ -1,6 +1,7 @@
 /* driver.h - the map of driver/: the entry points of the CUDA driver API, and the objects behind its handles.
 
      entry.c    code common to all calls; handles, cuInit, errors, cuGetProcAddress
+     log.c      the error log: cuLogs
      device.c   devices and their attributes
      context.c  contexts, the threads' context stacks, limits, peer access
      stream.c   streams: their order as edges between operations
@@ -126,6 +127,11 @@ int sim_enter(struct sim_call *call, enum sim_need need);                /* take
                                                                             the result to return */
 int sim_leave(struct sim_call *call, int result);                        /* releases it; logs; flushes kernel printf */
 extern bool sim_ready;                            /* cuInit has succeeded */
+/* log.c */
+int  sim_because(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));  /* why the call returns `result`, for the log;
+                                                                            returns it */
+void sim_log_failure(const char *symbol, int result, const char *name);  /* [lock] what sim_leave logs of a call */
+void sim_log_call_back(void);                                            /* then calls the registered callbacks */
 int sim_start(void);                              /* [lock] creates the devices, from the environment */
 int sim_max_ptx(void);                            /* highest .version of the simulated driver: 90 for CUDA 13.0 */
 int sim_version_of(const char *symbol);           /* driver version that introduced an entry

@@ -96,7 +96,9 @@ static const char *error_name(int code);
 int sim_leave(struct sim_call *call, int result) {
     bool flush = sim_has_waited && !sim_in_host_function;
     sim_has_waited = false;
+    sim_log_failure(call->symbol, result, error_name(result));
     pthread_mutex_unlock(&sim_lock);
+    sim_log_call_back();
     if (flush) sim_print_flush();
     const char *name = sim_settings.trace ? error_name(result) : NULL;
     if (sim_settings.trace) fprintf(stderr, "simgpu: %s -> %d %s\n", call->symbol, result, name ? name : "");
@@ -254,6 +256,8 @@ static const struct row { const char *base, *symbol; int version; const char *pe
 #define T(name, version, suffix) { #name, #name, version, suffix },
 #define U(name, version, symbol, suffix) { #name, symbol, version, suffix },
     R(cuInit, 2000) R(cuDriverGetVersion, 2020) R(cuGetErrorName, 6000) R(cuGetErrorString, 6000)
+    R(cuLogsRegisterCallback, 12090) R(cuLogsUnregisterCallback, 12090) R(cuLogsCurrent, 12090)
+    R(cuLogsDumpToMemory, 12090) R(cuLogsDumpToFile, 12090)
     R(cuGetExportTable, 3000) S(cuGetProcAddress, 11030, "cuGetProcAddress")
     S(cuGetProcAddress, 12000, "cuGetProcAddress_v2") R(cuProfilerStart, 4000) R(cuProfilerStop, 4000)
 

@@ -172,15 +172,24 @@ static uint64_t product(const uint32_t n[3]) { return (uint64_t)n[0] * (n[1] ? n
 
 static int check_shape(const struct launch *l, const struct sim_function *f) {
     static const unsigned grid_most[3] = { 0x7fffffff, 65535, 65535 }, block_most[3] = { 1024, 1024, 64 };
-    for (int i = 0; i < 3; i++)
-        if (!l->grid[i] || l->grid[i] > grid_most[i] || !l->block[i] || l->block[i] > block_most[i])
-            return CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; i < 3; i++) {
+        if (l->grid[i] > grid_most[i])
+            return sim_because(CUDA_ERROR_INVALID_VALUE, "Grid Dimension %c of %u exceeds maximum value of %u", 'X' + i,
+                               l->grid[i], grid_most[i]);
+        if (l->block[i] > block_most[i])
+            return sim_because(CUDA_ERROR_INVALID_VALUE, "One or more of block dimensions of (%u,%u,%u) exceeds "
+                               "correspsonding maximum value of (%u,%u,%u)", l->block[0], l->block[1], l->block[2],
+                               block_most[0], block_most[1], block_most[2]);
+        if (!l->grid[i] || !l->block[i]) return CUDA_ERROR_INVALID_VALUE;
+    }
     uint64_t threads = product(l->block);
     if (threads > SIM_BLOCK_THREADS) return CUDA_ERROR_INVALID_VALUE;
     if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; f->func->reqntid[0] && i < 3; i++)
         if (l->block[i] != (f->func->reqntid[i] ? f->func->reqntid[i] : 1)) return CUDA_ERROR_INVALID_VALUE;
-    return l->shared > (unsigned)f->max_dynamic && !l->cooperative ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    if (l->shared <= (unsigned)f->max_dynamic || l->cooperative) return CUDA_SUCCESS;
+    return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested dynamic shared memory size of %u bytes exceeds maximum "
+                       "dynamic shared memory size of %d bytes", l->shared, f->max_dynamic);
 }
 
 /* Checked after the parameters, as measured. */

@@ -420,7 +420,8 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
         f->max_dynamic = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+        if (value < -1 || value > 100)
+            return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested preferred shared mem carveout invalid %d", value);
         f->carveout = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
@@ -464,7 +465,8 @@ SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t 
 
 SIM_API(cuFuncSetCacheConfig, (void *handle, int config), (handle, config), SIM_HEALTHY) {
     FIND_FUNCTION(f, handle);
-    if (config < 0 || config > 3) return CUDA_ERROR_INVALID_VALUE;
+    if (config < 0 || config > 3)
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "Invalid CUfunc_cache value %d", config);
     f->cache_config = config;
     return CUDA_SUCCESS;
 }
