@@ -2582,7 +2582,7 @@ static const char *gxi_cu_name(int cu) {
     const char *text = NULL;
     if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but no object or an invalid size";
     if (name && name(cu, &text) == 0 && text) return text;
-    return "unknown CUresult";
+    return "an unknown CUresult";
 }
 
 /* Arguments for the trace: their count, and each as a number. The trace evaluates them a second time. */
@@ -2783,6 +2783,7 @@ static GXI_COLD void gxi_read_driver_log(gxi_text *t, const char *driver_call, i
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *other) {
     gxi_text *t = &d->text;
     size_t message, cure, log, driver_log, name, place, text;
+    const char *part, *next;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
@@ -2799,8 +2800,14 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     place = t->n;
     gxi_add(t, "%s%c", e->where ? e->where : "", 0);
     text = t->n;
-    gxi_add(t, "%s%s%s: %s (%s)\n", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message,
+    gxi_add(t, "%s%s%s: ", e->where ? e->where : "", e->where ? ": " : "", e->function);
+    part = e->asynchronous ? strstr(e->message, "; ") : NULL;
+    gxi_add(t, "%.*s (%s)\n", (int)(part ? part - e->message : (ptrdiff_t)strlen(e->message)), e->message,
             gpuexec_result_name(e->result));
+    for (; part; part = next) {                  /* the facts about a failed kernel: one on each line */
+        next = strstr(part += 2, "; ");
+        gxi_add(t, "  %.*s\n", (int)(next ? next - part : (ptrdiff_t)strlen(part)), part);
+    }
     if (e->driver_result) {
         int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
         const char *meaning = NULL;
@@ -3003,10 +3010,10 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     va_list list;
     if (gxi_is_sticky(call->cu)) {
         const char *what = call->cu == GXI_ILLEGAL_ADDRESS
-                               ? "read or wrote an address outside all allocations (illegal address)"
+                               ? "accessed an illegal address, outside all allocations"
                            : call->cu == GXI_MISALIGNED_ADDRESS
-                               ? "accessed an address that is not a multiple of the access size (misaligned)"
-                           : call->cu == GXI_ASSERT               ? "failed an assert; its text is on stderr"
+                               ? "accessed a misaligned address, which is not a multiple of the access size"
+                           : call->cu == GXI_ASSERT               ? "failed an assert, whose text is on stderr"
                            : call->cu == GXI_LAUNCH_TIMEOUT       ? "exceeded the time limit or deadlocked"
                            : call->cu == GXI_HARDWARE_STACK_ERROR ? "overflowed its stack"
                            : call->cu == GXI_ILLEGAL_INSTRUCTION
@@ -3014,32 +3021,30 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
                            : call->cu == GXI_ECC_UNCORRECTABLE    ? "hit an uncorrectable memory (ECC) error"
                                                                   : "was stopped by a trap or an exception";
         if (GXI_LOAD(&gxi.sticky)) {
-            return gxi_fail(call, result, "start a new process: CUDA refuses all further work in this one",
-                            "a kernel failed earlier; the first call to report it, %s%s%s, said: %s",
-                            gxi.sticky_detail.e.function, gxi.sticky_detail.e.where ? " at " : "",
-                            gxi.sticky_detail.e.where ? gxi.sticky_detail.e.where : "", gxi.sticky_detail.e.message);
+            return gxi_fail(call, result, "start a new process: CUDA refuses all further work in this one", "%s",
+                            gxi.sticky_detail.e.message);
         }
         if (GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&message);
         if (call->cu == GXI_ILLEGAL_ADDRESS && GXI_LOAD(&gxi.add_allocations)) GXI_LOAD(&gxi.add_allocations)(&message);
         if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.add_barriers)(&message);
-        gxi_add(&message, "; detected by this call: ");
+        gxi_add(&message, "; detected by %s%s%s%s", call->function, call->where ? " at " : "",
+                call->where ? call->where : "", strncmp(format, "while ", 6) == 0 ? " " : ": ");
         va_start(list, format);
         gxi_add_v(&message, format, list);
         va_end(list);
         result = gxi_fail(call, result,
-                          "check that kernel: does it compare its index with the element count, "
-                          "are its allocations large enough "
-                          "and not freed yet, does dims.shared_bytes cover its extern __shared__? "
-                          "compute-sanitizer finds the instruction; only a new process can use CUDA again",
+                          "check that the kernel compares its index with the element count, that its allocations are "
+                          "large enough and have not been freed, and that dims.shared_bytes covers its extern "
+                          "__shared__ array; compute-sanitizer finds the instruction. Only a new process can use "
+                          "CUDA again",
                           "a kernel launched earlier %s%s", what, message.p ? message.p : "");
         gxi_text_free(&message);
         return result;
     }
     if (!cure &&
         (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED || call->cu == GXI_INVALID_HANDLE))
-        cure = "its owner may have destroyed it: close gpuexec's handles before the owner destroys "
-               "the context or stream, and "
-               "check that it was created by the driver library that gpuexec_driver_path() names";
+        cure = "close gpuexec's handles before the owner destroys the context or stream. "
+               "If it still exists, check that it was created by the driver library that gpuexec_driver_path() names";
     va_start(list, format);
     gxi_fail_v(call, result, cure, 0, format, list);
     va_end(list);
@@ -3120,18 +3125,18 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
     if (!path && !desc->ignore_environment && !gxi_privileged()) {
         path = getenv("GPUEXEC_DRIVER");
         if (path && !*path) path = NULL;
-        by = "the environment's GPUEXEC_DRIVER";
+        by = "the environment variable GPUEXEC_DRIVER";
     }
     if (path) {
         gxi.library = gxi_library_open(path);
         if (!gxi.library)
             return gxi_fail(call, GPUEXEC_NO_DRIVER,
-                            strpbrk(path, GXI_SLASHES)
-                            ? "correct the path, or leave it out to use the system's driver"
-                                               : "a name without a slash is only searched for among the system's "
-                                                 "libraries are: write "
-                                                 "./NAME or an absolute path; "
-                                                 "or leave it out to use the system's driver",
+                            !strpbrk(path, GXI_SLASHES)
+                            ? "write ./NAME or an absolute path: a name without a slash is searched for only among "
+                              "the system's libraries"
+                            : path == desc->driver_path
+                            ? "correct the path, or set it to NULL to use the system's driver"
+                            : "correct the variable, or unset it to use the system's driver",
                             "cannot load the driver library \"%s\" named by %s: %s", path, by, gxi_library_error());
         snprintf(gxi.library_path, sizeof gxi.library_path, "%s", path);
         return GPUEXEC_OK;
@@ -3148,7 +3153,7 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
     gxi_fail(call, GPUEXEC_NO_DRIVER,
              "install NVIDIA's driver (CUDA 11.4 or later), or " GXI_CPU_DEVICE
              "; if the driver library is elsewhere, set gpuexec_setup_desc.driver_path",
-             "no CUDA driver on this machine; tried %s",
+             "no CUDA driver was found on this machine; tried %s",
              tried.p ? tried.p : "");
     gxi_text_free(&tried);
     return GPUEXEC_NO_DRIVER;
@@ -3200,8 +3205,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     gxi.version = 0;
     if (!u.p)
         return gxi_fail(call, GPUEXEC_NO_DRIVER,
-                        "correct the path in GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, "
-                        "or leave it out to use the system's driver",
+                        "correct GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or set neither to use the "
+                        "system's driver",
                         "\"%s\" was loaded, but is not a CUDA driver: it has no function cuDriverGetVersion",
                         gxi.library_path);
     call->driver_call = "cuDriverGetVersion";
@@ -3244,7 +3249,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     } else {
         result = gxi_fail_cu(call, "run `nvidia-smi`: it shows whether the driver works",
                              "cannot query the version of the driver \"%s\"%s", gxi.library_path,
-                             call->cu ? "" : ": cuDriverGetVersion succeeded, but returned none");
+                             call->cu ? "" : ": cuDriverGetVersion returned no version");
     }
     gxi_text_free(&missing);
     return result;
@@ -3270,8 +3275,8 @@ static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
     return gxi_fail(call, GPUEXEC_FORKED,
                     "fork before the first use of CUDA, or call exec in the child "
                     "(in Python's multiprocessing: the spawn method)",
-                    "this process (%ld) was forked from process %ld after CUDA had been started there; "
-                    "a forked child cannot use "
+                    "this process (%ld) was forked from process %ld after CUDA had been initialized there; a forked "
+                    "child cannot use "
                     "its parent's CUDA",
                     gxi_pid(), gxi.pid);
 }
@@ -3284,7 +3289,9 @@ static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
 /* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
     gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings);
-    if (!settings) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for gpuexec_setup's settings");
+    if (!settings)
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+                        "out of host memory: cannot store gpuexec_setup's settings");
     settings->desc = *desc;
     if (!desc->realloc_function) settings->desc.realloc_function = gxi_system_realloc;
     settings->before = gxi.settings;
@@ -3358,8 +3365,8 @@ static GXI_NOINLINE gpuexec_result gxi_begin(gxi_call *call) {
 
 static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *name, uint32_t start, uint32_t end) {
     if (start == 0 && end == 0) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "initialise it with `= {0}` (C++: `{}`), then set members",
-                    "the %s was not zero-initialised", name);
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "initialize it with `= {0}` (C++: `{}`), then set members",
+                    "the %s was not zero-initialized", name);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -3558,7 +3565,8 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     gxi_unlock(&gxi_tables);
     if (!slot)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
-                 "no memory for another object; at most %u have been open at once (limit %d)", gxi.slots,
+                 "out of host memory: cannot create another object; at most %u have been open at once (limit %d)",
+                 gxi.slots,
                  GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
 }
@@ -3610,7 +3618,12 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
     return cu;
 }
 
-struct gxi_kernel { char *name; uint64_t module; unsigned short *sizes; };  /* one block of memory: this, sizes, name */
+#define GXI_ADOPTED_NAME "(adopted)"             /* the driver does not report its name */
+struct gxi_kernel {                              /* one block of memory: this, sizes, name, title */
+    const char *name, *title;                    /* title, for messages: kernel "NAME", or "this adopted kernel" */
+    uint64_t    module;
+    unsigned short *sizes;
+};
 static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return slot->is.kernel.info; }
 
 /* The first object of a list, and the next one; NULL if there is none. While gxi_tables is held, other threads cannot
@@ -3658,6 +3671,9 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* for this
     return id;
 }
 
+/* Failures that follow from a failed handle: "there is no device 9; because of this, gpuexec_context_open at a.c:5 did
+   not create the context, and gpuexec_module_load at a.c:6 did not create the module". */
+#define GXI_BECAUSE "; because of this, "
 /* Fails with what is wrong with a handle that is not open. `is` names the argument ("the stream"), `kind` is the
    required kind. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
@@ -3673,14 +3689,13 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         "%s was never created: the handle is {0}", is);
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
-                        "%s is not a gpuexec handle: 0x%016llx (uninitialised memory?)", is,
+                        "%s is not a gpuexec handle: 0x%016llx; it may be uninitialized memory", is,
                         (unsigned long long)id);
     if (!gxi_had_tag(id))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
                         "pass native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
                         "%s does not belong to this copy of gpuexec: 0x%016llx was created by another library in "
-                        "this process, or is "
-                        "uninitialised memory",
+                        "this process, or is uninitialized memory",
                         is, (unsigned long long)id);
     if (id & GXI_FAILED_BIT) {                /* the first failure's parts, copied: another thread may overwrite them */
         gxi_text reason = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
@@ -3690,7 +3705,9 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
         gxi_lock(&gxi_tables);
         if (failed->id == id && e->result) {
             result = e->result;
-            gxi_add(&reason, "%s%s%s: %s", e->where ? e->where : "", e->where ? ": " : "", e->function, e->message);
+            gxi_add(&reason, "%s%s%s%s%s did not create %s", e->message,
+                    strstr(e->message, GXI_BECAUSE) ? ", and " : GXI_BECAUSE, e->function, e->where ? " at " : "",
+                    e->where ? e->where : "", is);
             if (e->cure) gxi_add(&cure, "%s", e->cure);
             if (e->log) gxi_add(&log, "%s", e->log);
             call->driver_call = e->driver_call;
@@ -3698,17 +3715,21 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
         }
         gxi_unlock(&gxi_tables);
         call->log = log.p;
-        result = gxi_fail(call, result, cure.p, "%s could not be created: %s", is,
-                          reason.p ? reason.p : "the reason is no longer stored");
+        if (reason.p) result = gxi_fail(call, result, cure.p, "%s", reason.p);
+        else result = gxi_fail(call, result, cure.p, "%s could not be created; the reason is no longer stored", is);
         call->log = NULL;
         gxi_text_free(&reason);
         gxi_text_free(&cure);
         gxi_text_free(&log);
         return result;
     }
-    if (found != kind)
-        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s is %s%s, but %s is required", is, slot ? "" : "(a former) ",
-                        name, gxi_kinds[kind].name);
+    if (found != kind) {
+        const char *argument = strchr(is, ' '), *required = strchr(gxi_kinds[kind].name, ' ');
+        const int plain = argument && strcmp(argument, required) == 0;         /* "the stream" for "a stream" */
+        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s%s %s %s, but %s is required",
+                        plain ? "this handle" : "the handle passed as ", plain ? "" : is, slot ? "is" : "was", name,
+                        gxi_kinds[kind].name);
+    }
     return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare" : NULL,
                     "%s is a stale handle: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
@@ -3793,11 +3814,13 @@ static void gxi_add_last_launches(gxi_text *t) {
             const uint64_t last = GXI_LOAD(&stream->is.stream.last_kernel);
             if (!last) continue;
             kernel = gxi_peek(last, GXI_KERNEL);
-            gxi_add(t, "%s", shown++ ? "; " : "; last launches: ");
-            gxi_add(t, "kernel \"%s\"%s%s on device %d",
-                    kernel ? gxi_kernel_of(kernel)->name : "(of a module since unloaded)", where ? " at " : "",
+            gxi_add(t, "%s", shown++ ? ", " : "; last launches: ");
+            gxi_add(t, "%s%s%s on device %d",
+                    !kernel ? "a kernel of a module that has been unloaded"
+                    : *gxi_kernel_of(kernel)->title == 't' ? "an adopted kernel" : gxi_kernel_of(kernel)->title,
+                    where ? " at " : "",
                     !where ? "" : gxi_noted_place(where, place, sizeof place) ? place
-                    : "(a library since unloaded)", gxi_context_of(context)->ordinal);
+                    : "a place in a library that has been unloaded", gxi_context_of(context)->ordinal);
         }
     }
     gxi_unlock(&gxi_tables);
@@ -3877,7 +3900,7 @@ static void gxi_add_last_allocations(gxi_text *t) {
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
         for (; r && shown < GXI_FREED_KEPT; r = r->next)
-            gxi_add_range(t, r, shown++ ? ", " : "; newest allocations not freed: ");
+            gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ");
     }
     gxi_unlock(&gxi_tables);
 }
@@ -4099,13 +4122,13 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
                  gxi.version % 1000 / 10);
     else if (gxi_is_cpu_device())
         gxi_fail(call, GPUEXEC_NOT_FOUND,
-                 "check the spelling (no _v2 or _ptsz suffix); if it is correct, a GPU's driver has it",
-                 "the CPU device has no \"%s\": it implements what gpuexec calls and little more, no graphs, pools, "
-                 "textures or inter-process handles (its driver version is %d.%d)",
+                 "check the spelling (omit suffixes such as _v2 or _ptsz); a GPU's driver may have it",
+                 "the CPU device has no \"%s\": it implements the calls that gpuexec makes and few others, but no "
+                 "graphs, pools, textures or inter-process handles (its driver version is %d.%d)",
                  name, gxi.version / 1000, gxi.version % 1000 / 10);
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
-                 "check the spelling (no _v2 or _ptsz suffix); a newer driver may have it",
+                 "check the spelling (omit suffixes such as _v2 or _ptsz); a newer driver may have it",
                  "\"%s\" is not in this driver (CUDA %d.%d), in any version", name, gxi.version / 1000,
                  gxi.version % 1000 / 10);
     return NULL;
@@ -4133,22 +4156,32 @@ static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *i
     if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", is);
     return !p;
 }
-static GXI_COLD gpuexec_result gxi_fail_memory(gxi_call *call, const char *what) {
-    return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %s", what);
+static GXI_COLD gpuexec_result gxi_fail_memory(gxi_call *call, const char *cannot) {
+    return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot %s", cannot);
 }
 /* The result of a call that creates something: its id, or that of a failed handle. */
 static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
 
+/* What `count` things counted from 0 are called: "", ": 0", ": 0 and 1", ": 0 to 3". */
+enum { GXI_INDICES = 24 };
+static GXI_COLD const char *gxi_indices(char *out, unsigned count) {
+    if (count < 2) snprintf(out, GXI_INDICES, "%s", count ? ": 0" : "");
+    else snprintf(out, GXI_INDICES, count == 2 ? ": 0 and %u" : ": 0 to %u", count - 1);
+    return out;
+}
+static const char *gxi_s(unsigned long long n) { return n == 1 ? "" : "s"; }       /* the plural of a word after n */
+
 enum { GXI_MOST_DEVICES = 4096 };                /* a larger count is invalid */
 static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
+    char indices[GXI_INDICES];
     int count = 0;
     const int cu = GXI_TRY(cuDeviceGet, (device, ordinal));
     if (cu == 0) return GPUEXEC_OK;
     if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "cannot open device %d", ordinal);
     GXI_BESIDE(cuDeviceGetCount, (&count));
     return gxi_fail(call, GPUEXEC_NO_DEVICE, "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices",
-                    "there is no device %d: %d device%s visible, counted from 0", ordinal, count,
-                    count == 1 ? " is" : "s are");
+                    "there is no device %d: %d device%s visible%s", ordinal, count, count == 1 ? " is" : "s are",
+                    gxi_indices(indices, count < 0 ? 0 : (unsigned)count));
 }
 
 GPUEXEC_API int gpuexec_device_count(void) {
@@ -4329,7 +4362,7 @@ static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ord
     gxi_slot made;
     uint64_t id;
     if (!info) {
-        gxi_fail_memory(call, "a context");
+        gxi_fail_memory(call, "create a context");
         return 0;
     }
     memset(info, 0, sizeof *info);
@@ -4375,7 +4408,8 @@ static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpue
     cu = origin == GXI_PRIMARY ? GXI_TRY_MAKE(native, cuDevicePrimaryCtxRetain, (&native, *device))
                                : GXI_TRY_MAKE(native, cuCtxCreate, (&native, flags, *device));
     if (cu) {
-        gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ? "another process may hold the device's memory: see `nvidia-smi`"
+        gxi_fail_cu(call, cu == GXI_OUT_OF_MEMORY ?
+                    "check `nvidia-smi`: another process may be using the device's memory"
                     : NULL,
                     origin == GXI_PRIMARY ? "cannot open the primary context of device %d"
                     : "cannot create a context on device %d", ordinal);
@@ -4435,12 +4469,12 @@ static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *n
     if (gxi_begin(call)) return NULL;
     if (!native && (GXI_TRY(cuCtxGetCurrent, (&native)) || !native)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                 "pass a CUcontext, or make one current first (the CUDA runtime does with cudaFree(0))",
-                 "no context to adopt: none is current on this thread");
+                 "pass a CUcontext, or make one current first (in the CUDA runtime, call cudaFree(0))",
+                 "no context is current on this thread, so there is none to adopt");
         return NULL;
     }
     if (gxi_is_destroyed(call, native, &id)) {
-        gxi_fail_cu(call, NULL, "%p is not a context, or was destroyed", (void *)native);
+        gxi_fail_cu(call, NULL, "%p is not a context, or it was destroyed", (void *)native);
         return NULL;
     }
     if (gxi_enter(call, native, &scope)) return NULL;
@@ -4517,7 +4551,7 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
     const char *place;
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
     if ((place = gxi_keep(call->where)) == NULL && call->where)
-        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to record the place of the push");
+        return gxi_fail_memory(call, "record the place of the push");
     if (GXI_TRY(cuCtxGetCurrent, (&below)) || GXI_TRY(cuCtxPushCurrent, (slot->cu_context)))
         return gxi_fail_cu(call, NULL, "cannot make the context current");
     depth = gxi_audit_depth();
@@ -4539,11 +4573,11 @@ static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_s
     const gxi_pushed *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_audit.pushes[depth - 1] : NULL;
     const char *at = gxi_place(last ? last->where : NULL);
     char now[64] = "no context is current";
-    if (current) snprintf(now, sizeof now, "the current one is %p", (const void *)current);
+    if (current) snprintf(now, sizeof now, "the current context is %p", (const void *)current);
     if (depth == 0)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop on the thread that pushed, once for each push",
-                        "context %p is not current: %s, and this thread has no push through gpuexec "
-                        "left to pop", (const void *)native, now);
+                        "context %p is not current: %s, and this thread has already popped every context that it "
+                        "pushed through gpuexec", (const void *)native, now);
     if (!last)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "pop in the reverse order of the pushes; other code may have an unmatched push or pop",
@@ -4552,18 +4586,19 @@ static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_s
                         (const void *)native, now, depth, GXI_AUDIT_DEPTH);
     if (last->native != native)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes",
-                        "context %p is not current: %s, and the last push through gpuexec was %p, at %s",
+                        "context %p is not current: %s, and the context pushed last through gpuexec is %p, at %s",
                         (const void *)native, now, (void *)last->native, at);
     if (current == last->below) {
         gxi_audit.depth--;                       /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                        "between the two places, look for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)",
-                        "context %p, pushed at %s, has been popped outside gpuexec since, and %s",
+                        "look between the two places for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)",
+                        "context %p, pushed at %s, has since been popped outside gpuexec; %s",
                         (const void *)native, at, now);
     }
-    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "between the two places, look for a cuCtxPushCurrent, "
-                    "cuCtxSetCurrent, cuCtxCreate or cudaSetDevice", "context %p, pushed at %s, is no longer "
-                    "current: another context has been pushed or set since, and %s", (const void *)native, at, now);
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
+                    "look between the two places for a cuCtxPushCurrent, cuCtxSetCurrent, cuCtxCreate or cudaSetDevice",
+                    "context %p, pushed at %s, is no longer current: another context has since been pushed or set; %s",
+                    (const void *)native, at, now);
 }
 static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current, *native;
@@ -4636,7 +4671,7 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
     }
     if (t.failed) {
         gxi_text_free(&t);
-        gxi_fail_memory(call, "the text");
+        gxi_fail_memory(call, "write the text");
         return 0;
     }
     if (text && bytes) snprintf(text, bytes, "%s", t.p);
@@ -4679,7 +4714,7 @@ static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_H
 static gpuexec_result gxi_check_limit(gxi_call *call, gpuexec_limit limit) {
     if ((unsigned)limit < sizeof gxi_limit_names / sizeof gxi_limit_names[0]) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                    "there is no limit %d: the last is GPUEXEC_LIMIT_PERSISTING_L2, %d", (int)limit,
+                    "%d is not a gpuexec_limit; the last is GPUEXEC_LIMIT_PERSISTING_L2 (%d)", (int)limit,
                     (int)GPUEXEC_LIMIT_PERSISTING_L2);
 }
 GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
@@ -4694,9 +4729,9 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuex
     if (cu) GXI_BESIDE(cuCtxGetLimit, (&is, (int)limit));                   /* for the text */
     else unknown = GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
     gxi_leave(&scope);
-    if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "device %d has no limit %s",
-                                                        gxi_context_of(slot)->ordinal, gxi_limit_names[limit]);
-    if (cu) return gxi_fail_cu(call, NULL, "cannot set limit %s of device %d's context to %llu: it stays %llu",
+    if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "limit %s is not supported by device %d",
+                                                        gxi_limit_names[limit], gxi_context_of(slot)->ordinal);
+    if (cu) return gxi_fail_cu(call, NULL, "cannot set limit %s of device %d's context to %llu: it remains %llu",
                                gxi_limit_names[limit], gxi_context_of(slot)->ordinal, (unsigned long long)value,
                                (unsigned long long)is);
     if (unknown)
@@ -4704,8 +4739,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuex
                            gxi_limit_names[limit],
                                      gxi_context_of(slot)->ordinal);
     if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "request less",
-                                    "limit %s: %llu requested, "
-                                    "but device %d allows at most %llu, which is the limit now", gxi_limit_names[limit],
+                                    "cannot set limit %s to %llu: device %d allows at most %llu, which is now the "
+                                    "limit", gxi_limit_names[limit],
                                     (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
     return GPUEXEC_OK;
 }
@@ -4720,7 +4755,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuex
     cu = GXI_TRY(cuCtxGetLimit, (value, (int)limit));
     gxi_leave(&scope);
     return cu
-        ? gxi_fail_cu(call, NULL, "device %d has no limit %s", gxi_context_of(slot)->ordinal, gxi_limit_names[limit])
+        ? gxi_fail_cu(call, NULL, cu == GXI_UNSUPPORTED_LIMIT ? "limit %s is not supported by device %d"
+                      : "cannot query limit %s of device %d", gxi_limit_names[limit], gxi_context_of(slot)->ordinal)
         : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least,
@@ -4739,7 +4775,7 @@ static gpuexec_result gxi_take_refused(gxi_call *call, uint32_t refused) {
     if (!refused) return GPUEXEC_OK;
     if (refused != GXI_LATCH_WITHOUT_TEXT) return gxi_take_of_others(call, refused);
     gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-             "a call enqueued nothing on the stream, and there was no memory to store the reason");
+             "out of host memory: a call enqueued nothing on the stream, and its reason could not be stored");
     return gxi_take();
 }
 /* Takes the latched failure; if there is none, the reason why another thread's call enqueued nothing on that stream. */
@@ -4770,7 +4806,7 @@ static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *contex
 }
 /* The last step of a call that waits: latches its own failure, for gxi_take. */
 static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
-    if (cu) gxi_fail_cu(call, NULL, "waiting for %s failed", what);
+    if (cu) gxi_fail_cu(call, NULL, gxi_is_sticky(cu) ? "while waiting for %s" : "cannot wait for %s", what);
     else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 0);
 }
 
@@ -4810,10 +4846,12 @@ static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     const gxi_slot *child;
     if (!slot->adopted)
         return GXI_TRY_VOID(cuCtxSynchronize)
-            ? gxi_fail_cu(call, NULL, "work that was pending when its context was closed failed") : GPUEXEC_OK;
+            ? gxi_fail_cu(call, NULL, gxi_is_sticky(call->cu) ? "while waiting for the context's pending work"
+                          : "cannot wait for the context's pending work") : GPUEXEC_OK;
     for (child = gxi_first(&gxi_context_of(slot)->first[GXI_STREAM]); child; child = gxi_after(child))
         if (!child->adopted && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) && !result)
-            result = gxi_fail_cu(call, NULL, "work pending on a stream when its context was closed failed");
+            result = gxi_fail_cu(call, NULL, gxi_is_sticky(call->cu) ? "while waiting for a stream's pending work"
+                                 : "cannot wait for a stream's pending work");
     return result;
 }
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first failure. */
@@ -5139,7 +5177,7 @@ static size_t gxi_image_bytes(const void *image) {
 static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t n) {
     if (n < GXI_NO_LENGTH) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                    "pass its length in bytes; is it a negative number, or from a file that could not be read?",
+                    "pass its length in bytes; check that it is not a negative number, and that its file could be read",
                     "the length of %s is %lu bytes, but memory can hold at most %lu", name, (unsigned long)n,
                         (unsigned long)GXI_NO_LENGTH - 1);
 }
@@ -5188,11 +5226,11 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
                         "%s is the wrapper that nvcc puts around a fatbin, not the fatbin", name);
     if (kind == GXI_HOST_ELF)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load PTX, or a cubin or fatbin made by nvcc",
-                        "%s is an ELF file, but not a cubin: is it a host program or object?", name);
+                        "%s is an ELF file, but not a cubin; it may be a host program or object", name);
     if (kind == GXI_LTO)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                        "compile without -dlto and lto_ architectures; "
-                        "or link it with nvJitLink and load the resulting cubin",
+                        "compile it without -dlto and without lto_ architectures, or link it with nvJitLink and load "
+                        "the resulting cubin",
                         "%s is LTO-IR, which the driver's linker does not accept since CUDA 12", name);
     if (kind == GXI_TEXT)
         return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
@@ -5200,15 +5238,14 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     says = *n && *n < (kind == GXI_CUBIN ? 64 : 16) ? 64 : gxi_image_bytes(image);
     if (!*n && says == GXI_NO_LENGTH)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE,
-                        "was it read completely and not modified? pass its length for a more precise error",
-                        "%s is %s with a damaged header: it states %lu bytes or more, which memory cannot hold",
-                            name, gxi_image_kinds[kind],
-                        (unsigned long)says);
+                        "check that it was read completely and not modified; pass its length for a more precise error",
+                        "%s is %s with a damaged header, which gives a length of at least %lu bytes: memory cannot "
+                        "hold that", name, gxi_image_kinds[kind], (unsigned long)says);
     if (!*n) *n = says;
     if (*n >= says) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "was the file copied completely, and is the length correct?",
-                    "%s is %s that is truncated: it has %lu bytes, but states a length of at least %lu", name,
-                    gxi_image_kinds[kind], (unsigned long)*n, (unsigned long)says);
+    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "check that the file was copied completely and that the length is correct",
+                    "%s is a truncated %s: it has %lu bytes, but its header gives a length of at least %lu", name,
+                    gxi_image_kinds[kind] + 2, (unsigned long)*n, (unsigned long)says);
 }
 /* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (unless built
    with nvcc --no-compress). */
@@ -5257,15 +5294,17 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
         int value = gxi_jit_value(desc, row);
         if (value < row->low || value > row->high)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                            "gpuexec_module_desc.%s is %d; the range is %d to %d, and 0 is the default", row->name,
-                            value, row->low, row->high);
+                            row->high == row->low + 1 ?
+                            "gpuexec_module_desc.%s is %d; it must be %d or %d, and 0 means the default"
+                            : "gpuexec_module_desc.%s is %d; it must be from %d to %d, and 0 means the default",
+                            row->name, value, row->low, row->high);
     }
     if (desc->target && desc->threads_per_block)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set only one of them; for another target, set max_registers",
                         "gpuexec_module_desc sets both target (%d) and threads_per_block (%d), "
                         "which CUDA cannot combine", desc->target, desc->threads_per_block);
     if (linking && desc->prefer_binary)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0",
                         "gpuexec_module_desc.prefer_binary is set, but a linker accepts exact matches only");
     return GPUEXEC_OK;
 }
@@ -5293,7 +5332,8 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
     memset(jit, 0, sizeof *jit);
     jit->logs = (char *)gxi_realloc(NULL, 2 * size);
     if (!jit->logs)
-        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for the compiler's logs (%lu bytes)",
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+                        "out of host memory: cannot allocate the compiler's logs (%lu bytes)",
                         (unsigned long)(2 * size));
     jit->size = size;
     jit->logs[0] = jit->logs[size] = 0;
@@ -5340,15 +5380,15 @@ static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
     gxi_text cure = { 0, 0, 0, 0 };
     size_t i;
     if (cu == GXI_JIT_COMPILER_NOT_FOUND)
-        gxi_add(&cure, "libnvidia-ptxjitcompiler.so, the driver's compiler, "
-                "is missing: install the complete driver (in a container, "
-                       "NVIDIA_DRIVER_CAPABILITIES must contain compute), or load a cubin");
+        gxi_add(&cure, "install the complete driver, or load a cubin: libnvidia-ptxjitcompiler.so, the driver's "
+                       "compiler, is missing (in a container, NVIDIA_DRIVER_CAPABILITIES must contain compute)");
     if (cu == GXI_JIT_COMPILATION_DISABLED)
         gxi_add(&cure, "unset CUDA_DISABLE_PTX_JIT and CUDA_DISABLE_JIT, or load a cubin for this device");
     for (i = 0; i < GXI_JIT_ROWS && cu == GXI_INVALID_VALUE; i++)
         if (gxi_jit_rows[i].option >= GXI_JIT_NEW && gxi_jit_value(desc, &gxi_jit_rows[i]))
             gxi_add(&cure, "%s%s", cure.n ? ", "
-                    : "a driver for CUDA 12 or later may be needed for gpuexec_module_desc.", gxi_jit_rows[i].name);
+                    : "install a driver for CUDA 12 or later, which may be required for gpuexec_module_desc.",
+                      gxi_jit_rows[i].name);
     return cure.p;
 }
 /* Whether this text names a function of the device runtime. */
@@ -5361,15 +5401,15 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name
     if (!gxi_is_cpu_device()) return 0;
     if (call->log && gxi_wants_device_runtime(call->log))
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                 "launch them from the host, or run on a GPU and link the toolkit's libcudadevrt.a",
-                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device lacks: it has no "
-                 "device runtime", name);
+                 "launch these kernels from the host, or run on a GPU and link the toolkit's libcudadevrt.a",
+                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device does not support: "
+                 "it has no device runtime", name);
     else if (cu == GXI_NO_BINARY_FOR_GPU)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                  kind == GXI_LIBRARY
-                     ? "link the PTX of its contents: nvcc -rdc=true -ptx; libcudadevrt.a is for kernels that launch "
-                       "kernels, on GPUs only"
-                     : "use the PTX: nvcc -ptx -arch=compute_75, with -rdc=true for linking",
+                     ? "compile its sources with nvcc -rdc=true -ptx and link that PTX. Kernels that launch kernels "
+                       "(libcudadevrt.a) run only on GPUs"
+                     : "use the PTX: nvcc -ptx -arch=compute_75 (for linking, also -rdc=true)",
                  "%s is %s, but the CPU device executes only PTX text, not machine code", name, gxi_image_kinds[kind]);
     else return 0;
     return 1;
@@ -5397,7 +5437,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     "compile it with a toolkit no newer than the driver, "
                     "lower its .version line if the code uses nothing "
                     "newer, or update the driver",
-                    "%s is PTX of .version %s, but the driver (CUDA %d.%d) takes .version %d.%d at most", name, version,
+                    "%s is PTX with .version %s, but the driver (CUDA %d.%d) supports .version %d.%d at most",
+                    name, version,
                     gxi.version / 1000, gxi.version % 1000 / 10, supported / 10, supported % 10);
     } else if (cu == GXI_INVALID_PTX && target_sm > sm) {
         gxi_add(&cure, "compile it for this device's architecture or an older one: nvcc -ptx -arch=compute_%d", sm);
@@ -5405,11 +5446,11 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                  "%s is PTX for .target %s, but device %d has compute capability %d.%d",
                  name, target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_SOURCE && desc->target && desc->target != sm) {
-        gxi_fail_cu(call, "leave target 0 to compile for the device",
+        gxi_fail_cu(call, "set target to 0 to compile for the device",
                     "%s was compiled for gpuexec_module_desc.target %d, but device %d has compute capability %d.%d",
                     name, desc->target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_PTX) {
-        gxi_fail_cu(call, "see the lines in the log; `ptxas -arch=sm_NN file.ptx` reports the same errors",
+        gxi_fail_cu(call, "fix the errors in the log; `ptxas -arch=sm_NN file.ptx` reports the same errors",
                     "%s is PTX that does not compile", name);
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
         gxi_add(&cure, "compile for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm,
@@ -5419,11 +5460,13 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     } else if (cu == GXI_INVALID_IMAGE) {
         const char *pass = "pass PTX text that ends with a NUL (or pass its length), or a cubin or fatbin made by nvcc";
         if (ptx && (strstr(ptx, "__global__") || strstr(ptx, "#include")))
-            pass = "it looks like CUDA C source: compile it first, nvcc -ptx -arch=compute_75 kernel.cu -o kernel.ptx";
+            pass = "compile it first, since it looks like CUDA C source: nvcc -ptx -arch=compute_75 kernel.cu -o "
+                   "kernel.ptx";
         else if (ptx && !strchr(ptx, '\n') && strlen(ptx) < 200 && strchr(ptx, '.'))
-            pass = "is it a file name? gpuexec_module_load_file loads files";
+            pass = "use gpuexec_module_load_file, if this is the name of a file";
         else if (ptx && strlen(ptx) <= sizeof(void *))
-            pass = "it has only a few bytes: was the length a pointer's sizeof? 0 means PTX up to its NUL";
+            pass = "pass the length of the text, not the sizeof of a pointer (0 means PTX up to its NUL): it has "
+                   "only a few bytes";
         gxi_fail_cu(call, pass, "%s is neither PTX nor a cubin or fatbin", name);
     } else {
         cure.p = gxi_jit_cure(cu, desc);
@@ -5438,7 +5481,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     char *data = NULL;
     size_t n = 0, cap = 0;
     if (other) {
-        gxi_fail(call, GPUEXEC_FILE_ERROR, "pass a regular file; read a pipe yourself and pass the data to "
+        gxi_fail(call, GPUEXEC_FILE_ERROR, "pass a regular file; for a pipe, read the data and pass it to "
                                            "gpuexec_module_load or gpuexec_linker_add",
                  "\"%s\" is %s, not a regular file", path, other);
         return NULL;
@@ -5459,7 +5502,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
         if (cap - n < 2) {
             char *more = (char *)gxi_realloc(data, cap = cap ? cap * 2 : 65536);
             if (!more) {
-                gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to read \"%s\"", path);
+                gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot read \"%s\"", path);
                 break;
             }
             data = more;
@@ -5649,8 +5692,8 @@ static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const g
     if (!id) GXI_BESIDE(cuModuleUnload, (native));
     return id;
 }
-static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
-                         const gpuexec_module_desc *desc, const char *name) {
+static uint64_t gxi_load_as(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
+                            const gpuexec_module_desc *desc, const char *name) {
     gxi_image image = { data, bytes, GXI_TEXT, NULL };
     gxi_slot *context;
     gxi_module *m;
@@ -5658,16 +5701,13 @@ static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, 
     char *copy = NULL;
     uint64_t id = 0;
     int is_text;
-    if (!desc) desc = &gxi_module_defaults;
-    if (desc->name) name = desc->name;
-    if (gxi_check_jit(call, desc, 0) || !(context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context")))
-        return 0;
+    if (!(context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context"))) return 0;
     if (gxi_is_null(call, data, "the image")) return 0;
     if (gxi_check_length(call, name, bytes)) return 0;
     image.kind = gxi_image_is(data, bytes);
     if (gxi_check_image(call, name, data, &image.bytes, image.kind)) return 0;
     if (image.kind == GXI_OBJECT || image.kind == GXI_LIBRARY) {
-        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it as it is",
+        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it unchanged",
                  "%s is %s, which must be linked before loading", name, gxi_image_kinds[image.kind]);
         return 0;
     }
@@ -5679,13 +5719,26 @@ static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, 
     }
     if (is_text) image.ptx = bytes ? copy : (const char *)data;
     m = is_text && !image.ptx ? NULL : gxi_module_new(name);
-    if (!m) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to load %s", name);
+    if (!m) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot load %s", name);
     else if (gxi_enter(call, context->cu_context, &scope) == GPUEXEC_OK) {
         id = gxi_module_make(call, context, desc, &image, m);
         gxi_leave(&scope);
     }
     gxi_free(copy);
     if (!id) gxi_module_free(m);
+    return id;
+}
+
+/* `name` is for messages, if the desc has none. */
+static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
+                         const gpuexec_module_desc *desc, const char *name) {
+    gxi_text quoted = { 0, 0, 0, 0 };
+    uint64_t id;
+    if (!desc) desc = &gxi_module_defaults;
+    if (gxi_check_jit(call, desc, 0)) return 0;  /* before its name is read */
+    if (desc->name) gxi_add(&quoted, "\"%s\"", desc->name);
+    id = gxi_load_as(call, context_id, data, bytes, desc, quoted.p ? quoted.p : name);
+    gxi_text_free(&quoted);
     return id;
 }
 
@@ -5728,7 +5781,7 @@ static uint64_t gxi_module_adopt(gxi_call *call, gpuexec_context context, struct
     if (!(slot = gxi_begin_with_context(call, context))) return 0;
     if (gxi_is_null(call, native, "the CUmodule")) return 0;
     if (!(m = gxi_module_new("an adopted module"))) {
-        gxi_fail_memory(call, "a module");
+        gxi_fail_memory(call, "create a module");
         return 0;
     }
     gxi_list_kernels(call, native, m, NULL);
@@ -5780,9 +5833,8 @@ static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name
     *bytes = 0;
     if (gxi_is_null(call, name, "the variable's name")) return 0;
     if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
-    gxi_fail_cu(call, "this call finds variables only (for kernels, use gpuexec_kernel_get); "
-                "declare it extern \"C\" so that its name is not mangled, "
-                      "and make sure that a kernel uses it",
+    gxi_fail_cu(call, "declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it; "
+                      "for kernels, use gpuexec_kernel_get",
                 "%s has no variable \"%s\"", slot->is.module.info->name, name);
     *bytes = 0;
     return 0;
@@ -5883,16 +5935,21 @@ static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const ch
 /* NULL: no memory. */
 static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *native, const char *name, const char *ptx) {
     unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (3 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
-    const size_t name_bytes = strlen(name) + 1;
+    const size_t name_bytes = strlen(name) + 1, title_bytes = name_bytes + sizeof "this adopted kernel";
     gxi_kernel *info;
     size_t n;
     if (!sizes) return NULL;
     n = gxi_layout(call, native, name, ptx, sizes) ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
-    info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes);
+    info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes + title_bytes);
     if (info) {
         info->module = 0;
         info->sizes = n ? (unsigned short *)memcpy(info + 1, sizes, n) : NULL;
-        info->name = (char *)memcpy((char *)(info + 1) + n, name, name_bytes);
+        char *const text = (char *)(info + 1) + n;
+        if (strcmp(name, GXI_ADOPTED_NAME) == 0)
+            snprintf(text + name_bytes, title_bytes, "this adopted kernel");
+        else snprintf(text + name_bytes, title_bytes, "kernel \"%s\"", name);
+        info->name = (const char *)memcpy(text, name, name_bytes);
+        info->title = text + name_bytes;
     }
     gxi_free(sizes);
     return info;
@@ -5906,7 +5963,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     uint64_t id;
     int limit = 0;
     if (!info) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for kernel \"%s\"", name);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot create kernel \"%s\"", name);
         return 0;
     }
     if (of_module) info->module = owner->id;
@@ -5951,18 +6008,18 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
             nearest = m->kernels[i];
         }
     }
-    if (nearest) gxi_add(&cure, "did you mean \"%s\"?", nearest);
+    if (nearest) gxi_add(&cure, "use \"%s\", if that is the kernel you mean", nearest);
     for (i = 0; i < m->nkernels; i++) {
         const char *at = strstr(m->kernels[i], name);
         if (at && *name && m->kernels[i][0] == '_' && m->kernels[i][1] == 'Z' && !cure.p)
-            gxi_add(&cure, "\"%s\" is a C++ name: declare the kernel extern \"C\", or pass the mangled name",
+            gxi_add(&cure, "declare the kernel extern \"C\", or pass its mangled name: \"%s\"",
                     m->kernels[i]);
         if (shown < 20) gxi_add(&names, "%s\"%s\"", shown++ ? ", " : "", m->kernels[i]);
     }
     if (m->nkernels > shown) gxi_add(&names, " and %d more", m->nkernels - shown);
     if (m->nkernels < 0) gxi_fail_cu(call, NULL, "%s has no kernel \"%s\"", m->name, name);
     else if (m->nkernels == 0)
-        gxi_fail_cu(call, "declare it .visible .entry in PTX, extern \"C\" __global__ in CUDA C",
+        gxi_fail_cu(call, "declare it as .visible .entry in PTX, or as extern \"C\" __global__ in CUDA C",
                     "%s has no kernel \"%s\": it has no kernels at all", m->name, name);
     else gxi_fail_cu(call, cure.p, "%s has no kernel \"%s\"; it has %s", m->name, name, names.p ? names.p : "");
     gxi_text_free(&names);
@@ -6013,7 +6070,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
     slot = gxi_begin_with_context(call, context);
     if (slot && !gxi_is_null(call, native, "the CUfunction")) {
         if (GXI_HAS(cuFuncGetName)) GXI_BESIDE(cuFuncGetName, (&name, native));
-        handle.id = gxi_kernel_new(call, slot, native, name ? name : "(adopted)", NULL);
+        handle.id = gxi_kernel_new(call, slot, native, name ? name : GXI_ADOPTED_NAME, NULL);
     }
     handle.id = gxi_or_failed(handle.id, GXI_KERNEL);
     return handle;
@@ -6043,7 +6100,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
         if ((cu = GXI_TRY(cuFuncGetAttribute, (&values[i], i, slot->is.kernel.native))) == 0) continue;
         values[i] = 0;                           /* clusters need CUDA 11.8 */
         if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || (cu != GXI_INVALID_VALUE && cu != GXI_CU_NOT_SUPPORTED))
-            return gxi_fail_cu(call, NULL, "cannot query kernel \"%s\"", info->name);
+            return gxi_fail_cu(call, NULL, "cannot query %s", slot->is.kernel.info->title);
     }
     info->max_threads_per_block = values[GXI_FUNC_MAX_THREADS_PER_BLOCK];
     info->registers = values[GXI_FUNC_NUM_REGS];
@@ -6066,22 +6123,24 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_set_carveout_at(const char *where, gpu
     GXI_CALL(gpuexec_kernel_set_carveout, GXI_MAKES);
     if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
     if (percent < -1 || percent > 100)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the carveout is %d percent; the range is 0 to 100, and -1 "
-                        "is the driver's choice", percent);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "the carveout is %d percent; it must be from 0 to 100, or -1 to let the driver choose",
+                        percent);
     return GXI_TRY(cuFuncSetAttribute,
                    (slot->is.kernel.native, GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)) == 0 ? GPUEXEC_OK
-        : gxi_fail_cu(call, NULL, "cannot set the carveout of kernel \"%s\" to %d percent",
-                      slot->is.kernel.info->name, percent);
+        : gxi_fail_cu(call, NULL, "cannot set the carveout of %s to %d percent",
+                      slot->is.kernel.info->title, percent);
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_set_cache_at(const char *where, gpuexec_kernel kernel, gpuexec_cache prefer) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_set_cache, GXI_MAKES);
     if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
     if ((int)prefer < GPUEXEC_CACHE_NO_PREFERENCE || (int)prefer > GPUEXEC_CACHE_PREFER_EQUAL)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no cache preference %d: the last is "
-                        "GPUEXEC_CACHE_PREFER_EQUAL, %d", (int)prefer, GPUEXEC_CACHE_PREFER_EQUAL);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "%d is not a gpuexec_cache; the last is GPUEXEC_CACHE_PREFER_EQUAL (%d)",
+                                                          (int)prefer, GPUEXEC_CACHE_PREFER_EQUAL);
     return GXI_TRY(cuFuncSetCacheConfig, (slot->is.kernel.native, (int)prefer)) == 0 ? GPUEXEC_OK
-        : gxi_fail_cu(call, NULL, "cannot set the cache preference of kernel \"%s\"", slot->is.kernel.info->name);
+        : gxi_fail_cu(call, NULL, "cannot set the cache preference of %s", slot->is.kernel.info->title);
 }
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
     const gxi_slot *slot = gxi_queried("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
@@ -6137,8 +6196,8 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
     gxi_leave(&scope);
     if (cu == 0) return blocks;
     gxi_fail_cu(call, NULL,
-                "cannot query the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory",
-                slot->is.kernel.info->name, block_threads, (unsigned long)shared_bytes);
+                "cannot query the occupancy of %s with %u threads and %lu bytes of shared memory",
+                slot->is.kernel.info->title, block_threads, (unsigned long)shared_bytes);
     return -1;
 }
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
@@ -6157,8 +6216,8 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
         return threads;
     }
     if (cu == 0) gxi_note(call, GXI_INVALID_VALUE);                  /* no block size fits */
-    gxi_fail_cu(call, NULL, "cannot find a block size for kernel \"%s\" with %lu bytes of shared memory",
-                slot->is.kernel.info->name, (unsigned long)shared_bytes);
+    gxi_fail_cu(call, NULL, "cannot find a block size for %s with %lu bytes of shared memory",
+                slot->is.kernel.info->title, (unsigned long)shared_bytes);
     return -1;
 }
 
@@ -6173,6 +6232,10 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
 
 /* data ends with a NUL that bytes does not count */
 typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;
+/* For the driver. An input's name for messages is in quotes, with the name itself after its NUL, or is "input N". */
+static const char *gxi_input_name(const gxi_input *input) {
+    return *input->name == '"' ? input->name + strlen(input->name) + 1 : input->name;
+}
 struct gxi_linker {
     gpuexec_module_desc desc;
     gxi_jit    jit;                              /* the state's options; the driver writes into them until it is
@@ -6245,10 +6308,10 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
         gxi_fail(call, GPUEXEC_LINK_FAILED,
                  !what.p ? NULL
                  : gxi_wants_device_runtime(what.p) && gxi_is_cpu_device()
-                     ? "kernels that launch kernels need the device runtime, libcudadevrt.a, which the CPU device "
-                       "cannot link: run them on a GPU"
+                     ? "run kernels that launch kernels on a GPU: they need the device runtime, libcudadevrt.a, "
+                       "which the CPU device cannot link"
                  : gxi_wants_device_runtime(what.p)
-                     ? "kernels that launch kernels need the device runtime: add the toolkit's libcudadevrt.a"
+                     ? "add the toolkit's libcudadevrt.a: kernels that launch kernels need the device runtime"
                  : strstr(what.p, "Undefined")
                  ? "add the input that defines it as .visible; C++ names must be the same on both sides (extern \"C\")"
                  : strstr(what.p, "Multiple")
@@ -6305,8 +6368,7 @@ static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, co
         gxi_input *input = &l->inputs[l->given];
         cu = GXI_TRY(cuLinkAddData,
                      (slot->is.linker.native, gxi_input_type(input->kind), input->data,
-                      input->bytes + (input->kind == GXI_PTX), input->name, 0,
-                                     NULL, NULL));
+                      input->bytes + (input->kind == GXI_PTX), gxi_input_name(input), 0, NULL, NULL));
         if (cu) {
             *failed = input;
             return cu;
@@ -6324,8 +6386,8 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     gpuexec_result result;
     int cut = 0, cu = 0;
     if (complete && !l->count)                   /* the driver would link an empty image */
-        return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first: gpuexec_linker_add",
-                        "cannot link %s from 0 inputs", l->name);
+        return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first with gpuexec_linker_add",
+                        "cannot link %s: the linker has no inputs", l->name);
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
         if (cut) gxi_link_drop(call, slot);
@@ -6347,6 +6409,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
 }
 
 static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gpuexec_module_desc *desc) {
+    gxi_text name = { 0, 0, 0, 0 };
     gxi_slot *owner, made;
     gxi_linker *l;
     uint64_t id;
@@ -6355,10 +6418,12 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     if (l) {
         memset(l, 0, sizeof *l);
         l->desc = *desc;
-        l->desc.name = l->name = gxi_copy_string(desc->name ? desc->name : "the image");
+        if (desc->name) gxi_add(&name, "\"%s\"", desc->name);
+        else gxi_add(&name, "the image");
+        l->desc.name = l->name = name.p;
     }
     if (!l || !l->name) {
-        gxi_fail_memory(call, "a linker");
+        gxi_fail_memory(call, "create a linker");
         gxi_free(l);
         return 0;
     }
@@ -6393,14 +6458,16 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
     if (input->kind == GXI_TEXT) {
         if (type == GPUEXEC_INPUT_AUTO)
             return gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
-                                ? "it looks like CUDA C source: compile it first, "
-                                  "nvcc -rdc=true -ptx -arch=compute_75 kernel.cu -o kernel.ptx"
-                                : "PTX begins with .version; if it is valid, pass its type",
-                            "%s is not PTX text, cubin, fatbin, object with device code or library", input->name);
+                                ? "compile it first, since it looks like CUDA C source: nvcc -rdc=true -ptx "
+                                  "-arch=compute_75 kernel.cu -o kernel.ptx"
+                                : "check the input: PTX begins with .version. If it is valid, pass its type",
+                            "%s is not PTX text, a cubin, a fatbin, an object with device code or a library",
+                            input->name);
         input->kind = (gxi_image_kind)type;
     }
     if (type == GPUEXEC_INPUT_AUTO || (int)type == (int)input->kind) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "GPUEXEC_INPUT_AUTO detects it", "%s was passed as %s, but it is %s",
+    return gxi_fail(call, GPUEXEC_BAD_IMAGE, "pass GPUEXEC_INPUT_AUTO, which detects the type", "%s was passed as "
+                                                                                                "%s, but it is %s",
                     input->name, gxi_image_kinds[type],
                     gxi_image_kinds[input->kind]);
 }
@@ -6410,7 +6477,7 @@ static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_
     if (l->count == l->cap) {
         const size_t cap = l->cap ? l->cap * 2 : 8;
         gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);
-        if (!more) return gxi_fail_memory(call, input->name);
+        if (!more) return gxi_fail_memory(call, "add an input");
         l->inputs = more;
         l->cap = cap;
     }
@@ -6425,12 +6492,12 @@ static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_in
     gxi_input input = { GXI_TEXT, 0, 0, 0 };
     gxi_text numbered = { 0, 0, 0, 0 };
     gpuexec_result result;
-    if (name) gxi_add(&numbered, "%s", name);
+    if (name) gxi_add(&numbered, "\"%s\"%c%s", name, 0, name);
     else gxi_add(&numbered, "input %lu", (unsigned long)slot->is.linker.info->count + 1);
     input.name = numbered.p;
     input.data = data;
     input.bytes = n;
-    result = input.name ? gxi_input_kind(call, type, &input) : gxi_fail_memory(call, "an input");
+    result = input.name ? gxi_input_kind(call, type, &input) : gxi_fail_memory(call, "add an input");
     if (!result) result = gxi_linker_take(call, slot, &input);
     if (result) gxi_input_free(&input);
     return result;
@@ -6445,32 +6512,42 @@ static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_
     }
     if (!slot->is.linker.info->image) return slot;
     gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or create another linker",
-             "%s has been linked: it accepts no more inputs", slot->is.linker.info->name);
+             "the linker accepts no more inputs: it has already linked %s", slot->is.linker.info->name);
     return NULL;
 }
-GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
-                                                 const void *data, size_t bytes, const char *name) {
-    gxi_slot *slot;
+/* is: the input, for messages. */
+static gpuexec_result gxi_linker_add(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, const void *data,
+                                     size_t bytes, const char *name, const char *is) {
     gxi_image_kind kind;
     char *copy;
-    GXI_CALL(gpuexec_linker_add, GXI_MAKES);
-    if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
-    if (!data) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", name ? name : "the input");
-    if (gxi_check_length(call, name ? name : "the input", bytes)) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_is_null(call, data, is) || gxi_check_length(call, is, bytes)) return GPUEXEC_BAD_ARGUMENT;
     data = gxi_unwrap(data, &bytes);
     kind = gxi_image_is(data, bytes);
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass its length", "%s is %s, which does not state its own length",
-                        name ? name : "the input", kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
-    if (!bytes && kind != GXI_TEXT && gxi_check_image(call, name ? name : "the input", data, &bytes,
-                                                      kind)) return gxi_failed_with();
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass its length",
+                        "%s is %s, which does not contain its own length",
+                        is, kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
+    if (!bytes && kind != GXI_TEXT && gxi_check_image(call, is, data, &bytes, kind)) return gxi_failed_with();
     if (!bytes) bytes = strlen((const char *)data);
     copy = (char *)gxi_realloc(NULL, bytes + 1);
-    if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for %lu bytes of input",
+    if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+                        "out of host memory: cannot copy %lu bytes of input",
                                (unsigned long)bytes);
     memcpy(copy, data, bytes);
     copy[bytes] = 0;
     return gxi_linker_give(call, slot, type, copy, bytes, name);
+}
+GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
+                                                 const void *data, size_t bytes, const char *name) {
+    gxi_text quoted = { 0, 0, 0, 0 };
+    gpuexec_result result;
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_linker_add, GXI_MAKES);
+    if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
+    if (name) gxi_add(&quoted, "\"%s\"", name);
+    result = gxi_linker_add(call, slot, type, data, bytes, name, quoted.p ? quoted.p : "the input");
+    gxi_text_free(&quoted);
+    return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                       const char *path) {
@@ -6492,17 +6569,15 @@ static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
 }
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
     gpuexec_module handle = { 0 };
-    gpuexec_module_desc desc = gxi_module_defaults;                  /* already compiled: no options */
+    const gpuexec_module_desc desc = gxi_module_defaults;            /* already compiled: no options */
     gxi_text ptx = { 0, 0, 0, 0 };
     gxi_module *m;
     gxi_linker *l;
     int all_ptx = 1;
     size_t i;
     GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* refused if an input failed and is missing */
-    if ((l = gxi_linked(call, linker)) != NULL) {
-        desc.name = l->name;
+    if ((l = gxi_linked(call, linker)) != NULL)
         handle.id = gxi_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
-    }
     if (!handle.id) {
         handle.id = gxi_failed_id(GXI_MODULE);
         return handle;
@@ -6547,7 +6622,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
     if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
     /* other threads may write the same file through other linkers: write to a unique name, then rename */
     gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);
-    if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to write \"%s\"", path);
+    if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+                        "out of host memory: cannot write \"%s\"", path);
     file = fopen(aside.p, "wb");
     if (file) {
         ok = fwrite(l->image, 1, l->bytes, file) == l->bytes;
@@ -6591,7 +6667,7 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
         x /= 1024;
         u++;
     }
-    if (u < 0) gxi_add(t, "%llu bytes", (unsigned long long)bytes);
+    if (u < 0) gxi_add(t, "%llu byte%s", (unsigned long long)bytes, gxi_s(bytes));
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
@@ -6613,12 +6689,13 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
         if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
             gxi_add(&t, ": ");
             gxi_add_bytes(&t, available);
-            gxi_add(&t, " free of ");
+            gxi_add(&t, " of ");
             gxi_add_bytes(&t, total);
+            gxi_add(&t, " are free");
         }
         gxi_fail_cu(call,
                     "request less, free memory that is not needed, or work in parts; "
-                    "other processes may hold memory: see `nvidia-smi`", "%s", t.p ? t.p : "");
+                    "other processes may be using memory: check `nvidia-smi`", "%s", t.p ? t.p : "");
     }
     gxi_text_free(&t);
 }
@@ -6626,7 +6703,7 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
 static gpuexec_result gxi_check_alloc(gxi_call *call, size_t width, size_t rows, unsigned element, int pitched) {
     if (width == 0 || rows == 0)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "do not allocate if there is nothing to store",
-                        "0 bytes requested; an allocation has at least 1");
+                        "cannot allocate 0 bytes");
     if (pitched && element != 4 && element != 8 && element != 16)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "pass 4 for smaller elements, and the widest access of a kernel for larger ones",
@@ -6664,7 +6741,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
         GXI_BESIDE(cuMemFree, (address));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to record an allocation of %lu bytes",
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)(width * rows));
         address = 0;
     }
@@ -6705,7 +6782,7 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to record an allocation of %lu bytes",
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
         memory = NULL;
     }
@@ -6717,6 +6794,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
     static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned",
                                          "unregister it with gpuexec_unregister" };
+    const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
@@ -6725,32 +6803,37 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     if (gxi_begin(call)) return gxi_failed_with();
     if (!gxi_range_find(address, &range))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "free it once, with the counterpart of the function that allocated it; "
-                        "other libraries must free their memory", "0x%llx is not from %s, or was already freed",
-                        (unsigned long long)address, makers[kind]);
+                        registered ? "unregister it only once; memory from another library must be released by that "
+                                     "library"
+                        : "free it only once, with the counterpart of the function that allocated it; memory from "
+                          "another library must be freed by that library", "0x%llx is not from %s, or was already %s",
+                        (unsigned long long)address, makers[kind], registered ? "unregistered" : "freed");
     if (range.kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory, %s at %s",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory (%s at %s)",
                         (unsigned long long)address, gxi_memory_kinds[range.kind], gxi_memory_verbs[range.kind],
                         gxi_place(range.where));
     if (range.lo != address)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address that the allocation begins at",
-                        "0x%llx is %llu bytes into the allocation of %llu bytes at 0x%llx, %s at %s",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address at which the memory begins",
+                        "0x%llx is %llu byte%s after the beginning of the %llu bytes of %s memory at 0x%llx (%s at %s)",
                         (unsigned long long)address, (unsigned long long)(address - range.lo),
-                        (unsigned long long)range.bytes, (unsigned long long)range.lo, gxi_memory_verbs[range.kind],
-                        gxi_place(range.where));
+                        gxi_s(address - range.lo), (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
+                        (unsigned long long)range.lo, gxi_memory_verbs[range.kind], gxi_place(range.where));
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
         gxi_enter(call, slot->cu_context, &scope))
         /* a destroyed context must not be entered; after another failure, the memory can still be freed later */
         return gxi_failed_with();
     if (!gxi_range_remove(address, call->where)) {
         gxi_leave(&scope);
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was freed by another thread at the same time",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, registered ?
+                        "0x%llx was unregistered by another thread at the same time"
+                        : "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
     }
     cu = gxi_free_range(call, address, kind);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
-        ? gxi_fail_cu(call, NULL, "cannot free 0x%llx", (unsigned long long)address) : GPUEXEC_OK;
+        ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
+                      (unsigned long long)address) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address) {
     GXI_CALL(gpuexec_free, GXI_CLEANS);
@@ -6781,17 +6864,18 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
     int cu;
     GXI_CALL(gpuexec_register, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
-    if (!memory || !bytes || (uintptr_t)memory + bytes < bytes)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot register %lu bytes at %p", (unsigned long)bytes,
-                        memory);
+    if (gxi_is_null(call, memory, "memory")) return GPUEXEC_BAD_ARGUMENT;
+    if (!bytes || (uintptr_t)memory + bytes < bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot register %lu bytes at %p",
+                                                          (unsigned long)bytes, memory);
     if (gxi_range_touching((uintptr_t)memory, bytes, &range)) {
         if ((uintptr_t)memory >= range.lo && bytes <= range.bytes - ((uintptr_t)memory - range.lo))
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it does not need to be registered",
-                            "%p is already %s memory, %s at %s", memory, gxi_memory_kinds[range.kind],
+                            "%p is already %s memory (%s at %s)", memory, gxi_memory_kinds[range.kind],
                             gxi_memory_verbs[range.kind], gxi_place(range.where));
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "register the whole buffer once, and unregister memory before it is freed",
-                        "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx, %s at %s",
+                        "register the whole buffer once, and unregister memory before freeing it",
+                        "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx (%s at %s)",
                         (unsigned long)bytes, memory, (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
                         (unsigned long long)range.lo, gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
@@ -6806,7 +6890,8 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
         result = gxi_fail_cu(call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
         GXI_BESIDE(cuMemHostUnregister, (memory));
-        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no host memory to record %lu registered bytes",
+        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+                          "out of host memory: cannot record %lu registered bytes",
                           (unsigned long)bytes);
     }
     gxi_leave(&scope);
@@ -6960,13 +7045,14 @@ static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_
 static unsigned gxi_sides(const gxi_transfer *x) { return x->kind >= GXI_FILL ? 1 : 2; }
 static uint64_t gxi_span(const gxi_transfer *x, const gxi_side *side) { return (x->rows - 1) * side->pitch + x->bytes; }
 
-/* Adds what is unusual about a side that the driver refused, according to what it reports about the address. */
-static void gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer *x, const gxi_side *side) {
+/* Adds what is unusual about a side that the driver refused, according to what it reports about the address. Returns
+   1 if the transfer is too large for the allocation. */
+static int gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer *x, const gxi_side *side) {
     gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
     gpuexec_pointer_info info;
     uint64_t left;
     call->kind = GXI_QUERIES;
-    if (gxi_pointer(call, side->address, &info)) return;
+    if (gxi_pointer(call, side->address, &info)) return 0;
     left = info.bytes - (side->address - info.base);
     if (info.kind == GPUEXEC_MEMORY_PAGEABLE) {
         if (!side->host)
@@ -6975,10 +7061,15 @@ static void gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer
     } else if (side->host && info.kind == GPUEXEC_MEMORY_DEVICE)
         gxi_add(t, "; %s 0x%llx is memory on device %d, but a host pointer is required", side->is,
                 (unsigned long long)side->address, info.device);
-    else if (info.bytes && gxi_span(x, side) > left)
-        gxi_add(t, "; %s 0x%llx has %llu bytes left in %llu bytes of %s memory that %s allocated",
-                side->is, (unsigned long long)side->address, (unsigned long long)left, (unsigned long long)info.bytes,
-                gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library");
+    else if (info.bytes && gxi_span(x, side) > left) {
+        gxi_add(t, "; only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes of %s memory, "
+                "allocated by %s), but the %s needs %llu", (unsigned long long)left, gxi_s(left), left == 1 ? "s" : "",
+                side->is, (unsigned long long)side->address, (unsigned long long)info.bytes,
+                gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library",
+                x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_span(x, side));
+        return 1;
+    }
+    return 0;
 }
 /* With `format`: gpuexec refuses the transfer and gives the reason. Without: the driver failed. */
 static gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure, const char *format,
@@ -6999,7 +7090,9 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
         va_end(list);
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", t.p ? t.p : "");
     } else {
-        for (i = 0; i < gxi_sides(x); i++) gxi_describe(&t, call, x, &x->sides[i]);
+        for (i = 0; i < gxi_sides(x); i++)
+            if (gxi_describe(&t, call, x, &x->sides[i]))
+                cure = x->rows > 1 ? "check the sizes and the pitch" : "check the sizes";
         result = gxi_fail_cu(call, cure, "%s", t.p ? t.p : "");
     }
     gxi_text_free(&t);
@@ -7011,6 +7104,7 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
 static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, const gxi_side *side, int max_pitch) {
     const unsigned element = x->kind == GXI_FILL32 ? 4 : x->kind == GXI_FILL16 ? 2 : 1;
     const unsigned long long address = side->address;
+    unsigned long long left;
     const gxi_slot *made, *named;
     gxi_range range;
     if (!address && side->host) return gxi_fail_transfer(call, x, NULL, "%s is NULL", side->is);
@@ -7019,9 +7113,11 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, cons
     if (address % element)
         return gxi_fail_transfer(call, x, NULL, "%s 0x%llx is not a multiple of %u", side->is, address, element);
     if (side->pitch < x->bytes)
-        return gxi_fail_transfer(call, x, "the pitch is the distance in bytes between row starts; without padding it "
-                                 "is the width in bytes", "the pitch of %s is %llu, less than the %llu bytes of a row",
-                                 side->is, (unsigned long long)side->pitch, (unsigned long long)x->bytes);
+        return gxi_fail_transfer(call, x, "pass the distance in bytes between the starts of two rows as the pitch; "
+                                          "without padding, it is the width in bytes",
+                                 "the pitch of %s is %llu byte%s, less than the %llu of a row",
+                                 side->is, (unsigned long long)side->pitch, gxi_s(side->pitch),
+                                 (unsigned long long)x->bytes);
     if (max_pitch && side->pitch > (unsigned)max_pitch)
         return gxi_fail_transfer(call, x, "copy each row separately", "the pitch of %s is %llu, "
                                  "but the device allows at most %d (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
@@ -7036,24 +7132,26 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, cons
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
     if (side->host && range.kind == GPUEXEC_MEMORY_DEVICE)
-        return gxi_fail_transfer(call, x, "copy_in reads host memory, copy_out writes it; "
-                                 "from device to device, use gpuexec_copy",
+        return gxi_fail_transfer(call, x, "use gpuexec_copy from device to device; copy_in reads host memory, and "
+                                          "copy_out writes it",
                                  "%s 0x%llx is device memory allocated at %s, but a host pointer is required", side->is,
                                  address, gxi_place(range.where));
     made = gxi_peek(range.context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
         return gxi_fail_transfer(call, x, "pass the context of each allocation",
-                                 "%s 0x%llx is memory on device %d, %s at %s, but its context is on device %d",
+                                 "%s 0x%llx is memory on device %d (%s at %s), but its context is on device %d",
                                  side->is, address, gxi_context_of(made)->ordinal, gxi_memory_verbs[range.kind],
                                  gxi_place(range.where), gxi_context_of(named)->ordinal);
-    if (gxi_span(x, side) > range.bytes - (address - range.lo))
-        return gxi_fail_transfer(call, x, "check the byte counts: copy less, or allocate more",
-                                 "%s 0x%llx needs %llu bytes, "
-                                 "but has %llu left in its %s allocation of %llu bytes, %s at %s", side->is, address,
-                                 (unsigned long long)gxi_span(x, side),
-                                 (unsigned long long)(range.bytes - (address - range.lo)), gxi_memory_kinds[range.kind],
-                                 (unsigned long long)range.bytes, gxi_memory_verbs[range.kind], gxi_place(range.where));
+    left = range.bytes - (address - range.lo);
+    if (gxi_span(x, side) > left)
+        return gxi_fail_transfer(call, x, x->rows > 1 ? "check the sizes and the pitch" : "check the sizes",
+                                 "only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes "
+                                 "of %s memory, %s at %s), but the %s needs %llu",
+                                 left, gxi_s(left), left == 1 ? "s" : "",
+                                 side->is, address, (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
+                                 gxi_memory_verbs[range.kind], gxi_place(range.where),
+                                 x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_span(x, side));
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
@@ -7146,8 +7244,9 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
     cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
-        return gxi_fail_transfer(call, x, "check that the memory has not been freed, and the direction: "
-                                          "copy_in writes the device, copy_out reads it", NULL);
+        return gxi_fail_transfer(call, x, x->kind == GXI_COPY_IN || x->kind == GXI_COPY_OUT
+                                 ? "check that the memory has not been freed, and check the direction: copy_in writes "
+                                   "the device, copy_out reads it" : "check that the memory has not been freed", NULL);
     if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers))
         return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
     return GPUEXEC_OK;
@@ -7341,7 +7440,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
                 "cure: use a stream from gpuexec_stream_create");
     }
     if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
-    else gxi_fail_memory(call, "the reason");
+    else gxi_fail_memory(call, "write the reason");
     gxi_text_free(&t);
     return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
 }
@@ -7591,14 +7690,14 @@ static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsig
         : GXI_HAS(cuStreamWaitValue32) && GXI_HAS(cuStreamWaitValue64);
     if (!has)
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or use events",
-                        "writes of values and waits for them on a stream need a driver of CUDA 11.7; this driver is "
-                        "%d.%d", gxi.version / 1000, gxi.version % 1000 / 10);
+                        "writing values on a stream and waiting for them need a driver for CUDA 11.7 or later; this "
+                        "driver supports CUDA %d.%d", gxi.version / 1000, gxi.version % 1000 / 10);
     if (!address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address is 0");
     if (address % bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                         "the address 0x%llx is not a multiple of %u, the size of the value", address, bytes);
     if (compare != GXI_WRITE && (compare < 0 || compare > GPUEXEC_NOR))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no comparison %d: the last is GPUEXEC_NOR, %d",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_compare; the last is GPUEXEC_NOR (%d)",
                         compare, GPUEXEC_NOR);
     return GPUEXEC_OK;
 }
@@ -7753,7 +7852,7 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
     if (e->cu_context != slot->cu_context)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "record it on a stream of its context, then make the other stream wait for it",
-                        "the event is on device %d (context %p), the stream on device %d (context %p)",
+                        "the event is on device %d (context %p), but the stream is on device %d (context %p)",
                         gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event");
     if (!result) GXI_STORE(&e->is.event.recorded, 1);
@@ -7823,12 +7922,12 @@ static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const
                         "the %s event was created without timing",
                         a->no_timing ? "start" : "stop");
     if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "call gpuexec_event_record for both",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "record both events with gpuexec_event_record",
                         "the %s event was never recorded",
                         GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
     if (a->cu_context == b->cu_context) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
-                    "the start event is on device %d (context %p), the stop event on device %d (context %p)",
+                    "the start event is on device %d (context %p), but the stop event is on device %d (context %p)",
                     gxi_ordinal_of(a),
                     (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
 }
@@ -7850,7 +7949,7 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
                     GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
     else
         gxi_fail_cu(call, cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted)
-                              ? "an adopted event must be created with timing, be recorded, and still exist"
+                              ? "check that each adopted event was created with timing, was recorded, and still exists"
                               : NULL,
                     "cannot query the time between the events");
     return -1.0;
@@ -7934,10 +8033,10 @@ static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
     return b->count == args->count ? b : NULL;
 }
 static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block *b) {
-    return gxi_fail(call, b->refused, "gpuexec_params_clear, then add all arguments again",
-                    "the parameter block is incomplete: after its first %u argument%s, one could not be added%s%s "
-                    "(%s); it holds %u now", b->refused_count, b->refused_count == 1 ? "" : "s", GXI_AT(b->refused_at),
-                    gpuexec_result_name(b->refused), b->count);
+    return gxi_fail(call, b->refused, "call gpuexec_params_clear, then add all arguments again",
+                    "the parameter block is incomplete: argument %u (counted from 0) could not be added%s%s (%s); "
+                    "the parameter block holds %u argument%s", b->refused_count, GXI_AT(b->refused_at),
+                    gpuexec_result_name(b->refused), b->count, gxi_s(b->count));
 }
 /* The gpuexec_types of arguments; NULL if they are not known. */
 static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
@@ -8095,34 +8194,36 @@ static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot 
 
 static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel, const unsigned short *known,
                                              const gpuexec_args *args) {
-    static const char *const parameter_types[] = { "unknown", "an integer", "a float", "a pointer", "bits", "bytes" };
+    static const char *const parameter_types[] = { "value", "integer", "float", "pointer", "value", "struct" };
     const unsigned short *types;
+    const char *type = "value";
     unsigned i;
     if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
         const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
         if (!slot) return gxi_fail_handle(call, args->block.id, GXI_PARAMS, "the parameter block of the arguments");
         if (slot->is.params.info->refused) return gxi_fail_refused(call, slot->is.params.info);
-        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again, for each launch",
-                        "the parameter block has changed since gpuexec_params_args returned %u argument%s for kernel "
-                        "\"%s\": it holds %d now", args->count, args->count == 1 ? "" : "s", kernel,
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again before each launch",
+                        "the parameter block passed to %s has changed: it had %u argument%s when gpuexec_params_args "
+                        "was called, and has %d now", kernel, args->count, gxi_s(args->count),
                         gpuexec_params_count(args->block));
     }
     if (args->count && !args->addresses)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, with %u arguments for kernel \"%s\"",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, but args.count is %u (%s)",
                         args->count, kernel);
     for (i = 0; i < args->count; i++)
         if (!args->addresses[i])
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "store the address of each argument's value in args.addresses",
-                            "the address of argument %u of kernel \"%s\" is NULL (counted from 0)", i, kernel);
+                            "the address of argument %u (counted from 0) of %s is NULL", i, kernel);
     if (args->count != known[0]) {
         gxi_text sizes = { 0, 0, 0, 0 };
         gpuexec_result result;
         for (i = 0; i < known[0] && i < 32; i++) gxi_add(&sizes, "%s%u", i ? ", " : "", known[i + 1]);
         if (i < known[0]) gxi_add(&sizes, ", ...");
         result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass one argument for each parameter, in order",
-                          "kernel \"%s\" takes %u parameter%s%s%s%s, but %u argument%s given", kernel, known[0],
-                          known[0] == 1 ? "" : "s", known[0] ? " (of " : "", sizes.p ? sizes.p : "",
-                          known[0] ? " bytes)" : "", args->count, args->count == 1 ? " is" : "s are");
+                          "%s takes %u parameter%s%s%s%s%s, but %u argument%s passed", kernel, known[0],
+                          gxi_s(known[0]), known[0] ? " (of " : "", sizes.p ? sizes.p : "",
+                          !known[0] ? "" : known[0] == 1 && known[1] == 1 ? " byte" : " bytes", known[0] ? ")" : "",
+                          args->count, args->count == 1 ? " was" : "s were");
         gxi_text_free(&sizes);
         return result;
     }
@@ -8131,27 +8232,28 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         types = gxi_types_of_args(args);
         for (i = 0; types && i + 1 < args->count; i++)
             if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) break;
+        if (types && types[i] < GPUEXEC_TYPES) type = gxi_types[types[i]].name;
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                        "pass a variable of the parameter's type: 1.0f is a float, 1 an int; to pass its bits, "
-                        "use a struct (gpuexec_params_add_struct)",
-                        "argument %u of kernel \"%s\" is a value of type %s, but its parameter is %s of %u bytes "
-                        "(counted from 0)", i, kernel,
-                        types && types[i] < GPUEXEC_TYPES ? gxi_types[types[i]].name : "unknown",
-                        parameter_types[known[1 + 2 * args->count + i]], known[i + 1]);
+                        "pass a variable of the parameter's type: 1.0f is a float and 1 is an int; to pass a float's "
+                        "bits as an integer, use a struct (gpuexec_params_add_struct)",
+                        "argument %u (counted from 0) of %s is a%s %s, but the parameter is a%s %u-byte %s", i, kernel,
+                        *type == 'i' || strncmp(type, "un", 2) == 0 ? "n" : "", type, known[i + 1] == 8 ? "n" : "",
+                        known[i + 1], parameter_types[known[1 + 2 * args->count + i]]);
     }
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                     known[i + 1] == 8 && args->sizes[i] != 8
-                        ? "pointers are gpuexec_ptr (8 bytes), double and long long have 8 bytes, int and float 4"
+                        ? "pass a variable of 8 bytes: gpuexec_ptr (for pointers), double and long long have 8 "
+                          "bytes, int and float have 4"
                     : args->sizes[i] == 8 && known[i + 1] > 8
-                        ? "a struct is passed by value: pass the variable itself, not its address"
+                        ? "pass the struct itself, not its address: kernels take structs by value"
                     : args->sizes[i] > 8 ||
-                    known[i + 1] > 8 ? "a struct must have the same layout on host and device: share one "
-                                                               "header, check padding and vector types"
+                    known[i + 1] > 8 ? "give the struct the same layout on host and device: share one header, and "
+                                       "check padding and vector types"
                     : args->sizes[i] == 8 && known[i + 1] == 4
-                        ? "int, unsigned and float have 4 bytes: convert a size_t, long or double first"
+                        ? "convert a size_t, long or double first: int, unsigned and float have 4 bytes"
                         : "pass a variable of exactly the parameter's type",
-                    "argument %u of kernel \"%s\" has %u bytes, but its parameter has %u (counted from 0)", i, kernel,
-                    args->sizes[i], known[i + 1]);
+                    "argument %u (counted from 0) of %s has %u byte%s, but the parameter has %u", i, kernel,
+                    args->sizes[i], gxi_s(args->sizes[i]), known[i + 1]);
 }
 
 /* Records the failure of a query that a check needs, unless the driver refused the launch: then that is reported. */
@@ -8166,7 +8268,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     static const int attributes[] = { GXI_FUNC_REQUIRED_CLUSTER_WIDTH, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 1,
                                       GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 2,
                                       GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET };
-    const char *name = kernel->is.kernel.info->name;
+    const char *name = kernel->is.kernel.info->title;
     const int requested = gxi_cluster(desc, 0) != 0;
     const uint64_t blocks = gxi_cluster_blocks(desc);
     const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z };
@@ -8184,21 +8286,21 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     }
     if (cu) {
         gxi_note_unless(call, refused, &query, cu);
-        return gxi_fail_cu(call, NULL, "cannot query the clusters of kernel \"%s\"", name);
+        return gxi_fail_cu(call, NULL, "cannot query the clusters of %s", name);
     }
     if (must && !own[0])
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
-                        "kernel \"%s\" can only be launched with clusters", name);
+                        "%s can only be launched with clusters", name);
     if (!cluster[0]) return GPUEXEC_OK;
     gxi_attribute(&query, device, GXI_DEV_CLUSTER_LAUNCH, &has);
     if (!has) {
         gxi_capability(&query, device, &capability);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
                         capability < 90
-                        ? "clusters (%u x %u x %u blocks, kernel \"%s\") need compute capability 9.0, but "
+                        ? "clusters (%u x %u x %u blocks, %s) need compute capability 9.0, but "
                                     "device %d has %d.%d%s"
-                                  : "clusters (%u x %u x %u blocks, kernel \"%s\") are not available on device %d: "
-                                    "its compute capability is %d.%d, but the driver reports no clusters%s",
+                                  : "clusters (%u x %u x %u blocks, %s) are not available on device %d: "
+                                    "its compute capability is %d.%d, but the driver reports no support for clusters%s",
                         cluster[0], cluster[1], cluster[2], name, ordinal, capability / 10, capability % 10,
                         gxi_is_cpu_device()
                             ? " (it is the CPU device)" : "");
@@ -8206,21 +8308,21 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     for (i = 0; i < 3; i++) {
         if (own[i] && cluster[i] != own[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
-                            "leave desc.cluster_x, _y and _z 0 to use the kernel's clusters",
-                            "kernel \"%s\" was compiled for clusters of %u x %u x %u blocks, "
+                            "set desc.cluster_x, cluster_y and cluster_z to 0 to use the kernel's clusters",
+                            "%s was compiled for clusters of %u x %u x %u blocks, "
                             "but %u x %u x %u were requested", name, own[0], own[1], own[2],
                             cluster[0], cluster[1], cluster[2]);
         if (cluster[i] && grid[i] % cluster[i])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH,
                             "round the grid up to whole clusters, and let the kernel check its index",
-                            "grid_%c is %u, which is not a multiple of the cluster's %u blocks (kernel \"%s\")",
+                            "grid_%c is %u, which is not a multiple of the cluster's %u blocks (%s)",
                             axis[i],
                             grid[i], cluster[i], name);
     }
     if (blocks > 8 && !desc->non_portable_cluster)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, or set desc.non_portable_cluster to 1",
                         "a cluster of %u x %u x %u has %llu blocks, "
-                        "but at most 8 are supported on every device with clusters (kernel \"%s\")", cluster[0],
+                        "but at most 8 are supported on every device with clusters (%s)", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
     if (!requested || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&query, kernel->cu_context, &scope))
         return GPUEXEC_OK;
@@ -8229,7 +8331,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     if (most > 0 && blocks > (unsigned)most)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
                         "a cluster of %u x %u x %u has %llu blocks, "
-                        "but with such blocks at most %d of kernel \"%s\" fit in a cluster on device %d", cluster[0],
+                        "but at most %d blocks of this size of %s fit into a cluster on device %d", cluster[0],
                         cluster[1], cluster[2], (unsigned long long)blocks, most, name, ordinal);
     return GPUEXEC_OK;
 }
@@ -8245,7 +8347,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
                                      GXI_DEV_MAX_BLOCK_DIM_X, GXI_DEV_MAX_BLOCK_DIM_X + 1, GXI_DEV_MAX_BLOCK_DIM_X + 2,
                                      GXI_DEV_MAX_GRID_DIM_X, GXI_DEV_MAX_GRID_DIM_X + 1, GXI_DEV_MAX_GRID_DIM_X + 2 };
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_NUM_REGS };
-    const char *name = kernel->is.kernel.info->name;
+    const char *name = kernel->is.kernel.info->title;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel);
@@ -8258,50 +8360,50 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
     if (cu == 0) cu = gxi_attributes(&query, device, NULL, of_device, 9, limits);
     if (cu || limits[0] <= 0 || own[0] <= 0) {
         gxi_note_unless(call, refused, &query, cu ? cu : GXI_INVALID_HANDLE);
-        return gxi_fail_cu(call, NULL, "cannot launch kernel \"%s\": the driver does not report the "
+        return gxi_fail_cu(call, NULL, "cannot launch %s: the driver does not report the "
                            "limits of the kernel or the device", name);
     }
     if (block[0] == 0)
-        return gxi_fail(call, r, "set dims.block_x, say to 256", "the block of kernel \"%s\" is empty: block_x is 0",
+        return gxi_fail(call, r, "set dims.block_x, for example to 256", "the block of %s is empty: block_x is 0",
                         name);
     if (grid[0] == 0)
-        return gxi_fail(call, r, "do not launch if there is nothing to do (gpuexec_grid_for(0, ...) is an empty grid)",
-                        "the grid of kernel \"%s\" is empty: grid_x is 0", name);
+        return gxi_fail(call, r,
+                        "do not launch if there is nothing to do (gpuexec_grid_for(0, ...) returns an empty grid)",
+                        "the grid of %s is empty: grid_x is 0", name);
     for (i = 0; i < 3; i++) {
         if (block[i] > (unsigned)block_most[i])
             return gxi_fail(call, r, "make the block smaller and the grid larger",
-                            "block_%c is %u, but device %d allows at most %d (kernel \"%s\")", axis[i], block[i],
+                            "block_%c is %u, but device %d allows at most %d (%s)", axis[i], block[i],
                             ordinal, block_most[i], name);
     }
     if (threads > (unsigned)limits[0])
         return gxi_fail(call, r, grid[0] <= (unsigned)limits[0] && grid[1] == 1 && grid[2] == 1
-                        ? "make the block smaller and the grid larger (or are blocks and threads swapped? gpuexec_grid "
-                          "takes blocks first)"
+                        ? "make the block smaller and the grid larger; check that blocks and threads are not swapped "
+                          "(gpuexec_grid takes blocks first)"
                         : "make the block smaller and the grid larger",
-                        "a block of %u x %u x %u has %llu threads, but device %d allows at most %d (kernel \"%s\")",
+                        "a block of %u x %u x %u has %llu threads, but device %d allows at most %d (%s)",
                         block[0], block[1], block[2], (unsigned long long)threads, ordinal, limits[0], name);
     for (i = 0; i < 3; i++) {
         if (grid[i] > (unsigned)grid_most[i])
             return gxi_fail(call, r,
                             i ? "put the longest dimension on x, which allows the most"
-                              : "let each thread process several elements in a loop; was a count negative?",
-                            "grid_%c is %u, but device %d allows at most %d (kernel \"%s\")", axis[i], grid[i], ordinal,
+                              : "let each thread process several elements in a loop; check that no count is negative",
+                            "grid_%c is %u, but device %d allows at most %d (%s)", axis[i], grid[i], ordinal,
                             grid_most[i], name);
     }
     if ((uint64_t)d->shared_bytes + (uint64_t)own[1] > (uint64_t)limits[1])
         return gxi_fail(call, r, "use less shared memory per block",
-                        "kernel \"%s\" needs %llu bytes of shared memory per block (%d static and %u "
+                        "%s needs %llu bytes of shared memory per block (%d static and %u "
                         "dynamic), but device %d has "
                         "at most %d",
                         name, (unsigned long long)d->shared_bytes + (unsigned)own[1], own[1], d->shared_bytes, ordinal,
                         limits[1]);
     if (threads > (unsigned)own[0])
         return gxi_fail(call, r,
-                        "the kernel's __launch_bounds__ (.maxntid) or its registers limit it: use smaller "
-                        "blocks, or compile it "
-                        "for larger ones",
+                        "use smaller blocks, or compile the kernel for larger ones: its __launch_bounds__ (.maxntid) "
+                        "or its registers limit them",
                         "a block of %u x %u x %u has %llu threads, "
-                        "but kernel \"%s\" can run with at most %d (%d registers per "
+                        "but %s can run with at most %d (%d registers per "
                         "thread, %d per block on device %d)",
                         block[0], block[1], block[2], (unsigned long long)threads, name, own[0], own[2], limits[2],
                         ordinal);
@@ -8312,7 +8414,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
 static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel, const gpuexec_dims *d,
                                                const gpuexec_args *args,
                                                const gpuexec_launch_desc *desc) {
-    const char *name = kernel->is.kernel.info->name;
+    const char *name = kernel->is.kernel.info->title;
     const uint64_t threads = (uint64_t)d->block_x * d->block_y * d->block_z;
     gpuexec_result r = gxi_check_launch(call, cu, kernel, d, desc);
     if (r) return r;
@@ -8321,8 +8423,8 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
         gpuexec_kernel handle;
         handle.id = kernel->id;
         return gxi_fail(call, r, "use fewer blocks, and let each thread process several elements in a loop",
-                        "a cooperative grid of %llu blocks does not fit on device %d: at most %d blocks of "
-                        "kernel \"%s\" (%llu threads, %u bytes of dynamic shared memory) "
+                        "a cooperative grid of %llu blocks does not fit on device %d: at most %d blocks of %s (%llu "
+                        "threads, %u bytes of dynamic shared memory) "
                         "can be resident",
                         (unsigned long long)d->grid_x * d->grid_y * d->grid_z, gxi_ordinal_of(kernel),
                         gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name,
@@ -8334,7 +8436,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                     ? "if the kernel has a .reqntid or __block_size__, launch it with exactly that block size; "
                                                     "check the arguments' addresses"
                                                   : NULL,
-                    "cannot launch kernel \"%s\" with %u x %u x %u blocks of %u x %u x %u threads, "
+                    "cannot launch %s with %u x %u x %u blocks of %u x %u x %u threads, "
                     "%u bytes of dynamic shared "
                     "memory and %u argument%s",
                     name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
@@ -8344,8 +8446,8 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
 static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const gxi_slot *k,
                                                  const gxi_slot *s) {
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure,
-                    "kernel \"%s\" is on device %d (context %p), the stream on device %d (context %p)",
-                    gxi_kernel_of(k)->name, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
+                    "%s is on device %d (context %p), but the stream is on device %d (context %p)",
+                    gxi_kernel_of(k)->title, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
                     (void *)s->cu_context);
 }
 /* The checks of every launch before the driver: handles, one context, the arguments. 0 after a failure. */
@@ -8355,9 +8457,10 @@ static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuex
     *s = gxi_peek(stream.id, GXI_STREAM);       /* in the kernel's context, which was just checked */
     if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_find_stream(call, stream))) return 0;
     if ((*k)->cu_context != (*s)->cu_context)
-        gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module in the stream's one", *k, *s);
+        gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module into the stream's context",
+                                *k, *s);
     else if (!gxi_args_fit((*k)->is.kernel.sizes, args))
-        gxi_fail_args(call, gxi_kernel_of(*k)->name, (*k)->is.kernel.sizes, args);
+        gxi_fail_args(call, gxi_kernel_of(*k)->title, (*k)->is.kernel.sizes, args);
     else return 1;
     return 0;
 }
@@ -8366,10 +8469,12 @@ static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuex
 static GXI_COLD gpuexec_result gxi_check_attributes(gxi_call *call, const gxi_slot *k,
                                                     const gpuexec_launch_desc *desc) {
     if (gxi_launch_way(desc) == GXI_EXTENDED && !GXI_HAS(cuLaunchKernelEx))
-        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or leave clusters, "
-                        "priority, programmatic and memory_sync_domain 0", "launch attributes (cuLaunchKernelEx, "
-                        "kernel \"%s\") need a driver for CUDA 11.8; this one supports %d.%d",
-                        gxi_kernel_of(k)->name, gxi.version / 1000, gxi.version % 1000 / 10);
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER,
+                        "install a newer NVIDIA driver, or set clusters, priority, programmatic and "
+                        "memory_sync_domain to 0",
+                        "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; this driver "
+                        "supports CUDA %d.%d",
+                        gxi_kernel_of(k)->title, gxi.version / 1000, gxi.version % 1000 / 10);
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                         "memory_sync_domain is %d; it must be 0 (the stream's) or 1 (remote)",
@@ -8410,7 +8515,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     }
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
-               ? gxi_fail_cu(call, NULL, "cannot launch kernel \"%s\"", k->is.kernel.info->name)
+               ? gxi_fail_cu(call, NULL, "cannot launch %s", k->is.kernel.info->title)
                : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
@@ -8530,7 +8635,7 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     GXI_CALL(gpuexec_params_create, GXI_MAKES);
     memset(&made, 0, sizeof made);
     made.is.params.info = (gxi_block *)gxi_block_new(sizeof(gxi_block), 16, 256, NULL);
-    if (!made.is.params.info) gxi_fail_memory(call, "a parameter block");
+    if (!made.is.params.info) gxi_fail_memory(call, "create a parameter block");
     else {
         handle.id = gxi_new(call, GXI_PARAMS, &made, &gxi.first[GXI_PARAMS]);
         if (handle.id) return handle;
@@ -8570,17 +8675,19 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     if (!slot) return gxi_failed_with();
     b = gxi_block_of(slot);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                                "the address of argument %u's value is NULL (counted from 0)", b->count);
+                                "the address of the value of argument %u (counted from 0) is NULL", b->count);
     if (bytes > GXI_MOST_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
-                        "argument %u of %llu bytes does not fit after the %llu bytes before it: a kernel's parameters "
-                        "are limited to %d bytes", b->count, (unsigned long long)bytes, (unsigned long long)b->bytes,
-                        GXI_MOST_BYTES);
+                        "argument %u (counted from 0) has %llu byte%s and does not fit: a kernel's parameters are "
+                        "limited to %d bytes, and the arguments before it take %llu",
+                        b->count, (unsigned long long)bytes,
+                        gxi_s(bytes), GXI_MOST_BYTES, (unsigned long long)b->bytes);
     if (b->count == b->room || end > b->space) {
         gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room,
                                                        end > b->space ? end * 2 : b->space, b);
         if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-                                     "no memory for argument %u of a parameter block", b->count);
+                                     "out of host memory: cannot add argument %u (counted from 0) to a parameter "
+                                     "block", b->count);
         gxi_block_add(larger, value, bytes, alignment, kind);        /* value may be in the old one */
         slot->is.params.info = larger;
         gxi_free(b);
@@ -8658,21 +8765,20 @@ static int gxi_most_bytes(const gxi_call *call, const gxi_slot *kernel) {
     return binary < 70 ? 4096 : GXI_MOST_BYTES;
 }
 static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
-    const char *name = kernel->is.kernel.info->name;
+    const char *name = kernel->is.kernel.info->title;
     const unsigned bytes = kernel->is.kernel.sizes[i + 1],
                    offset = kernel->is.kernel.sizes[kernel->is.kernel.sizes[0] + i + 1], kind = b->kinds[i];
     char type[32];
     if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_types[kind].name);
-    else snprintf(type, sizeof type, "struct, aligned to %u", 1u << (kind - GXI_STRUCT));
+    else snprintf(type, sizeof type, "a struct aligned to %u", 1u << (kind - GXI_STRUCT));
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                    b->sizes[i] != bytes   ? "the size differs: add the type that the kernel declares"
+                    b->sizes[i] != bytes   ? "add the type that the kernel declares: the sizes differ"
                     : kind >= GXI_STRUCT
-                    ? "the alignment is wrong: pass that of the struct's most aligned member in device code"
-                                           : "the alignment differs: add the type that the kernel declares (a "
-                                             "struct with gpuexec_params_add_struct)",
-                    "parameter %u of kernel \"%s\" has %u bytes at offset %u, "
-                    "but argument %u (%s) has %u bytes at offset %d (counted from 0)", i, name,
-                    bytes, offset, i, type, b->sizes[i], gxi_block_offset(b, i));
+                    ? "pass the alignment of the struct's most aligned member in device code"
+                                           : "add the type that the kernel declares (a struct with "
+                                             "gpuexec_params_add_struct): the alignments differ",
+                    "parameter %u (counted from 0) of %s has %u byte%s at offset %u, but the argument (%s) has %u at "
+                    "offset %d", i, name, bytes, gxi_s(bytes), offset, type, b->sizes[i], gxi_block_offset(b, i));
 }
 
 static size_t gxi_kind_alignment(unsigned kind) {
@@ -8721,32 +8827,34 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     args = gxi_block_args(b);
     args.typed = GXI_OF_BLOCK;
     args.block = params;
-    name = k->is.kernel.info->name;
+    name = k->is.kernel.info->title;
     if (!k->is.kernel.sizes || k->is.kernel.sizes[0] != b->count) {
         most = gxi_most_bytes(call, k);
         if (b->bytes > (size_t)most)
             return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; "
-                            "more bytes need a driver for CUDA 12.1, "
-                            "PTX 8.1 and sm_70",
-                            "the block has %llu bytes, but the parameters of kernel \"%s\" are limited to %d",
+                            "larger parameters need a driver for CUDA 12.1 or later, PTX 8.1 and sm_70",
+                            "the block has %llu bytes, but the parameters of %s are limited to %d",
                             (unsigned long long)b->bytes, name, most);
         if (k->is.kernel.sizes) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver for CUDA 12.4",
-                        "the parameters of kernel \"%s\" are not known, so the block cannot be checked", name);
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver for CUDA 12.4 "
+                                                     "or later",
+                        "the parameters of %s are not known, so the block cannot be checked", name);
     }
     for (i = 0; i < b->count; i++) {
         if (b->sizes[i] != k->is.kernel.sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
         if (!GXI_HAS(cuFuncGetParamInfo) && gxi_kind_alignment(b->kinds[i]) > 16)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                            "install a driver for CUDA 12.4; launches with gpuexec_params_args do not depend on it",
-                            "argument %u for kernel \"%s\" is aligned to %u: "
-                            "this driver (CUDA %d.%d) does not report its device offset", i, name,
+                            "install a driver for CUDA 12.4 or later; launches with gpuexec_params_args do not "
+                            "depend on it",
+                            "argument %u (counted from 0) of %s is aligned to %u: this driver (CUDA %d.%d) does not "
+                            "report its device offset", i, name,
                             (unsigned)gxi_kind_alignment(b->kinds[i]), gxi.version / 1000, gxi.version % 1000 / 10);
     }
     if (!gxi_typed_args_fit(k->is.kernel.sizes, &args)) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
     fits = gxi_block_fit(slot, k->is.kernel.sizes + b->count + 1);
     if (fits < 0)
-        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory to lay out a parameter block again");
+        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot change the layout of a "
+                                                                "parameter block");
     for (i = 0; !fits && i < b->count; i++)
         if (gxi_block_offset(b, i) != k->is.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
     return GPUEXEC_OK;
@@ -8805,7 +8913,7 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
     return gxi_fail(call, GPUEXEC_STALE_HANDLE,
                     kernel ? "prepare it again with gpuexec_prepare, on an open stream"
                            : "prepare it again with gpuexec_prepare, with the kernel from the module loaded now",
-                    "the launch of kernel \"%s\"%s%s prepared at %s is stale: %s", p->name,
+                    "the launch of %s%s%s prepared at %s is stale: %s", p->name,
                     *p->module ? " of " : "", p->module, gxi_place(slot->where),
                     kernel ? "its stream was destroyed, or the stream's context was closed"
                     : "the kernel's module was unloaded, or its context was closed");
@@ -8814,16 +8922,16 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
 /* Prepares a kernel for launches with these dims: checks them, and raises its limit of shared memory. */
 static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims,
                                          const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    const char *name = gxi_kernel_of(kernel)->name;
+    const char *name = gxi_kernel_of(kernel)->title;
     gpuexec_kernel handle = { 0 };
     handle.id = kernel->id;
     gxi_fill_dims(dims);
     if (gxi_allow_cluster(call, kernel, desc))
-        return gxi_fail_cu(call, NULL, "cannot allow kernel \"%s\" clusters of more than 8 blocks", name);
+        return gxi_fail_cu(call, NULL, "cannot allow clusters of more than 8 blocks for %s", name);
     if (gxi_check_launch(call, 0, kernel, dims, desc)) return gxi_failed_with();
     if (gxi_raise_shared(call, kernel, dims->shared_bytes))
-        return gxi_fail_cu(call, NULL, "cannot give kernel \"%s\" %u bytes of dynamic shared memory", name,
-                           dims->shared_bytes);
+        return gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for %s", dims->shared_bytes,
+                           name);
     if (desc && desc->cooperative) {
         const uint64_t threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
         const int most = gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, dims->shared_bytes);
@@ -8842,7 +8950,7 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const
     const unsigned short *offsets = known && args->count && GXI_HAS(cuFuncGetParamInfo) ? known + 1 + args->count
         : NULL;
     const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
-    const char *name = gxi_kernel_of(k)->name, *module_name = module ? module->is.module.info->name : "";
+    const char *name = gxi_kernel_of(k)->title, *module_name = module ? module->is.module.info->name : "";
     const size_t name_bytes = strlen(name) + 1, module_bytes = strlen(module_name) + 1;
     size_t space = 0;
     gxi_prepared *p;
@@ -8851,13 +8959,14 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const
     unsigned i;
     if (args->count && !sizes) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
-                 "the sizes of the arguments are not known, neither from args.sizes nor from kernel \"%s\"", name);
+                 "the sizes of the arguments are not known: args.sizes is NULL, and the parameters of %s are not known",
+                 name);
         return 0;
     }
     for (i = 0; i < args->count; i++) space = offsets ? (size_t)offsets[i] + sizes[i] : space + gxi_up(sizes[i], 16);
     p = (gxi_prepared *)gxi_block_new(sizeof *p, args->count, space + name_bytes + module_bytes, NULL);
     if (!p) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "no memory for a prepared launch of kernel \"%s\"", name);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot prepare a launch of %s", name);
         return 0;
     }
     for (i = 0; i < args->count; i++) {
@@ -8915,18 +9024,22 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_
 
 static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
     gxi_slot *slot = gxi_find_prepared(call, prepared);
+    char indices[GXI_INDICES];
     const gxi_block *b;
     const char *name;
     if (!slot) return NULL;
     b = &gxi_prepared_of(slot)->block;
     name = gxi_prepared_of(slot)->name;
-    if (index < 0 || (unsigned)index >= b->count)
+    if (b->count == 0)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                 "there is no argument %d: the launch of kernel \"%s\" has %u (counted from 0)", index, name, b->count);
+                 "the launch of %s has no arguments, so there is no argument %d", name, index);
+    else if (index < 0 || (unsigned)index >= b->count)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the launch of %s has %u argument%s%s",
+                 index, name, b->count, gxi_s(b->count), gxi_indices(indices, b->count));
     else if (bytes != b->sizes[index])
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
-                 "argument %d of kernel \"%s\" has %u bytes, but %llu were passed (counted from 0)", index, name,
-                 b->sizes[index], (unsigned long long)bytes);
+                 "argument %d (counted from 0) of %s has %u byte%s, but %llu were passed", index, name, b->sizes[index],
+                 gxi_s(b->sizes[index]), (unsigned long long)bytes);
     else return b->data + gxi_block_offset(b, (unsigned)index);
     return NULL;
 }
@@ -8941,7 +9054,7 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_pr
     place = gxi_prepared_place(call, prepared, index, bytes);
     if (!place) return gxi_failed_with();
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                                "the address of argument %d's value is NULL (counted from 0)", index);
+                                "the address of the value of argument %d (counted from 0) is NULL", index);
     memcpy(place, value, bytes);
     return GPUEXEC_OK;
 }
@@ -9199,12 +9312,11 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
         GXI_STORE(&b->shown, 1);
         result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
                           GXI_LOAD(&b->aborted)
-                          ? "when no kernel is running, gpuexec_barrier_reset makes it usable again"
-                          : "all blocks of all devices must reach the barrier equally often (rounds count from its "
-                            "creation or reset), within "
-                            "gpuexec_barrier_desc.timeout_seconds, each through its device's gpuexec_barrier_address; "
-                            "when no kernel is running, gpuexec_barrier_reset makes "
-                            "it usable again",
+                          ? "when no kernel is running, call gpuexec_barrier_reset to use the barrier again"
+                          : "make sure that all blocks of all devices reach the barrier equally often (rounds are "
+                            "counted from its creation or reset) and within gpuexec_barrier_desc.timeout_seconds, "
+                            "each through its device's gpuexec_barrier_address. When no kernel is running, call "
+                            "gpuexec_barrier_reset to use the barrier again",
                           "the barrier over %u devices%s%s is broken: %s", b->count,
                           GXI_PART(" created at ", b->where),
                           t.p ? t.p : "");
@@ -9429,10 +9541,10 @@ static gpuexec_result gxi_check_barrier(gxi_call *call, const gpuexec_context *c
     if (gxi_check_desc(call, "gpuexec_barrier_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
         return gxi_failed_with();
     if (!contexts || count < 1 || count > GXI_MULTI_MOST)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "a barrier over %u contexts%s; pass 1 to %d", count,
-                        contexts ? "" : " at NULL", GXI_MULTI_MOST);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%scount is %u; pass an array of 1 to %d contexts",
+                        contexts ? "" : "contexts is NULL, but ", count, GXI_MULTI_MOST);
     if (desc->timeout_seconds >= 0 && desc->timeout_seconds <= 1e9) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass seconds, or 0 for the default of 10",
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a positive number of seconds, or 0 for the default of 10 seconds",
                     "gpuexec_barrier_desc.timeout_seconds is %g", desc->timeout_seconds);
 }
 GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts,
@@ -9444,7 +9556,7 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
     if (!desc) desc = &defaults;
     if (gxi_check_barrier(call, contexts, count, desc) == GPUEXEC_OK) {
         b = (gxi_barrier *)gxi_realloc(NULL, sizeof *b);
-        if (!b) gxi_fail_memory(call, "a barrier");
+        if (!b) gxi_fail_memory(call, "create a barrier");
     }
     if (b) {
         memset(b, 0, sizeof *b);
@@ -9458,6 +9570,7 @@ GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const g
 }
 
 GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_barrier barrier, unsigned index) {
+    char indices[GXI_INDICES];
     gxi_slot *slot;
     gxi_barrier *b;
     GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
@@ -9467,9 +9580,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
         GXI_STORE(&b->given, 1);
         return b->memory[index];
     }
-    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no index %u: the barrier is over %u devices (counted from 0)",
-             index,
-             b->count);
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no index %u: the barrier is over %u device%s%s",
+             index, b->count, gxi_s(b->count), gxi_indices(indices, b->count));
     return 0;
 }
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier) {
@@ -9587,22 +9699,24 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
     if (n[0] != n[1] || c[0] != c[1])
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                         "launch on identical devices only (MIG slices and partly disabled devices differ)",
-                        "device %d has %d multiprocessors of compute capability %d.%d, but device %d has %d of %d.%d; "
-                        "a multi-device launch requires identical devices",
+                        "device %d has %d multiprocessors and compute capability %d.%d, but device %d has %d "
+                        "multiprocessors and compute capability %d.%d; a multi-device launch requires identical "
+                        "devices",
                         d[0].ordinal, n[0], c[0] / 10, c[0] % 10, d[i].ordinal, n[1], c[1] / 10, c[1] % 10);
     if (strcmp(a->name, b->name) != 0)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "get the kernel of the same name from the same image on each device",
-                        "the kernels are not the same code: device %d has \"%s\", device %d has \"%s\"", d[0].ordinal,
+                        "the kernels are not the same code: device %d has \"%s\", but device %d has \"%s\"",
+                        d[0].ordinal,
                         a->name, d[i].ordinal, b->name);
     if (ma && mb && ma->is.module.info->image_hash && mb->is.module.info->image_hash &&
         ma->is.module.info->image_hash != mb->is.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
-                        "the kernels are not the same code: \"%s\" on device %d is from %s, on device %d from %s, "
-                        "and these images differ", a->name, d[0].ordinal, ma->is.module.info->name, d[i].ordinal,
-                        mb->is.module.info->name);
+                        "the kernels are not the same code: \"%s\" on device %d is from %s, but on device %d it is "
+                        "from %s, and these images differ", a->name, d[0].ordinal, ma->is.module.info->name,
+                        d[i].ordinal, mb->is.module.info->name);
     for (k = 0; k < 2; k++)
         if (gxi_attributes(call, 0, d[k ? i : 0].kernel->is.kernel.native, same, GXI_COMPARED, v[k]))
-            return gxi_fail_cu(call, NULL, "cannot compare kernel \"%s\" on devices %d and %d", a->name,
+            return gxi_fail_cu(call, NULL, "cannot compare %s on devices %d and %d", a->title,
                                d[0].ordinal, d[i].ordinal);
     for (k = 0; k < GXI_COMPARED; k++)
         if (v[0][k] != v[1][k])
@@ -9615,10 +9729,10 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
     for (k = 0; k < GXI_DIMS; k++)
         if (dims[0][k] != dims[1][k])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use the same dims on each device",
-                            "%s is %u on device %d, but %u on device %d (kernel \"%s\"); "
-                            "all devices of a multi-device launch must have the same grid, block and shared memory",
+                            "%s is %u on device %d, but %u on device %d (%s); all devices of a multi-device launch "
+                            "must have the same grid, block and shared memory",
                             dims_names[k], dims[0][k], d[0].ordinal,
-                            dims[1][k], d[i].ordinal, a->name);
+                            dims[1][k], d[i].ordinal, a->title);
     return GPUEXEC_OK;
 }
 
@@ -9636,8 +9750,8 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
         return gxi_fail_contexts(call, "use a stream of the kernel's context", d[i].kernel, d[i].stream);
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass one launch for each device",
-                        "device %d already has launches[%u]; a multi-device launch has one for each device",
-                        d[i].ordinal, k);
+                        "launches[%u] is already on device %d; each device can have only one launch",
+                        k, d[i].ordinal);
     if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH, &cooperative))
         return gxi_fail_device(call, d[i].ordinal);
     if (!cooperative)
@@ -9645,8 +9759,8 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
                         "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
     if (module && module->is.module.info->device_launches)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into a separate image",
-                        "kernel \"%s\" on device %d is from an image with dynamic parallelism, "
-                        "which a multi-device launch does not allow", kernel->name, d[i].ordinal);
+                        "%s on device %d is from an image with dynamic parallelism, "
+                        "which a multi-device launch does not allow", kernel->title, d[i].ordinal);
     return GPUEXEC_OK;
 }
 /* Whether all its blocks can be resident, with the shared memory limit that it has by now. */
@@ -9664,9 +9778,8 @@ static GXI_COLD gpuexec_result gxi_multi_part_fits(gxi_call *call, const gxi_mul
                  (&per_multiprocessor, d->kernel->is.kernel.native, (int)threads, dims->shared_bytes));
     gxi_leave(&scope);
     if (cu && cu != GXI_INVALID_VALUE)           /* returned for impossible blocks, explained below */
-        return gxi_fail_cu(call, NULL, "cannot query how many blocks of kernel \"%s\" can be resident on device %d",
-                           d->kernel->is.kernel.info->name,
-                           d->ordinal);
+        return gxi_fail_cu(call, NULL, "cannot query how many blocks of %s can be resident on device %d",
+                           d->kernel->is.kernel.info->title, d->ordinal);
     if (cu == 0 && blocks && blocks <= (uint64_t)per_multiprocessor * (unsigned)multiprocessors) return GPUEXEC_OK;
     gxi_said(call, NULL, GXI_COOPERATIVE_TOO_LARGE);             /* not returned by a driver call */
     return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, d->kernel, dims, args, &gxi_cooperative);
@@ -9770,7 +9883,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
     unsigned i;
     int can = 1;
     if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave gpuexec_multi_desc.way 0",
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set gpuexec_multi_desc.way to 0",
                         "this driver (CUDA %d.%d) has no cuLaunchCooperativeKernelMultiDevice",
                         gxi.version / 1000, gxi.version % 1000 / 10);
     for (i = 0; i < count; i++) {
@@ -9779,7 +9892,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
             return gxi_fail_device(call, d[i].ordinal);
         if (!can)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                            "leave gpuexec_multi_desc.way 0: separate launches do not need this attribute",
+                            "set gpuexec_multi_desc.way to 0: separate launches do not need this attribute",
                             "device %d does not support the driver's multi-device launch "
                             "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);
@@ -9795,8 +9908,8 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
         params[i].params = (void **)(uintptr_t)list[i].args.addresses;
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0) return GPUEXEC_OK;
-    return gxi_fail_cu(call, "leave gpuexec_multi_desc.way 0", "cannot launch kernel "
-                       "\"%s\" on %u devices", d[0].kernel->is.kernel.info->name, count);
+    return gxi_fail_cu(call, "set gpuexec_multi_desc.way to 0", "cannot launch %s on %u devices",
+                                                            d[0].kernel->is.kernel.info->title, count);
 }
 
 /* Aborts the kernels already started: the rest of the launch will never arrive. */
@@ -9808,14 +9921,13 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
     if (started && barrier)
         gxi_barrier_leave(barrier->is.barrier.info, "a launch started only some of its kernels", call->where);
     if (started && desc->abort_word) GXI_STORE(desc->abort_word, 1);
-    gxi_add(&t, "cannot launch kernel \"%s\" on device %d", d[started].kernel->is.kernel.info->name,
+    gxi_add(&t, "cannot launch %s on device %d", d[started].kernel->is.kernel.info->title,
             d[started].ordinal);
-    if (started) gxi_add(&t, "; on device");
+    if (started) gxi_add(&t, "; it had already started on device%s", gxi_s(started));
     for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);
     if (started)
-        gxi_add(&t, " it was already started, %s",
-                barrier || desc->abort_word ? "and was aborted through the barrier"
-                                            : "and waits for the others if it uses a barrier: pass that in "
+        gxi_add(&t, barrier || desc->abort_word ? ", and was aborted through the barrier"
+                                            : ", and waits for the others if it uses a barrier: pass that in "
                                               "gpuexec_multi_desc.barrier or .abort_word");
     result = gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
     gxi_text_free(&t);
@@ -9853,10 +9965,10 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
         if (k < 0) continue;
         if (sizes[argument] > sizeof(gpuexec_ptr)) snprintf(at, sizeof at, "holds, at byte %u,", offset);
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                 "pass the gpuexec_barrier_address of the launch's device; GPUEXEC_ARGS in a loop ends with each "
-                 "iteration, so that all launches get the last arguments: use gpuexec_params_args, or your own arrays",
-                 "launches[%u]: argument %u of kernel \"%s\" %s device %d's part of the barrier (counted from 0)", i,
-                 argument, kernel->is.kernel.info->name, at, b->ordinals[k]);
+                 "pass the gpuexec_barrier_address of the launch's device; arguments from GPUEXEC_ARGS in a loop are "
+                 "valid only in that iteration: use gpuexec_params_args, or your own arrays",
+                 "launches[%u]: argument %u (counted from 0) of %s %s device %d's part of the barrier", i,
+                 argument, kernel->is.kernel.info->title, at, b->ordinals[k]);
         return 1;
     }
     return 0;
@@ -9868,10 +9980,10 @@ static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_
         return gxi_failed_with();
     if (!list || count < 1 || count > GXI_MULTI_MOST)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "a multi-device launch of %u launches%s; pass 1 to %d, one for each device", count,
-                        list ? "" : " at NULL", GXI_MULTI_MOST);
+                        "%scount is %u; pass an array of 1 to %d launches, one for each device",
+                        list ? "" : "launches is NULL, but ", count, GXI_MULTI_MOST);
     if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "leave it 0",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0",
                         "gpuexec_multi_desc.way is %d, which is not a gpuexec_multi_way", (int)desc->way);
     return GPUEXEC_OK;
 }
@@ -9885,7 +9997,7 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
         char is[24];
         snprintf(is, sizeof is, "launches[%u]: ", i);
         call->subject = is;
-        return gxi_fail_args(call, d->kernel->is.kernel.info->name, d->kernel->is.kernel.sizes, &one->args);
+        return gxi_fail_args(call, d->kernel->is.kernel.info->title, d->kernel->is.kernel.sizes, &one->args);
     }
     if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i))
         return GPUEXEC_BAD_PARAMETERS;

@@ -78,7 +78,7 @@ int main() {
     check(std::strstr(gpuexec_error_text(), "values.cpp:") != nullptr, __LINE__);
     gpuexec_take_error();
     check(gpuexec_launch(fn, s, one, out, 5.0f, 1.0, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);    // not an integer
-    check(std::strstr(gpuexec_error_text(), "argument 1 of kernel \"put\" is a value of type float"), __LINE__);
+    check(std::strstr(gpuexec_error_text(), "argument 1 (counted from 0) of kernel \"put\" is a float"), __LINE__);
     gpuexec_take_error();
     check(gpuexec_launch(fn, s, one, out, 5, out, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
     gpuexec_take_error();

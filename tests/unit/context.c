@@ -447,7 +447,7 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         CHECK(get_current() == NULL);
     }
     CHECK(!gpuexec_ok(gpuexec_context_from_native(native)));         /* and it can no longer be adopted */
-    CHECK_TEXT(gpuexec_error_text(), "is not a context, or was destroyed");
+    CHECK_TEXT(gpuexec_error_text(), "is not a context, or it was destroyed");
     gpuexec_take_error();
 }
 
@@ -492,7 +492,7 @@ TEST(a_count_of_the_primary_context) {
     CHECK_OK(gpuexec_context_close(user));
     CHECK_EQ(set_current(NULL), 0);
     CHECK(!gpuexec_ok(gpuexec_context_attach(NULL)));
-    CHECK_TEXT(gpuexec_error_text(), "no context to adopt: none is current");
+    CHECK_TEXT(gpuexec_error_text(), "so there is none to adopt");
     gpuexec_take_error();
 }
 
@@ -505,7 +505,7 @@ TEST(push_and_pop) {
     CHECK(gpuexec_alloc(a, 64) != 0);                                /* works in a, and leaves b current */
     CHECK(gpuexec_context_is_current(b));
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* wrong order */
-    CHECK_TEXT(gpuexec_error_text(), "is not current", "the last push through gpuexec was", "context.c:",
+    CHECK_TEXT(gpuexec_error_text(), "is not current", "the context pushed last through gpuexec is", "context.c:",
                "reverse order");
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(gpuexec_context_is_current(a));
@@ -523,7 +523,7 @@ static void *takes_the_context_over(void *arg) {
     HOST(cuMemcpyHtoD, 3020, gpuexec_ptr, const void *, size_t);
     CHECK(!gpuexec_context_is_current(r->ctx));                      /* no context is current on a new thread */
     CHECK_RESULT(gpuexec_context_pop(r->ctx), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "this thread has no push through gpuexec left to pop",
+    CHECK_TEXT(gpuexec_error_text(), "this thread has already popped every context that it pushed through gpuexec",
                "pop on the thread that pushed");
     CHECK_OK(gpuexec_context_push(r->ctx));
     CHECK(gpuexec_context_is_current(r->ctx));
@@ -573,17 +573,17 @@ TEST(a_foreign_pop_is_noticed) {
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* other code pops our context */
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "popped outside gpuexec since",
-               "the current one is", "cuCtxPopCurrent without a push");
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "since been popped outside gpuexec",
+               "the current context is", "cuCtxPopCurrent without a push");
     CHECK_OK(gpuexec_context_pop(a));
 
     CHECK_OK(gpuexec_context_push(a));                               /* a pop that empties the stack */
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:",
-               "popped outside gpuexec since, and no context is current");
+               "since been popped outside gpuexec; no context is current");
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);     /* reported once; now there is nothing to pop */
-    CHECK_TEXT(gpuexec_error_text(), "no context is current, and this thread has no push through gpuexec");
+    CHECK_TEXT(gpuexec_error_text(), "no context is current, and this thread has already popped every context");
     CHECK_OK(gpuexec_context_push(b));
     CHECK_OK(gpuexec_context_pop(b));
     CHECK(get_current() == NULL);
@@ -597,7 +597,7 @@ TEST(a_foreign_push_is_noticed) {
     CHECK_OK(gpuexec_context_push(a));
     CHECK_EQ(cuCtxPushCurrent.call(gpuexec_context_native(b)), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "another context has been pushed or set since",
+    CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "another context has since been pushed or set",
                "cuCtxPushCurrent");
     CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* they undo it, and the stack is correct again */
     CHECK_OK(gpuexec_context_pop(a));
@@ -618,7 +618,7 @@ TEST(a_deep_stack) {
     for (i = 50; i-- > 0; ) CHECK_OK(gpuexec_context_pop(i % 2 ? b : a));
     CHECK(get_current() == NULL);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "this thread has no push through gpuexec");
+    CHECK_TEXT(gpuexec_error_text(), "this thread has already popped every context");
 }
 
 /* The text that describes the stack. */
@@ -723,7 +723,7 @@ TEST(a_scope) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
     GPUEXEC_CONTEXT_SCOPE(a) CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT);
-    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE", "context.c:", "popped outside gpuexec since");
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE", "context.c:", "since been popped outside gpuexec");
 }
 
 /* ---- limits and priorities ---- */
@@ -756,16 +756,16 @@ TEST(limits_that_cannot_be) {
     char text[128];
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &before));
     CHECK_RESULT(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_STACK, (size_t)1 << 50), GPUEXEC_BAD_ARGUMENT);
-    snprintf(text, sizeof text, "cannot set limit STACK of device 0's context to 1125899906842624: it stays %llu",
+    snprintf(text, sizeof text, "cannot set limit STACK of device 0's context to 1125899906842624: it remains %llu",
              (unsigned long long)before);
     CHECK_TEXT(gpuexec_error_text(), text, "cuCtxSetLimit");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
     CHECK_EQ(is, before);
     CHECK_REFUSED(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_BAD_ARGUMENT,
-                  "there is no limit 99: the last is GPUEXEC_LIMIT_PERSISTING_L2, 6");
+                  "99 is not a gpuexec_limit; the last is GPUEXEC_LIMIT_PERSISTING_L2 (6)");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)7, &is), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "there is no limit 7");
+    CHECK_TEXT(gpuexec_error_text(), "7 is not a gpuexec_limit");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "value is NULL");
     CHECK_OK(gpuexec_take_error());                                  /* queries latch nothing */
@@ -776,9 +776,9 @@ TEST(a_limit_that_the_device_does_not_have) {
     size_t is = 0;
     if (gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is) == GPUEXEC_OK) SKIP("this device has all limits");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, &is), GPUEXEC_NOT_SUPPORTED);
-    CHECK_TEXT(gpuexec_error_text(), "device 0 has no limit SYNC_DEPTH", "cuCtxGetLimit");
+    CHECK_TEXT(gpuexec_error_text(), "limit SYNC_DEPTH is not supported by device 0", "cuCtxGetLimit");
     CHECK_REFUSED(gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_SYNC_DEPTH, 2), GPUEXEC_NOT_SUPPORTED,
-                  "device 0 has no limit SYNC_DEPTH", "cuCtxSetLimit");
+                  "limit SYNC_DEPTH is not supported by device 0", "cuCtxSetLimit");
 }
 
 /* A driver that returns success and sets a lower limit. */
@@ -789,8 +789,8 @@ TEST(a_limit_that_the_device_cuts) {
     if (gpuexec_context_set_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, (size_t)1 << 50) == GPUEXEC_OK)
         SKIP("this device takes a printf buffer of any size");
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_PRINTF_FIFO, &is));
-    snprintf(text, sizeof text, "limit PRINTF_FIFO: 1125899906842624 requested, "
-             "but device 0 allows at most %llu", (unsigned long long)is);
+    snprintf(text, sizeof text, "cannot set limit PRINTF_FIFO to 1125899906842624: "
+             "device 0 allows at most %llu", (unsigned long long)is);
     CHECK_TEXT(gpuexec_error_text(), text, "request less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
 }

@@ -89,7 +89,7 @@ TEST(elapsed_time_that_is_not_available) {
     adopted = gpuexec_event_from_native(s.ctx, gpuexec_event_native(untimed));
     CHECK(gpuexec_event_elapsed_ms(s.a, adopted) < 0);           /* only the driver knows */
     CHECK_TEXT(gpuexec_error_text(), "cuEventElapsedTime", "CUDA_ERROR_INVALID_HANDLE",
-               "an adopted event must be created with timing, be recorded");
+               "each adopted event was created with timing, was recorded");
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_event_record(s.b, s.stream));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);               /* not completed yet */
@@ -113,7 +113,8 @@ TEST(elapsed_time_that_is_not_available) {
     other  = gpuexec_stream_record(stream, NULL);
     CHECK_OK(gpuexec_event_sync(other));
     CHECK(gpuexec_event_elapsed_ms(s.a, other) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0 (context ", "the stop event on device 0 (context ",
+    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0 (context ",
+               "the stop event is on device 0 (context ",
                "measure within one context");
     CHECK_OK(gpuexec_event_destroy(s.b));
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
@@ -135,9 +136,9 @@ TEST_ALONE_MULTI(events_of_two_devices) {
         CHECK_OK(gpuexec_event_sync(e[i]));
     }
     CHECK(gpuexec_event_elapsed_ms(e[0], e[1]) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0", "the stop event on device 1");
+    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0", "the stop event is on device 1");
     CHECK_REFUSED(gpuexec_event_record(e[0], s[1]), GPUEXEC_WRONG_CONTEXT, "the event is on device 0",
-                  "the stream on device 1", "make the other stream wait for it");
+                  "the stream is on device 1", "make the other stream wait for it");
 }
 
 /* An event created by recording. */
@@ -176,11 +177,11 @@ TEST(recording_a_point_that_cannot_be) {
     gpuexec_event e;
     desc.end_canary = 1;
     CHECK(!gpuexec_ok(gpuexec_stream_record(s.stream, &desc)));
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_record", "the gpuexec_event_desc was not zero-initialised");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_stream_record", "the gpuexec_event_desc was not zero-initialized");
     e = gpuexec_stream_record(s.stream, NULL);                   /* refused: a failure is latched */
     CHECK(!gpuexec_ok(e));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_why(e), "gpuexec_stream_record", "not zero-initialised");
+    CHECK_TEXT(gpuexec_why(e), "gpuexec_stream_record", "not zero-initialized");
     CHECK_OK(gpuexec_stream_destroy(s.stream));
     e = gpuexec_stream_record(s.stream, NULL);
     CHECK(!gpuexec_ok(e));

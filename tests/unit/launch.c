@@ -332,7 +332,7 @@ TEST(wrong_attributes) {
     gpuexec_launch_desc desc = { 0 }, dirty;
     memset(&dirty, 0xff, sizeof dirty);
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &dirty, GPUEXEC_ARGS(t.data)),
-                  GPUEXEC_BAD_ARGUMENT, "gpuexec_launch_desc was not zero-initialised");
+                  GPUEXEC_BAD_ARGUMENT, "gpuexec_launch_desc was not zero-initialized");
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_NO_ARGS),
                   GPUEXEC_BAD_PARAMETERS, "\"count\" takes 1 parameter");
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
@@ -356,7 +356,7 @@ TEST_ALONE(attributes_on_an_old_driver) {
     CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)));
     desc.cluster_x = 2;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(2, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
-                  GPUEXEC_OLD_DRIVER, "\"count\"", "need a driver for CUDA 11.8", "this one supports 11.4");
+                  GPUEXEC_OLD_DRIVER, "\"count\"", "need a driver for CUDA 11.8", "this driver supports CUDA 11.4");
     CHECK_EQ(result_of(t), 1);
 }
 
@@ -372,7 +372,7 @@ TEST(clusters) {
                  : "device 0: its compute capability is %d.%d", attribute(75), attribute(76));
         CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_NOT_SUPPORTED,
                       "clusters (2 x 1 x 1 blocks, kernel \"count\")", attribute(75) < 9 ? "need compute capability 9.0"
-                      : "but the driver reports no clusters", capability);
+                      : "but the driver reports no support for clusters", capability);
         CHECK_EQ(result_of(t), 0);
         SKIP("this device has no clusters; the refusal was tested");
     }

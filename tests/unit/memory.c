@@ -341,7 +341,7 @@ TEST(pitched_allocations_that_are_refused) {
     CHECK_TEXT(gpuexec_error_text(), "element_bytes is 1", "4, 8 or 16", "cure:");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 0, 10, 4, &pitch), 0);
-    CHECK_TEXT(gpuexec_error_text(), "0 bytes requested");
+    CHECK_TEXT(gpuexec_error_text(), "cannot allocate 0 bytes");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_EQ(gpuexec_alloc_pitched(ctx, 10, 0, 4, &pitch), 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
@@ -429,18 +429,21 @@ TEST(rows_that_are_refused) {
     int             max_pitch = 0;
     memset(host, 0, sizeof host);
     REFUSED(gpuexec_copy_in_2d(s, a, 32, host, 40, 33, 2), "2 rows of 33 bytes", "pitch of the destination is 32",
-            "33 bytes of a row", "cure:");
-    REFUSED(gpuexec_copy_in_2d(s, a, 40, host, 32, 33, 2), "pitch of the source is 32", "33 bytes of a row");
+            "less than the 33 of a row", "cure:");
+    REFUSED(gpuexec_copy_in_2d(s, a, 40, host, 32, 33, 2), "pitch of the source is 32", "less than the 33 of a row");
     REFUSED(gpuexec_copy_out_2d(s, host, 0, a, 40, 33, 2), "pitch of the destination is 0");
-    REFUSED(gpuexec_fill_2d(s, a, 7, 0, 8, 2), "cannot fill", "pitch of the destination is 7", "8 bytes of a row");
-    REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "needs 1050 bytes", "1000 left",
-            "device allocation of 1000 bytes", "memory.c:");
+    REFUSED(gpuexec_fill_2d(s, a, 7, 0, 8, 2), "cannot fill", "pitch of the destination is 7",
+            "less than the 8 of a row");
+    REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "the copy needs 1050", "only 1000 bytes remain",
+            "its allocation (1000 bytes of device memory, allocated at ", "memory.c:");
     CHECK_OK(gpuexec_copy_in_2d(s, a, 100, host, 50, 100 - 50, 10)); /* the last row needs no gap after it */
     CHECK_OK(gpuexec_fill_2d(s, a + 50, 100, 0, 50, 10));
-    REFUSED(gpuexec_fill_2d(s, a + 51, 100, 0, 50, 10), "needs 950 bytes", "949 left");
-    REFUSED(gpuexec_copy_2d(s, b, 100, a + 600, 100, 100, 5), "the source", "needs 500 bytes", "400 left");
-    REFUSED(gpuexec_copy_out_2d(s, pinned, 60, a, 50, 50, 9), "the destination", "needs 530 bytes", "500 left",
-            "pinned allocation");
+    REFUSED(gpuexec_fill_2d(s, a + 51, 100, 0, 50, 10), "the fill needs 950", "only 949 bytes remain");
+    REFUSED(gpuexec_copy_2d(s, b, 100, a + 600, 100, 100, 5), "the source", "the copy needs 500",
+            "only 400 bytes remain");
+    REFUSED(gpuexec_copy_out_2d(s, pinned, 60, a, 50, 50, 9), "the destination", "the copy needs 530",
+            "only 500 bytes remain",
+            "bytes of pinned memory");
     CHECK_OK(gpuexec_device_get_attribute(0, 11, &max_pitch));
     REFUSED(gpuexec_copy_2d(s, a, (size_t)max_pitch + 1, b, 50, 50, 2), "pitch of the destination",
             number((unsigned)max_pitch), number((unsigned)max_pitch + 1u), "MAX_PITCH");
@@ -456,7 +459,8 @@ TEST(rows_past_the_end_of_foreign_memory) {
     gpuexec_ptr     p   = foreign_alloc(ctx, 2 << 20);
     static char     host[8192];
     REFUSED(gpuexec_copy_in_2d(s, p + (2 << 20) - 4096, 4096, host, 4096, 4096, 2), "2 rows",
-            "4096 bytes left in 2097152 bytes of device memory", "another library", "cuMemcpy2DAsync");
+            "only 4096 bytes remain", "its allocation (2097152 bytes of device memory", "another library",
+            "cuMemcpy2DAsync");
     foreign_free(p);
 }
 
@@ -518,7 +522,7 @@ TEST(copies_onto_themselves) {
     CHECK_OK(gpuexec_copy_out(s, got, p, 1000));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK(memcmp(got, h, 1000) == 0);
-    REFUSED(gpuexec_copy(s, p, p, 1001), "needs 1001 bytes", "1000 left");
+    REFUSED(gpuexec_copy(s, p, p, 1001), "the copy needs 1001", "only 1000 bytes remain");
     CHECK_OK(gpuexec_free_pinned(h));
 }
 
@@ -527,13 +531,13 @@ TEST(counts_over_4_GiB) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
     const size_t    five_gib = (size_t)5 << 30;
-    REFUSED(gpuexec_copy(s, p, q, five_gib), "5.0 GiB (5368709120 bytes)", "4096 left");
-    REFUSED(gpuexec_fill(s, p, 0, five_gib), "5368709120 bytes", "4096 left");
+    REFUSED(gpuexec_copy(s, p, q, five_gib), "5.0 GiB (5368709120 bytes)", "only 4096 bytes remain");
+    REFUSED(gpuexec_fill(s, p, 0, five_gib), "5368709120 bytes", "only 4096 bytes remain");
     REFUSED(gpuexec_fill16(s, p, 0, five_gib), "10737418240 bytes");
     REFUSED(gpuexec_fill32(s, p, 0, five_gib), "21474836480 bytes");
     REFUSED(gpuexec_fill32(s, p, 0, (size_t)1 << 30), "4294967296 bytes");        /* 0 in 32 bits */
     REFUSED(gpuexec_fill16(s, p, 0, SIZE_MAX / 2 + 2), "no memory is that large");
-    REFUSED(gpuexec_fill_2d(s, p, 1 << 20, 0, 1, 4097), "needs 4294967297 bytes");
+    REFUSED(gpuexec_fill_2d(s, p, 1 << 20, 0, 1, 4097), "the fill needs 4294967297");
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
@@ -567,7 +571,7 @@ static void copies_between(gpuexec_context a, gpuexec_context b) {
             "its context is on device 0");
     REFUSED(gpuexec_copy_peer(streams[0], q, b, p, b, 100), "the source", "memory on device 0",
             "its context is on device 1");
-    REFUSED(gpuexec_copy_peer(streams[0], q, b, p + 1, a, bytes), "299999 left");
+    REFUSED(gpuexec_copy_peer(streams[0], q, b, p + 1, a, bytes), "only 299999 bytes remain");
     free(from);
     free(to);
 }
@@ -731,7 +735,7 @@ TEST(memory_of_another_library) {
     CHECK_OK(gpuexec_copy_out(s, h + 1, p, 4));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(h[1], 7);
-    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 11), "10 bytes left in 2097152 bytes of device memory",
+    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 11), "only 10 bytes remain",
             "another library", "cuMemsetD8Async");
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_alloc");
@@ -802,14 +806,14 @@ TEST(registrations_that_overlap) {
     REFUSED(gpuexec_register(ctx, h + 20480, 32768), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, h, 65536), "overlap 16384 bytes");
     REFUSED(gpuexec_register(ctx, pinned + 100, 4096), "already pinned memory");
-    REFUSED(gpuexec_register(ctx, NULL, 4096), "cannot register");
+    REFUSED(gpuexec_register(ctx, NULL, 4096), "memory is NULL");
     REFUSED(gpuexec_register(ctx, h, 0), "0 bytes");
     REFUSED(gpuexec_register(ctx, h + 40960, SIZE_MAX), "cannot register");
     CHECK_OK(gpuexec_register(ctx, h, 16384));                       /* memory next to it is valid */
     CHECK_OK(gpuexec_unregister(h));
     /* copies that leave it, at the beginning and at the end */
     REFUSED(gpuexec_copy_in(s, p, h + 28672, 8192), "the source",
-            "4096 left in its registered allocation of 16384 bytes", "memory.c:");
+            "only 4096 bytes remain", "its allocation (16384 bytes of registered memory, registered at ", "memory.c:");
     REFUSED(gpuexec_copy_out(s, h + 12288, p, 8192), "the destination", "page-locked only from byte 4096 on",
             "that part was registered at", "memory.c:");
     expect_explained(s, p, (uintptr_t)h + 28672, 8192, 0, 0, "the source", "not within one allocation or registration");
@@ -818,13 +822,14 @@ TEST(registrations_that_overlap) {
     CHECK_OK(gpuexec_copy_in(s, p, h, 16384));                       /* up to its beginning the memory is pageable */
     CHECK_OK(gpuexec_copy_in(s, p, h + 16384, 16384));
     CHECK_OK(gpuexec_stream_sync(s));
-    CHECK_FAILED(gpuexec_unregister(h + 16385), GPUEXEC_BAD_ARGUMENT, "1 bytes into the allocation of 16384 bytes",
+    CHECK_FAILED(gpuexec_unregister(h + 16385), GPUEXEC_BAD_ARGUMENT,
+                 "1 byte after the beginning of the 16384 bytes of registered memory",
                  "memory.c:");
     CHECK_FAILED(gpuexec_unregister(h + 4), GPUEXEC_BAD_ARGUMENT, "not from gpuexec_register");
     CHECK_FAILED(gpuexec_unregister(pinned), GPUEXEC_BAD_ARGUMENT, "is pinned memory", "gpuexec_free_pinned");
     CHECK_OK(gpuexec_unregister(h + 16384));
     CHECK_RESULT(gpuexec_unregister(h + 16384), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_register, or was already freed");
+    CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_register, or was already unregistered");
     CHECK_EQ(gpuexec_pinned_address(h + 16384), 0);
     CHECK_TEXT(gpuexec_error_text(), "pageable memory, not pinned");
     gpuexec_take_error();

@@ -371,9 +371,9 @@ TEST(variables_that_do_not_fit) {
 TEST(did_you_mean) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
-    CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "cuont")), "no kernel \"cuont\"", "cure: did you mean \"count\"?");
-    CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "with_static_share")), "did you mean \"with_static_shared\"?");
-    CHECK(strstr(gpuexec_why(gpuexec_kernel_get(mod, "multiply")), "did you mean") == NULL);
+    CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "cuont")), "no kernel \"cuont\"", "cure: use \"count\", if");
+    CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "with_static_share")), "use \"with_static_shared\", if");
+    CHECK(strstr(gpuexec_why(gpuexec_kernel_get(mod, "multiply")), "the kernel you mean") == NULL);
     CHECK_EQ(gxi_edits("kitten", "sitting"), 3);
     CHECK_EQ(gxi_edits("", "abc"), 3);
     CHECK_EQ(gxi_edits("same", "same"), 0);
@@ -415,20 +415,20 @@ TEST(the_best_block) {
 
 TEST(every_option_is_checked) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    char wanted[100];
+    char wanted[200];
     int  i;
     for (i = 0; i < GXI_JIT_ROWS; i++) {
         const gxi_jit_row  *row = &gxi_jit_rows[i];
         gpuexec_module_desc desc = { 0 };
         int value = row->low - 1;
         memcpy((char *)&desc + row->at, &value, sizeof value);
-        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; the range is %d to", row->name, value, row->low);
+        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it must be ", row->name, value);
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
         if (row->high == 0x7FFFFFFF) continue;
         value = row->high + 1;
         memcpy((char *)&desc + row->at, &value, sizeof value);
-        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; the range is %d to %d", row->name, value,
-                 row->low, row->high);
+        snprintf(wanted, sizeof wanted, "gpuexec_module_desc.%s is %d; it must be %s%d %s %d, and 0 means the default",
+                 row->name, value, row->high == 1 ? "" : "from ", row->low, row->high == 1 ? "or" : "to", row->high);
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, UNIT_PTX, &desc), GPUEXEC_BAD_ARGUMENT, wanted);
     }
 }
@@ -523,9 +523,9 @@ TEST(wrong_images) {
     cubin[18] = 190;                                             /* EM_CUDA */
     cubin[41] = 0x10;                                            /* sections at 4096 */
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
-                   "the image is a cubin that is truncated: it has 128 bytes, but", "4096", "cure:");
+                   "the image is a truncated cubin: it has 128 bytes, but", "4096", "cure:");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 30, NULL), GPUEXEC_BAD_IMAGE,
-                   "is a cubin that is truncated: it has 30 bytes");
+                   "is a truncated cubin: it has 30 bytes");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 10, NULL), GPUEXEC_BAD_IMAGE, "ELF file");
     cubin[18] = 62;                                              /* EM_X86_64 */
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_BAD_IMAGE,
@@ -533,7 +533,7 @@ TEST(wrong_images) {
                    "nvcc");
     fatbin[8] = 200;
     CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE,
-                   "is a fatbin that is truncated: it has 128 bytes, but", "216");
+                   "is a truncated fatbin: it has 128 bytes, but", "216");
     fatbin[8] = 64;                                              /* one part of LTO-IR */
     fatbin[16] = 8;
     fatbin[20] = 64;
@@ -573,16 +573,16 @@ TEST(lengths_that_no_memory_holds) {
         memcpy(fatbin, "\x50\xED\x55\xBA\1\0\x10", 7);
         put_le(fatbin + 8, 8, lengths[i]);
         CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                       "the image is a cubin that is truncated: it has 128 bytes, but");
+                       "the image is a truncated cubin: it has 128 bytes, but");
         CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 128, NULL), GPUEXEC_BAD_IMAGE,
-                       "the image is a fatbin that is truncated: it has 128 bytes, but");
+                       "the image is a truncated fatbin: it has 128 bytes, but");
         if (lengths[i] > SIZE_MAX / 2 - 1) {
             CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
-                           "the image is a cubin with a damaged header", "which memory cannot hold");
+                           "the image is a cubin with a damaged header", "memory cannot hold that");
             CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, 0, NULL), GPUEXEC_BAD_IMAGE,
                            "the image is a fatbin with a damaged header", "pass its length");
             CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fatbin, 0, "part"), GPUEXEC_BAD_IMAGE);
-            CHECK_TEXT(gpuexec_error_text(), "part is a fatbin with a damaged header");
+            CHECK_TEXT(gpuexec_error_text(), "\"part\" is a fatbin with a damaged header");
             CHECK_REFUSED(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, cubin, 0, NULL), GPUEXEC_BAD_IMAGE,
                           "the input is a cubin with a damaged header");
         }
@@ -598,7 +598,7 @@ TEST(lengths_that_no_memory_holds) {
     CHECK_NOT_MADE(gpuexec_module_load(ctx, "text", SIZE_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "the length of the image is",
                    "pass its length in bytes");
     CHECK_RESULT(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, "text", SIZE_MAX - 1, "part"), GPUEXEC_BAD_ARGUMENT);
-    CHECK_TEXT(gpuexec_error_text(), "the length of part is", "pass its length in bytes");
+    CHECK_TEXT(gpuexec_error_text(), "the length of \"part\" is", "pass its length in bytes");
     CHECK_EQ(gxi_ptx_params("(.param .align 8 .b64 a[0x2000000000000001])", sizes, offsets, types, 2), -1);
     CHECK_EQ(gxi_ptx_params("(.param .align 0xFFFFFFFFFFFFFFFF .b8 a[4], .param .u32 b)", sizes, offsets, types, 2),
              -1);
@@ -623,7 +623,8 @@ TEST(headers_of_any_kind) {
         if (i % 6 == 0 && n > 16 && i & 64) put_le(image + 8, 8, test_random(&state) % n);
         if (i % 6 == 1 && n > 20 && i & 64) put_le(image + 18, 2, 190);
         kind = gxi_image_is(image, n);
-        if (gxi_check_image(call, "it", image, &n, kind) == GPUEXEC_OK && (kind == GXI_CUBIN || kind == GXI_FATBIN))
+        if (gxi_check_image(call, "the image", image, &n,
+            kind) == GPUEXEC_OK && (kind == GXI_CUBIN || kind == GXI_FATBIN))
             CHECK(gxi_starts(image, n, GXI_FATBIN_WRAPPER_MAGIC) || gxi_image_bytes(image) <= n);
         free(image);
     }
@@ -662,7 +663,7 @@ TEST(wrapped_images) {
     CHECK_NOT_MADE(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
                    "is the wrapper that nvcc puts around a fatbin");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE,
-                   "is a fatbin that is truncated: it has 6 bytes");
+                   "is a truncated fatbin: it has 6 bytes");
 }
 
 TEST(symbols_that_are_elsewhere) {
@@ -744,7 +745,7 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     if (!nvcc_made(cut, "-cubin -arch=sm_", 90)) SKIP("no nvcc on this machine compiles for sm_90");
     CHECK(truncate(cut, 2000) == 0);
     CHECK_NOT_MADE(gpuexec_module_load_file(ctx, cut, NULL), GPUEXEC_BAD_IMAGE,
-                   "is a cubin that is truncated: it has 2000 bytes", cut);
+                   "is a truncated cubin: it has 2000 bytes", cut);
     unlink(cut);
     if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75)))      /* no PTX in it */
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED

@@ -136,7 +136,8 @@ TEST_MULTI(another_devices_part_in_a_struct) {
             continue;
         }
         CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &desc),
-                      GPUEXEC_BAD_PARAMETERS, "launches[0]: argument 1 of kernel \"in_struct\" holds, at byte ",
+                      GPUEXEC_BAD_PARAMETERS,
+                      "launches[0]: argument 1 (counted from 0) of kernel \"in_struct\" holds, at byte ",
                       k == 1 ? "byte 8," : "byte 16,", "device 1's part of the barrier", "gpuexec_barrier_address");
     }
     for (i = 0; i < 2; i++) CHECK_OK(gpuexec_stream_sync(p.stream[i]));
@@ -258,14 +259,15 @@ TEST_MULTI(rules) {
 #define RENEW() list_of(&p, list, a)
 #define DRIVER(cu) (with_driver ? (cu) : NOT_QUERIED)
     RENEW();
-    BROKEN("at least one launch", 0, GPUEXEC_BAD_ARGUMENT, DRIVER(1), "a multi-device launch of 0 launches", "1 to 32");
+    BROKEN("at least one launch", 0, GPUEXEC_BAD_ARGUMENT, DRIVER(1), "count is 0; pass an array of 1 to 32 launches",
+           "1 to 32");
 
     second = gpuexec_stream_create(p.context[0], NULL);
     RENEW();
     list[1] = list[0];
     list[1].stream = second;
     BROKEN("one launch for each device", 2, GPUEXEC_BAD_ARGUMENT, DRIVER(101),
-           "launches[1]: device 0 already has launches[0]");
+           "launches[1]: launches[0] is already on device 0");
 
     RENEW();
     list[1].dims.grid_x = BLOCKS - 1;
@@ -286,12 +288,12 @@ TEST_MULTI(rules) {
     RENEW();
     list[1].stream = p.stream[0];
     BROKEN("kernel and stream of one device", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400),
-           "launches[1]: kernel \"ring_exchange\" is on device 1", "the stream on device 0");
+           "launches[1]: kernel \"ring_exchange\" is on device 1", "the stream is on device 0");
     own = gpuexec_context_create(1, NULL);
     RENEW();
     list[1].stream = gpuexec_stream_create(own, NULL);
     BROKEN("kernel and stream of one context", 2, GPUEXEC_WRONG_CONTEXT, DRIVER(400),
-           "kernel \"ring_exchange\" is on device 1", "the stream on device 1");
+           "kernel \"ring_exchange\" is on device 1", "the stream is on device 1");
     CHECK_OK(gpuexec_context_close(own));
 
     RENEW();
@@ -316,7 +318,7 @@ TEST_MULTI(rules) {
     a[1].list[1] = &none;
     a[1].list[2] = &a[1].done;
     BROKEN("the same kernel", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code",
-           "device 0 has \"ring_exchange\", device 1 has \"barrier_rounds\"");
+           "device 0 has \"ring_exchange\", but device 1 has \"barrier_rounds\"");
     {
         char *text = NULL;
         size_t bytes;
@@ -351,14 +353,15 @@ TEST_MULTI(rules) {
     RENEW();
     list[1].args.count = 7;
     BROKEN("as many arguments as parameters", 2, GPUEXEC_BAD_PARAMETERS, NOT_QUERIED,
-           "launches[1]: kernel \"ring_exchange\" takes 8 parameters", "7 arguments are given");
+           "launches[1]: kernel \"ring_exchange\" takes 8 parameters", "7 arguments were passed");
     {
         gpuexec_multi_desc with = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
         with.barrier = p.barrier;
         RENEW();
         a[0].barrier = a[1].barrier;         /* as a loop with GPUEXEC_ARGS does */
-        CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &with), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument 0 of "
-                      "kernel \"ring_exchange\" is device 1's " "part of the barrier", "GPUEXEC_ARGS in a loop");
+        CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &with), GPUEXEC_BAD_PARAMETERS, "launches[0]: argument 0 "
+                      "(counted from 0) of kernel \"ring_exchange\" is device 1's part of the barrier",
+                      "GPUEXEC_ARGS in a loop");
         all_done(&p, 0);
     }
     RENEW();
@@ -368,7 +371,8 @@ TEST_MULTI(rules) {
     list[1].stream = second;
     CHECK_OK(gpuexec_stream_destroy(second));
     BROKEN("streams that live", 2, GPUEXEC_STALE_HANDLE, NOT_QUERIED, "launches[1].stream is a stale handle");
-    CHECK_REFUSED(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
+    CHECK_REFUSED(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT,
+                  "launches is NULL, but count is 2");
 
     p.rounds = 3;                                    /* and the launch still works */
     CHECK_OK(launch(&p, NULL));
@@ -405,7 +409,7 @@ TEST_ALONE_MULTI(devices_of_two_models) {
 }
 
 TEST_ALONE_MULTI(devices_of_two_sizes) {
-    unlike("16=3", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has 3 of", "identical devices"));
+    unlike("16=3", GPUEXEC_MULTI_FASTEST, WORDS("device 1 has 3 multiprocessors and", "identical devices"));
 }
 
 TEST_ALONE_MULTI(devices_without_grids) {
@@ -413,7 +417,8 @@ TEST_ALONE_MULTI(devices_without_grids) {
 }
 
 TEST_ALONE_MULTI(devices_without_the_call) {
-    unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not support the driver's multi-device launch", "way 0"));
+    unlike("96=0", GPUEXEC_MULTI_DRIVER, WORDS("device 1 does not support the driver's multi-device launch",
+           "way to 0"));
 }
 
 TEST_MULTI(barrier_wrong_use) {
@@ -424,15 +429,15 @@ TEST_MULTI(barrier_wrong_use) {
     contexts[0] = gpuexec_context_open(0, NULL);
     contexts[1] = gpuexec_context_open(1, NULL);
     contexts[2] = gpuexec_context_open(1, NULL);
-    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 0, NULL), GPUEXEC_BAD_ARGUMENT, "a barrier over 0 contexts",
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 0, NULL), GPUEXEC_BAD_ARGUMENT, "count is 0; pass an array",
                    "1 to 32");
-    CHECK_NOT_MADE(gpuexec_barrier_create(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "at NULL");
+    CHECK_NOT_MADE(gpuexec_barrier_create(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "contexts is NULL, but count is 2");
     CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 3, NULL), GPUEXEC_BAD_ARGUMENT,
                    "contexts[1] and contexts[2] are both on device 1");
     desc.timeout_seconds = -1;
     CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "timeout_seconds is -1");
     desc.end_canary = 7;
-    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "not zero-initialised");
+    CHECK_NOT_MADE(gpuexec_barrier_create(contexts, 2, &desc), GPUEXEC_BAD_ARGUMENT, "not zero-initialized");
     CHECK_OK(gpuexec_context_close(contexts[2]));
     barrier = gpuexec_barrier_create(contexts, 2, NULL);
     CHECK_EQ(gpuexec_barrier_address(barrier, 2), 0);
@@ -441,7 +446,7 @@ TEST_MULTI(barrier_wrong_use) {
     CHECK_OK(gpuexec_barrier_abort(barrier));
     CHECK_RESULT(gpuexec_barrier_check(barrier), GPUEXEC_BARRIER_BROKEN);
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_barrier_abort was called at tests/unit/multi.c:",
-               "gpuexec_barrier_reset makes it usable again");
+               "call gpuexec_barrier_reset");
     CHECK_OK(gpuexec_barrier_reset(barrier));
     CHECK_OK(gpuexec_barrier_check(barrier));
     CHECK_OK(gpuexec_context_close(contexts[1]));    /* this also destroys the barrier */
@@ -824,7 +829,7 @@ static void planted(void) {
         gxi.cu.cuLaunchCooperativeKernel = driver_launch;
         snprintf(device, sizeof device, "cannot launch kernel \"ring_exchange\" on device %u", bad);
         CHECK_TEXT(gpuexec_error_text(), device, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "cuLaunchCooperativeKernel");
-        if (bad > 0) CHECK_TEXT(gpuexec_error_text(), "already started, and was aborted through the barrier");
+        if (bad > 0) CHECK_TEXT(gpuexec_error_text(), "it had already started on device");
         gpuexec_take_error();
     } else if (planned.fault == LEAVE || planned.fault == ABORT) {
         CHECK_OK(launch(&p, &desc));

@@ -324,19 +324,22 @@ TEST(as_many_bytes_as_a_kernel_takes) {
 TEST(more_bytes_than_any_kernel_takes) {
     static const unsigned char bytes[32768];
     gpuexec_params p = gpuexec_params_create();
-    CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS, "argument 0 of 32768 bytes",
-                  "the 0 bytes before", "limited to 32764", "device memory");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS,
+                  "argument 0 (counted from 0) has 32768 bytes and does not fit",
+                  "the arguments before it take 0", "limited to 32764", "device memory");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));                 /* 32,764 */
-    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS, "argument 2 of 1 bytes",
-                  "32764 bytes before", "limited to 32764");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS,
+                  "argument 2 (counted from 0) has 1 byte and",
+                  "the arguments before it take 32764", "limited to 32764");
     CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS,
-                  "argument 2 of 4611686018427387904 bytes");
+                  "argument 2 (counted from 0) has 4611686018427387904 bytes");
     CHECK_EQ(gpuexec_params_count(p), 2);
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
-    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_POINTER, bytes), GPUEXEC_BAD_PARAMETERS, "argument 1 of 8 bytes",
-                  "32760 bytes before");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_POINTER, bytes), GPUEXEC_BAD_PARAMETERS,
+                  "argument 1 (counted from 0) has 8 bytes",
+                  "the arguments before it take 32760");
 }
 TEST_ALONE(more_bytes_than_an_old_driver_takes) {
     static const unsigned char bytes[8192];
@@ -376,7 +379,7 @@ TEST(blocks_that_do_not_fit_the_kernel) {
     int            i;
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
     CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS, "\"receive\" takes 14 parameters",
-                 "1 argument is given");
+                 "1 argument was passed");
     for (i = 0; i < 3; i++) {
         CHECK_OK(gpuexec_params_clear(p));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, &v.i));
@@ -396,14 +399,14 @@ TEST(blocks_that_do_not_fit_the_kernel) {
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_UCHAR4, v.u4));
         CHECK_OK(gpuexec_params_add(p, GPUEXEC_LONGLONG, &v.l));
         if (i == 0) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS,
-                                 "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
-                                 "argument 1 (float3) has 12 bytes at offset 4", "the size differs");
+                                 "parameter 1 (counted from 0) of kernel \"receive\" has 16 bytes at offset 16",
+                                 "the argument (float3) has 12 at offset 4", "the sizes differ");
         if (i == 1) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS,
-                                 "parameter 1 of kernel \"receive\" has 16 bytes at offset 16",
-                                 "argument 1 (struct, aligned to 4) has 16 bytes at offset 4",
-                                 "the alignment is wrong");
+                                 "parameter 1 (counted from 0) of kernel \"receive\" has 16 bytes at offset 16",
+                                 "the argument (a struct aligned to 4) has 16 at offset 4",
+                                 "pass the alignment");
         if (i == 2) CHECK_FAILED(gpuexec_params_check(p, t.kernel), GPUEXEC_BAD_PARAMETERS, "parameter 9",
-                                 "6 bytes at offset 98", "argument 9 (struct, aligned to 1) has 6 bytes at offset 97");
+                                 "6 bytes at offset 98", "the argument (a struct aligned to 1) has 6 at offset 97");
         CHECK_OK(gpuexec_take_error());                                  /* a query latches nothing */
         if (i == 0) CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p)),
                                   GPUEXEC_BAD_PARAMETERS, "argument 1", "12 bytes", "16");
@@ -418,7 +421,7 @@ TEST(a_type_of_another_alignment) {
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_CHAR, ptx));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_SHORT4, ptx));
     CHECK_FAILED(gpuexec_params_check(p, fn), GPUEXEC_BAD_PARAMETERS, "has 8 bytes at offset 2",
-                 "argument 1 (short4) has 8 bytes at offset 8", "the alignment differs", "gpuexec_params_add_struct");
+                 "the argument (short4) has 8 at offset 8", "the alignments differ", "gpuexec_params_add_struct");
 }
 
 TEST(wrong_arguments_are_refused) {
@@ -427,8 +430,10 @@ TEST(wrong_arguments_are_refused) {
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_NO_TYPE, zeros), GPUEXEC_BAD_ARGUMENT, "0 is not a gpuexec_type",
                   "gpuexec_params_add_struct");
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_TYPES, zeros), GPUEXEC_BAD_ARGUMENT, "is not a gpuexec_type");
-    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_INT, NULL), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
-    CHECK_REFUSED(gpuexec_params_add_struct(p, NULL, 4, 4), GPUEXEC_BAD_ARGUMENT, "argument 0's value is NULL");
+    CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_INT, NULL), GPUEXEC_BAD_ARGUMENT,
+                  "the value of argument 0 (counted from 0) is NULL");
+    CHECK_REFUSED(gpuexec_params_add_struct(p, NULL, 4, 4), GPUEXEC_BAD_ARGUMENT,
+                  "the value of argument 0 (counted from 0) is NULL");
     CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 3), GPUEXEC_BAD_ARGUMENT, "alignment 3", "12 bytes",
                   "not a power of two");
     CHECK_REFUSED(gpuexec_params_add_struct(p, zeros, 12, 0), GPUEXEC_BAD_ARGUMENT, "alignment 0",
@@ -521,14 +526,15 @@ static gpuexec_params scalars_block(int other, gpuexec_type type, int raw) {
 }
 TEST(a_float_for_an_integer_is_refused) {
     static const struct { int argument; gpuexec_type type; int refused; const char *text, *parameter; } cases[] = {
-        { 1, GPUEXEC_FLOAT, 1, "argument 1 of kernel \"scalars\" is a value of type float",
-          "its parameter is an integer of 4 bytes" },
-        { 2, GPUEXEC_INT, 1, "argument 2 of kernel \"scalars\" is a value of type int", "is a float of 4 bytes" },
-        { 2, GPUEXEC_UINT, 1, "type unsigned", "a float of 4 bytes" },
-        { 0, GPUEXEC_DOUBLE, 1, "argument 0 of kernel", "an integer of 8 bytes" },
-        { 4, GPUEXEC_POINTER, 1, "type pointer", "a float of 8 bytes" },
-        { 4, GPUEXEC_LONGLONG, 1, "type long long", "a float of 8 bytes" },
-        { 5, GPUEXEC_DOUBLE, 1, "type double", "a pointer of 8 bytes" },
+        { 1, GPUEXEC_FLOAT, 1, "argument 1 (counted from 0) of kernel \"scalars\" is a float",
+          "the parameter is a 4-byte integer" },
+        { 2, GPUEXEC_INT, 1, "argument 2 (counted from 0) of kernel \"scalars\" is an int",
+          "the parameter is a 4-byte float" },
+        { 2, GPUEXEC_UINT, 1, "is an unsigned,", "a 4-byte float" },
+        { 0, GPUEXEC_DOUBLE, 1, "argument 0 (counted from 0) of kernel", "an 8-byte integer" },
+        { 4, GPUEXEC_POINTER, 1, "is a pointer,", "an 8-byte float" },
+        { 4, GPUEXEC_LONGLONG, 1, "is a long long,", "an 8-byte float" },
+        { 5, GPUEXEC_DOUBLE, 1, "is a double,", "an 8-byte pointer" },
         { 3, GPUEXEC_FLOAT, 0, NULL, NULL }, { 3, GPUEXEC_INT, 0, NULL, NULL },                 /* .b32 can be either */
         { 6, GPUEXEC_INT, 0, NULL, NULL }, { 6, GPUEXEC_FLOAT1, 0, NULL, NULL },            /* bytes match every type */
         { 1, GPUEXEC_UINT, 0, NULL, NULL }, { 0, GPUEXEC_ULONGLONG, 0, NULL, NULL },
@@ -585,8 +591,9 @@ TEST(typed_arguments_made_by_hand) {
     args.typed = 1;
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));               /* GPUEXEC_NO_TYPE matches every type */
     sizes[SCALARS + 1] = GPUEXEC_FLOAT;
-    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel",
-                  "float", "an integer of 4 bytes");
+    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS,
+                  "argument 1 (counted from 0)",
+                  "is a float", "a 4-byte integer");
     sizes[SCALARS + 1] = GPUEXEC_INT;
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args));
     args.count = 6;
@@ -594,7 +601,8 @@ TEST(typed_arguments_made_by_hand) {
                   "6 arguments");
     args.count = SCALARS;
     sizes[1] = 8;
-    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS, "argument 1 of kernel",
+    CHECK_REFUSED(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS,
+                  "argument 1 (counted from 0)",
                   "has 8 bytes", "has 4");
     CHECK_OK(gpuexec_stream_sync(s));
 }
@@ -645,7 +653,8 @@ TEST(a_block_that_is_not_whole) {
         CHECK(gpuexec_take_error());
         CHECK_EQ(gpuexec_params_count(p), 1);
         CHECK(gpuexec_launch(t.kernel, t.stream, one, args));             /* the earlier arguments */
-        CHECK_TEXT(gpuexec_error_text(), "the parameter block is incomplete", "after its first 1 argument",
+        CHECK_TEXT(gpuexec_error_text(), "the parameter block is incomplete",
+                   "argument 1 (counted from 0) could not be added",
                    "params.c:", "gpuexec_params_clear");
         if (i < 2) CHECK_TEXT(gpuexec_error_text(), line);
         CHECK(gpuexec_take_error());
@@ -684,7 +693,7 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
     CHECK_OK(gpuexec_launch(t.kernel, t.stream, one, args));
     for (i = 0; i < 100; i++) CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));          /* the block moves */
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_BAD_PARAMETERS,
-                  "the parameter block has changed", "returned 1 argument", "kernel \"count\"", "it holds 101 now",
+                  "the parameter block passed to ", "it had 1 argument", "kernel \"count\"", "and has 101 now",
                   "gpuexec_params_args again");
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_POINTER, &t.data));
@@ -814,7 +823,7 @@ TEST(prepared_without_parameters_and_on_the_legacy_stream) {
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK(!gpuexec_prepared_argument(p, 0, 4));
-    CHECK_TEXT(gpuexec_error_text(), "no argument 0", "\"bump\" has 0");
+    CHECK_TEXT(gpuexec_error_text(), "no argument 0", "\"bump\" has no arguments, so there is no argument 0");
     gpuexec_take_error();
     CHECK_OK(gpuexec_context_sync(ctx));
     CHECK_OK(gpuexec_copy_out_now(ctx, &value, gpuexec_module_global(mod, "counter", NULL), 4));
@@ -868,8 +877,9 @@ TEST(what_cannot_be_prepared) {
     CHECK_REFUSED(gpuexec_prepared_set(p, 3, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument 3", "\"add\" has 3");
     CHECK_REFUSED(gpuexec_prepared_set(p, -1, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument -1");
     CHECK_REFUSED(gpuexec_prepared_set(p, 1, &eight, 8), GPUEXEC_BAD_PARAMETERS,
-                  "argument 1 of kernel \"add\" has 4 bytes, but 8 were passed");
-    CHECK_REFUSED(gpuexec_prepared_set(p, 1, NULL, 4), GPUEXEC_BAD_ARGUMENT, "argument 1's value is NULL");
+                  "argument 1 (counted from 0) of kernel \"add\" has 4 bytes, but 8 were passed");
+    CHECK_REFUSED(gpuexec_prepared_set(p, 1, NULL, 4), GPUEXEC_BAD_ARGUMENT,
+                  "the value of argument 1 (counted from 0) is NULL");
     /* and the failure is latched: nothing runs with an argument that was not set */
     CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);
     CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument",
@@ -955,7 +965,7 @@ TEST(prepared_when_something_ends) {
     CHECK_REFUSED(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE,
                   "gpuexec_prepared_dims", "the kernel's module was unloaded");
     CHECK_REFUSED(gpuexec_prepared_set(by_module, 0, &t.data, 4), GPUEXEC_BAD_PARAMETERS,
-                  "argument 0 of kernel \"count\" has 8 bytes");
+                  "argument 0 (counted from 0) of kernel \"count\" has 8 bytes");
     CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.data, 8));             /* it has its own memory */
     CHECK_OK(gpuexec_launch_prepared(by_stream));
     CHECK_OK(gpuexec_stream_sync(s1));
@@ -1020,7 +1030,7 @@ TEST_ALONE(a_prepared_launch_that_traps) {
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_RESULT(gpuexec_stream_sync(t.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "kernel \"trap_now\" at ", place);
-    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_KERNEL_FAILED, "a kernel failed earlier");
+    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_KERNEL_FAILED, "kernel \"trap_now\" at ");
 }
 
 /* The trace shows each launch, including those after the first. */

@@ -151,7 +151,7 @@ TEST_ALONE(driver_that_fails_to_report_its_version) {
                                  "cuDriverGetVersion returned");
 }
 TEST_ALONE(driver_that_reports_no_version) {
-    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion succeeded, but returned none");
+    try_driver_without_a_version("-DANSWER=0 -DSTUB=0 -DVERSION=0", "cuDriverGetVersion returned no version");
 }
 
 TEST_ALONE(the_real_toolkits_stub) {
@@ -790,6 +790,7 @@ static void check_that_cuda_is_over(const setting *s, int driver_result, const c
     CHECK_TEXT(e->text, driver_result_name, "process", "gpuexec_stream_sync", "wrong_input.c:");
     CHECK_CURE();
     snprintf(first, sizeof first, "%s", e->message);
+    if (strstr(first, "; ")) *strstr(first, "; ") = 0;               /* the rest is on other lines of the text */
     gpuexec_take_error();
     CHECK_REFUSED(gpuexec_launch(s->kernel, s->stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(s->data, by, n)),
                   GPUEXEC_KERNEL_FAILED, first);
@@ -913,7 +914,7 @@ TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
     munmap(library, page);
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(),
-               "last launches: kernel \"trap_now\" at (a library since unloaded) on device 0");
+               "last launches: kernel \"trap_now\" at a place in a library that has been unloaded on device 0");
 }
 
 TEST_ALONE(an_address_that_was_freed_is_named) {
@@ -936,8 +937,8 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
              (unsigned long long)p[4], made_line);
     snprintf(freed, sizeof freed, "freed at tests/unit/wrong_input.c:%d, ", free_line);
     text = strdup(gpuexec_error_text());
-    CHECK_TEXT(text, "(illegal address)", "; last freed: ", "4194307 bytes", "4194305 bytes", made, freed,
-               "; newest allocations not freed: 4194309 bytes");
+    CHECK_TEXT(text, "accessed an illegal address", "\n  last freed: ", "4194307 bytes", "4194305 bytes", made, freed,
+               "\n  most recent allocations still in use: 4194309 bytes");
     CHECK(strstr(text, "4194304 bytes") == NULL);                /* the last four must be enough */
     free(text);
 }
@@ -973,7 +974,8 @@ TEST(copies_past_the_end_of_pinned_memory) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     char *pinned = gpuexec_alloc_pinned(s.ctx, 100);
     gpuexec_ptr big = gpuexec_alloc(s.ctx, 4096);
-    CHECK_REFUSED(gpuexec_copy_out(s.stream, pinned + 40, big, 61), GPUEXEC_BAD_ARGUMENT, "61 bytes", "60 left",
+    CHECK_REFUSED(gpuexec_copy_out(s.stream, pinned + 40, big, 61), GPUEXEC_BAD_ARGUMENT, "61 bytes",
+                  "only 60 bytes remain",
                   "100 bytes", "wrong_input.c:", "cure:");
     CHECK_RESULT(gpuexec_copy_in_now(s.ctx, big, pinned, 101), GPUEXEC_BAD_ARGUMENT);
     gpuexec_take_error();
