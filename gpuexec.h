@@ -2820,9 +2820,9 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
     if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
     if (other)
-        gxi_add(t, other->kind == GXI_WORKS ? "  this call was refused because of it: %s%s%s; "
+        gxi_add(t, other->kind == GXI_WORKS ? "  because of this failure, %s%s%s was refused; "
                 "gpuexec_take_error() clears it\n"
-                                            : "  it happened on another thread; this call reports it: %s%s%s\n",
+                                            : "  this failure happened on another thread; it was reported by %s%s%s\n",
                 other->function, other->where ? " at " : "", other->where ? other->where : "");
     if (t->failed) {
         d->e.message = d->e.text = gxi_no_memory_text;
@@ -3215,7 +3215,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         const gxi_driver_row *row = &gxi_driver_rows[i];
         members[i] = call->cu ? NULL : gxi_resolve(row->name, row->version);
         if (!members[i] && row->required && ++lacks)
-            gxi_add(&missing, " %s (CUDA %d.%d)", row->name, row->version / 1000, row->version % 1000 / 10);
+            gxi_add(&missing, "%s %s (CUDA %d.%d)", missing.n ? "," : "",
+                                                            row->name, row->version / 1000, row->version % 1000 / 10);
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver's members are the rows, as function pointers */
     GXI_STORE(&gxi.error_name, gxi.cu.cuGetErrorName);
@@ -3701,13 +3702,17 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
         gxi_text reason = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
         const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
         const gpuexec_error *e = &failed->detail.e;
+        const char *because, *last;
         gpuexec_result result = GPUEXEC_BAD_HANDLE;
         gxi_lock(&gxi_tables);
         if (failed->id == id && e->result) {
             result = e->result;
-            gxi_add(&reason, "%s%s%s%s%s did not create %s", e->message,
-                    strstr(e->message, GXI_BECAUSE) ? ", and " : GXI_BECAUSE, e->function, e->where ? " at " : "",
-                    e->where ? e->where : "", is);
+            because = strstr(e->message, GXI_BECAUSE);
+            last = because ? strstr(because, ", and ") : NULL;       /* a longer list: "A, B, and C" */
+            gxi_add(&reason, "%.*s%s%s%s%s%s%s did not create %s",
+                    (int)(last ? last - e->message : (ptrdiff_t)strlen(e->message)), e->message, last ? ", " : "",
+                    last ? last + strlen(", and ") : "", because ? ", and " : GXI_BECAUSE, e->function,
+                    e->where ? " at " : "", e->where ? e->where : "", is);
             if (e->cure) gxi_add(&cure, "%s", e->cure);
             if (e->log) gxi_add(&log, "%s", e->log);
             call->driver_call = e->driver_call;
@@ -3731,7 +3736,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         gxi_kinds[kind].name);
     }
     return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare" : NULL,
-                    "%s is a stale handle: %s", is,
+                    "%s is stale: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
                     : kind == GXI_PARAMS  ? "it was destroyed"
@@ -3882,9 +3887,10 @@ static gxi_leaf *gxi_leaf_new(size_t place) {
     gxi.firsts[place] = leaf->at[0].lo;
     return leaf;
 }
-static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before) {
-    gxi_add(t, "%s%llu bytes of %s memory at 0x%llx, %s at %s", before, (unsigned long long)r->bytes,
-            gxi_memory_kinds[r->kind], (unsigned long long)r->lo, gxi_memory_verbs[r->kind], r->where ? r->where : "?");
+static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, const char *after) {
+    gxi_add(t, "%s%llu byte%s of %s memory at 0x%llx (%s at %s%s", before, (unsigned long long)r->bytes,
+            r->bytes == 1 ? "" : "s", gxi_memory_kinds[r->kind], (unsigned long long)r->lo, gxi_memory_verbs[r->kind],
+            r->where ? r->where : "?", after);
 }
 /* For the text of an illegal address. No driver reports the address; often it is in memory freed too early, or just
    past an allocation that is too small. */
@@ -3894,13 +3900,13 @@ static void gxi_add_last_allocations(gxi_text *t) {
     gxi_lock(&gxi_tables);
     for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
         const gxi_freed *freed = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
-        gxi_add_range(t, &freed->was, i ? ", " : "; last freed: ");
-        gxi_add(t, ", freed at %s", freed->where ? freed->where : "?");
+        gxi_add_range(t, &freed->was, i ? ", " : "; last freed: ", ", freed at ");
+        gxi_add(t, "%s)", freed->where ? freed->where : "?");
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
         for (; r && shown < GXI_FREED_KEPT; r = r->next)
-            gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ");
+            gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
     }
     gxi_unlock(&gxi_tables);
 }
@@ -6870,9 +6876,12 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
                                                           (unsigned long)bytes, memory);
     if (gxi_range_touching((uintptr_t)memory, bytes, &range)) {
         if ((uintptr_t)memory >= range.lo && bytes <= range.bytes - ((uintptr_t)memory - range.lo))
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "it does not need to be registered",
-                            "%p is already %s memory (%s at %s)", memory, gxi_memory_kinds[range.kind],
-                            gxi_memory_verbs[range.kind], gxi_place(range.where));
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "do not register it: it is already page-locked",
+                            range.kind == GPUEXEC_MEMORY_REGISTERED ? "%p is already registered (at %s%s)"
+                            : "%p is already %s memory (allocated at %s)", memory,
+                            range.kind == GPUEXEC_MEMORY_REGISTERED ? gxi_place(range.where)
+                            : gxi_memory_kinds[range.kind],
+                            range.kind == GPUEXEC_MEMORY_REGISTERED ? "" : gxi_place(range.where));
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "register the whole buffer once, and unregister memory before freeing it",
                         "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx (%s at %s)",
@@ -6883,8 +6892,8 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
     cu = GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
     if (cu && gxi_is_pinned(call, cu, memory))
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                 "it does not need to be registered: another library allocated or registered it; "
-                 "gpuexec_pointer_get_info describes it",
+                 "do not register it: another library allocated it page-locked or registered it "
+                 "(gpuexec_pointer_get_info describes it)",
                  "%lu bytes at %p are already page-locked, in full or in part", (unsigned long)bytes, memory);
     else if (cu)
         result = gxi_fail_cu(call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
@@ -7635,7 +7644,7 @@ static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream)
     cu = GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
     gxi_leave(&scope);
     if (cu == 0) return event;
-    gxi_fail_cu(call, NULL, "the stream cannot wait for the other: cannot create an event on device %d",
+    gxi_fail_cu(call, NULL, "the stream cannot wait for the other stream: cannot create an event on device %d",
                 gxi_ordinal_of(stream));
     return NULL;
 }
@@ -7651,7 +7660,7 @@ static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct 
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
                                                          gpuexec_stream other) {
-    static const char cannot[] = "the stream cannot wait for the other";
+    static const char cannot[] = "the stream cannot wait for the other stream";
     struct CUevent_st *event;
     gpuexec_result result;
     gxi_slot *slot, *before;
@@ -9317,7 +9326,7 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
                             "counted from its creation or reset) and within gpuexec_barrier_desc.timeout_seconds, "
                             "each through its device's gpuexec_barrier_address. When no kernel is running, call "
                             "gpuexec_barrier_reset to use the barrier again",
-                          "the barrier over %u devices%s%s is broken: %s", b->count,
+                          "the barrier over %u device%s%s%s is broken: %s", b->count, gxi_s(b->count),
                           GXI_PART(" created at ", b->where),
                           t.p ? t.p : "");
     }
@@ -10068,8 +10077,8 @@ static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_laun
             return gxi_failed_with();
         if (barrier->is.barrier.info->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create a barrier for exactly the devices of the launch",
-                            "gpuexec_multi_desc.barrier is over %u devices, but the launch is on %u",
-                            barrier->is.barrier.info->count, count);
+                            "gpuexec_multi_desc.barrier is over %u device%s, but the launch is on %u",
+                            barrier->is.barrier.info->count, gxi_s(barrier->is.barrier.info->count), count);
     }
     for (i = 0; i < count; i++) if (gxi_multi_begin_part(call, &list[i], i, barrier, &d[i])) return gxi_failed_with();
     gxi_lock(&gxi_multi_mutex);

@@ -10,7 +10,7 @@
         examples/cooperative_sum.c:53: gpuexec_launch_cooperative: a cooperative grid of 33 blocks ...
         (GPUEXEC_BAD_LAUNCH)
           driver: ...
-          cure: use fewer blocks, and let each thread do several elements in a loop
+          cure: use fewer blocks, and let each thread process several elements in a loop
 */
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION

@@ -10,7 +10,7 @@
         link_main.ptx alone is refused:
           | examples/link_two.c:72: gpuexec_linker_load: ... Undefined reference to 'curve' in ...
           | ...
-          |   cure: add the input that defines it, .visible; C++ names must be the same on both sides (extern "C")
+          |   cure: add the input that defines it as .visible; C++ names must be the same on both sides (extern "C")
 */
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION

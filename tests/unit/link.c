@@ -713,7 +713,7 @@ TEST(library_linkers_end_with_their_context) {
     CHECK_OK(gpuexec_context_close(ctx));
     CHECK(!gpuexec_ok(l));
     CHECK(!gpuexec_ok(gpuexec_linker_load(l)));
-    CHECK_TEXT(gpuexec_error_text(), "stale handle");
+    CHECK_TEXT(gpuexec_error_text(), "is stale");
     gpuexec_take_error();
     linker_of(gpuexec_context_open(0, NULL), 1, 0);
     CHECK_OK(gpuexec_shutdown());
@@ -742,7 +742,7 @@ TEST(library_does_not_save_what_lacks_an_input) {
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part.ptx"));
     CHECK_RESULT(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/more.ptx"), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_linker_save(l, path), GPUEXEC_FILE_ERROR);
-    CHECK_TEXT(gpuexec_error_text(), "/no/such/more.ptx", "this call was refused because of it: gpuexec_linker_save");
+    CHECK_TEXT(gpuexec_error_text(), "/no/such/more.ptx", "because of this failure, gpuexec_linker_save");
     CHECK_RESULT(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_FILE_ERROR);
     CHECK(!gpuexec_ok(gpuexec_linker_load(l)));
     CHECK(fopen(path, "rb") == NULL);

@@ -228,7 +228,7 @@ TEST(registered_memory) {
     memset(h, 7, bytes);
     CHECK_OK(gpuexec_register(ctx, h, bytes));
     CHECK(gpuexec_pinned_address(h + 5) != 0);
-    CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "already registered memory", "memory.c:");
+    CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "already registered (at ", "memory.c:");
     CHECK_OK(gpuexec_copy_in(s, d, h, bytes));
     CHECK_OK(gpuexec_fill(s, d + 10, 9, 10));
     CHECK_OK(gpuexec_copy_out(s, h, d, bytes));
@@ -799,8 +799,8 @@ TEST(registrations_that_overlap) {
     if (!CHECK(posix_memalign((void **)&h, 4096, 65536) == 0)) return;
     memset(h, 0, 65536);
     CHECK_OK(gpuexec_register(ctx, h + 16384, 16384));
-    REFUSED(gpuexec_register(ctx, h + 20480, 4096), "already registered memory", "memory.c:",
-            "does not need to be registered");
+    REFUSED(gpuexec_register(ctx, h + 20480, 4096), "already registered (at ", "memory.c:",
+            "do not register it");
     REFUSED(gpuexec_register(ctx, h, 20480), "20480 bytes", "overlap 16384 bytes of registered memory", "memory.c:",
             "register the whole buffer once");
     REFUSED(gpuexec_register(ctx, h + 20480, 32768), "overlap 16384 bytes");

@@ -361,7 +361,7 @@ TEST(variables_that_do_not_fit) {
     gpuexec_kernel_get(mod, "no_such_kernel");
     /* work is refused while a failure is latched */
     CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 4), GPUEXEC_NOT_FOUND, "no_such_kernel",
-                  "this call was refused because of it: gpuexec_module_set_global");
+                  "because of this failure, gpuexec_module_set_global");
     CHECK_OK(gpuexec_module_get_global(mod, "table", words, 16));
     CHECK_EQ(words[0], 2);
 }

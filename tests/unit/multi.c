@@ -370,7 +370,7 @@ TEST_MULTI(rules) {
     RENEW();
     list[1].stream = second;
     CHECK_OK(gpuexec_stream_destroy(second));
-    BROKEN("streams that live", 2, GPUEXEC_STALE_HANDLE, NOT_QUERIED, "launches[1].stream is a stale handle");
+    BROKEN("streams that live", 2, GPUEXEC_STALE_HANDLE, NOT_QUERIED, "launches[1].stream is stale");
     CHECK_REFUSED(gpuexec_launch_multi_device(NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT,
                   "launches is NULL, but count is 2");
 

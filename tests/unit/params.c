@@ -454,7 +454,7 @@ TEST(wrong_handles_are_refused) {
     CHECK_OK(gpuexec_params_destroy(p));
     CHECK_OK(gpuexec_params_destroy(never));
     CHECK_OK(gpuexec_prepared_destroy(no_launch));
-    CHECK_FAILED(gpuexec_params_destroy(p), GPUEXEC_STALE_HANDLE, "the parameter block is a stale handle",
+    CHECK_FAILED(gpuexec_params_destroy(p), GPUEXEC_STALE_HANDLE, "the parameter block is stale",
                  "destroyed");
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_INT, &value), GPUEXEC_STALE_HANDLE, "the parameter block");
     CHECK_REFUSED(gpuexec_params_add(never, GPUEXEC_INT, &value), GPUEXEC_BAD_HANDLE, "never created");
@@ -467,7 +467,7 @@ TEST(wrong_handles_are_refused) {
     args = gpuexec_params_args(p);               /* latched: otherwise a kernel without parameters would accept these */
     CHECK_EQ(args.count, 0);
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), args), GPUEXEC_STALE_HANDLE,
-                  "gpuexec_params_args: the parameter block is a stale handle", "this call was refused");
+                  "gpuexec_params_args: the parameter block is stale", "was refused");
     CHECK_REFUSED(gpuexec_launch_prepared(no_launch), GPUEXEC_BAD_HANDLE, "the prepared launch was never created");
     no_launch.id = t.kernel.id;
     CHECK_REFUSED(gpuexec_launch_prepared(no_launch), GPUEXEC_WRONG_KIND, "is a kernel",
@@ -703,7 +703,7 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
     other = gpuexec_params_create();             /* at the same address */
     CHECK_OK(gpuexec_params_add(other, GPUEXEC_POINTER, &t.data));
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_STALE_HANDLE,
-                  "the parameter block of the arguments is a stale handle", "it was destroyed");
+                  "the parameter block of the arguments is stale", "it was destroyed");
     CHECK_REFUSED(gpuexec_launch_cooperative(t.kernel, t.stream, one, args), GPUEXEC_STALE_HANDLE,
                   "the parameter block of the");
     CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, one, args)));
@@ -810,7 +810,7 @@ TEST(prepared_launches_run_with_what_they_hold) {
     CHECK_EQ(word(t, 256 + 64), 0);
     CHECK_EQ(word(t, 0), 57 + 4950);
     CHECK_OK(gpuexec_prepared_destroy(p));
-    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle");
+    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "the prepared launch is stale");
     CHECK_RESULT(gpuexec_prepared_destroy(p), GPUEXEC_STALE_HANDLE);
 }
 
@@ -883,7 +883,7 @@ TEST(what_cannot_be_prepared) {
     /* and the failure is latched: nothing runs with an argument that was not set */
     CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);
     CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS, "gpuexec_prepared_argument",
-                  "this call was refused because of it: gpuexec_launch_prepared");
+                  "because of this failure, gpuexec_launch_prepared");
     for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch_prepared(p));
     CHECK(gpuexec_prepared_argument(p, 1, 8) == NULL);                   /* also after it has launched before */
     CHECK_RESULT(gpuexec_launch_prepared(p), GPUEXEC_BAD_PARAMETERS);
@@ -982,7 +982,7 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_prepared_destroy(by_stream));
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(!gpuexec_ok(by_context) && !gpuexec_ok(lives));
-    CHECK_REFUSED(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is a stale handle",
+    CHECK_REFUSED(gpuexec_launch_prepared(lives), GPUEXEC_STALE_HANDLE, "the prepared launch is stale",
                   "cure: prepare it again with gpuexec_prepare");
 }
 

@@ -315,7 +315,7 @@ TEST_MULTI(launches_on_devices_that_differ) {
     desc.way = GPUEXEC_MULTI_FASTEST;
     desc.barrier = gpuexec_barrier_create(contexts, 1, NULL);
     CHECK_REFUSED(gpuexec_launch_multi_device(list, 2, &desc), GPUEXEC_BAD_ARGUMENT,
-                  "gpuexec_multi_desc.barrier is over 1 devices, but the launch is on 2");
+                  "gpuexec_multi_desc.barrier is over 1 device, but the launch is on 2");
     desc.barrier = gpuexec_barrier_create(contexts + 1, 1, NULL);
     CHECK_REFUSED(gpuexec_launch_multi_device(list, 1, &desc), GPUEXEC_WRONG_CONTEXT,
                   "launches[0] is on device 0, whose context is not part of");

@@ -468,13 +468,14 @@ TEST(a_wait_returns_what_was_refused_on_another_thread) {
     for (f.how = 0; f.how < WAYS; f.how++) {
         in_a_thread(fail_and_end, &f);
         CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
-        CHECK_TEXT(gpuexec_error_text(), "it happened on another thread; this call reports it: gpuexec_stream_sync at ",
+        CHECK_TEXT(gpuexec_error_text(),
+                   "this failure happened on another thread; it was reported by gpuexec_stream_sync at ",
                    "threads.c:");
         CHECK_OK(gpuexec_stream_sync(f.stream));             /* the next wait has nothing to return */
         CHECK_OK(gpuexec_take_error());                      /* and nothing is latched here */
         in_a_thread(fail_and_end, &f);
         CHECK(gpuexec_context_sync(f.ctx) != GPUEXEC_OK);
-        CHECK_TEXT(gpuexec_error_text(), "this call reports it: gpuexec_context_sync at ");
+        CHECK_TEXT(gpuexec_error_text(), "it was reported by gpuexec_context_sync at ");
         CHECK_OK(gpuexec_context_sync(f.ctx));
     }
     CHECK_OK(gpuexec_shutdown());                            /* all failures were reported */
@@ -512,7 +513,7 @@ TEST(shutdown_reports_failures_that_were_not_taken) {
     in_a_thread(fail_and_end, &f);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     CHECK_TEXT(gpuexec_error_text(), "threads.c:", "gpuexec_launch",
-               "it happened on another thread; this call reports it: gpuexec_shutdown");
+               "this failure happened on another thread; it was reported by gpuexec_shutdown");
     CHECK_OK(gpuexec_shutdown());
     f = fail_set_up();
     f.how = BY_LATCH;
@@ -564,7 +565,7 @@ TEST(a_refusal_is_reported_without_memory) {
         test_blocks_left = TEST_BLOCKS_ENOUGH;
         CHECK(gpuexec_stream_sync(f.stream) != GPUEXEC_OK);
         without_text += strstr(gpuexec_error_text(), "its reason could not be stored") != NULL;
-        with_text += strstr(gpuexec_error_text(), "it happened on another thread") != NULL;
+        with_text += strstr(gpuexec_error_text(), "this failure happened on another thread") != NULL;
         CHECK_OK(gpuexec_stream_sync(f.stream));
         gpuexec_shutdown();
         CHECK_EQ(test_blocks, 0);

@@ -933,9 +933,9 @@ TEST_ALONE(an_address_that_was_freed_is_named) {
     }
     CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(n / 256, 256, 0), GPUEXEC_ARGS(p[4], by, n)));
     if (gpuexec_stream_sync(s.stream) == GPUEXEC_OK) SKIP("this driver keeps freed memory mapped");
-    snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx, allocated at tests/unit/wrong_input.c:%d, ",
+    snprintf(made, sizeof made, "4194308 bytes of device memory at 0x%llx (allocated at tests/unit/wrong_input.c:%d, ",
              (unsigned long long)p[4], made_line);
-    snprintf(freed, sizeof freed, "freed at tests/unit/wrong_input.c:%d, ", free_line);
+    snprintf(freed, sizeof freed, "freed at tests/unit/wrong_input.c:%d), ", free_line);
     text = strdup(gpuexec_error_text());
     CHECK_TEXT(text, "accessed an illegal address", "\n  last freed: ", "4194307 bytes", "4194305 bytes", made, freed,
                "\n  most recent allocations still in use: 4194309 bytes");
@@ -964,7 +964,7 @@ TEST(a_refused_call_is_named_beside_the_cause) {
     CHECK_EQ(gpuexec_ok(gpuexec_kernel_get(s.mod, "optional")), 0);
     CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)),
                   GPUEXEC_NOT_FOUND, "optional",
-                  "this call was refused because of it: gpuexec_launch at tests/unit/wrong_input.c:",
+                  "because of this failure, gpuexec_launch at tests/unit/wrong_input.c:",
                   "gpuexec_take_error()");
     CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
     CHECK_OK(gpuexec_stream_sync(s.stream));

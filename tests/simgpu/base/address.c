@@ -49,7 +49,7 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
         if (offset >= SIM_SHARED_BASE && offset - SIM_SHARED_BASE + size <= b->shared_bytes)
             return b->shared + (offset - SIM_SHARED_BASE);
         sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
-                     "shared address 0x%llx outside of the block's %u bytes (%u-byte %s)",
+                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)",
                      (unsigned long long)offset - SIM_SHARED_BASE, b->shared_bytes, size, what);
         return NULL;
     }
