@@ -1124,7 +1124,7 @@ typedef enum gpuexec_compare {                   /* CU_STREAM_WAIT_VALUE_* */
 } gpuexec_compare;
 
 /* Make later work on `stream` wait until the value at `address` compares so. The address is a multiple of 4 (of 8), in
-   device memory or in pinned memory (its device address, gpuexec_host_device_ptr). The value can come from a kernel,
+   device memory or in pinned memory (its device address, gpuexec_pinned_address). The value can come from a kernel,
    from another stream, or from the host, which writes to pinned memory. If it never comes, the stream never goes on,
    and every wait for it hangs: prefer events where they can do it. Needs a driver of CUDA 11.7.
    cuStreamWaitValue32, cuStreamWaitValue64. */
@@ -6124,13 +6124,12 @@ static size_t gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     gxi_raise_shared(call, k, bytes);
     return bytes;
 }
-GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
-    gxi_slot *slot;
+/* Resident blocks per multiprocessor; -1 after a failure. */
+static int gxi_occupancy(gxi_call *call, gxi_slot *slot, unsigned block_threads, size_t shared_bytes) {
     gxi_scope scope;
     size_t bytes;
     int blocks = -1, cu;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_QUERIES);
-    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
+    if (gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
     cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                  (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
@@ -6140,6 +6139,12 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
                 "cannot query the occupancy of kernel \"%s\" with %u threads and %lu bytes of shared memory",
                 slot->is.kernel.info->name, block_threads, (unsigned long)shared_bytes);
     return -1;
+}
+GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_QUERIES);
+    slot = gxi_find_kernel(call, kernel);
+    return slot ? gxi_occupancy(call, slot, block_threads, shared_bytes) : -1;
 }
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
     gxi_slot *slot;
@@ -7893,16 +7898,23 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
     return d;
 }
 
-GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
-    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes), multiprocessors;
-    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL),
-                   *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_QUERIES);
-    if (per_multiprocessor < 0 || !context) return -1;
+/* Blocks of a cooperative grid at most; -1 after a failure. */
+static int gxi_cooperative_blocks(gxi_call *call, gxi_slot *kernel, unsigned block_threads, size_t shared_bytes) {
+    const int per_multiprocessor = gxi_occupancy(call, kernel, block_threads, shared_bytes);
+    const gxi_slot *context;
+    int multiprocessors;
+    if (per_multiprocessor < 0 || !(context = gxi_get(call, kernel->context, GXI_CONTEXT, "the kernel's context")))
+        return -1;
     if (gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors) == 0)
         return per_multiprocessor * multiprocessors;
     gxi_fail_device(call, gxi_context_of(context)->ordinal);
     return -1;
+}
+GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_QUERIES);
+    slot = gxi_find_kernel(call, kernel);
+    return slot ? gxi_cooperative_blocks(call, slot, block_threads, shared_bytes) : -1;
 }
 
 static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
@@ -8815,8 +8827,6 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
 static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims,
                                          const gpuexec_launch_desc *desc, const gpuexec_args *args) {
     const char *name = gxi_kernel_of(kernel)->name;
-    gpuexec_kernel handle = { 0 };
-    handle.id = kernel->id;
     gxi_fill_dims(dims);
     if (gxi_allow_cluster(call, kernel, desc))
         return gxi_fail_cu(call, NULL, "cannot allow kernel \"%s\" clusters of more than 8 blocks", name);
@@ -8826,7 +8836,7 @@ static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuex
                            dims->shared_bytes);
     if (desc && desc->cooperative) {
         const uint64_t threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
-        const int most = gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, dims->shared_bytes);
+        const int most = gxi_cooperative_blocks(call, kernel, (unsigned)threads, dims->shared_bytes);
         if (most < 0) return gxi_failed_with();
         if ((uint64_t)dims->grid_x * dims->grid_y * dims->grid_z > (unsigned)most)
             return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, kernel, dims, args, desc);

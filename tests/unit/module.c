@@ -395,6 +395,27 @@ TEST(more_kernel_information) {
     CHECK_EQ(k.non_portable_cluster_allowed, 0);
 }
 
+TEST(preferences_of_a_kernel) {
+    gpuexec_kernel      fn = set_up(UNIT_PTX, "count", 0).kernel, none = { 0 };
+    gpuexec_kernel_info k;
+    int                 percent, prefer;
+    for (percent = -1; percent <= 100; percent += 101) {
+        CHECK_OK(gpuexec_kernel_set_carveout(fn, percent));
+        CHECK_OK(gpuexec_kernel_get_info(fn, &k));
+        CHECK_EQ(k.preferred_carveout, percent);
+    }
+    CHECK_OK(gpuexec_kernel_set_carveout(fn, 50));
+    CHECK_REFUSED(gpuexec_kernel_set_carveout(fn, 101), GPUEXEC_BAD_ARGUMENT, "101 percent", "0 to 100");
+    CHECK_REFUSED(gpuexec_kernel_set_carveout(fn, -2), GPUEXEC_BAD_ARGUMENT, "-2 percent");
+    CHECK_REFUSED(gpuexec_kernel_set_carveout(none, 1), GPUEXEC_BAD_HANDLE, "the kernel");
+    CHECK_OK(gpuexec_kernel_get_info(fn, &k));
+    CHECK_EQ(k.preferred_carveout, 50);
+    for (prefer = GPUEXEC_CACHE_NO_PREFERENCE; prefer <= GPUEXEC_CACHE_PREFER_EQUAL; prefer++)
+        CHECK_OK(gpuexec_kernel_set_cache(fn, (gpuexec_cache)prefer));
+    CHECK_REFUSED(gpuexec_kernel_set_cache(fn, (gpuexec_cache)4), GPUEXEC_BAD_ARGUMENT, "4", "GPUEXEC_CACHE_PREFER_EQUAL");
+    CHECK_REFUSED(gpuexec_kernel_set_cache(none, GPUEXEC_CACHE_PREFER_L1), GPUEXEC_BAD_HANDLE, "the kernel");
+}
+
 TEST(the_best_block) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  faults = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL);
