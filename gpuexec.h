@@ -3491,7 +3491,7 @@ static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_
 static void gxi_mark(uint64_t stream) {
     gxi_slot *slot = gxi_peek(stream, GXI_STREAM);
     const gxi_slot *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
-    if (!context) return;
+    if (!context || slot->legacy == 2) return;           /* each thread has a per-thread stream of its own */
     GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
     GXI_STORE(&gxi_context_of(context)->refused, 1);
 }
@@ -4276,6 +4276,8 @@ static GXI_NOINLINE gxi_slot *gxi_queried(const char *function, uint64_t id, uns
 }
 /* The first step of an API call on an object; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+    /* if the library cannot start, the failure of the handle comes first: it names the call that could not */
+    if (id && !GXI_LOAD(&gxi.started) && !gxi_get(call, id, kind, is)) return NULL;
     return gxi_begin(call) ? NULL : gxi_get(call, id, kind, is);
 }
 static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) {
@@ -5194,6 +5196,14 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
                         "compile without -dlto and lto_ architectures; "
                         "or link it with nvJitLink and load the resulting cubin",
                         "%s is LTO-IR, which the driver's linker does not accept since CUDA 12", name);
+    if (kind == GXI_TEXT && *n && gxi_starts(image, *n, "SIMLINK2")) {     /* linked by the CPU device */
+        says = *n < 16 ? 16 : gxi_le((const unsigned char *)image + 8, 8);
+        if (*n < says)
+            return gxi_fail(call, GPUEXEC_BAD_IMAGE, "check that the file was copied completely, and its length",
+                            "%s is a truncated image of the CPU device's linker: it has %lu bytes, but its header "
+                            "gives a length of %lu", name, (unsigned long)*n, (unsigned long)says);
+        return GPUEXEC_OK;
+    }
     if (kind == GXI_TEXT)
         return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
     if (kind != GXI_CUBIN && kind != GXI_FATBIN) return GPUEXEC_OK;
@@ -5813,9 +5823,10 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
         return gxi_failed_with();
     if (!from && !to)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
-    if (bytes > has)
+    if (bytes != has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "pass the size of the variable as declared in device code, not of a pointer",
+                        "pass the size of the whole variable in bytes, as declared in device code; to copy a part, "
+                        "use gpuexec_module_global and a copy",
                         "variable \"%s\" of %s has %lu bytes, but the copy has %lu", name,
                         slot->is.module.info->name, (unsigned long)has, (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
@@ -5946,19 +5957,17 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     const char *nearest = NULL;
     for (i = 0; i < m->nkernels; i++) {
         int edits = gxi_edits(name, m->kernels[i]);
+        const char *at = strstr(m->kernels[i], name);
         if (edits < least && edits < length) {
             least = edits;
             nearest = m->kernels[i];
         }
-    }
-    if (nearest) gxi_add(&cure, "did you mean \"%s\"?", nearest);
-    for (i = 0; i < m->nkernels; i++) {
-        const char *at = strstr(m->kernels[i], name);
         if (at && *name && m->kernels[i][0] == '_' && m->kernels[i][1] == 'Z' && !cure.p)
             gxi_add(&cure, "\"%s\" is a C++ name: declare the kernel extern \"C\", or pass the mangled name",
                     m->kernels[i]);
         if (shown < 20) gxi_add(&names, "%s\"%s\"", shown++ ? ", " : "", m->kernels[i]);
     }
+    if (nearest && !cure.p) gxi_add(&cure, "did you mean \"%s\"?", nearest);
     if (m->nkernels > shown) gxi_add(&names, " and %d more", m->nkernels - shown);
     if (m->nkernels < 0) gxi_fail_cu(call, NULL, "%s has no kernel \"%s\"", m->name, name);
     else if (m->nkernels == 0)
@@ -7879,11 +7888,15 @@ GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x) {
     return d;
 }
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y) {
-    gpuexec_dims d = { 0, 0, 1, 0, 0, 1, 0 };
-    d.grid_x = height ? gxi_blocks(width, block_x) : 0;
-    d.grid_y = gxi_blocks(height, block_y);
-    d.block_x = block_x;
-    d.block_y = block_y;
+    gpuexec_dims d = { 0, 1, 1, 0, 1, 1, 0 };    /* empty: y of 0 would mean 1 */
+    if (block_x && block_y) {
+        d.block_x = block_x;
+        d.block_y = block_y;
+    }
+    if (width && height) {
+        d.grid_x = gxi_blocks(width, block_x);
+        d.grid_y = gxi_blocks(height, block_y);
+    }
     return d;
 }
 GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_bytes) {
@@ -8832,8 +8845,8 @@ static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuex
         return gxi_fail_cu(call, NULL, "cannot allow kernel \"%s\" clusters of more than 8 blocks", name);
     if (gxi_check_launch(call, 0, kernel, dims, desc)) return gxi_failed_with();
     if (gxi_raise_shared(call, kernel, dims->shared_bytes))
-        return gxi_fail_cu(call, NULL, "cannot give kernel \"%s\" %u bytes of dynamic shared memory", name,
-                           dims->shared_bytes);
+        return gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for kernel \"%s\"",
+                           dims->shared_bytes, name);
     if (desc && desc->cooperative) {
         const uint64_t threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
         const int most = gxi_cooperative_blocks(call, kernel, (unsigned)threads, dims->shared_bytes);
@@ -9642,8 +9655,6 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create one with gpuexec_stream_create",
                         "the stream is a default stream (legacy or per-thread) on device %d; "
                         "a multi-device launch requires created streams", gxi_ordinal_of(d[i].stream));
-    if (d[i].kernel->cu_context != d[i].stream->cu_context)
-        return gxi_fail_contexts(call, "use a stream of the kernel's context", d[i].kernel, d[i].stream);
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass one launch for each device",
                         "device %d already has launches[%u]; a multi-device launch has one for each device",
@@ -9889,13 +9900,15 @@ static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_
 static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_launch *one, unsigned i,
                                            const gxi_slot *barrier, gxi_multi_device *d) {
     const gxi_slot *context;
+    char is[24];
     if (!(d->kernel = gxi_multi_get(call, one->kernel.id, GXI_KERNEL, "kernel", i)) ||
         !(d->stream = gxi_multi_get(call, one->stream.id, GXI_STREAM, "stream", i))) return gxi_failed_with();
-    if (!gxi_args_fit(d->kernel->is.kernel.sizes, &one->args)) {
-        char is[24];
+    if (d->kernel->cu_context != d->stream->cu_context || !gxi_args_fit(d->kernel->is.kernel.sizes, &one->args)) {
         snprintf(is, sizeof is, "launches[%u]: ", i);
         call->subject = is;
-        return gxi_fail_args(call, d->kernel->is.kernel.info->name, d->kernel->is.kernel.sizes, &one->args);
+        return d->kernel->cu_context != d->stream->cu_context
+            ? gxi_fail_contexts(call, "use a stream of the kernel's context", d->kernel, d->stream)
+            : gxi_fail_args(call, gxi_kernel_of(d->kernel)->name, d->kernel->is.kernel.sizes, &one->args);
     }
     if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i))
         return GPUEXEC_BAD_PARAMETERS;

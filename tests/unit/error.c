@@ -482,3 +482,22 @@ TEST(equal_handles) {
     CHECK(gpuexec_same(s, gpuexec_stream_legacy(a)));
     CHECK(!gpuexec_same(gpuexec_stream_create(a, NULL), gpuexec_stream_create(a, NULL)));
 }
+
+/* Each thread's per-thread stream is a stream of its own in the driver: a failure there is no other thread's. */
+static void *fails_on_its_stream(void *stream) {
+    gpuexec_stream s;
+    memcpy(&s, stream, sizeof s);
+    gpuexec_copy_in(s, 0, "x", 1);
+    return NULL;
+}
+TEST(a_failure_on_the_per_thread_stream_stays_on_its_thread) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  own = gpuexec_stream_per_thread(ctx), shared = gpuexec_stream_create(ctx, NULL);
+    pthread_t       thread;
+    CHECK(pthread_create(&thread, NULL, fails_on_its_stream, &own) == 0);
+    pthread_join(thread, NULL);
+    CHECK_OK(gpuexec_stream_sync(own));
+    CHECK(pthread_create(&thread, NULL, fails_on_its_stream, &shared) == 0);
+    pthread_join(thread, NULL);
+    CHECK_RESULT(gpuexec_stream_sync(shared), GPUEXEC_BAD_ARGUMENT);
+}

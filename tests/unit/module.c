@@ -335,11 +335,10 @@ TEST(variables_of_two_modules_side_by_side) {
     CHECK_OK(gpuexec_module_get_global(b, "counter", &more, sizeof more));
     CHECK_EQ(word, 1000 + 20 + 70);
     CHECK_EQ(more, 40 + 2 + 7);
-    seen[0] = 5;
-    CHECK_OK(gpuexec_module_set_global(b, "table", seen, 4));    /* fewer bytes than the variable: only its beginning */
+    word = 5;                                                    /* a part of a variable: by its address */
+    CHECK_OK(gpuexec_copy_in_now(ctx, gpuexec_module_global(b, "table", NULL), &word, 4));
     CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));
     CHECK(seen[0] == 5 && seen[1] == 3);
-    CHECK_OK(gpuexec_module_set_global(b, "table", seen, 0));
 }
 
 TEST(variables_that_do_not_fit) {
@@ -348,6 +347,10 @@ TEST(variables_that_do_not_fit) {
     uint32_t        words[8] = { 0 };
     CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT,
                   "variable \"table\"", "unit.ptx", "has 16 bytes", "but the copy has 32");
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 12), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
+                  "but the copy has 12");
+    CHECK_CURE();
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 0), GPUEXEC_BAD_ARGUMENT, "but the copy has 0");
     CHECK_REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
                   "but the copy has 17");
     CHECK_REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
@@ -378,6 +381,15 @@ TEST(did_you_mean) {
     CHECK_EQ(gxi_edits("", "abc"), 3);
     CHECK_EQ(gxi_edits("same", "same"), 0);
     gpuexec_take_error();
+}
+
+/* The mangled form of the name comes before a similar name: with that, another kernel would be launched. */
+TEST(a_mangled_name_comes_first) {
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry k() { ret; }\n.visible .entry _Z2nkPf(.param .u64 p) { ret; }\n";
+    gpuexec_module mod = gpuexec_module_load(gpuexec_context_open(0, NULL), text, 0, NULL);
+    CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "nk")), "cure: ", "\"_Z2nkPf\" is a C++ name", "extern \"C\"");
 }
 
 TEST(more_kernel_information) {
@@ -412,7 +424,8 @@ TEST(preferences_of_a_kernel) {
     CHECK_EQ(k.preferred_carveout, 50);
     for (prefer = GPUEXEC_CACHE_NO_PREFERENCE; prefer <= GPUEXEC_CACHE_PREFER_EQUAL; prefer++)
         CHECK_OK(gpuexec_kernel_set_cache(fn, (gpuexec_cache)prefer));
-    CHECK_REFUSED(gpuexec_kernel_set_cache(fn, (gpuexec_cache)4), GPUEXEC_BAD_ARGUMENT, "4", "GPUEXEC_CACHE_PREFER_EQUAL");
+    CHECK_REFUSED(gpuexec_kernel_set_cache(fn, (gpuexec_cache)4), GPUEXEC_BAD_ARGUMENT, "4",
+                  "GPUEXEC_CACHE_PREFER_EQUAL");
     CHECK_REFUSED(gpuexec_kernel_set_cache(none, GPUEXEC_CACHE_PREFER_L1), GPUEXEC_BAD_HANDLE, "the kernel");
 }
 
