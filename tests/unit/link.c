@@ -540,7 +540,7 @@ TEST(a_linked_image_cut_short) {
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, part_ptx, 0, "part"));
     CHECK_OK(gpuexec_linker_image(l, &image, &bytes));
     CHECK(bytes > 64);
-    for (part = 8; part < bytes; part += bytes / 13) {
+    for (part = 64; part < bytes; part += bytes / 13) {
         void *copy = malloc(part);
         memcpy(copy, image, part);
         CHECK_NOT_MADE(gpuexec_module_load(ctx, copy, part, NULL), GPUEXEC_BAD_IMAGE, "truncated");
