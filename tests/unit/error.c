@@ -501,3 +501,33 @@ TEST(a_failure_on_the_per_thread_stream_stays_on_its_thread) {
     pthread_join(thread, NULL);
     CHECK_RESULT(gpuexec_stream_sync(shared), GPUEXEC_BAD_ARGUMENT);
 }
+
+typedef struct log_lines { int count; char text[4][200]; } log_lines;
+static void keep_line(void *user, int level, char *text, size_t length) {
+    log_lines *lines = (log_lines *)user;
+    CHECK_EQ(level, 0);
+    if (lines->count < 4) snprintf(lines->text[lines->count], sizeof lines->text[0], "%.*s", (int)length, text);
+    lines->count++;
+}
+TEST(the_drivers_log_calls_back) {
+    setting   t = set_up(UNIT_PTX, "count", 4);
+    log_lines lines = { 0, { "" } };
+    void     *callback = NULL, *symbols[3];
+    int     (*set_cache)(struct CUfunc_st *, int);
+    int     (*begin)(void (*)(void *, int, char *, size_t), void *, void **), (*end)(void *);
+    if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
+    symbols[0] = gpuexec_driver_symbol("cuFuncSetCacheConfig", 3000);
+    symbols[1] = gpuexec_driver_symbol("cuLogsRegisterCallback", 12090);
+    symbols[2] = gpuexec_driver_symbol("cuLogsUnregisterCallback", 12090);
+    memcpy(&set_cache, &symbols[0], sizeof set_cache);
+    memcpy(&begin, &symbols[1], sizeof begin);
+    memcpy(&end, &symbols[2], sizeof end);
+    CHECK_EQ(begin(keep_line, &lines, &callback), 0);
+    set_cache(gpuexec_kernel_native(t.kernel), 42);
+    CHECK_EQ(lines.count, 2);
+    CHECK_STRING(lines.text[0], "Invalid CUfunc_cache value 42");
+    CHECK_STRING(lines.text[1], "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuFuncSetCacheConfig");
+    CHECK_EQ(end(callback), 0);
+    set_cache(gpuexec_kernel_native(t.kernel), 43);
+    CHECK_EQ(lines.count, 2);
+}
