@@ -514,20 +514,20 @@ TEST(the_drivers_log_calls_back) {
     log_lines lines = { 0, { "" } };
     void     *callback = NULL, *symbols[3];
     int     (*set_cache)(struct CUfunc_st *, int);
-    int     (*begin)(void (*)(void *, int, char *, size_t), void *, void **), (*end)(void *);
+    int     (*enter)(void (*)(void *, int, char *, size_t), void *, void **), (*leave)(void *);
     if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
     symbols[0] = gpuexec_driver_symbol("cuFuncSetCacheConfig", 3000);
     symbols[1] = gpuexec_driver_symbol("cuLogsRegisterCallback", 12090);
     symbols[2] = gpuexec_driver_symbol("cuLogsUnregisterCallback", 12090);
     memcpy(&set_cache, &symbols[0], sizeof set_cache);
-    memcpy(&begin, &symbols[1], sizeof begin);
-    memcpy(&end, &symbols[2], sizeof end);
-    CHECK_EQ(begin(keep_line, &lines, &callback), 0);
+    memcpy(&enter, &symbols[1], sizeof enter);
+    memcpy(&leave, &symbols[2], sizeof leave);
+    CHECK_EQ(enter(keep_line, &lines, &callback), 0);
     set_cache(gpuexec_kernel_native(t.kernel), 42);
     CHECK_EQ(lines.count, 2);
     CHECK_STRING(lines.text[0], "Invalid CUfunc_cache value 42");
     CHECK_STRING(lines.text[1], "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuFuncSetCacheConfig");
-    CHECK_EQ(end(callback), 0);
+    CHECK_EQ(leave(callback), 0);
     set_cache(gpuexec_kernel_native(t.kernel), 43);
     CHECK_EQ(lines.count, 2);
 }
