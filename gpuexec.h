@@ -8403,7 +8403,7 @@ static GXI_COLD gpuexec_result gxi_check_attributes(gxi_call *call, const gxi_sl
 }
 /* Lets the kernel have clusters of more than 8 blocks if the desc does. Returns the CUresult. */
 static int gxi_allow_cluster(gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    if (gxi_cluster_blocks(desc) <= 8 || !desc->non_portable_cluster) return GXI_SUCCESS;
+    if (!desc || gxi_cluster_blocks(desc) <= 8 || !desc->non_portable_cluster) return GXI_SUCCESS;
     return GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
 }
 
