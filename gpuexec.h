@@ -29,7 +29,7 @@
         >>platform    loader, mutex, thread-local storage, atomics
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, log, trace
-        >>failure     each thread's last failure, the latch, the one failure function
+        >>failure     each thread's last failure, the latch, the single function that records every failure
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-transfer,
@@ -62,111 +62,124 @@
         }
 
     Only the call that waits is checked: it returns the first failure of all calls before it. Larger programs put the
-    implementation into a separate file, gpuexec.c, of two lines:
+    implementation into a separate two-line file, gpuexec.c:
 
         #define GPUEXEC_IMPLEMENTATION
         #include "gpuexec.h"
 
     Compile with `cc program.c -o program` (glibc before 2.34: add -ldl -lpthread). Compiling needs nothing from CUDA.
-    Running needs an NVIDIA driver of CUDA 11.4 or later, or the CPU device of gpuexec's repository (see >>manual,
-    "setup").
+    Running needs an NVIDIA driver for CUDA 11.4 or later, or the CPU device from gpuexec's repository (see SETUP
+    below).
 
     --------------------------------------------------------------------------------------------------------------------
-    >>options   All are optional. "Implementation": define it before the include that has GPUEXEC_IMPLEMENTATION.
+    >>options   All are optional. Options marked "implementation" go in the file that defines GPUEXEC_IMPLEMENTATION,
+                before the include.
 
       GPUEXEC_IMPLEMENTATION   in exactly one file: compiles the implementation there. Without it, the linker reports
                                "undefined reference to gpuexec_..." or "hidden symbol gpuexec_... isn't defined"; with
                                it in two files, "multiple definition"
       GPUEXEC_STATIC           before every include in a file: makes every function static and compiles the
                                implementation into that file
-      GPUEXEC_API              the same in every file: how functions are declared, to export them from a shared library,
-                               e.g. -DGPUEXEC_API='__attribute__((visibility("default")))'. Default: hidden, so that
-                               two libraries in one process, each with a copy of this header, do not interfere
-      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi; calls to them fail to link
-      GPUEXEC_NO_HERE          any file: calls do not pass the caller's file and line (smaller binaries)
+      GPUEXEC_API              how functions are declared; define it, identically in every file, to export them from a
+                               shared library: -DGPUEXEC_API='__attribute__((visibility("default")))'. By default,
+                               they are hidden, so that two libraries in one process, each with a copy of this header,
+                               do not interfere with each other
+      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call them fail to link, or with
+                               GPUEXEC_STATIC to compile
+      GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
-    No macro changes the layout of a type. All run-time settings are members of desc structs.
+    No macro changes the layout of a type. The settings at run time are the members of descs (structs of options, such
+    as gpuexec_stream_desc) and two environment variables, GPUEXEC_DRIVER and GPUEXEC_TRACE.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
 
     HOW ERRORS WORK (>>error)
-      Every call returns either a gpuexec_result or what it creates. You can check each call, or only once at the end:
+      Most calls return a gpuexec_result, or the object that they create. You can check each call, or only once at the
+      end:
 
-      - A call that fails to create something returns a handle in the *failed state*. A failed handle holds the reason:
-        every call that takes it fails with that reason, on any thread. gpuexec_ok(handle) tests it. A failed
+      - A call that fails to create an object returns a handle in the *failed state*. A failed handle holds the reason:
+        every call that takes it fails with that reason, on any thread. gpuexec_ok(handle) tests a handle. A failed
         gpuexec_alloc returns 0.
       - The first failure to create or enqueue something is also *latched* on its thread. From then on, calls that
-        enqueue work (launch, copy, fill, record, make a stream wait for an event) are refused with that first reason,
-        so that no work uses something that was never created.
+        enqueue work (launch, copy, fill, record, or make a stream wait) are refused with that first reason. So no work
+        uses an object that was never created.
       - Calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched failure and
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
-      - Calls that create something are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative.
+      - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
+        you launch the alternative. There are four exceptions: gpuexec_stream_record, because it enqueues work, and
+        gpuexec_linker_load, _image and _save, because an input may be missing.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
-      - A wait returns the first failure of the thread, not of the stream. To continue after failures with several
-        streams, end each batch of calls with gpuexec_take_error(): it reports whether the whole batch was enqueued.
-      - Each thread has its own latch. A failed or refused launch, copy, fill, record or wait also marks its stream: the
-        next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on any thread.
-        gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. Taking the failure on its
-        own thread clears the marks. A handle carries its reason to other threads; the 0 of a failed gpuexec_alloc
-        cannot: check it before you pass it to another thread.
+      - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
+        another stream caused it. If you use several streams and want to continue after a failure, end each batch of
+        calls with gpuexec_take_error(): it reports whether the whole batch was enqueued.
+      - Other threads also receive failures. A launch, copy, fill, record or stream wait that fails or is refused marks
+        its stream. The next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on any
+        thread that has none latched itself. Taking the failure on its own thread clears the marks. gpuexec_shutdown
+        returns a failure that no thread has taken and no wait has returned. A failed handle carries its reason to other
+        threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it to another thread.
       - gpuexec_error_text() describes the last failure of this thread: the place in your program, the cause with its
-        numbers, the driver's result, and the cure if one is known. gpuexec_error_detail() has the same in parts.
+        numbers, the driver's result, and, if one is known, the cure (what to change). gpuexec_error_detail() has the
+        same in parts.
       - An error inside a kernel (illegal address, misalignment, trap, failed assert) is returned by a later call and
         marked as asynchronous. It is sticky: CUDA then refuses all further work of the *process*, and later failures
         repeat the first message.
 
-      The library prints nothing unless you request it, and never aborts. Set gpuexec_setup_desc.log to receive every
-      failure as it happens, or GPUEXEC_TRACE=1 in the environment to print every driver call to stderr, with its
-      arguments as numbers (launches: function, grid, block, shared memory, stream, parameters).
+      The library prints nothing by default, and never aborts. Set gpuexec_setup_desc.log to receive every failure as it
+      happens. Set GPUEXEC_TRACE=1 in the environment to print every driver call to stderr, except look-ups of entry
+      points and error texts. Arguments are printed as numbers (for a launch: function, grid, block, shared memory,
+      stream, parameters).
 
     SETUP (>>setup)
       The first call that needs the driver loads it. gpuexec_setup() is optional: call it before that to change the
-      defaults. The library loaded is the first of these: gpuexec_setup_desc.driver_path; GPUEXEC_DRIVER from the
-      environment (unless the process is privileged or the desc ignores the environment); libcuda.so.1 from the system
-      (nvcuda.dll from the Windows system folder); known places (WSL, containers). A library named by the first two is
-      the only one tried. For machines without a GPU, gpuexec's repository builds a CPU device: `make simgpu`, then set
-      GPUEXEC_DRIVER=.../build/libsimgpu.so. It is never used automatically.
+      defaults. The driver library is the first of these that can be loaded: gpuexec_setup_desc.driver_path;
+      GPUEXEC_DRIVER from the environment (unless the process is privileged or the desc ignores the environment);
+      libcuda.so.1 from the system (nvcuda.dll from the Windows system folder); the same library in known places (WSL,
+      containers). If either of the first two names a library, no other is tried. For machines without a GPU, gpuexec's
+      repository builds a CPU device: run `make simgpu`, then set GPUEXEC_DRIVER=.../build/libsimgpu.so. The CPU device
+      is never used automatically.
 
     DEVICES (>>device)
       Devices are ordinals 0 .. gpuexec_device_count() - 1 in the driver's order (CUDA_VISIBLE_DEVICES applies).
 
     CONTEXTS (>>context)
       gpuexec_context_open() retains the device's primary context, which the CUDA runtime, cuBLAS and PyTorch also use:
-      pointers and streams are shared with them. gpuexec_context_create() creates a separate context.
-      A CUcontext that other code created can be used in two ways. gpuexec_context_from_native() adopts it: its owner
-      must not destroy it before the handle is closed. gpuexec_context_attach() also takes a usage count: the context
-      stays valid until its last user has released it, in any order, including users with another copy of this header or
-      none.
-      gpuexec_context_close() waits for the work, destroys everything that was created through the handle, closes those
-      handles, and releases the context. gpuexec_context_retain() lets several parts of a program share one handle,
-      which the last gpuexec_context_close closes. gpuexec_context_users() returns the number of users of that handle;
-      no driver reports the usage count of the context itself.
-      A context may be destroyed while a handle still names it: an adopted one by its owner, a primary one by
-      cudaDeviceReset. The library detects this before it passes anything of that context to the driver, which would
-      crash: in every call for adopted contexts, in clean-up for others. The call returns GPUEXEC_STALE_HANDLE, and all
-      handles to objects in that context are closed. The library cannot detect a context that is destroyed during a
-      call: its owner must prevent that.
-      No call of this library depends on which context is current on the calling thread, and only
-      gpuexec_context_push(), _pop() and GPUEXEC_CONTEXT_SCOPE change it. The few driver calls that need a current
-      context get the object's, and the thread's stack is restored afterwards. Any handle may be used on any thread.
-      Push contexts for your own driver calls and for the CUDA runtime; gpuexec_context_stack_text() lists the contexts
-      on the thread's stack, and where they were pushed.
+      gpuexec and these libraries can use each other's pointers and streams. gpuexec_context_create() creates a separate
+      context.
+      You can use a CUcontext that other code created in two ways. gpuexec_context_from_native() adopts the context: its
+      owner must not destroy it before the handle is closed. gpuexec_context_attach() also increments the context's
+      usage count: the context stays valid until all users have released it, in whatever order, including users of
+      another copy of this header and users without gpuexec.
+      gpuexec_context_close() waits for the context's work (in an adopted context, only for the work on streams created
+      through the handle), destroys everything created through the handle, closes the handles to those objects, and
+      releases the context. gpuexec_context_retain() lets several parts of a program share one handle, which the last
+      gpuexec_context_close closes. gpuexec_context_users() returns the number of users of that handle; no driver
+      reports the usage count of the context itself.
+      It can happen that a context is destroyed while a handle still refers to it: an adopted context by its owner, a
+      primary context by cudaDeviceReset. The driver would crash if it received an object of that context. gpuexec
+      therefore checks first whether the context still exists: for adopted contexts in every call, for all others only
+      during clean-up. If it does not, the call returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context
+      are closed. gpuexec cannot detect that a context is destroyed during a call: the owner must prevent that.
+      The current context of a thread matters only to the calls about it: gpuexec_context_push, _pop, _is_current and
+      _stack_text, GPUEXEC_CONTEXT_SCOPE, and gpuexec_context_from_native and _attach with NULL. Only push, pop and the
+      scope change it. For the few driver calls that need a current context, gpuexec makes the object's context current
+      and restores the thread's stack afterwards. Any handle may be used on any thread. Push contexts for your own
+      driver calls and for the CUDA runtime. gpuexec_context_stack_text() lists the contexts on the thread's stack, and
+      where they were pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload, gpuexec_barrier_destroy,
       gpuexec_context_close and gpuexec_shutdown wait for work that may use what they destroy. gpuexec_stream_destroy
-      and gpuexec_event_destroy do not: work already enqueued still runs, and an enqueued copy still writes into your
-      host memory. Wait for the stream before you free that memory.
+      and gpuexec_event_destroy do not wait: work already enqueued still runs, and an enqueued copy still writes into
+      your host memory. Wait for the stream before you free that memory.
 
     MODULES AND KERNELS (>>module)
-      An image is PTX text, which the driver compiles for the present GPU (JIT) and caches on disk, or a cubin or fatbin
-      from nvcc. If the compiler reports errors, the error text contains its whole log. Kernels are found by their name
-      in the image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with the
-      driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
+      An image is a cubin or fatbin from nvcc, or PTX text, which the driver compiles for the context's GPU (JIT) and
+      caches on disk. If the compiler reports errors, the error text contains its whole log. Kernels are found by their
+      name in the image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with
+      the driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
       Each module has its own copy of its variables (__device__, __constant__). gpuexec_module_set_global and
       _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
@@ -179,26 +192,27 @@
           gpuexec_module mod = gpuexec_linker_load(linker);
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. Kernels that launch kernels
-      also need the toolkit's libcudadevrt.a. Save the result with gpuexec_linker_save to load it next time without
-      compiling: it is a cubin, for this kind of GPU only. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that
-      nvJitLink produces.
+      also need the toolkit's libcudadevrt.a. gpuexec_linker_save writes the linked cubin to a file, so that the program
+      can load it next time without compiling. A cubin runs only on GPUs of the same major compute capability, with the
+      same or a higher minor one. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink produces.
 
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. The host
       cannot dereference it. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device to device) and
-      gpuexec_fill are enqueued on a stream. With pinned host memory (gpuexec_alloc_pinned, gpuexec_register) they
-      return at once, and that memory must stay unchanged until the copy has finished. Pageable memory also works, but
-      the driver stages it, and the call may wait for that. The _now variants have finished when they return.
-      gpuexec_copy_explain reports whether a copy between two addresses would be asynchronous, and why not.
-      gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged with the CUDA runtime in both
-      directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d copies.
+      gpuexec_fill are enqueued on a stream. With pinned host memory (gpuexec_alloc_pinned, gpuexec_register) the copies
+      return at once; until a copy has finished, that memory must stay valid, and you must not change it (for copy_out:
+      nor read it). Pageable memory also works, but the driver stages it, and the call may wait for that. The _now
+      variants have finished when they return. gpuexec_copy_explain reports whether a copy between two addresses would
+      be asynchronous, and if not, why. gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged
+      with the CUDA runtime in both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d
+      copies.
       gpuexec_copy always works between devices. With gpuexec_peer_enable the copy does not go through host memory, and
       kernels can access the other device's memory directly. Pinned and registered memory counts as pinned on every
-      device. A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the
-      driver sees it.
-      gpuexec_alloc and gpuexec_free may synchronize the device: allocate before the loop, not in it. To retry with a
+      device. A copy that runs past the end of an allocation made by gpuexec, or whose source and destination partly
+      overlap, is refused before the driver sees it.
+      gpuexec_alloc and gpuexec_free may synchronize the device: call them before the loop, not in it. To retry with a
       smaller size when memory runs out:
-          if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // or the loop would take an earlier failure
+          if (gpuexec_take_error() != GPUEXEC_OK) return 1;   // otherwise the loop would take an earlier failure
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
               gpuexec_take_error();
               bytes /= 2;
@@ -206,46 +220,47 @@
       Any other failure stays latched, including that of a request for 0 bytes.
 
     STREAMS (>>stream) and EVENTS (>>event)
-      Work on one stream runs in order; work on different streams may overlap. Events mark points:
+      Work on one stream runs in order; work on different streams may overlap. An event marks a point in a stream.
       gpuexec_stream_wait_event makes a stream wait for an event of any device, and gpuexec_event_elapsed_ms returns the
       time between two events. gpuexec_stream_record creates an event at the current end of the stream:
           gpuexec_event begin = gpuexec_stream_record(s, NULL);   // ... work ...
           gpuexec_event end = gpuexec_stream_record(s, NULL);
           if (gpuexec_event_sync(end) == GPUEXEC_OK) ms = gpuexec_event_elapsed_ms(begin, end);
       You may destroy an event while streams still wait for it, and a stream while its work still runs.
-      Each context has two default streams, the legacy and the per-thread one. A stream created with the default desc,
-      and the per-thread default stream, are also ordered against the legacy default stream (as in CUDA); a stream with
-      .non_blocking is not. The _now copies use the legacy default stream. A stream's priority only decides which of two
-      waiting blocks starts first.
+      Each context has two default streams, the legacy and the per-thread one. As in CUDA, the per-thread default stream
+      and streams created with the default desc also synchronize with the legacy default stream; a stream with
+      .non_blocking does not. The _now copies use the legacy default stream. If blocks from two streams wait for room on
+      the device, the stream with the higher priority starts first; priorities have no other effect.
 
     LAUNCHING (>>launch)
-      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) takes lvalues in C and any values in C++, and passes
-      their addresses and sizes. The types must match the kernel's parameters: int for int, float for float, gpuexec_ptr
-      for pointers, and for a struct the same struct by value (share one header between .cu and C, and beware of vector
-      types, whose alignment the host may not know).
-      The number and sizes of the arguments are checked before the driver sees them, against the kernel itself
-      (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text. For a cubin on an older driver nothing is known and
-      nothing is checked (gpuexec_kernel_info.parameters is -1). A float for an int is refused where both types are
-      known: the kernel comes from PTX text, and the argument is a C++ value or was added with gpuexec_params_add.
-      GPUEXEC_ARGS in C only knows sizes. To pass the bits of one type as the other, put them into a struct
-      (gpuexec_params_add_struct). Values are copied during the call.
-      dims.shared_bytes is the dynamic shared memory (`extern __shared__`); above 48 KiB it is opted in automatically.
+      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments: in C
+      of lvalues, in C++ of any trivially copyable values except host pointers and handles. Their types must match the
+      kernel's parameters: int for int, float for float, gpuexec_ptr for pointers. For a struct, pass the same struct by
+      value (share one header between .cu and C, and beware of vector types, whose alignment the host may not know).
+      The number and sizes of the arguments are checked before the driver sees them. They are compared with the kernel
+      itself (cuFuncGetParamInfo, driver for CUDA 12.4 or later) or with the PTX text. For a cubin on an older driver,
+      the parameters are not known and not checked (gpuexec_kernel_info.parameters is -1). A float for an integer
+      parameter, or an integer for a float, is refused if both types are known: the kernel comes from PTX text, and the
+      argument is a C++ value or was added with gpuexec_params_add. In C, GPUEXEC_ARGS passes only sizes. To pass the
+      bits of one type as the other, put them into a struct (gpuexec_params_add_struct). Values are copied during the
+      call.
+      dims.shared_bytes is the dynamic shared memory (`extern __shared__`); above 48 KiB, gpuexec opts in automatically.
       The output of printf in kernels appears at the next call that waits. gpuexec_launch_with also takes launch
       attributes, such as clusters, a priority and programmatic dependent launch.
 
     PARAMETERS (>>params)
-      GPUEXEC_ARGS suits a launch whose arguments are known where it is written. A parameter block holds arguments that
-      are collected at run time, or that the driver needs packed:
+      Use GPUEXEC_ARGS if the arguments are known at the place of the launch. A parameter block holds arguments that are
+      collected at run time, or that the driver needs packed:
           gpuexec_params p = gpuexec_params_create();
           gpuexec_params_add(p, GPUEXEC_INT, &n);
-          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);         // float color[4]: aligned to 16 in the block, even if
-                                                                // it is not here
+          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);     // float color[4]: aligned to 16 in the parameter block,
+                                                            // even if the host's array is not
           gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
           gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
       Every launch takes gpuexec_params_args(p). For your own driver calls, gpuexec_params_data(p, &bytes) returns the
-      packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). The driver accepts a wrong buffer silently, so call
-      gpuexec_params_check(p, kernel) first. A prepared launch is checked once and launched often, at the cost of the
-      driver's call alone:
+      packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). The driver accepts a wrong buffer without an error, so call
+      gpuexec_params_check(p, kernel) first.
+      A prepared launch is checked once; each launch then costs only the driver's call:
           gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
           if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
@@ -253,36 +268,36 @@
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
-      gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices, gpuexec_copy and
-      gpuexec_copy_peer copy between devices, and after gpuexec_peer_enable kernels read and write each other's memory
-      where the hardware can.
+      gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices. gpuexec_copy and
+      gpuexec_copy_peer copy between devices. After gpuexec_peer_enable, kernels can read and write the other device's
+      memory, if the hardware supports it.
       gpuexec_launch_multi_device starts one cooperative grid on each device. The grids run at the same time and may
-      wait for each other at a gpuexec_barrier. First create contexts, modules, kernels and streams for all devices
-      (with lazy loading, a kernel that is first used while another one spins waits for it), then the barrier, and pass
-      each kernel its gpuexec_barrier_address. In the kernel, gpuexec_barrier_sync(barrier) from
-      kernels/gpuexec_barrier.cuh waits for all blocks of all devices; all of them can then read what any of them wrote
-      before. If one device fails, the others leave the barrier after its timeout, and the call that waits reports which
-      devices were missing. Between launches that wait for each other, do not allocate, free, load or synchronize on
-      another thread: such calls can wait for the kernels.
+      wait for each other at a gpuexec_barrier. Create contexts, modules, kernels and streams for all devices before the
+      first launch: with lazy loading, loading a kernel can wait for a kernel that already spins at the barrier. Then
+      create the barrier. Pass each kernel its device's gpuexec_barrier_address.
+      In the kernel, gpuexec_barrier_sync(barrier) from kernels/gpuexec_barrier.cuh waits for all blocks of all devices.
+      Each block can then read everything that any block wrote before. If one device fails, the others leave the barrier
+      after its timeout, and the host's next wait reports which devices were missing. While you start launches that wait
+      for each other, do not allocate, free, load or synchronize on any thread: such calls can wait for the running
+      kernels.
 
     IN A PLUGIN, which gets its context and stream from the host program
       Open: gpuexec_context_from_native (or _attach, if the host may release its context first),
       gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on the host's stream, with the host's
       own device pointers. If an entry point of the plugin does not wait, end it with gpuexec_take_error(). Pass
       gpuexec_error_text() to the host. Close, while the host's context and stream are still valid:
-      gpuexec_context_close destroys what the plugin created, and leaves the host's objects. Unload: gpuexec_shutdown()
-      must be the last call before the library is closed. Two plugins that each have a copy of this header share
-      nothing; exchange native handles between them.
+      gpuexec_context_close destroys what the plugin created, and leaves the host's objects untouched. Unload:
+      gpuexec_shutdown() must be the last call before the library is unloaded. Two plugins that each contain a copy of
+      this header share nothing; exchange native handles between them.
 
     THREADS
-      Unless its comment says otherwise, a function may be called from any thread at any time, also concurrently on the
-      same object, but no thread may destroy an object while another one uses it. gpuexec_shutdown must be the only call
-      running.
+      Unless its comment says otherwise, a function may be called from any thread at any time, even concurrently on the
+      same object. But no thread may destroy an object while another thread uses it, and no other call may run during
+      gpuexec_shutdown.
 
     NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, allocation of managed memory, 3D
-    copies, inter-process handles, textures, stream memory operations (wait for a value, write a value), LTO-IR and CUDA
-    C source as inputs. On a GPU, gpuexec_driver_symbol() and the native handles give you the driver's own calls. The
-    CPU device has few of them.
+    copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and
+    the native handles let you make the driver's own calls. The CPU device has few of these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
