@@ -84,8 +84,8 @@
                                shared library: -DGPUEXEC_API='__attribute__((visibility("default")))'. By default,
                                they are hidden, so that two libraries in one process, each with a copy of this header,
                                do not interfere with each other
-      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call them fail to link, or with
-                               GPUEXEC_STATIC to compile
+      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call their functions fail to
+                               link, or, with GPUEXEC_STATIC, to compile
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
     No macro changes the layout of a type. The settings at run time are the members of descs (structs of options, such
@@ -332,12 +332,12 @@
 #  endif
 #endif
 
-/* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro for the plain function
-   gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and other
-   languages use the function; >>names lists the macros. A string that is needed after the call is copied, and the
-   copies are valid until gpuexec_shutdown, because the calling library may be unloaded earlier. A launch, for speed,
-   only keeps the pointer: if its kernel's failure is reported after the calling library was unloaded, the text omits
-   the place. */
+/* Calls that can fail record their place, the caller's file and line: gpuexec_alloc(ctx, 64) is a macro for the plain
+   function gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and
+   other languages use the function; >>names lists the macros. gpuexec copies every string that it needs after the call,
+   because the calling library may be unloaded earlier; the copies stay valid until gpuexec_shutdown. Only a launch, for
+   speed, keeps just the pointer to its place: if its kernel's failure is reported after the calling library was
+   unloaded, the text omits the place. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -361,7 +361,7 @@
 extern "C" {
 #endif
 
-/* CUDA's own tags, so that this header works without cuda.h, or with it in either order. */
+/* CUDA's own tags, so that this header works without cuda.h, or together with cuda.h, included before or after it. */
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;
@@ -377,31 +377,36 @@ typedef enum gpuexec_result {
     GPUEXEC_OK = 0,
     GPUEXEC_NOT_READY = 1,              /* returned by queries: work is still running. Not an error, never latched */
     /* the call is wrong */
-    GPUEXEC_BAD_ARGUMENT = 10,          /* NULL, zero, out of range, a desc that was not zeroed */
-    GPUEXEC_BAD_HANDLE = 11,            /* a handle never created, or created by another copy of this header */
-    GPUEXEC_STALE_HANDLE = 12,          /* its object was destroyed, alone or with its context or module */
+    GPUEXEC_BAD_ARGUMENT = 10,          /* NULL, zero, out of range, or a desc that was not zero-initialized */
+    GPUEXEC_BAD_HANDLE = 11,            /* a handle that was never created, or that another copy of this header, in
+                                           another library, created */
+    GPUEXEC_STALE_HANDLE = 12,          /* a handle whose object was destroyed, alone or with its context or module; or
+                                           a native object that the driver does not accept as one */
     GPUEXEC_WRONG_KIND = 13,            /* for example, an event where a stream is expected */
-    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, belong to different contexts; or a
-                                           pop of a context that is not current */
+    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, belong to different contexts; or the
+                                           context to pop is not current */
     GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use; a linker input after linking */
     /* the machine */
     GPUEXEC_NO_DRIVER = 20,             /* no driver library can be loaded, or it is the toolkit's stub */
     GPUEXEC_OLD_DRIVER = 21,            /* the driver lacks what the call needs; the text says which version has it */
-    GPUEXEC_NO_DEVICE = 22,             /* no GPU, or no device of that ordinal */
-    GPUEXEC_FORKED = 23,                /* a child of fork() cannot use its parent's CUDA */
+    GPUEXEC_NO_DEVICE = 22,             /* no GPU, or no device with that ordinal */
+    GPUEXEC_FORKED = 23,                /* the process was forked after its parent had started CUDA */
     GPUEXEC_NOT_SUPPORTED = 24,         /* this device or driver does not support it */
     /* memory */
     GPUEXEC_OUT_OF_HOST_MEMORY = 30,
     GPUEXEC_OUT_OF_DEVICE_MEMORY = 31,
     /* code */
     GPUEXEC_BAD_IMAGE = 40,        /* invalid PTX (the log is in the text), or not an image */
-    GPUEXEC_IMAGE_TOO_NEW = 41,    /* PTX .version or .target newer than driver or device, or no code for this device */
+    GPUEXEC_IMAGE_TOO_NEW = 41,    /* the PTX .version is newer than the driver supports, or .target newer than the
+                                      device supports; or the image has no code for this device */
     GPUEXEC_NOT_FOUND = 42,        /* no kernel or variable has that name */
     GPUEXEC_FILE_ERROR = 43,       /* a file cannot be opened, read or written */
     GPUEXEC_LINK_FAILED = 44,      /* missing or duplicate symbols: the log in the text names them */
     /* launching and running */
-    GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory exceeds a limit of the device or kernel */
-    GPUEXEC_BAD_PARAMETERS = 51,        /* wrong number or size of kernel arguments */
+    GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory exceeds a limit of the device or kernel; or the
+                                           grid is empty */
+    GPUEXEC_BAD_PARAMETERS = 51,        /* wrong number, size or type of kernel arguments; or their parameter block has
+                                           changed */
     GPUEXEC_KERNEL_FAILED = 60,         /* illegal address, trap ... in a kernel. Sticky: only a new process can use
                                            CUDA again */
     GPUEXEC_BARRIER_BROKEN = 61,        /* kernels left a barrier across devices because of a timeout or an abort: the
@@ -426,46 +431,46 @@ typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
    gpuexec_*_from_native, are different handles: compare gpuexec_*_native() instead. */
 #define gpuexec_same(a, b) ((void)sizeof((1 ? (a) : (b)).id), (a).id == (b).id)
 
-typedef unsigned long long gpuexec_ptr;      /* a device address, as a CUdeviceptr; 0 means none */
+typedef unsigned long long gpuexec_ptr;      /* a device address, the same value as a CUdeviceptr; 0 means none */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>error   Failures of the calling thread. The library owns the texts. Each is valid until the second later failure on
-   this thread, the end of the thread, or gpuexec_shutdown: copy a text to keep it. */
+   >>error   Failures of the calling thread. The library owns the texts. Each is valid until two more failures have
+   occurred on this thread, the thread ends, or gpuexec_shutdown is called: copy a text to keep it. */
 
 typedef struct gpuexec_error {
     gpuexec_result result;
-    int            driver_result;            /* the CUresult; 0 if the driver was not called or did not fail; -1 if it
-                                                returned success but no object, or an impossible size */
+    int            driver_result;            /* the CUresult; 0 if the driver was not called or did not fail; -1 if the
+                                                driver returned success but no object, or an impossible size */
     const char    *driver_result_name;       /* "CUDA_ERROR_INVALID_VALUE", or NULL */
     const char    *driver_call;              /* "cuLaunchKernel", or NULL */
     const char    *function;                 /* "gpuexec_launch" */
     const char    *where;                    /* "main.c:12", or NULL */
     const char    *message;                  /* the cause, one line, without the other parts */
     const char    *log;                      /* the JIT compiler's whole log, or NULL */
-    const char    *driver_log;               /* one line: what the driver itself logged about driver_result, where the
-                                                message cannot explain it; or NULL. From CUDA 12.9, by
-                                                cuLogsDumpToMemory */
-    const char    *cure;                     /* what to do, or NULL */
+    const char    *driver_log;               /* one line that the driver itself logged about driver_result, if the
+                                                message cannot explain it; otherwise NULL. Needs a driver for CUDA 12.9
+                                                or later. cuLogsDumpToMemory */
+    const char    *cure;                     /* what to change, or NULL */
     int            asynchronous;             /* 1: an earlier kernel or copy failed; this call only reports it */
     int            sticky;                   /* 1: every later call of this process will fail in the same way */
     const char    *text;                     /* the whole text, several lines, as gpuexec_error_text() returns it */
 } gpuexec_error;
 
-/* Returns the text of this thread's last failure, which ends in a newline; "" if there was none. Never NULL. Call it in
-   a separate statement: within one printf, it may be evaluated before the call that fails. */
+/* Returns the text of this thread's last failure; it ends in a newline. "" if there was none. Never NULL. Call it in a
+   separate statement: as an argument of the same printf as the failing call, it may be evaluated first. */
 GPUEXEC_API const char *gpuexec_error_text(void);
 
 /* Returns the same in parts. Never NULL; .result is GPUEXEC_OK if nothing has failed on this thread yet. */
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void);
 
-/* Returns the first failure latched on this thread and clears the latch, so that the thread can enqueue work again;
+/* Returns the failure latched on this thread and clears the latch, so that the thread can enqueue work again;
    GPUEXEC_OK if nothing is latched. gpuexec_error_text() then returns the text of that failure. */
 GPUEXEC_API gpuexec_result gpuexec_take_error(void);
 
 /* Returns the name of a result, such as "GPUEXEC_BAD_LAUNCH"; "unknown gpuexec_result" for other numbers. */
 GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result);
 
-/* Returns 1 if the handle (of any kind) names an existing object of this copy of the library, else 0. A query. */
+/* Returns 1 if the handle (of any kind) refers to an existing object of this copy of the library, else 0. A query. */
 #define gpuexec_ok(handle) gpuexec_id_ok((handle).id)
 GPUEXEC_API int gpuexec_id_ok(unsigned long long id);
 
@@ -483,8 +488,8 @@ typedef enum gpuexec_log_level {
     GPUEXEC_LOG_TRACE = 3
 } gpuexec_log_level;
 
-/* Called with one complete message, which ends in a newline, on the thread that it concerns. It must not call the
-   library. */
+/* Your logger. gpuexec calls it with one complete message, which ends in a newline, on the thread that the message
+   concerns. The logger must not call the library. */
 typedef void (*gpuexec_log_function)(void *user, gpuexec_log_level level, const char *text);
 
 /* The contract of realloc: p NULL allocates; bytes 0 frees and returns NULL; otherwise NULL means out of memory. Called
@@ -495,16 +500,19 @@ typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
    for the whole desc means all defaults.
    In one line of C: gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = 1 }). */
 typedef struct gpuexec_setup_desc {
-    unsigned                 start_canary;       /* leave 0, as end_canary: both detect a desc that was not zeroed */
+    unsigned                 start_canary;       /* leave it 0, like end_canary. If either is not 0, the desc was not
+                                                    zero-initialized, and the call fails */
     int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER and GPUEXEC_TRACE */
     const char              *driver_path;        /* the only library to try, instead of the system's driver */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
-    int                      trace;              /* 1: log every driver call, except the look-up of entry points and
-                                                    error texts; to stderr if there is no logger */
-    int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line
-                                                    (to stderr if there is no logger). Kernels and default streams are
-                                                    not leaks: they are closed with their module and context */
-    gpuexec_log_function     log;              /* gets failures, trace and leak report; NULL: failures are not logged */
+    int                      trace;              /* 1: log every driver call, except the calls that look up entry points
+                                                    or error texts; to stderr if there is no logger */
+    int                      report_leaks;       /* 1: gpuexec_shutdown logs each object that was not destroyed, with
+                                                    file and line (to stderr if there is no logger). Kernels and default
+                                                    streams are not leaks: they are closed with their module or context
+                                                    */
+    gpuexec_log_function     log;                /* receives failures, trace and leak report; NULL: failures are not
+                                                    logged */
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
     void                    *realloc_user;
@@ -512,37 +520,38 @@ typedef struct gpuexec_setup_desc {
 } gpuexec_setup_desc;
 
 /* Loads the driver and initializes CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs the
-   driver does the same with the defaults. After that first use it returns GPUEXEC_TOO_LATE, and the text names the
-   first use. May be called again after a failure, which it clears from the latch, or after gpuexec_shutdown. Objects
-   created before it (parameter blocks) stay valid, and their memory returns to the allocator that it came from. Other
-   threads may call the library meanwhile. */
+   driver does the same with the defaults. After that, gpuexec_setup returns GPUEXEC_TOO_LATE, and the text names the
+   first use. gpuexec_setup may be called again after it has failed (it then clears this thread's latch), or after
+   gpuexec_shutdown. Parameter blocks created before it stay valid, and their memory returns to the allocator that it
+   came from. Other threads may call the library at the same time. */
 GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_setup_desc *desc);
 
 /* Destroys every remaining object after its work has finished, releases the contexts, and returns the library to the
    state before its first use; older handles stay stale. Returns this thread's latched failure, or a failure of the work
    that was still running, or the first failure latched on another thread that was neither taken nor returned;
-   gpuexec_error_text() has its text. No other thread may be in a call of the library meanwhile; threads may end. The
-   driver library stays loaded. Call it before you unload a shared library that uses gpuexec. */
+   gpuexec_error_text() returns its text. No other thread may be inside a call to the library during this time, but
+   threads may exit. The driver library stays loaded. Call gpuexec_shutdown before you unload a shared library that uses
+   gpuexec. */
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void);
 
-/* Returns the driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why).
-   Starts the library. A query. cuDriverGetVersion. */
+/* Returns the driver's version in CUDA's encoding: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says
+   why). Starts the library. A query. cuDriverGetVersion. */
 GPUEXEC_API int gpuexec_driver_version(void);
 
-/* Returns the path of the driver library, "" if none was loaded. Starts the library. A query. */
+/* Returns the path of the driver library; "" if none was loaded. Starts the library. A query. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
 /* Returns a driver entry point that gpuexec does not wrap; NULL if this driver does not have it (gpuexec_error_text()
    says why). `name` is the name in CUDA's manual, without a suffix such as _v2. `version` is the CUDA version of that
-   manual, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form up to that version is returned. Copy the result into
-   a function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). A query.
+   manual, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest variant up to that version is returned. Copy the result
+   into a function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). A query.
    cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
 
 /* Turns the CUresult of a driver call that the program made itself into a result of gpuexec, with the same text, latch
    and sticky errors as gpuexec's own calls: gpuexec_driver_check("cuGraphLaunch", graph_launch(exec, stream)). Returns
-   GPUEXEC_OK for 0 (CUDA_SUCCESS) and GPUEXEC_NOT_READY for 600 (CUDA_ERROR_NOT_READY), which is no failure. `call` is
-   the name for the text. cuGetErrorName, cuGetErrorString. */
+   GPUEXEC_OK for 0 (CUDA_SUCCESS), and GPUEXEC_NOT_READY for 600 (CUDA_ERROR_NOT_READY), which is not a failure. `call`
+   is the name of the driver call, for the text. cuGetErrorName, cuGetErrorString. */
 GPUEXEC_API gpuexec_result gpuexec_driver_check_at(const char *where, const char *call, int cu_result);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -572,8 +581,8 @@ typedef struct gpuexec_device_info {
 /* Returns the number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
 GPUEXEC_API int gpuexec_device_count(void);
 
-/* Fills *info. Numbers that the driver does not report are 0. GPUEXEC_NO_DEVICE if there is no device of that ordinal.
-   cuDeviceGetName, cuDeviceGetAttribute and others. */
+/* Fills *info. Numbers that the driver does not report are 0. GPUEXEC_NO_DEVICE if there is no device with that
+   ordinal. cuDeviceGetName, cuDeviceGetAttribute and others. */
 GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int device, gpuexec_device_info *info);
 
 /* Reads any CUdevice_attribute, by its number, into *value. cuDeviceGetAttribute. */
@@ -587,8 +596,10 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
 
 typedef struct gpuexec_context_desc {
     unsigned start_canary;
-    unsigned flags;                              /* CU_CTX_*, with CU_CTX_SCHED_*: 1 spin, 2 yield, 4 blocking sync. 0:
-                                                    the driver's choice; a primary context keeps its flags */
+    unsigned flags;                              /* CU_CTX_* flags, including CU_CTX_SCHED_*: 1 spin, 2 yield, 4
+                                                    blocking sync. 0: the driver's choice for a created context; a
+                                                    primary context keeps its flags. Other values replace the flags of a
+                                                    primary context, for all of its users */
     unsigned end_canary;
 } gpuexec_context_desc;
 
@@ -596,23 +607,24 @@ typedef struct gpuexec_context_desc {
    separate retain. cuDevicePrimaryCtxRetain, and cuDevicePrimaryCtxSetFlags if desc.flags is not 0. */
 GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int device, const gpuexec_context_desc *desc);
 
-/* Creates a separate context on the device, beside the primary one: it shares no modules, streams or events with the
-   CUDA runtime or other libraries. It is not made current. Most programs need gpuexec_context_open instead.
-   cuCtxCreate. */
+/* Creates a separate context on the device, in addition to the primary one. The new context shares no modules, streams
+   or events with the CUDA runtime or other libraries. It is not made current. Most programs need gpuexec_context_open
+   instead. cuCtxCreate. */
 GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int device, const gpuexec_context_desc *desc);
 
-/* Adopts a context that other code created, and will destroy after the handle is closed. NULL adopts the calling
-   thread's current context. It must come from the same driver library. Adopting a context twice creates two handles,
-   each with the objects created through it; kernels and streams of both can be combined. If the owner destroys the
-   context first, the next call on the handle, or on anything created through it, returns GPUEXEC_STALE_HANDLE, and all
-   these handles are closed. Only a call that runs while the context is being destroyed is not safe. cuCtxGetId (before
-   CUDA 12.0 cuCtxGetApiVersion, which cannot distinguish a primary context that was released and retained again). */
+/* Adopts a context that other code created. Its owner must not destroy the context before the handle is closed. NULL
+   adopts the calling thread's current context. The context must come from the driver library that gpuexec has loaded.
+   Adopting a context twice creates two handles, each with the objects created through it; a launch can combine a kernel
+   of one with a stream of the other. If the owner destroys the context too early, the next call on the handle, or on
+   anything created through it, returns GPUEXEC_STALE_HANDLE, and all these handles are closed. The only unsafe case is
+   a call that runs while the context is being destroyed. cuCtxGetId (before CUDA 12.0 cuCtxGetApiVersion, which cannot
+   distinguish a primary context that was released and retained again). */
 GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(const char *where, struct CUctx_st *native);
 
-/* Adopts a context and takes a usage count, so that the context stays valid until its last user has released it. If
-   three libraries share a context, each of them attaches, and closes its handle when it is done. NULL attaches to the
-   calling thread's current context. A handle of gpuexec_context_create also only releases its count when it is closed.
-   GPUEXEC_NOT_SUPPORTED if the driver does not count users. No driver reports the count. cuCtxAttach and cuCtxDetach
+/* Adopts a context and increments its usage count, so that the context stays valid until its last user has released it.
+   If three libraries share a context, each of them attaches, and closes its handle when it is done. NULL attaches to
+   the calling thread's current context. Closing a handle from gpuexec_context_create also releases just its count.
+   GPUEXEC_NOT_SUPPORTED if the driver has no usage counts. No driver reports the count. cuCtxAttach and cuCtxDetach
    (deprecated by CUDA, but present in every driver so far); for a device's primary context cuDevicePrimaryCtxRetain and
    cuDevicePrimaryCtxRelease. */
 GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct CUctx_st *native);
@@ -623,7 +635,7 @@ GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context);
 /* Returns the device's ordinal; -1 if the handle is not ok. A query. */
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context);
 
-/* Reads how many bytes of device memory are free, and how many there are; either pointer may be NULL. A query.
+/* Reads how many bytes of device memory are free, and how many the device has; either pointer may be NULL. A query.
    cuMemGetInfo. */
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *free_bytes,
                                                          size_t *total_bytes);
@@ -636,8 +648,8 @@ typedef enum gpuexec_limit {
     GPUEXEC_LIMIT_MALLOC_HEAP = 2,               /* bytes of the heap for malloc and free in kernels; set it before the
                                                     first such kernel runs */
     GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* nesting depth of kernels that launch kernels and wait for them;
-                                                    devices before 9.0 */
-    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* launches by kernels that can be pending */
+                                                    only on devices before compute capability 9.0 */
+    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* how many launches made by kernels can be pending */
     GPUEXEC_LIMIT_L2_FETCH = 5,                  /* bytes that the L2 cache fetches at a time, 0 to 128: a hint */
     GPUEXEC_LIMIT_PERSISTING_L2 = 6              /* bytes of the L2 cache that are set aside for persisting accesses */
 } gpuexec_limit;
@@ -657,8 +669,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuex
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least,
                                                              int *greatest);
 
-/* Waits for all work of the context, including that of other libraries. Returns and takes the thread's latched failure.
-   cuCtxSynchronize. */
+/* Waits for all work in the context, including that of other libraries. Returns and takes the thread's latched failure;
+   if there is none, a failure that marked one of the context's streams. cuCtxSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context);
 
 /* Adds a user to the handle: closing it then takes one more gpuexec_context_close. The count belongs to this handle;
@@ -669,12 +681,12 @@ GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
 
 /* The calling thread's stack of current contexts. gpuexec does not need it, but the CUDA runtime and your own driver
-   calls do. Push makes the context current; pop removes it and restores the one below. Any thread may push a context,
-   and several threads may push the same one. A context that no thread has pushed is floating: you can pass it to any
-   thread.
-   Pop fails (GPUEXEC_WRONG_CONTEXT) if another context is current: the text says where this one was pushed, and whether
-   the pops are out of order, or other code popped it or pushed another one in between. At most 32 nested pushes of a
-   thread are recorded. cuCtxPushCurrent, cuCtxPopCurrent. */
+   calls do. Push makes the context current; pop removes it and makes the context below it current again. Any thread may
+   push a context, and several threads may push the same one. CUDA calls a context that no thread has pushed floating:
+   you can pass it to any thread.
+   Pop fails (GPUEXEC_WRONG_CONTEXT) if another context is current. The text says where the context was pushed, and
+   whether the pops are out of order, or other code has popped it or pushed another context since. At most 32 nested
+   pushes of a thread are recorded. cuCtxPushCurrent, cuCtxPopCurrent. */
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context);
 GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_context context);
 
@@ -703,20 +715,20 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /
 #  define GXI_SCOPE_INIT(scope) = scope
 #endif
 
-/* Writes the calling thread's stack of contexts into text[bytes], as far as it is known, one line per context, the
-   current one first: its device, and where it was pushed through gpuexec. Returns the length of the whole text, as
-   snprintf does; 0 if it fails. A query. cuCtxGetCurrent. */
+/* Writes the calling thread's stack of contexts, as far as gpuexec knows it, into text[bytes]. There is one line for
+   each context, the current one first: its device, and where it was pushed through gpuexec. Returns the length of the
+   whole text, as snprintf does; 0 if it fails. A query. cuCtxGetCurrent. */
 GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes);
 
 /* Returns 1 if the context is the calling thread's current one, else 0. A query. cuCtxGetCurrent. */
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
-/* Waits for the work (in an adopted context, only that of streams created through this handle), destroys everything
-   created through this handle (memory, modules, linkers, streams, events, barriers, prepared launches), then releases
-   the context, which is destroyed when it has no other user. An adopted context is not released. If the handle has
-   several users (gpuexec_context_retain), all closes but the last only remove a user. A failure does not stop the
-   clean-up; the first one is returned, including a failure of the work. cuDevicePrimaryCtxRelease, cuCtxDetach, or
-   cuCtxDestroy if the driver does not count users. */
+/* Waits for the context's work (in an adopted context, only for work on streams created through this handle). Then
+   destroys everything created through this handle (memory, modules, linkers, streams, events, barriers, prepared
+   launches) and releases the context; CUDA destroys a context when it has no other user. An adopted context is not
+   released. If the handle has several users (gpuexec_context_retain), each close but the last only removes a user. A
+   failure does not stop the clean-up; the call returns the first failure, including a failure of the work.
+   cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy if the driver has no usage counts. */
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -727,7 +739,7 @@ typedef struct gpuexec_module_desc {
     const char *name;                            /* for messages; default: the file's name, or "PTX image" */
     /* How PTX is compiled; cubins are loaded as they are. 0 is the driver's default. */
     int         max_registers;                   /* at most this many per thread; CU_JIT_MAX_REGISTERS */
-    int         threads_per_block;               /* use few enough registers for blocks of this many threads;
+    int         threads_per_block;               /* few enough registers for blocks of this many threads;
                                                     CU_JIT_THREADS_PER_BLOCK */
     int         optimization;                    /* 1..4 for -O1..-O4, -1 for -O0; 0: the default, 4.
                                                     CU_JIT_OPTIMIZATION_LEVEL */
@@ -741,9 +753,9 @@ typedef struct gpuexec_module_desc {
     int         verbose;                         /* 1: gpuexec_module_log() also has the number of registers and similar
                                                     data, unless the code comes from the driver's cache.
                                                     CU_JIT_LOG_VERBOSE */
-    /* newer drivers only: */
+    /* These need a newer driver: */
     int         position_independent;            /* 1: CU_JIT_POSITION_INDEPENDENT_CODE */
-    int         min_blocks, max_block_threads;   /* as .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM,
+    int         min_blocks, max_block_threads;   /* like .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM,
                                                     CU_JIT_MAX_THREADS_PER_BLOCK */
     int         override_directives;             /* 1: the options set here override those in the PTX;
                                                     CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
@@ -762,11 +774,12 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_con
 GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
                                                        const gpuexec_module_desc *desc);
 
-/* Adopts a CUmodule of that context, which other code unloads after the handle is closed. */
+/* Adopts a CUmodule of that context. Its owner must not unload the module before the handle is closed. */
 GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUmod_st *native);
 
-/* Returns the CUmodule, which gpuexec still owns; NULL if the handle is not ok. A query. */
+/* Returns the CUmodule; NULL if the handle is not ok. gpuexec still owns the CUmodule, or, if it was adopted, other
+   code does. A query. */
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module);
 
 /* Returns the compiler's log of a successful load: warnings, and more with desc.verbose. "" if it is empty. Valid as
@@ -792,24 +805,24 @@ GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int in
 GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name,
                                                  size_t *bytes);
 
-/* Copy `bytes` from the host to the beginning of that variable, or from there to the host: at most the variable's size.
-   The copy has finished when they return, and is ordered on the legacy default stream. Refused while a failure is
+/* Copy `bytes` bytes, at most the variable's size, from the host to the beginning of the variable, or back. The copy is
+   ordered on the legacy default stream, and has finished when the call returns. The call is refused while a failure is
    latched. cuMemcpyHtoD, cuMemcpyDtoH. */
 GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
                                                         const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
                                                         void *to, size_t bytes);
 
-/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded. Waits for running work
-   if the driver needs it. cuModuleUnload. */
+/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded. cuModuleUnload, which
+   waits for running kernels of the module (measured). */
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module);
 
 /* Returns the kernel of that name, which is valid as long as its module; a second call returns the same handle.
    GPUEXEC_NOT_FOUND if there is none. cuModuleGetFunction. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name);
 
-/* Adopts a CUfunction of that context, whose module other code unloads after the handle is closed. cuFuncGetName,
-   cuFuncGetParamInfo. */
+/* Adopts a CUfunction of that context. Its owner must not unload the CUfunction's module before the handle is closed.
+   cuFuncGetName, cuFuncGetParamInfo. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUfunc_st *native);
 
@@ -818,13 +831,13 @@ GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel);
 
 typedef struct gpuexec_kernel_info {
     const char *name;                            /* valid as long as the kernel */
-    int         parameters;                      /* number of parameters; -1 if not known: launches are then not
-                                                    checked */
+    int         parameters;                      /* number of parameters; -1 if not known: the arguments of launches are
+                                                    then not checked */
     int         max_threads_per_block;           /* of this kernel */
     int         registers;                       /* per thread */
     int         ptx_version, binary_version;     /* 75 for compute capability 7.5 */
     size_t      static_shared, local_bytes, constant_bytes;
-    size_t      max_dynamic_shared;              /* bytes, the present limit; launches raise it automatically, up to the
+    size_t      max_dynamic_shared;              /* bytes, the current limit; launches raise it automatically, up to the
                                                     device's limit */
     int         cache_mode_ca;                   /* 1: compiled to cache global loads in L1 */
     int         preferred_carveout;              /* percent of L1 for shared memory; -1: the driver's choice */
@@ -837,9 +850,9 @@ typedef struct gpuexec_kernel_info {
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel,
                                                       gpuexec_kernel_info *info);
 
-/* Sets how much of each multiprocessor's unified L1 cache and shared memory later launches of the kernel prefer as
-   shared memory: 0 to 100 percent, or -1 for the driver's choice. A hint: the driver never takes less than a launch
-   needs. It belongs to the CUfunction, so it holds for all handles and threads.
+/* Sets which part of each multiprocessor's unified L1 cache and shared memory later launches of the kernel prefer as
+   shared memory: 0 to 100 percent, or -1 for the driver's choice. This is a hint: the driver never takes less than a
+   launch needs. The setting belongs to the CUfunction, so it applies to all handles and threads.
    CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT. */
 GPUEXEC_API gpuexec_result gpuexec_kernel_set_carveout_at(const char *where, gpuexec_kernel kernel, int percent);
 
@@ -869,8 +882,8 @@ typedef enum gpuexec_parameter_type {
 } gpuexec_parameter_type;
 
 /* Returns the type of parameter `index` from the PTX text; GPUEXEC_PARAMETER_UNKNOWN also if there is no such
-   parameter. If it is known, and the argument's type is too (from gpuexec_params_add, or a C++ value), launches refuse
-   a float for an integer and an integer for a float. A query. */
+   parameter. If the argument's type is also known (from gpuexec_params_add, or a C++ value), launches refuse a float
+   for an integer and an integer for a float. A query. */
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index);
 
 /* Returns the offset of parameter `index` in the kernel's packed parameters, in bytes from the start of the first one;
@@ -887,7 +900,7 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>link   Several images linked into one module. A linker is used by one thread at a time. */
+   >>link   Several images linked into one module. Only one thread at a time may use a linker. */
 
 typedef enum gpuexec_input_type {
     GPUEXEC_INPUT_AUTO = 0,                      /* recognized by its content */
@@ -902,10 +915,10 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
                                                     const gpuexec_module_desc *desc);
 
 /* Adds an input. It is copied, and may be freed afterwards. `bytes` is its length; it may be 0 for PTX that ends in
-   NUL, cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled here.
-   GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier one defines, or declares one differently. A failed
-   call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load, _image or _save that
-   succeeded. cuLinkAddData. */
+   NUL, and for cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled during
+   this call. GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier input already defines, or declares a
+   symbol differently. A failed call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load,
+   _image or _save that succeeded. cuLinkAddData. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name);
 
@@ -913,39 +926,39 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_link
 GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                       const char *path);
 
-/* Links, if that is not done yet, and loads the result; each call creates a separate module. GPUEXEC_LINK_FAILED if
-   symbols are missing, defined twice, or do not match: the text names them, and inputs may still be added. Like _image
-   and _save, it is refused while a failure is latched, for instance that of an input that could not be added.
-   cuLinkComplete, cuModuleLoadDataEx. */
+/* Links the inputs, unless that has already been done, and loads the result; each call creates a separate module.
+   GPUEXEC_LINK_FAILED if symbols are missing, defined twice, or do not match: the text names them, and inputs may still
+   be added. Like _image and _save, the call is refused while a failure is latched, for instance because an input could
+   not be added. cuLinkComplete, cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker);
 
-/* Links, if that is not done yet, and returns the image, for gpuexec_module_load in this process or another. It is
-   valid as long as the linker. _save writes it to a file, completely or not at all (written to a temporary file, then
-   renamed). cuLinkComplete. */
+/* Links the inputs, unless that has already been done. _image returns the linked image, for gpuexec_module_load in this
+   process or another; the image is valid as long as the linker. _save writes it to a file, completely or not at all (it
+   writes a temporary file and renames it). cuLinkComplete. */
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
                                                    size_t *bytes);
 GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path);
 
-/* Returns the output of compiler and linker so far, except that of failed calls; desc.verbose adds to it. "" if there
-   is none. Valid until the next call with this linker. A query. */
+/* Returns the output so far of the compiler and the linker, without that of failed calls; with desc.verbose it is more
+   detailed. "" if there is none. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
 /* Returns the milliseconds of compiling and linking that the driver reports so far; negative if the handle is not ok.
    A query. */
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
-/* Destroys the linker and its inputs. Modules that it loaded stay. cuLinkDestroy. */
+/* Destroys the linker and its inputs. Modules loaded from it stay loaded. cuLinkDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>memory   Sizes are in bytes unless a name says otherwise. */
 
 typedef enum gpuexec_memory_kind {
-    GPUEXEC_MEMORY_PAGEABLE = 0,                 /* not known to CUDA: ordinary host memory, or no memory at all, which
-                                                    CUDA does not distinguish */
+    GPUEXEC_MEMORY_PAGEABLE = 0,                 /* not known to CUDA: ordinary host memory, or no memory at all (CUDA
+                                                    does not distinguish them) */
     GPUEXEC_MEMORY_DEVICE = 1,
-    GPUEXEC_MEMORY_PINNED = 2,                   /* host memory that CUDA allocated page-locked, or that another library
-                                                    registered */
+    GPUEXEC_MEMORY_PINNED = 2,                   /* host memory that CUDA allocated as page-locked, or that another
+                                                    library registered */
     GPUEXEC_MEMORY_REGISTERED = 3,               /* host memory that gpuexec_register page-locked */
     GPUEXEC_MEMORY_MANAGED = 4                   /* migrates between host and devices on demand (cuMemAllocManaged) */
 } gpuexec_memory_kind;
@@ -954,9 +967,9 @@ typedef enum gpuexec_memory_kind {
    for 0 bytes. Free it with gpuexec_free. cuMemAlloc. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context context, size_t bytes);
 
-/* Allocates device memory for `height` rows of `width_bytes` each. The rows begin *pitch bytes apart; the driver
-   chooses the pitch so that each row is aligned for accesses of `element_bytes` (4, 8 or 16). Returns 0 if it fails.
-   Free it with gpuexec_free. cuMemAllocPitch. */
+/* Allocates device memory for `height` rows of `width_bytes` bytes each. The rows begin *pitch bytes apart; the driver
+   chooses the pitch so that each row is aligned for accesses of `element_bytes` bytes (4, 8 or 16). Returns 0 if it
+   fails. Free it with gpuexec_free. cuMemAllocPitch. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
                                                  size_t height, unsigned element_bytes, size_t *pitch);
 
@@ -964,34 +977,36 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_cont
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address);
 
 /* Allocates page-locked host memory, uninitialized. Copies use it without staging, and kernels can access it through
-   gpuexec_pinned_address(). Returns NULL if it fails. Free it with gpuexec_free_pinned. It is expensive because it
-   locks pages, so allocate once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
+   gpuexec_pinned_address(). Returns NULL if it fails. Free it with gpuexec_free_pinned. The call is expensive because
+   it locks pages, so allocate once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
 GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes);
 
 /* Frees memory from gpuexec_alloc_pinned; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
-/* Page-locks existing host memory for all devices, as gpuexec_alloc_pinned does, until gpuexec_unregister(memory):
-   unregister it before you free it. Any address and size. It is expensive because it locks pages. GPUEXEC_BAD_ARGUMENT
-   if all or part of the memory is already page-locked. gpuexec_unregister waits for work that may use it.
+/* Page-locks existing host memory for all devices, until gpuexec_unregister(memory): unregister the memory before you
+   free it. Any address and size are possible. The call is expensive because it locks pages. GPUEXEC_BAD_ARGUMENT if all
+   or part of the memory is already page-locked. gpuexec_unregister waits for work that may use the memory.
    cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
 GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory);
 
 /* Enable or disable direct access by kernels and copies of `context` to the memory of `peer`. This is one direction;
-   for both, call it twice. Succeeds if nothing has to change, and if both are the same context. GPUEXEC_NOT_SUPPORTED
-   if the devices do not support it (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
+   for both, call the function twice. A call succeeds if nothing has to change, or if both are the same context.
+   GPUEXEC_NOT_SUPPORTED if the devices do not support it (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess,
+   cuCtxDisablePeerAccess. */
 GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 
-/* Returns the device address, for kernels, of pinned, registered or managed memory, or of a place inside it; any
-   library may have allocated it. 0 for other memory. cuPointerGetAttributes. */
+/* Returns the address by which kernels access this pinned, registered or managed memory; `memory` may also point inside
+   an allocation, and any library may have allocated it. 0 for other memory. cuPointerGetAttributes. */
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory);
 
-/* Enqueue a copy on a stream: host to device, device to host, device to device. Pinned host memory must stay valid and
-   unchanged until the copy has finished. 0 bytes do nothing. gpuexec_copy works between any two devices, with or
-   without peer access, on a stream of either. Source and destination may be the same, but must not overlap in part, nor
-   extend past the end of an allocation. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
+/* Enqueue a copy on a stream: host to device, device to host, device to device. Until the copy has finished, pinned
+   host memory must stay valid, and must not be changed (for copy_out: nor read). A copy of 0 bytes does nothing.
+   gpuexec_copy works between any two devices, with or without peer access, on a stream of either. Source and
+   destination may be the same, but must not partly overlap, nor extend past the end of an allocation.
+   cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                               const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from,
@@ -999,16 +1014,16 @@ GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from,
                                            size_t bytes);
 
-/* The same, with the contexts in which the memory was allocated, as cuMemcpyPeerAsync takes them. Only needed for
-   memory outside the unified address space. */
+/* gpuexec_copy with the contexts in which the memory was allocated, as cuMemcpyPeerAsync takes them. This is needed
+   only for memory outside the unified address space. */
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                 gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes);
 
-/* Enqueue a copy or fill of `height` rows of `width_bytes` each on a stream. A pitch is the distance in bytes between
-   the starts of two rows: at least the width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. Width or height 0
-   does nothing. To begin at column x (bytes) of row y, add y * pitch + x to the address. cuMemcpy2DAsync,
-   cuMemsetD2D8Async. */
+/* Enqueue a copy or fill of `height` rows of `width_bytes` bytes each on a stream. A pitch is the distance in bytes
+   between the starts of two rows: at least the width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. If width or
+   height is 0, the call does nothing. A partial overlap is only detected if both pitches are equal. To begin at column
+   x (bytes) of row y, add y * pitch + x to the address. cuMemcpy2DAsync, cuMemsetD2D8Async. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                  size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height);
@@ -1022,8 +1037,8 @@ GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream 
                                               unsigned char value, size_t width_bytes,
                                              size_t height);
 
-/* Enqueue a fill on a stream: with a byte, or with `count` 16-bit or 32-bit words (the address must be a multiple of 2
-   or 4). cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
+/* Enqueue a fill on a stream: with `bytes` copies of a byte, or `count` copies of a 16-bit or 32-bit word (the address
+   must then be a multiple of 2 or 4). cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
 GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                            unsigned char value, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
@@ -1031,8 +1046,9 @@ GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream s
 GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
                                              size_t count);
 
-/* The same without a stream: they have finished when they return (ordered on the legacy default stream). Refused while
-   a failure is latched, which they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
+/* The same without a stream: the copy or fill is ordered on the legacy default stream, and has finished when the call
+   returns. The calls are refused while a failure is latched, and do not take that failure. cuMemcpyHtoD, cuMemcpyDtoH,
+   cuMemcpyDtoD, cuMemsetD8Async. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                   const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to,
@@ -1044,13 +1060,17 @@ GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_contex
 
 typedef struct gpuexec_pointer_info {
     gpuexec_memory_kind kind;
-    int         device;                     /* ordinal: where it is, or host memory was allocated for; -1: pageable */
-    gpuexec_ptr base;                       /* start of its allocation; 0 if not known */
-    size_t      bytes;                      /* of its allocation; 0 if not known */
-    gpuexec_ptr device_address;            /* of the given byte, on that device; 0 if it cannot access it */
-    void       *host_address;              /* on the host; NULL if the host cannot access it, or it is pageable */
-    int         ours;                      /* 1: gpuexec allocated or registered it ... */
-    const char *where;                     /* ... here: "main.c:12", until gpuexec_shutdown; else NULL */
+    int         device;                     /* ordinal of the device that holds the memory, or for which host memory was
+                                               allocated; -1 for pageable memory */
+    gpuexec_ptr base;                       /* start of the allocation; 0 if not known */
+    size_t      bytes;                      /* size of the allocation; 0 if not known */
+    gpuexec_ptr device_address;             /* address of the given byte on that device; 0 if the device cannot access
+                                               the memory */
+    void       *host_address;               /* address of the given byte on the host; NULL if the host cannot access the
+                                               memory, or if it is pageable */
+    int         ours;                       /* 1: gpuexec allocated or registered the memory; 0: other code did */
+    const char *where;                      /* if ours is 1, the place of that call: "main.c:12", valid until
+                                               gpuexec_shutdown; otherwise NULL */
 } gpuexec_pointer_info;
 
 /* Reads what CUDA reports about an address, including memory of other libraries and the CUDA runtime. `address` is a
@@ -1061,12 +1081,12 @@ GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexe
 typedef struct gpuexec_copy_info {
     int  asynchronous;                           /* 1: the call returns at once; 0: it may wait for earlier work on the
                                                     stream, or for the copy itself */
-    int  overlaps;                               /* 1: the copy can run at the same time as kernels of other streams */
-    char why[400];                               /* in one sentence, with the cure if there is one */
+    int  overlaps;                               /* 1: the copy can run at the same time as kernels on other streams */
+    char why[400];                               /* the reason in one sentence, with the cure if there is one */
 } gpuexec_copy_info;
 
 /* Reports whether a copy on `stream` would be asynchronous, and if not, why. It applies CUDA's documented
-   synchronization behavior to these two addresses (host pointers as (uintptr_t)pointer) as they are now. Copies
+   synchronization behavior to the current memory at these two addresses (host pointers as (uintptr_t)pointer). Copies
    nothing. A query. */
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
                                                 gpuexec_copy_info *info);
@@ -1076,16 +1096,16 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 
 typedef struct gpuexec_stream_desc {
     unsigned start_canary;
-    int      non_blocking;                       /* 1: not ordered against the legacy default stream.
+    int      non_blocking;                       /* 1: does not synchronize with the legacy default stream.
                                                     CU_STREAM_NON_BLOCKING */
     int      priority;                           /* lower numbers mean higher priority, as in CUDA; a value outside the
-                                                    range of gpuexec_context_get_priorities becomes the nearest in it
-                                                    (gpuexec_stream_get_info returns it) */
+                                                    range of gpuexec_context_get_priorities becomes the nearest value in
+                                                    the range (gpuexec_stream_get_info returns that value) */
     unsigned end_canary;
 } gpuexec_stream_desc;
 
-/* Creates a stream; desc NULL: a blocking one of default priority. It is destroyed by gpuexec_stream_destroy, or with
-   its context. cuStreamCreateWithPriority. */
+/* Creates a stream; desc NULL: one with default priority that synchronizes with the legacy default stream. It is
+   destroyed by gpuexec_stream_destroy, or when its context is closed. cuStreamCreateWithPriority. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_stream_desc *desc);
 
@@ -1094,29 +1114,29 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
 GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context);
 
 /* Returns the context's per-thread default stream, the same handle each time and on all threads. On each thread that
-   uses it, the handle names a separate stream of the driver, which is ordered against the legacy default stream. Code
-   compiled with --default-stream per-thread uses it as stream 0. It cannot be destroyed. */
+   uses the handle, it refers to a separate stream of the driver, which synchronizes with the legacy default stream.
+   Code compiled with --default-stream per-thread uses that stream as stream 0. It cannot be destroyed. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context);
 
-/* Adopts a CUstream (or cudaStream_t) of `context`, which other code destroys. NULL and CU_STREAM_LEGACY are the legacy
-   default stream, CU_STREAM_PER_THREAD the per-thread one. GPUEXEC_WRONG_CONTEXT if the stream belongs to another
-   context. cuStreamGetCtx. */
+/* Adopts a CUstream (or cudaStream_t) of `context`. Its owner must not destroy the stream before the handle is closed.
+   NULL and CU_STREAM_LEGACY are the legacy default stream, CU_STREAM_PER_THREAD is the per-thread default stream.
+   GPUEXEC_WRONG_CONTEXT if the stream belongs to another context. cuStreamGetCtx. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUstream_st *native);
 
-/* Returns the CUstream; for the legacy default stream CU_STREAM_LEGACY ((CUstream)1), for the per-thread one
-   CU_STREAM_PER_THREAD ((CUstream)2), NULL if the handle is not ok. A query. */
+/* Returns the CUstream: CU_STREAM_LEGACY ((CUstream)1) for the legacy default stream, CU_STREAM_PER_THREAD
+   ((CUstream)2) for the per-thread default stream. NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream);
 
-/* Waits until all work on the stream has finished. Returns and takes the thread's latched failure.
-   cuStreamSynchronize. */
+/* Waits until all work on the stream has finished. Returns and takes the thread's latched failure; if there is none,
+   the failure that marked the stream. cuStreamSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream);
 
-/* Returns GPUEXEC_OK if all work has finished, GPUEXEC_NOT_READY if not. A query. cuStreamQuery. */
+/* Returns GPUEXEC_OK if all work on the stream has finished, GPUEXEC_NOT_READY if not. A query. cuStreamQuery. */
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
 
-/* Makes later work on `stream` wait for the last record of the event, on any stream of any device. An event that was
-   never recorded is not waited for. cuStreamWaitEvent. */
+/* Makes later work on `stream` wait for the last record of the event, on any stream of any device. If the event was
+   never recorded, there is no wait. cuStreamWaitEvent. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event);
 
 /* Makes later work on `stream` wait for all work enqueued so far on `other`, a stream of any device. cuEventRecord and
@@ -1124,9 +1144,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuex
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
                                                          gpuexec_stream other);
 
-/* Enqueues a call of function(user) on a thread of the driver. Later work on the stream waits until it returns. The
-   function must not call CUDA, nor wait for a thread that does. After a kernel has failed, it may or may not be called:
-   do not rely on it to free memory. cuLaunchHostFunc. */
+/* Enqueues a call of function(user) on a thread of the driver. Later work on the stream waits until the function
+   returns. The function must not call CUDA, nor wait for a thread that does. After a kernel has failed, the function
+   may or may not be called: do not rely on it to free memory. cuLaunchHostFunc. */
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
                                                            void (*function)(void *user), void *user);
 
@@ -1138,11 +1158,11 @@ typedef enum gpuexec_compare {                   /* CU_STREAM_WAIT_VALUE_* */
     GPUEXEC_NOR   = 3                            /* ~(*address | value) != 0 */
 } gpuexec_compare;
 
-/* Make later work on `stream` wait until the value at `address` compares so. The address is a multiple of 4 (of 8), in
-   device memory or in pinned memory (its device address, gpuexec_host_device_ptr). The value can come from a kernel,
-   from another stream, or from the host, which writes to pinned memory. If it never comes, the stream never goes on,
-   and every wait for it hangs: prefer events where they can do it. Needs a driver of CUDA 11.7.
-   cuStreamWaitValue32, cuStreamWaitValue64. */
+/* Make later work on `stream` wait until the value at `address` satisfies the comparison. The address must be a
+   multiple of 4 (for 64 bits, of 8), in device memory or in pinned memory (gpuexec_pinned_address). A kernel or another
+   stream can write the value, or the host, if it is in pinned memory. If the value is never written, the stream never
+   continues, and every wait for the stream hangs: use events instead if they suffice. Needs a driver for CUDA 11.7 or
+   later. cuStreamWaitValue32, cuStreamWaitValue64. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_value32_at(const char *where, gpuexec_stream stream,
                                                           gpuexec_ptr address, unsigned value,
                                                           gpuexec_compare compare);
@@ -1150,8 +1170,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_value64_at(const char *where, gpu
                                                           gpuexec_ptr address, unsigned long long value,
                                                           gpuexec_compare compare);
 
-/* Enqueue a write of the value to `address`, after all work enqueued on the stream so far; writes of that work are
-   visible to every reader of the value. Address and driver as above. cuStreamWriteValue32, cuStreamWriteValue64. */
+/* Enqueue a write of the value to `address`, after all work enqueued on the stream so far; a reader of the value also
+   sees what that work wrote. The address and the driver must be as for the waits. cuStreamWriteValue32,
+   cuStreamWriteValue64. */
 GPUEXEC_API gpuexec_result gpuexec_stream_write_value32_at(const char *where, gpuexec_stream stream,
                                                            gpuexec_ptr address, unsigned value);
 GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gpuexec_stream stream,
@@ -1159,9 +1180,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gp
 
 typedef struct gpuexec_stream_info {
     int device;                                  /* ordinal */
-    int non_blocking;                            /* 1: not ordered against the legacy default stream */
-    int priority;                                /* its actual priority */
-    int adopted;                                 /* 1: other code destroys it, or it is a default stream */
+    int non_blocking;                            /* 1: does not synchronize with the legacy default stream */
+    int priority;                                /* the actual priority */
+    int adopted;                                 /* 1: adopted, or a default stream: gpuexec does not destroy it */
 } gpuexec_stream_info;
 
 /* Reads the properties of a stream. A query. cuStreamGetFlags, cuStreamGetPriority. */
@@ -1183,34 +1204,35 @@ typedef struct gpuexec_event_desc {
 } gpuexec_event_desc;
 
 /* Creates an event, for gpuexec_event_record; desc NULL: one with timing. It is destroyed by gpuexec_event_destroy, or
-   with its context. cuEventCreate. */
+   when its context is closed. cuEventCreate. */
 GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
                                                   const gpuexec_event_desc *desc);
 
-/* Adopts a CUevent (or cudaEvent_t) of that context, which other code destroys. */
+/* Adopts a CUevent (or cudaEvent_t) of that context. Its owner must not destroy the event before the handle is
+   closed. */
 GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context,
                                                        struct CUevent_st *native);
 
 /* Returns the CUevent; NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 
-/* Records the event on the stream: it is reached when all work enqueued there so far has finished. Recording it again
-   moves it. Event and stream must belong to the same context (GPUEXEC_WRONG_CONTEXT). If a record fails or is refused,
-   every call that waits for the event, queries it or measures its time fails until it is recorded again.
-   cuEventRecord. */
+/* Records the event on the stream: the event is reached when all work enqueued there so far has finished. Recording it
+   again replaces the earlier record. Event and stream must belong to the same context (GPUEXEC_WRONG_CONTEXT). If a
+   record fails or is refused, every call that waits for the event, queries it or measures its time fails until it is
+   recorded again. cuEventRecord. */
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream);
 
-/* Creates an event in the stream's context and records it at the current end of the stream, to wait for or to measure
-   time from. Destroy it when you no longer need it, even before it is reached. Refused while a failure is latched.
-   cuEventCreate, cuEventRecord. */
+/* Creates an event in the stream's context and records it at the current end of the stream. Use it to wait or to
+   measure time. Destroy it when you no longer need it, even before it is reached. The call is refused while a failure
+   is latched. cuEventCreate, cuEventRecord. */
 GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
                                                    const gpuexec_event_desc *desc);
 
-/* Waits until the last record is reached; returns at once if there was none. Returns and takes the thread's latched
-   failure. cuEventSynchronize. */
+/* Waits until the event's last record is reached; does not wait if there was none. Returns and takes the thread's
+   latched failure. cuEventSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event);
 
-/* Returns GPUEXEC_OK if the last record is reached, GPUEXEC_NOT_READY if not. A query. cuEventQuery. */
+/* Returns GPUEXEC_OK if the event's last record is reached, GPUEXEC_NOT_READY if not. A query. cuEventQuery. */
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
 
 /* Returns the milliseconds from `start` to `stop`, two events of one context. Both must be recorded and reached: call
