@@ -369,7 +369,7 @@ struct CUstream_st;
 struct CUevent_st;
 
 /* =====================================================================================================================
-   >>api
+   >>api   A comment ends with the driver calls that the function makes, or with CUDA's name of what a member sets.
    ---------------------------------------------------------------------------------------------------------------------
    >>types   Results, handles, device addresses. */
 
@@ -427,7 +427,7 @@ typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of different kinds do not
-   compile. In C++ also a == b and a != b. Two handles for one native object, from two calls of
+   compile. In C++, a == b and a != b do the same. Two handles for one native object, from two calls of
    gpuexec_*_from_native, are different handles: compare gpuexec_*_native() instead. */
 #define gpuexec_same(a, b) ((void)sizeof((1 ? (a) : (b)).id), (a).id == (b).id)
 
@@ -509,8 +509,7 @@ typedef struct gpuexec_setup_desc {
                                                     or error texts; to stderr if there is no logger */
     int                      report_leaks;       /* 1: gpuexec_shutdown logs each object that was not destroyed, with
                                                     file and line (to stderr if there is no logger). Kernels and default
-                                                    streams are not leaks: they are closed with their module or context
-                                                    */
+                                                    streams are not leaks: their module or context closes them */
     gpuexec_log_function     log;                /* receives failures, trace and leak report; NULL: failures are not
                                                     logged */
     void                    *log_user;
@@ -568,14 +567,14 @@ typedef struct gpuexec_device_info {
     int           max_threads_per_multiprocessor;
     int           max_block[3], max_grid[3];
     int           registers_per_block;
-    int           async_engines;                 /* copies that can run at the same time as kernels */
+    int           async_engines;                 /* how many copies can run at the same time as kernels */
     int           cooperative_launch;            /* 1: supports cooperative launches */
     int           integrated;                    /* 1: shares the host's memory */
     int           clock_khz;
     size_t        total_memory;                  /* bytes */
     size_t        l2_bytes;
     size_t        shared_per_block;              /* bytes without opting in, usually 48 KiB */
-    size_t        shared_per_block_optin;        /* most bytes that a kernel can opt in to */
+    size_t        shared_per_block_optin;        /* the most bytes that a kernel can opt in to */
 } gpuexec_device_info;
 
 /* Returns the number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
@@ -603,8 +602,8 @@ typedef struct gpuexec_context_desc {
     unsigned end_canary;
 } gpuexec_context_desc;
 
-/* Opens a device: retains its primary context (about 100 ms the first time). Each call returns a separate handle with a
-   separate retain. cuDevicePrimaryCtxRetain, and cuDevicePrimaryCtxSetFlags if desc.flags is not 0. */
+/* Opens a device: retains its primary context (about 100 ms the first time). Each call retains the context again, and
+   returns a separate handle. cuDevicePrimaryCtxRetain, and cuDevicePrimaryCtxSetFlags if desc.flags is not 0. */
 GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int device, const gpuexec_context_desc *desc);
 
 /* Creates a separate context on the device, in addition to the primary one. The new context shares no modules, streams
@@ -769,7 +768,7 @@ typedef struct gpuexec_module_desc {
 GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image,
                                                   size_t bytes, const gpuexec_module_desc *desc);
 
-/* The same from a file. A relative path is relative to the working directory. GPUEXEC_FILE_ERROR if it cannot be
+/* The same from a file. A relative path is relative to the working directory. GPUEXEC_FILE_ERROR if the file cannot be
    read. */
 GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
                                                        const gpuexec_module_desc *desc);
@@ -794,9 +793,9 @@ GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
    the handle is not ok. A query. */
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module);
 
-/* Return the number of kernels in the image, and the name of each; -1 and NULL if they are not known (a driver before
-   12.4 with a binary image, or with a linked module that has a binary among its inputs). Names are valid as long as the
-   module. Queries. */
+/* Return the number of kernels in the image, and the name of each; -1 and NULL if they are not known. That happens on
+   drivers before CUDA 12.4, for a binary image, or a linked module with a binary among its inputs. Names are valid as
+   long as the module. Queries. */
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module);
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index);
 
@@ -813,8 +812,8 @@ GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuex
 GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
                                                         void *to, size_t bytes);
 
-/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded. cuModuleUnload, which
-   waits for running kernels of the module (measured). */
+/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded. The driver waits for
+   running kernels of the module (measured on an H200). cuModuleUnload. */
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module);
 
 /* Returns the kernel of that name, which is valid as long as its module; a second call returns the same handle.
@@ -922,7 +921,7 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name);
 
-/* The same from a file, whose path is the name. */
+/* The same from a file; the path is the input's name. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                       const char *path);
 
@@ -1254,8 +1253,8 @@ typedef struct gpuexec_dims {
 } gpuexec_dims;
 
 /* Return dims with enough blocks of block_x (times block_y) threads to cover n (width times height) threads, and no
-   dynamic shared memory. The last blocks can reach past n: the kernel must compare its index with n. n 0 makes an empty
-   grid, which gpuexec_launch refuses. Pure functions. */
+   dynamic shared memory. The last blocks can reach past n: the kernel must compare its index with n. If n is 0, the
+   grid is empty, which gpuexec_launch refuses. These are pure functions. */
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x);
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y);
 
@@ -1267,47 +1266,52 @@ GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_
    block. */
 GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigned shared_bytes);
 
-typedef struct gpuexec_args {                    /* from GPUEXEC_ARGS or gpuexec_params_args; or by hand, from {0}: */
-    const void *const    *addresses;             /* of each argument's value */
-    const unsigned short *sizes;                 /* of each, in bytes; NULL: sizes are not checked */
+typedef struct gpuexec_args {                    /* from GPUEXEC_ARGS or gpuexec_params_args, or filled in by hand,
+                                                    starting from {0} */
+    const void *const    *addresses;             /* the address of each argument's value */
+    const unsigned short *sizes;                 /* the size of each argument in bytes; NULL: sizes are not checked, and
+                                                    gpuexec_prepare needs a kernel whose parameter sizes are known */
     unsigned              count;
-    unsigned              typed;                 /* 1: the gpuexec_type of each argument follows the sizes, to check */
-    gpuexec_params        block;                 /* if typed is 2 (gpuexec_params_args): the block of the arguments */
+    unsigned              typed;                 /* 1: after the sizes come the gpuexec_types of the arguments, which
+                                                    are then also checked; 2: see block */
+    gpuexec_params        block;                 /* if typed is 2 (from gpuexec_params_args): the parameter block that
+                                                    holds the arguments */
 } gpuexec_args;
 
 /* Launches the kernel on the stream and returns without waiting. The arguments are checked against the kernel first; if
-   the driver refuses the launch, the text names the limit that it exceeds. Argument values are copied during the call.
-   Kernel and stream must belong to the same CUcontext (GPUEXEC_WRONG_CONTEXT).
+   the driver refuses the launch, the text names the limit that the launch exceeds. Argument values are copied during
+   the call. Kernel and stream must belong to the same CUcontext (GPUEXEC_WRONG_CONTEXT).
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
    In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b).
    cuLaunchKernelEx, which takes a little less time than cuLaunchKernel; before CUDA 11.8 cuLaunchKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                              gpuexec_dims dims, gpuexec_args args);
 
-/* The same as one cooperative grid: all of its blocks are resident at the same time and may wait for each other
-   (grid.sync() of cooperative groups). A grid with more blocks than fit is refused (GPUEXEC_BAD_LAUNCH) with both
-   numbers; gpuexec_kernel_cooperative_blocks returns how many fit. cuLaunchCooperativeKernel. */
+/* Launches the kernel as one cooperative grid: all of its blocks are resident at the same time and may wait for each
+   other (grid.sync() of cooperative groups). A grid with more blocks than fit is refused (GPUEXEC_BAD_LAUNCH), and the
+   text has both numbers; gpuexec_kernel_cooperative_blocks returns how many fit. cuLaunchCooperativeKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
                                                          gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
-/* Launch attributes. All zero is gpuexec_launch; only `cooperative` is gpuexec_launch_cooperative, on any driver; the
-   others need a driver of CUDA 11.8. */
+/* Launch attributes. With all members 0, the launch is the same as gpuexec_launch; with only `cooperative` set, the
+   same as gpuexec_launch_cooperative, on any driver. The other members need a driver for CUDA 11.8 or later. */
 typedef struct gpuexec_launch_desc {
     unsigned start_canary;
-    unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster, which run at the same time and can read each
-                                                    other's shared memory; the grid must be a multiple of it. All 0: no
-                                                    clusters, or the kernel's own (__cluster_dims__). From compute
-                                                    capability 9.0. CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
-    int      non_portable_cluster;               /* 1: allow more than 8 blocks in a cluster, which not every device of
-                                                    9.0 or later can run */
-    int      cooperative;                        /* 1: as gpuexec_launch_cooperative */
-    int      has_priority, priority;             /* has_priority 1: this priority (lower numbers mean higher, as in
-                                                    CUDA) instead of the stream's */
-    int      programmatic;                       /* 1: may begin before the previous kernel on the stream has finished;
-                                                    only for kernels that wait for it themselves
-                                                    (cudaGridDependencySynchronize).
+    unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster. They run at the same time and can read each
+                                                    other's shared memory; the grid must be a multiple of the cluster.
+                                                    All 0: no clusters, or those of the kernel (__cluster_dims__). Needs
+                                                    compute capability 9.0 or later.
+                                                    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+    int      non_portable_cluster;               /* 1: allow more than 8 blocks in a cluster; not every device with
+                                                    clusters can run them */
+    int      cooperative;                        /* 1: like gpuexec_launch_cooperative */
+    int      has_priority, priority;             /* has_priority 1: use this priority instead of the stream's; lower
+                                                    numbers mean higher priority, as in CUDA */
+    int      programmatic;                       /* 1: the kernel may begin before the previous kernel on the stream has
+                                                    finished; only for kernels that wait for the previous one
+                                                    themselves (cudaGridDependencySynchronize).
                                                     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
-    int      memory_sync_domain;                /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 the stream's (default), 1 remote */
+    int      memory_sync_domain;                /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 the stream's domain, 1 remote */
     unsigned end_canary;
 } gpuexec_launch_desc;
 
@@ -1321,9 +1325,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
    cuOccupancyMaxActiveBlocksPerMultiprocessor times the number of multiprocessors. */
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
-/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues of at most 32764 bytes each, as a
-   gpuexec_args that is valid until the end of the enclosing block. Put a constant or an expression into a variable
-   first. In C++: just the values. */
+/* The arguments of one launch. In C: a gpuexec_args with the addresses and sizes of 1 to 64 lvalues of at most 32,764
+   bytes each; it is valid until the end of the enclosing block. Put a constant or an expression into a variable first.
+   In C++: just the values. */
 #ifdef __cplusplus
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
 #  define GPUEXEC_NO_ARGS (gpuexec_args())
@@ -1338,9 +1342,9 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 /* ---------------------------------------------------------------------------------------------------------------------
    >>params   Arguments packed as the device needs them, and prepared launches. */
 
-/* The types of kernel parameters: their size and alignment in device code (CUDA C++ Programming Guide, table "Alignment
-   Requirements"), whatever the host compiler uses for its type of that name. double4 and similar types have two
-   alignments in CUDA 13; that of CUDA 12 is _16A. */
+/* The types of kernel parameters, with their size and alignment in device code (CUDA C++ Programming Guide, table
+   "Alignment Requirements"). The host compiler may use others for its type of the same name. double4 and similar types
+   have two alignments in CUDA 13; the one of CUDA 12 is _16A. */
 #define GXI_TYPES(ROW) \
     ROW(GPUEXEC_BOOL, bool, 1, 1) \
     ROW(GPUEXEC_CHAR, char, 1, 1)           /* also signed char */ \
@@ -1404,52 +1408,54 @@ typedef enum gpuexec_type {
 } gpuexec_type;
 
 /* Creates an empty parameter block. It is host memory, belongs to no context, and neither needs nor starts the driver.
-   One thread at a time may use a block. */
+   Only one thread at a time may use a parameter block. */
 GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where);
 
-/* Appends a copy of *value, which has the type's size, at the next offset with the type's alignment. All parameters
-   together have at most 32,764 bytes. If an argument cannot be added, the block is incomplete: it returns no arguments
-   and no data, and cannot be launched, until gpuexec_params_clear. */
+/* Appends a copy of *value, which has the type's size, to the parameter block, at the next offset with the type's
+   alignment. All arguments together may take at most 32,764 bytes. If an argument cannot be added, the block is
+   incomplete until gpuexec_params_clear: it yields no arguments and no data, and launches with it are refused. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type,
                                                  const void *value);
 
-/* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and
-   `bytes` a multiple of it. The bytes must have the layout of device code: there, struct { float f; float4 f4; } has 12
-   bytes of padding after f, so the host's float4 must also be aligned to 16. */
+/* The same for a struct or union. `alignment` is that of its most aligned member in device code, a power of two;
+   `bytes` is a multiple of it. The bytes must have the layout of device code: there, struct { float f; float4 f4; } has
+   12 bytes of padding after f, so the host's float4 must also be aligned to 16. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value,
                                                         size_t bytes, size_t alignment);
 
-/* Return the number of arguments, and the offset of one in bytes; -1 if the handle is not ok or there is no such
-   argument. Queries. */
+/* Return the number of arguments, and the offset of argument `index` in bytes; -1 if the handle is not ok or there is
+   no such argument. Queries. */
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params);
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
 
 /* Returns the packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the
-   end. Padding inside is 0. It is valid until the block changes; writing to it changes the arguments. NULL if it
-   fails. */
+   end. The padding inside is 0. The buffer is valid until the parameter block changes; writing to it changes the
+   arguments. NULL if the call fails. */
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes);
 
-/* Returns the block as the arguments of a launch of any kind. They are valid until the block changes or is destroyed: a
-   launch that uses them later is refused. If the call fails, they are empty, and the launch is refused. */
+/* Returns the contents of the parameter block as the arguments of a launch of any kind. They are valid until the block
+   changes or is destroyed: a launch that uses them later is refused. If the call fails, the arguments are empty, and
+   the launch is refused. */
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params);
 
-/* Compares the block with the kernel's parameters: their number, sizes and offsets. Launches check all but the offsets
-   automatically (they take each argument from its address); check a block before you pass its packed buffer to the
-   driver. For alignments above 16, the offset depends on the device (measured: 16 on sm_90 for an alignment of 32 after
-   one char), and the block is laid out as this kernel has it. GPUEXEC_NOT_SUPPORTED if the kernel's layout is not
-   known. A query. */
+/* Compares the parameter block with the kernel's parameters: their number, sizes and offsets. Launches check all but
+   the offsets automatically, because they take each argument from its address. Check a block before you pass its packed
+   buffer to the driver. The offset of an argument with an alignment above 16 depends on the device (measured on sm_90:
+   offset 16 for an alignment of 32, after one char). If the block has such arguments, this call may lay it out again to
+   match this kernel; then call gpuexec_params_data and gpuexec_params_args again. GPUEXEC_NOT_SUPPORTED if the kernel's
+   layout is not known. Never latches, like a query. */
 GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_params params, gpuexec_kernel kernel);
 
-/* Removes all arguments, so that others can be added. */
+/* Removes all arguments from the parameter block, so that others can be added. */
 GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_params params);
 
-/* Frees the block. Launches that took their arguments from it no longer need it. */
+/* Frees the parameter block. Launches already enqueued no longer need it. */
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params);
 
-/* Prepares a launch: copies the argument values and makes all checks of gpuexec_launch and of the driver now, so that
-   launching it costs only the driver's call. In C++ the values may follow dims. After its kernel's module is unloaded
-   or its stream destroyed, launching it is refused (GPUEXEC_STALE_HANDLE). It is destroyed with the context of its
-   kernel. One thread at a time may use it. */
+/* Prepares a launch: copies the argument values and performs all the checks of gpuexec_launch and of the driver now, so
+   that each gpuexec_launch_prepared costs only the driver's call. In C++ the values may follow dims. After its kernel's
+   module is unloaded or its stream is destroyed, launching it is refused (GPUEXEC_STALE_HANDLE). It is destroyed when
+   the kernel's context is closed. Only one thread at a time may use a prepared launch. */
 GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                 gpuexec_dims dims, gpuexec_args args);
 
@@ -1459,22 +1465,25 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_
                                                      gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                      gpuexec_args args);
 
-/* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be its size. */
+/* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be the argument's size. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
                                                    const void *value, size_t bytes);
 
-/* Returns the address of argument `index`, to write to it between launches; `bytes` must be its size. It is aligned as
-   its type, up to 16, and valid as long as the prepared launch. NULL if it fails. */
+/* Returns the address of argument `index`; write there between launches to change the argument. `bytes` must be the
+   argument's size. The address has its type's alignment, at most 16, and is valid as long as the prepared launch. NULL
+   if the call fails. */
 GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes);
 
 /* Changes grid, block and dynamic shared memory, with the checks of gpuexec_prepare; a failed call changes nothing. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims);
 
-/* Moves it to another stream of the kernel's context, for the launches from now on. A failed call changes nothing. */
+/* Moves the prepared launch to another stream of the kernel's context, for all launches from now on. A failed call
+   changes nothing. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec_prepared prepared,
                                                       gpuexec_stream stream);
 
-/* Launches it with its present arguments, dims and stream. cuLaunchKernelEx, before CUDA 11.8 cuLaunchKernel. */
+/* Launches the kernel with the current arguments, dims and stream. cuLaunchKernelEx; before CUDA 11.8
+   cuLaunchKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared);
 
 /* Frees the prepared launch, without waiting: launches already enqueued still run. */
@@ -1485,43 +1494,46 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
 
 typedef struct gpuexec_barrier_desc {
     unsigned start_canary;
-    int      host_memory;                /* 1: through host memory even if the devices have peer access (slower) */
-    double   timeout_seconds;            /* how long a device waits for the others; 0: 10 s */
+    int      host_memory;                /* 1: work through host memory even if the devices have peer access (slower) */
+    double   timeout_seconds;            /* how long a device waits for the others in one round (one use of the barrier
+                                            by all blocks); 0: 10 s */
     unsigned end_canary;
 } gpuexec_barrier_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
-/* Creates a barrier for one grid on the device of each of `count` contexts, all on different devices, at most 32.
-   Kernels call gpuexec_barrier_sync of kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with the
-   address from gpuexec_barrier_address. Enables peer access between all of the contexts, both ways. If a pair does not
-   support it, or with desc.host_memory, it enables none, and the barrier goes through host memory. It is destroyed with
-   the first of its contexts. One launch at a time may use it. cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
+/* Creates a barrier for `count` grids, one on the device of each context. The contexts must be on different devices; at
+   most 32. Kernels call gpuexec_barrier_sync from kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to
+   link), with the address from gpuexec_barrier_address. The call enables peer access between all of the contexts, both
+   ways. If a pair does not support it, or with desc.host_memory, the call enables none, and the barrier works through
+   host memory. The barrier is destroyed when any of its contexts is closed. Only one launch at a time may use it.
+   cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
 GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts,
                                                       unsigned count, const gpuexec_barrier_desc *desc);
 
-/* Returns the kernel argument for the device of contexts[index]: the address of its part of the barrier. 0 if it
-   fails. */
+/* Returns the kernel argument for the device of contexts[index]: the address of that device's part of the barrier. 0 if
+   the call fails. */
 GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_barrier barrier, unsigned index);
 
-/* Returns 1 if the barrier goes from device to device; 0 if it goes through host memory or the handle is not ok. Use
-   the same for your own memory that all of its devices write to: gpuexec_alloc if 1, gpuexec_alloc_pinned if 0.
-   A query. */
+/* Returns 1 if the barrier works directly between the devices; 0 if it works through host memory or the handle is not
+   ok. Choose your own memory to match, if all of these devices write to it: gpuexec_alloc if 1, gpuexec_alloc_pinned if
+   0. A query. */
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier);
 
 /* Returns GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN if kernels have left the barrier because of a timeout or an abort. The
-   text says which device waited, for how long, in which round, and for which devices. Calls that wait
-   (gpuexec_stream_sync ...) report the same for the barriers of their context; this call checks without waiting. A
-   broken barrier stays broken until gpuexec_barrier_reset. A query. */
+   text says which device waited, for how long, in which round (one use of the barrier by all blocks), and for which
+   devices. Calls that wait, such as gpuexec_stream_sync, report the same for the barriers of their context; this call
+   checks without waiting. A broken barrier stays broken until gpuexec_barrier_reset. A query. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier);
 
-/* Makes all kernels that wait at the barrier, now or later, leave it. Call it from any thread, while they run. */
+/* Makes all kernels that wait at the barrier, now or later, leave it. Call this from any thread, while they run. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier);
 
 /* Makes a broken barrier usable again. No kernel that uses it may be running. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier);
 
-/* Waits for work on its devices and frees it. Returns GPUEXEC_BARRIER_BROKEN if it is broken and no call has returned
-   that yet; it is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do the same. */
+/* Waits for the work in the barrier's contexts, then frees the barrier. Returns GPUEXEC_BARRIER_BROKEN if it is broken
+   and no call has reported that yet; the barrier is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do
+   the same. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
@@ -1532,15 +1544,15 @@ typedef struct gpuexec_device_launch {           /* the launch on one device */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;                         /* in a loop or in C++, not from GPUEXEC_ARGS, which is valid until the
-                                                    end of the enclosing block: use gpuexec_params_args, or your own
-                                                    arrays */
+    gpuexec_args   args;                         /* from gpuexec_params_args, or your own arrays. Do not use
+                                                    GPUEXEC_ARGS in a loop: its arrays end with the loop's block. Do not
+                                                    use it in C++: there it is only the values */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
-    GPUEXEC_MULTI_FASTEST = 0,    /* GPUEXEC_MULTI_PER_DEVICE: the fastest on all numbers of devices measured */
+    GPUEXEC_MULTI_FASTEST = 0,    /* GPUEXEC_MULTI_PER_DEVICE, the fastest for every number of devices measured */
     GPUEXEC_MULTI_DRIVER = 1,     /* the driver's own call, cuLaunchCooperativeKernelMultiDevice (deprecated by CUDA) */
-    GPUEXEC_MULTI_PER_DEVICE = 2  /* cuLaunchCooperativeKernel for each device, events between the streams */
+    GPUEXEC_MULTI_PER_DEVICE = 2  /* cuLaunchCooperativeKernel for each device, and events to order the streams */
 } gpuexec_multi_way;
 
 typedef struct gpuexec_multi_desc {
@@ -1550,22 +1562,23 @@ typedef struct gpuexec_multi_desc {
                                                     all the streams */
     int                no_post_sync;             /* 1: later work on a stream only waits for that stream's kernel, not
                                                     for all kernels */
-    gpuexec_barrier    barrier;                  /* the one that the kernels use: aborted if only some of them could be
-                                                    started */
-    volatile unsigned *abort_word;               /* your own barrier's, in host memory: then set to 1; or NULL */
+    gpuexec_barrier    barrier;                  /* the barrier that the kernels use, or {0}: aborted if only some
+                                                    kernels could be started */
+    volatile unsigned *abort_word;               /* the abort flag of your own barrier, in host memory, or NULL: set to
+                                                    1 if only some kernels could be started */
     unsigned           end_canary;
 } gpuexec_multi_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
-/* Launches one kernel on each of several devices as cooperative grids, which run at the same time and may wait for each
-   other. By default, no grid starts before all earlier work on all of the streams has finished, and no later work on
-   any of the streams starts before all grids have finished. All of CUDA's rules are checked before anything starts,
-   each with a separate error: different devices of one model; the same code, grid, block and shared memory on each;
-   each grid small enough to be fully resident on its device; streams that were created (not legacy or per-thread);
-   kernel and stream of one context; no dynamic parallelism; CUDA_LAUNCH_BLOCKING not set. If a launch fails after
-   others have started, desc.barrier or desc.abort_word makes those stop. Get all kernels before the first launch, and
-   allocate nothing between launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord,
-   cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
+/* Launches one cooperative grid on each of several devices; the grids run at the same time and may wait for each other.
+   By default, no grid starts before all earlier work on all of the streams has finished, and no later work on any of
+   the streams starts before all grids have finished. All of CUDA's rules are checked before anything starts, each with
+   a separate error: different devices of one model; the same code, grid, block and shared memory on each; each grid
+   small enough to be fully resident on its device; streams that were created (not legacy or per-thread); kernel and
+   stream in one context; no kernels that launch kernels; CUDA_LAUNCH_BLOCKING not set. If a launch fails after others
+   have started, desc.barrier or desc.abort_word makes those stop. Get all kernels before the first launch, and allocate
+   nothing between launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord, cuStreamWaitEvent; or
+   cuLaunchCooperativeKernelMultiDevice. */
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches,
                                                           unsigned count,
                                                          const gpuexec_multi_desc *desc);
@@ -1575,9 +1588,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 } /* extern "C" */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, also rvalues.
-   Their sizes are checked as those of GPUEXEC_ARGS. A float for an integer is refused where the PTX declares the type:
-   pass 1u or 1.0f if the kernel expects unsigned or float. */
+   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable type, including
+   rvalues. Their sizes are checked in the same way as those of GPUEXEC_ARGS. If the PTX declares the parameter's type,
+   a float for an integer and an integer for a float are refused: pass 1.0f, not 1, where the kernel expects a float. */
 
 struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUEXEC_CONTEXT_SCOPE */
     explicit gxi_context_scope(const gpuexec_context_scope &begun) : gpuexec_context_scope(begun) {}
@@ -1636,15 +1649,16 @@ template <class T> constexpr unsigned short gxi_type_of() {
 }
 template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
-    static_assert(!gxi_is_handle<T>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
+    static_assert(!gxi_is_handle<T>::value, "a gpuexec handle cannot be a kernel argument, nor can a gpuexec_args be "
+                                            "mixed with values");
     static_assert(!gxi_is_pointer<T>::value,
-                  "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that are device "
-                  "addresses, as cudaMalloc's)");
+                  "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that hold device "
+                  "addresses, such as those from cudaMalloc)");
     static_assert(sizeof(T) <= 32764, "a kernel's parameters have at most 32764 bytes");
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
 }
 
-/* Addresses, sizes and types of values, valid during the one call in whose argument list they are. */
+/* Addresses, sizes and types of values, valid only during the call whose argument list contains them. */
 template <class... T> struct gxi_values {
     const void *addresses[sizeof...(T) + 1];
     unsigned short sizes[2 * sizeof...(T) + 1];
@@ -1696,8 +1710,8 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>names   The names that programs use: each function whose name ends in _at, without that ending and with the
-   caller's place. */
+   >>names   The names that programs use. Each function whose name ends in _at has a macro without that ending, which
+   passes the caller's place. */
 
 #define gpuexec_setup(...)                  gpuexec_setup_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_driver_check(...)           gpuexec_driver_check_at(GPUEXEC_HERE, __VA_ARGS__)
