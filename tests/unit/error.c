@@ -483,7 +483,7 @@ TEST(equal_handles) {
     CHECK(!gpuexec_same(gpuexec_stream_create(a, NULL), gpuexec_stream_create(a, NULL)));
 }
 
-/* Each thread's per-thread stream is a stream of its own in the driver: a failure there is no other thread's. */
+/* Each thread has a separate per-thread stream in the driver, so no other thread reports a failure there. */
 static void *fails_on_its_stream(void *stream) {
     gpuexec_stream s;
     memcpy(&s, stream, sizeof s);
