@@ -100,7 +100,8 @@
 
       - A call that fails to create an object returns a handle in the *failed state*. A failed handle holds the reason:
         every call that takes it fails with that reason, on any thread. gpuexec_ok(handle) tests a handle. A failed
-        gpuexec_alloc returns 0.
+        gpuexec_alloc returns 0. Check what the host itself dereferences before you do so: gpuexec_alloc_pinned and
+        gpuexec_prepared_argument return NULL.
       - The first failure to create or enqueue something is also *latched* on its thread. From then on, calls that
         enqueue work (launch, copy, fill, record, or make a stream wait) are refused with that first reason. So no work
         uses an object that was never created.
@@ -122,7 +123,7 @@
         threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it to another thread.
       - gpuexec_error_text() describes the last failure of this thread: the place in your program, the cause with its
         numbers, the driver's result, and, if one is known, the cure (what to change). gpuexec_error_detail() has the
-        same in parts.
+        same in parts. gpuexec_driver_check() does the same for driver calls that your program makes itself.
       - An error inside a kernel (illegal address, misalignment, trap, failed assert) is returned by a later call and
         marked as asynchronous. It is sticky: CUDA then refuses all further work of the *process*, and later failures
         repeat the first message.
@@ -227,6 +228,8 @@
           gpuexec_event end = gpuexec_stream_record(s, NULL);
           if (gpuexec_event_sync(end) == GPUEXEC_OK) ms = gpuexec_event_elapsed_ms(begin, end);
       You may destroy an event while streams still wait for it, and a stream while its work still runs.
+      A stream can also wait for a value in memory, which a kernel, another stream or the host writes:
+      gpuexec_stream_wait_value32, gpuexec_stream_write_value32.
       Each context has two default streams, the legacy and the per-thread one. As in CUDA, the per-thread default stream
       and streams created with the default desc also synchronize with the legacy default stream; a stream with
       .non_blocking does not. The _now copies use the legacy default stream. If blocks from two streams wait for room on
@@ -265,6 +268,7 @@
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
           if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
+      gpuexec_prepare_with also takes launch attributes; gpuexec_prepared_stream moves the launch to another stream.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -275,7 +279,8 @@
       wait for each other at a gpuexec_barrier. Create contexts, modules, kernels and streams for all devices before the
       first launch: with lazy loading, loading a kernel can wait for a kernel that already spins at the barrier. Then
       create the barrier. Pass each kernel its device's gpuexec_barrier_address.
-      In the kernel, gpuexec_barrier_sync(barrier) from kernels/gpuexec_barrier.cuh waits for all blocks of all devices.
+      In the kernel, gpuexec_barrier_sync(barrier) waits for all blocks of all devices. Its source is in gpuexec's
+      repository: kernels/gpuexec_barrier.cuh to include in CUDA C, or kernels/gpuexec_barrier.ptx to link.
       Each block can then read everything that any block wrote before. If one device fails, the others leave the barrier
       after its timeout, and the host's next wait reports which devices were missing. While you start launches that wait
       for each other, do not allocate, free, load or synchronize on any thread: such calls can wait for the running
@@ -287,8 +292,24 @@
       own device pointers. If an entry point of the plugin does not wait, end it with gpuexec_take_error(). Pass
       gpuexec_error_text() to the host. Close, while the host's context and stream are still valid:
       gpuexec_context_close destroys what the plugin created, and leaves the host's objects untouched. Unload:
-      gpuexec_shutdown() must be the last call before the library is unloaded. Two plugins that each contain a copy of
-      this header share nothing; exchange native handles between them.
+      gpuexec_shutdown() must be the last call before the library is unloaded, once for the library and not for each
+      instance; a destructor function of the library may call it. Two plugins that each contain a copy of this header
+      share nothing; exchange native handles between them. The host's driver must be the library that SETUP finds; if it
+      is another one, have the host pass its path to the plugin, for gpuexec_setup_desc.driver_path.
+
+    IN A LIBRARY whose callers may use gpuexec, too
+      Build the library with GPUEXEC_STATIC, or as a shared library with its own gpuexec.c: then it has its own latch.
+      If library and caller share one copy, a failure that the caller has not taken makes the library's calls fail. Give
+      each thread its own stream, since a failure on a stream is reported to every thread that waits for that stream;
+      gpuexec_stream_per_thread is separate on each thread. Before you return, take the failure and copy its text. Pass
+      your caller's place on: call the _at functions, with a string such as "main.c:12" as `where`. A launch keeps only
+      the pointer, for later error texts, so that string must stay valid until gpuexec_shutdown.
+
+    IN C++ CLASSES
+      A destructor can close any handle: clean-up calls accept handles that were never created, are stale, or failed.
+      Names such as gpuexec_stream_destroy are macros; as a template argument, use gpuexec_stream_destroy_at. Compile
+      with -fvisibility=hidden then: g++ warns about a class that is more visible than its template arguments. Handles
+      compare with ==.
 
     THREADS
       Unless its comment says otherwise, a function may be called from any thread at any time, even concurrently on the
@@ -804,9 +825,9 @@ GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int in
 GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name,
                                                  size_t *bytes);
 
-/* Copy `bytes` bytes, at most the variable's size, from the host to the beginning of the variable, or back. The copy is
-   ordered on the legacy default stream, and has finished when the call returns. The call is refused while a failure is
-   latched. cuMemcpyHtoD, cuMemcpyDtoH. */
+/* Copy a whole variable from the host, or back; `bytes` must be its size. To copy a part of it, use
+   gpuexec_module_global and a copy. The copy is ordered on the legacy default stream, and has finished when the call
+   returns. The call is refused while a failure is latched. cuMemcpyHtoD, cuMemcpyDtoH. */
 GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
                                                         const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
@@ -890,7 +911,8 @@ GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel 
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index);
 
 /* Returns how many blocks of `block_threads` threads, with `shared_bytes` of dynamic shared memory each, can be
-   resident on one multiprocessor; -1 if it fails. A query. cuOccupancyMaxActiveBlocksPerMultiprocessor. */
+   resident on one multiprocessor: 0 if not even one fits; -1 if the call fails. A query.
+   cuOccupancyMaxActiveBlocksPerMultiprocessor. */
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
 /* Returns the threads per block with the highest occupancy, for `shared_bytes` of dynamic shared memory per block; -1
@@ -967,8 +989,8 @@ typedef enum gpuexec_memory_kind {
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context context, size_t bytes);
 
 /* Allocates device memory for `height` rows of `width_bytes` bytes each. The rows begin *pitch bytes apart; the driver
-   chooses the pitch so that each row is aligned for accesses of `element_bytes` bytes (4, 8 or 16). Returns 0 if it
-   fails. Free it with gpuexec_free. cuMemAllocPitch. */
+   chooses the pitch so that each row is aligned for accesses of `element_bytes` bytes (4, 8 or 16; for smaller
+   elements, pass 4). Returns 0 if it fails. Free it with gpuexec_free. cuMemAllocPitch. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
                                                  size_t height, unsigned element_bytes, size_t *pitch);
 
@@ -1283,6 +1305,7 @@ typedef struct gpuexec_args {                    /* from GPUEXEC_ARGS or gpuexec
    the call. Kernel and stream must belong to the same CUcontext (GPUEXEC_WRONG_CONTEXT).
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
    In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b).
+   `where` must stay valid until gpuexec_shutdown, such as a string literal: only its address is kept.
    cuLaunchKernelEx, which takes a little less time than cuLaunchKernel; before CUDA 11.8 cuLaunchKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                              gpuexec_dims dims, gpuexec_args args);
@@ -1321,7 +1344,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
                                                  const gpuexec_launch_desc *desc, gpuexec_args args);
 
 /* Returns the most blocks that a cooperative grid of the kernel can have, with `block_threads` threads and
-   `shared_bytes` of dynamic shared memory per block; -1 if it fails. A query.
+   `shared_bytes` of dynamic shared memory per block: 0 if no such block fits; -1 if the call fails. A query.
    cuOccupancyMaxActiveBlocksPerMultiprocessor times the number of multiprocessors. */
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
@@ -1825,8 +1848,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 
 /* >>end-of-api ===================================================================================================== */
 
-/* <- GPUEXEC_ARGS takes variables: assign a constant or an expression to one first; no arguments: GPUEXEC_NO_ARGS */
-#define GXI_ADDRESS(x) (const void *)&(x)
+#define GXI_ADDRESS(x) (const void *)&(x)         /* GPUEXEC_ARGS takes variables: no constant, expression or address */
 /* The size is stored in 16 bits: a struct of more than 32764 bytes, the most that a kernel's parameters can have, does
    not compile. */
 #define GXI_SIZE(x) (unsigned short)(sizeof(x) + 0 * sizeof( \
@@ -7656,8 +7678,8 @@ static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsig
         : GXI_HAS(cuStreamWaitValue32) && GXI_HAS(cuStreamWaitValue64);
     if (!has)
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or use events",
-                        "writes of values and waits for them on a stream need a driver of CUDA 11.7; this driver is "
-                        "%d.%d", gxi.version / 1000, gxi.version % 1000 / 10);
+                        "writes of values and waits for them on a stream need a driver for CUDA 11.7; this one "
+                        "supports %d.%d", gxi.version / 1000, gxi.version % 1000 / 10);
     if (!address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address is 0");
     if (address % bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
