@@ -1629,6 +1629,9 @@ template <class T> struct gxi_is_pointer : gxi_false {};
 template <class T> struct gxi_is_pointer<T *> : gxi_true {};
 template <class T> struct gxi_is_pointer<T *volatile> : gxi_true {};
 template <> struct gxi_is_pointer<decltype(nullptr)> : gxi_true {};
+template <class T> struct gxi_is_desc : gxi_false {};
+template <> struct gxi_is_desc<gpuexec_launch_desc *> : gxi_true {};
+template <> struct gxi_is_desc<const gpuexec_launch_desc *> : gxi_true {};
 template <class T> struct gxi_is_handle : gxi_false {};
 template <> struct gxi_is_handle<gpuexec_context> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_module> : gxi_true {};
@@ -1674,7 +1677,8 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
     static_assert(!gxi_is_handle<T>::value, "a gpuexec handle cannot be a kernel argument, nor can a gpuexec_args be "
                                             "mixed with values");
-    static_assert(!gxi_is_pointer<T>::value,
+    static_assert(!gxi_is_desc<T>::value, "gpuexec_launch_with and gpuexec_prepare_with take a gpuexec_launch_desc");
+    static_assert(gxi_is_desc<T>::value || !gxi_is_pointer<T>::value,
                   "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that hold device "
                   "addresses, such as those from cudaMalloc)");
     static_assert(sizeof(T) <= 32764, "a kernel's parameters have at most 32764 bytes");
