@@ -29,7 +29,7 @@
         >>platform    loader, mutex, thread-local storage, atomics
         >>driver      the table of driver entry points and its loading
         >>core        state, allocator, log, trace
-        >>failure     each thread's last failure, the latch, the one failure function
+        >>failure     each thread's last failure, the latch, the single function that records every failure
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-transfer,
@@ -62,111 +62,125 @@
         }
 
     Only the call that waits is checked: it returns the first failure of all calls before it. Larger programs put the
-    implementation into a separate file, gpuexec.c, of two lines:
+    implementation into a separate two-line file, gpuexec.c:
 
         #define GPUEXEC_IMPLEMENTATION
         #include "gpuexec.h"
 
     Compile with `cc program.c -o program` (glibc before 2.34: add -ldl -lpthread). Compiling needs nothing from CUDA.
-    Running needs an NVIDIA driver of CUDA 11.4 or later, or the CPU device of gpuexec's repository (see >>manual,
-    "setup").
+    Running needs an NVIDIA driver for CUDA 11.4 or later, or the CPU device from gpuexec's repository (see SETUP
+    below).
 
     --------------------------------------------------------------------------------------------------------------------
-    >>options   All are optional. "Implementation": define it before the include that has GPUEXEC_IMPLEMENTATION.
+    >>options   All are optional. Options marked "implementation" go in the file that defines GPUEXEC_IMPLEMENTATION,
+                before the include.
 
       GPUEXEC_IMPLEMENTATION   in exactly one file: compiles the implementation there. Without it, the linker reports
                                "undefined reference to gpuexec_..." or "hidden symbol gpuexec_... isn't defined"; with
                                it in two files, "multiple definition"
       GPUEXEC_STATIC           before every include in a file: makes every function static and compiles the
                                implementation into that file
-      GPUEXEC_API              the same in every file: how functions are declared, to export them from a shared library,
-                               e.g. -DGPUEXEC_API='__attribute__((visibility("default")))'. Default: hidden, so that
-                               two libraries in one process, each with a copy of this header, do not interfere
-      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi; calls to them fail to link
-      GPUEXEC_NO_HERE          any file: calls do not pass the caller's file and line (smaller binaries)
+      GPUEXEC_API              how functions are declared; define it, identically in every file, to export them from a
+                               shared library: -DGPUEXEC_API='__attribute__((visibility("default")))'. By default,
+                               they are hidden, so that two libraries in one process, each with a copy of this header,
+                               do not interfere with each other
+      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call their functions fail to
+                               link, or, with GPUEXEC_STATIC, to compile
+      GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
-    No macro changes the layout of a type. All run-time settings are members of desc structs.
+    No macro changes the layout of a type. The settings at run time are the members of descs (structs of options, such
+    as gpuexec_stream_desc) and two environment variables, GPUEXEC_DRIVER and GPUEXEC_TRACE.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
 
     HOW ERRORS WORK (>>error)
-      Every call returns either a gpuexec_result or what it creates. You can check each call, or only once at the end:
+      Most calls return a gpuexec_result, or the object that they create. You can check each call, or only once at the
+      end:
 
-      - A call that fails to create something returns a handle in the *failed state*. A failed handle holds the reason:
-        every call that takes it fails with that reason, on any thread. gpuexec_ok(handle) tests it. A failed
-        gpuexec_alloc returns 0.
+      - A call that fails to create an object returns a handle in the *failed state*. A failed handle holds the reason:
+        every call that takes it fails with that reason, on any thread. gpuexec_ok(handle) tests a handle. A failed
+        gpuexec_alloc returns 0. Check what the host itself dereferences before you do so: gpuexec_alloc_pinned and
+        gpuexec_prepared_argument return NULL.
       - The first failure to create or enqueue something is also *latched* on its thread. From then on, calls that
-        enqueue work (launch, copy, fill, record, make a stream wait for an event) are refused with that first reason,
-        so that no work uses something that was never created.
+        enqueue work (launch, copy, fill, record, or make a stream wait) are refused with that first reason. So no work
+        uses an object that was never created.
       - Calls that wait (gpuexec_stream_sync, gpuexec_context_sync, gpuexec_event_sync) return the latched failure and
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
-      - Calls that create something are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative.
+      - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
+        you launch the alternative. There are four exceptions: gpuexec_stream_record, because it enqueues work, and
+        gpuexec_linker_load, _image and _save, because an input may be missing.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
-      - A wait returns the first failure of the thread, not of the stream. To continue after failures with several
-        streams, end each batch of calls with gpuexec_take_error(): it reports whether the whole batch was enqueued.
-      - Each thread has its own latch. A failed or refused launch, copy, fill, record or wait also marks its stream: the
-        next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on any thread.
-        gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. Taking the failure on its
-        own thread clears the marks. A handle carries its reason to other threads; the 0 of a failed gpuexec_alloc
-        cannot: check it before you pass it to another thread.
+      - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
+        another stream caused it. If you use several streams and want to continue after a failure, end each batch of
+        calls with gpuexec_take_error(): it reports whether the whole batch was enqueued.
+      - Other threads also receive failures. A launch, copy, fill, record or stream wait that fails or is refused marks
+        its stream. The next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on any
+        thread that has none latched itself. Taking the failure on its own thread clears the marks. gpuexec_shutdown
+        returns a failure that no thread has taken and no wait has returned. A failed handle carries its reason to other
+        threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it to another thread.
       - gpuexec_error_text() describes the last failure of this thread: the place in your program, the cause with its
-        numbers, the driver's result, and the cure if one is known. gpuexec_error_detail() has the same in parts.
+        numbers, the driver's result, and, if one is known, the cure (what to change). gpuexec_error_detail() has the
+        same in parts. gpuexec_driver_check() does the same for driver calls that your program makes itself.
       - An error inside a kernel (illegal address, misalignment, trap, failed assert) is returned by a later call and
         marked as asynchronous. It is sticky: CUDA then refuses all further work of the *process*, and later failures
         repeat the first message.
 
-      The library prints nothing unless you request it, and never aborts. Set gpuexec_setup_desc.log to receive every
-      failure as it happens, or GPUEXEC_TRACE=1 in the environment to print every driver call to stderr, with its
-      arguments as numbers (launches: function, grid, block, shared memory, stream, parameters).
+      The library prints nothing by default, and never aborts. Set gpuexec_setup_desc.log to receive every failure as it
+      happens. Set GPUEXEC_TRACE=1 in the environment to print every driver call to stderr, except look-ups of entry
+      points and error texts. Arguments are printed as numbers (for a launch: function, grid, block, shared memory,
+      stream, parameters).
 
     SETUP (>>setup)
       The first call that needs the driver loads it. gpuexec_setup() is optional: call it before that to change the
-      defaults. The library loaded is the first of these: gpuexec_setup_desc.driver_path; GPUEXEC_DRIVER from the
-      environment (unless the process is privileged or the desc ignores the environment); libcuda.so.1 from the system
-      (nvcuda.dll from the Windows system folder); known places (WSL, containers). A library named by the first two is
-      the only one tried. For machines without a GPU, gpuexec's repository builds a CPU device: `make simgpu`, then set
-      GPUEXEC_DRIVER=.../build/libsimgpu.so. It is never used automatically.
+      defaults. The driver library is the first of these that can be loaded: gpuexec_setup_desc.driver_path;
+      GPUEXEC_DRIVER from the environment (unless the process is privileged or the desc ignores the environment);
+      libcuda.so.1 from the system (nvcuda.dll from the Windows system folder); the same library in known places (WSL,
+      containers). If either of the first two names a library, no other is tried. For machines without a GPU, gpuexec's
+      repository builds a CPU device: run `make simgpu`, then set GPUEXEC_DRIVER=.../build/libsimgpu.so. The CPU device
+      is never used automatically.
 
     DEVICES (>>device)
       Devices are ordinals 0 .. gpuexec_device_count() - 1 in the driver's order (CUDA_VISIBLE_DEVICES applies).
 
     CONTEXTS (>>context)
       gpuexec_context_open() retains the device's primary context, which the CUDA runtime, cuBLAS and PyTorch also use:
-      pointers and streams are shared with them. gpuexec_context_create() creates a separate context.
-      A CUcontext that other code created can be used in two ways. gpuexec_context_from_native() adopts it: its owner
-      must not destroy it before the handle is closed. gpuexec_context_attach() also takes a usage count: the context
-      stays valid until its last user has released it, in any order, including users with another copy of this header or
-      none.
-      gpuexec_context_close() waits for the work, destroys everything that was created through the handle, closes those
-      handles, and releases the context. gpuexec_context_retain() lets several parts of a program share one handle,
-      which the last gpuexec_context_close closes. gpuexec_context_users() returns the number of users of that handle;
-      no driver reports the usage count of the context itself.
-      A context may be destroyed while a handle still names it: an adopted one by its owner, a primary one by
-      cudaDeviceReset. The library detects this before it passes anything of that context to the driver, which would
-      crash: in every call for adopted contexts, in clean-up for others. The call returns GPUEXEC_STALE_HANDLE, and all
-      handles to objects in that context are closed. The library cannot detect a context that is destroyed during a
-      call: its owner must prevent that.
-      No call of this library depends on which context is current on the calling thread, and only
-      gpuexec_context_push(), _pop() and GPUEXEC_CONTEXT_SCOPE change it. The few driver calls that need a current
-      context get the object's, and the thread's stack is restored afterwards. Any handle may be used on any thread.
-      Push contexts for your own driver calls and for the CUDA runtime; gpuexec_context_stack_text() lists the contexts
-      on the thread's stack, and where they were pushed.
+      gpuexec and these libraries can use each other's pointers and streams. gpuexec_context_create() creates a separate
+      context.
+      You can use a CUcontext that other code created in two ways. gpuexec_context_from_native() adopts the context: its
+      owner must not destroy it before the handle is closed. gpuexec_context_attach() also increments the context's
+      usage count: the context stays valid until all users have released it, in whatever order, including users of
+      another copy of this header and users without gpuexec.
+      gpuexec_context_close() waits for the context's work (in an adopted context, only for the work on streams created
+      through the handle), destroys everything created through the handle, closes the handles to those objects, and
+      releases the context. gpuexec_context_retain() lets several parts of a program share one handle, which the last
+      gpuexec_context_close closes. gpuexec_context_users() returns the number of users of that handle; no driver
+      reports the usage count of the context itself.
+      It can happen that a context is destroyed while a handle still refers to it: an adopted context by its owner, a
+      primary context by cudaDeviceReset. The driver would crash if it received an object of that context. gpuexec
+      therefore checks first whether the context still exists: for adopted contexts in every call, for all others only
+      during clean-up. If it does not, the call returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context
+      are closed. gpuexec cannot detect that a context is destroyed during a call: the owner must prevent that.
+      The current context of a thread matters only to the calls about it: gpuexec_context_push, _pop, _is_current and
+      _stack_text, GPUEXEC_CONTEXT_SCOPE, and gpuexec_context_from_native and _attach with NULL. Only push, pop and the
+      scope change it. For the few driver calls that need a current context, gpuexec makes the object's context current
+      and restores the thread's stack afterwards. Any handle may be used on any thread. Push contexts for your own
+      driver calls and for the CUDA runtime. gpuexec_context_stack_text() lists the contexts on the thread's stack, and
+      where they were pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload, gpuexec_barrier_destroy,
       gpuexec_context_close and gpuexec_shutdown wait for work that may use what they destroy. gpuexec_stream_destroy
-      and gpuexec_event_destroy do not: work already enqueued still runs, and an enqueued copy still writes into your
-      host memory. Wait for the stream before you free that memory.
+      and gpuexec_event_destroy do not wait: work already enqueued still runs, and an enqueued copy still writes into
+      your host memory. Wait for the stream before you free that memory.
 
     MODULES AND KERNELS (>>module)
-      An image is PTX text, which the driver compiles for the present GPU (JIT) and caches on disk, or a cubin or fatbin
-      from nvcc. If the compiler reports errors, the error text contains its whole log. Kernels are found by their name
-      in the image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with the
-      driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
+      An image is a cubin or fatbin from nvcc, or PTX text, which the driver compiles for the context's GPU (JIT) and
+      caches on disk. If the compiler reports errors, the error text contains its whole log. Kernels are found by their
+      name in the image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with
+      the driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
       Each module has its own copy of its variables (__device__, __constant__). gpuexec_module_set_global and
       _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
@@ -179,26 +193,27 @@
           gpuexec_module mod = gpuexec_linker_load(linker);
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. Kernels that launch kernels
-      also need the toolkit's libcudadevrt.a. Save the result with gpuexec_linker_save to load it next time without
-      compiling: it is a cubin, for this kind of GPU only. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that
-      nvJitLink produces.
+      also need the toolkit's libcudadevrt.a. gpuexec_linker_save writes the linked cubin to a file, so that the program
+      can load it next time without compiling. A cubin runs only on GPUs of the same major compute capability, with the
+      same or a higher minor one. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink produces.
 
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. The host
       cannot dereference it. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device to device) and
-      gpuexec_fill are enqueued on a stream. With pinned host memory (gpuexec_alloc_pinned, gpuexec_register) they
-      return at once, and that memory must stay unchanged until the copy has finished. Pageable memory also works, but
-      the driver stages it, and the call may wait for that. The _now variants have finished when they return.
-      gpuexec_copy_explain reports whether a copy between two addresses would be asynchronous, and why not.
-      gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged with the CUDA runtime in both
-      directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d copies.
+      gpuexec_fill are enqueued on a stream. With pinned host memory (gpuexec_alloc_pinned, gpuexec_register) the copies
+      return at once; until a copy has finished, that memory must stay valid, and you must not change it (for copy_out:
+      nor read it). Pageable memory also works, but the driver stages it, and the call may wait for that. The _now
+      variants have finished when they return. gpuexec_copy_explain reports whether a copy between two addresses would
+      be asynchronous, and if not, why. gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged
+      with the CUDA runtime in both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d
+      copies.
       gpuexec_copy always works between devices. With gpuexec_peer_enable the copy does not go through host memory, and
       kernels can access the other device's memory directly. Pinned and registered memory counts as pinned on every
-      device. A copy past the end of an allocation of gpuexec's, or onto a part of its source, is refused before the
-      driver sees it.
-      gpuexec_alloc and gpuexec_free may synchronize the device: allocate before the loop, not in it. To retry with a
+      device. A copy that runs past the end of an allocation made by gpuexec, or whose source and destination partly
+      overlap, is refused before the driver sees it.
+      gpuexec_alloc and gpuexec_free may synchronize the device: call them before the loop, not in it. To retry with a
       smaller size when memory runs out:
-          if (gpuexec_take_error() != GPUEXEC_OK) return 1;      // or the loop would take an earlier failure
+          if (gpuexec_take_error() != GPUEXEC_OK) return 1;   // otherwise the loop would take an earlier failure
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
               gpuexec_take_error();
               bytes /= 2;
@@ -206,83 +221,104 @@
       Any other failure stays latched, including that of a request for 0 bytes.
 
     STREAMS (>>stream) and EVENTS (>>event)
-      Work on one stream runs in order; work on different streams may overlap. Events mark points:
+      Work on one stream runs in order; work on different streams may overlap. An event marks a point in a stream.
       gpuexec_stream_wait_event makes a stream wait for an event of any device, and gpuexec_event_elapsed_ms returns the
       time between two events. gpuexec_stream_record creates an event at the current end of the stream:
           gpuexec_event begin = gpuexec_stream_record(s, NULL);   // ... work ...
           gpuexec_event end = gpuexec_stream_record(s, NULL);
           if (gpuexec_event_sync(end) == GPUEXEC_OK) ms = gpuexec_event_elapsed_ms(begin, end);
       You may destroy an event while streams still wait for it, and a stream while its work still runs.
-      Each context has two default streams, the legacy and the per-thread one. A stream created with the default desc,
-      and the per-thread default stream, are also ordered against the legacy default stream (as in CUDA); a stream with
-      .non_blocking is not. The _now copies use the legacy default stream. A stream's priority only decides which of two
-      waiting blocks starts first.
+      A stream can also wait for a value in memory, which a kernel, another stream or the host writes:
+      gpuexec_stream_wait_value32, gpuexec_stream_write_value32.
+      Each context has two default streams, the legacy and the per-thread one. As in CUDA, the per-thread default stream
+      and streams created with the default desc also synchronize with the legacy default stream; a stream with
+      .non_blocking does not. The _now copies use the legacy default stream. If blocks from two streams wait for room on
+      the device, the stream with the higher priority starts first; priorities have no other effect.
 
     LAUNCHING (>>launch)
-      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) takes lvalues in C and any values in C++, and passes
-      their addresses and sizes. The types must match the kernel's parameters: int for int, float for float, gpuexec_ptr
-      for pointers, and for a struct the same struct by value (share one header between .cu and C, and beware of vector
-      types, whose alignment the host may not know).
-      The number and sizes of the arguments are checked before the driver sees them, against the kernel itself
-      (cuFuncGetParamInfo, driver 12.4 or later) or the PTX text. For a cubin on an older driver nothing is known and
-      nothing is checked (gpuexec_kernel_info.parameters is -1). A float for an int is refused where both types are
-      known: the kernel comes from PTX text, and the argument is a C++ value or was added with gpuexec_params_add.
-      GPUEXEC_ARGS in C only knows sizes. To pass the bits of one type as the other, put them into a struct
-      (gpuexec_params_add_struct). Values are copied during the call.
-      dims.shared_bytes is the dynamic shared memory (`extern __shared__`); above 48 KiB it is opted in automatically.
+      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments: in C
+      of lvalues, in C++ of any trivially copyable values except host pointers and handles. Their types must match the
+      kernel's parameters: int for int, float for float, gpuexec_ptr for pointers. For a struct, pass the same struct by
+      value (share one header between .cu and C, and beware of vector types, whose alignment the host may not know).
+      The number and sizes of the arguments are checked before the driver sees them. They are compared with the kernel
+      itself (cuFuncGetParamInfo, driver for CUDA 12.4 or later) or with the PTX text. For a cubin on an older driver,
+      the parameters are not known and not checked (gpuexec_kernel_info.parameters is -1). A float for an integer
+      parameter, or an integer for a float, is refused if both types are known: the kernel comes from PTX text, and the
+      argument is a C++ value or was added with gpuexec_params_add. In C, GPUEXEC_ARGS passes only sizes. To pass the
+      bits of one type as the other, put them into a struct (gpuexec_params_add_struct). Values are copied during the
+      call.
+      dims.shared_bytes is the dynamic shared memory (`extern __shared__`); above 48 KiB, gpuexec opts in automatically.
       The output of printf in kernels appears at the next call that waits. gpuexec_launch_with also takes launch
       attributes, such as clusters, a priority and programmatic dependent launch.
 
     PARAMETERS (>>params)
-      GPUEXEC_ARGS suits a launch whose arguments are known where it is written. A parameter block holds arguments that
-      are collected at run time, or that the driver needs packed:
+      Use GPUEXEC_ARGS if the arguments are known at the place of the launch. A parameter block holds arguments that are
+      collected at run time, or that the driver needs packed:
           gpuexec_params p = gpuexec_params_create();
           gpuexec_params_add(p, GPUEXEC_INT, &n);
-          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);         // float color[4]: aligned to 16 in the block, even if
-                                                                // it is not here
+          gpuexec_params_add(p, GPUEXEC_FLOAT4, color);     // float color[4]: aligned to 16 in the parameter block,
+                                                            // even if the host's array is not
           gpuexec_params_add_struct(p, &camera, sizeof camera, 16);
           gpuexec_launch(kernel, stream, dims, gpuexec_params_args(p));
       Every launch takes gpuexec_params_args(p). For your own driver calls, gpuexec_params_data(p, &bytes) returns the
-      packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). The driver accepts a wrong buffer silently, so call
-      gpuexec_params_check(p, kernel) first. A prepared launch is checked once and launched often, at the cost of the
-      driver's call alone:
+      packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER). The driver accepts a wrong buffer without an error, so call
+      gpuexec_params_check(p, kernel) first.
+      A prepared launch is checked once; each launch then costs only the driver's call:
           gpuexec_prepared step = gpuexec_prepare(kernel, stream, dims, GPUEXEC_ARGS(n, t, data));
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
           if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
+      gpuexec_prepare_with also takes launch attributes; gpuexec_prepared_stream moves the launch to another stream.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
-      gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices, gpuexec_copy and
-      gpuexec_copy_peer copy between devices, and after gpuexec_peer_enable kernels read and write each other's memory
-      where the hardware can.
+      gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices. gpuexec_copy and
+      gpuexec_copy_peer copy between devices. After gpuexec_peer_enable, kernels can read and write the other device's
+      memory, if the hardware supports it.
       gpuexec_launch_multi_device starts one cooperative grid on each device. The grids run at the same time and may
-      wait for each other at a gpuexec_barrier. First create contexts, modules, kernels and streams for all devices
-      (with lazy loading, a kernel that is first used while another one spins waits for it), then the barrier, and pass
-      each kernel its gpuexec_barrier_address. In the kernel, gpuexec_barrier_sync(barrier) from
-      kernels/gpuexec_barrier.cuh waits for all blocks of all devices; all of them can then read what any of them wrote
-      before. If one device fails, the others leave the barrier after its timeout, and the call that waits reports which
-      devices were missing. Between launches that wait for each other, do not allocate, free, load or synchronize on
-      another thread: such calls can wait for the kernels.
+      wait for each other at a gpuexec_barrier. Create contexts, modules, kernels and streams for all devices before the
+      first launch: with lazy loading, loading a kernel can wait for a kernel that already spins at the barrier. Then
+      create the barrier. Pass each kernel its device's gpuexec_barrier_address.
+      In the kernel, gpuexec_barrier_sync(barrier) waits for all blocks of all devices. Its source is in gpuexec's
+      repository: kernels/gpuexec_barrier.cuh to include in CUDA C, or kernels/gpuexec_barrier.ptx to link.
+      Each block can then read everything that any block wrote before. If one device fails, the others leave the barrier
+      after its timeout, and the host's next wait reports which devices were missing. While you start launches that wait
+      for each other, do not allocate, free, load or synchronize on any thread: such calls can wait for the running
+      kernels.
 
     IN A PLUGIN, which gets its context and stream from the host program
       Open: gpuexec_context_from_native (or _attach, if the host may release its context first),
       gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on the host's stream, with the host's
       own device pointers. If an entry point of the plugin does not wait, end it with gpuexec_take_error(). Pass
       gpuexec_error_text() to the host. Close, while the host's context and stream are still valid:
-      gpuexec_context_close destroys what the plugin created, and leaves the host's objects. Unload: gpuexec_shutdown()
-      must be the last call before the library is closed. Two plugins that each have a copy of this header share
-      nothing; exchange native handles between them.
+      gpuexec_context_close destroys what the plugin created, and leaves the host's objects untouched. Unload:
+      gpuexec_shutdown() must be the last call before the library is unloaded, once for the library and not for each
+      instance; a destructor function of the library may call it. Two plugins that each contain a copy of this header
+      share nothing; exchange native handles between them. The host's driver must be the library that SETUP finds; if it
+      is another one, have the host pass its path to the plugin, for gpuexec_setup_desc.driver_path.
+
+    IN A LIBRARY whose callers may use gpuexec, too
+      Build the library with GPUEXEC_STATIC, or as a shared library with its own gpuexec.c: then it has its own latch.
+      If library and caller share one copy, a failure that the caller has not taken makes the library's calls fail. Give
+      each thread its own stream, since a failure on a stream is reported to every thread that waits for that stream;
+      gpuexec_stream_per_thread is separate on each thread. Before you return, take the failure and copy its text. Pass
+      your caller's place on: call the _at functions, with a string such as "main.c:12" as `where`. A launch keeps only
+      the pointer, for later error texts, so that string must stay valid until gpuexec_shutdown.
+
+    IN C++ CLASSES
+      A destructor can close any handle: clean-up calls accept handles that were never created, are stale, or failed.
+      Names such as gpuexec_stream_destroy are macros; as a template argument, use gpuexec_stream_destroy_at. Compile
+      with -fvisibility=hidden then: g++ warns about a class that is more visible than its template arguments. Handles
+      compare with ==.
 
     THREADS
-      Unless its comment says otherwise, a function may be called from any thread at any time, also concurrently on the
-      same object, but no thread may destroy an object while another one uses it. gpuexec_shutdown must be the only call
-      running.
+      Unless its comment says otherwise, a function may be called from any thread at any time, even concurrently on the
+      same object. But no thread may destroy an object while another thread uses it, and no other call may run during
+      gpuexec_shutdown.
 
     NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, allocation of managed memory, 3D
-    copies, inter-process handles, textures, stream memory operations (wait for a value, write a value), LTO-IR and CUDA
-    C source as inputs. On a GPU, gpuexec_driver_symbol() and the native handles give you the driver's own calls. The
-    CPU device has few of them.
+    copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and
+    the native handles let you make the driver's own calls. The CPU device has few of these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -317,12 +353,12 @@
 #  endif
 #endif
 
-/* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro for the plain function
-   gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and other
-   languages use the function; >>names lists the macros. A string that is needed after the call is copied, and the
-   copies are valid until gpuexec_shutdown, because the calling library may be unloaded earlier. A launch, for speed,
-   only keeps the pointer: if its kernel's failure is reported after the calling library was unloaded, the text omits
-   the place. */
+/* Calls that can fail record their place, the caller's file and line: gpuexec_alloc(ctx, 64) is a macro for the plain
+   function gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and
+   other languages use the function; >>names lists the macros. gpuexec copies every string that it needs after the call,
+   because the calling library may be unloaded earlier; the copies stay valid until gpuexec_shutdown. Only a launch, for
+   speed, keeps just the pointer to its place: if its kernel's failure is reported after the calling library was
+   unloaded, the text omits the place. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -346,7 +382,7 @@
 extern "C" {
 #endif
 
-/* CUDA's own tags, so that this header works without cuda.h, or with it in either order. */
+/* CUDA's own tags, so that this header works without cuda.h, or together with cuda.h, included before or after it. */
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;
@@ -354,7 +390,7 @@ struct CUstream_st;
 struct CUevent_st;
 
 /* =====================================================================================================================
-   >>api
+   >>api   A comment ends with the driver calls that the function makes, or with CUDA's name of what a member sets.
    ---------------------------------------------------------------------------------------------------------------------
    >>types   Results, handles, device addresses. */
 
@@ -362,31 +398,36 @@ typedef enum gpuexec_result {
     GPUEXEC_OK = 0,
     GPUEXEC_NOT_READY = 1,              /* returned by queries: work is still running. Not an error, never latched */
     /* the call is wrong */
-    GPUEXEC_BAD_ARGUMENT = 10,          /* NULL, zero, out of range, a desc that was not zeroed */
-    GPUEXEC_BAD_HANDLE = 11,            /* a handle never created, or created by another copy of this header */
-    GPUEXEC_STALE_HANDLE = 12,          /* its object was destroyed, alone or with its context or module */
+    GPUEXEC_BAD_ARGUMENT = 10,          /* NULL, zero, out of range, or a desc that was not zero-initialized */
+    GPUEXEC_BAD_HANDLE = 11,            /* a handle that was never created, or that another copy of this header, in
+                                           another library, created */
+    GPUEXEC_STALE_HANDLE = 12,          /* a handle whose object was destroyed, alone or with its context or module; or
+                                           a native object that the driver does not accept as one */
     GPUEXEC_WRONG_KIND = 13,            /* for example, an event where a stream is expected */
-    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, belong to different contexts; or a
-                                           pop of a context that is not current */
+    GPUEXEC_WRONG_CONTEXT = 14,         /* kernel and stream, or event and stream, belong to different contexts; or the
+                                           context to pop is not current */
     GPUEXEC_TOO_LATE = 15,              /* gpuexec_setup after the first use; a linker input after linking */
     /* the machine */
     GPUEXEC_NO_DRIVER = 20,             /* no driver library can be loaded, or it is the toolkit's stub */
     GPUEXEC_OLD_DRIVER = 21,            /* the driver lacks what the call needs; the text says which version has it */
-    GPUEXEC_NO_DEVICE = 22,             /* no GPU, or no device of that ordinal */
-    GPUEXEC_FORKED = 23,                /* a child of fork() cannot use its parent's CUDA */
+    GPUEXEC_NO_DEVICE = 22,             /* no GPU, or no device with that ordinal */
+    GPUEXEC_FORKED = 23,                /* the process was forked after its parent had started CUDA */
     GPUEXEC_NOT_SUPPORTED = 24,         /* this device or driver does not support it */
     /* memory */
     GPUEXEC_OUT_OF_HOST_MEMORY = 30,
     GPUEXEC_OUT_OF_DEVICE_MEMORY = 31,
     /* code */
     GPUEXEC_BAD_IMAGE = 40,        /* invalid PTX (the log is in the text), or not an image */
-    GPUEXEC_IMAGE_TOO_NEW = 41,    /* PTX .version or .target newer than driver or device, or no code for this device */
+    GPUEXEC_IMAGE_TOO_NEW = 41,    /* the PTX .version is newer than the driver supports, or .target newer than the
+                                      device supports; or the image has no code for this device */
     GPUEXEC_NOT_FOUND = 42,        /* no kernel or variable has that name */
     GPUEXEC_FILE_ERROR = 43,       /* a file cannot be opened, read or written */
     GPUEXEC_LINK_FAILED = 44,      /* missing or duplicate symbols: the log in the text names them */
     /* launching and running */
-    GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory exceeds a limit of the device or kernel */
-    GPUEXEC_BAD_PARAMETERS = 51,        /* wrong number or size of kernel arguments */
+    GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory exceeds a limit of the device or kernel; or the
+                                           grid is empty */
+    GPUEXEC_BAD_PARAMETERS = 51,        /* wrong number, size or type of kernel arguments; or their parameter block has
+                                           changed */
     GPUEXEC_KERNEL_FAILED = 60,         /* illegal address, trap ... in a kernel. Sticky: only a new process can use
                                            CUDA again */
     GPUEXEC_BARRIER_BROKEN = 61,        /* kernels left a barrier across devices because of a timeout or an abort: the
@@ -407,50 +448,50 @@ typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of different kinds do not
-   compile. In C++ also a == b and a != b. Two handles for one native object, from two calls of
+   compile. In C++, a == b and a != b do the same. Two handles for one native object, from two calls of
    gpuexec_*_from_native, are different handles: compare gpuexec_*_native() instead. */
 #define gpuexec_same(a, b) ((void)sizeof((1 ? (a) : (b)).id), (a).id == (b).id)
 
-typedef unsigned long long gpuexec_ptr;      /* a device address, as a CUdeviceptr; 0 means none */
+typedef unsigned long long gpuexec_ptr;      /* a device address, the same value as a CUdeviceptr; 0 means none */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>error   Failures of the calling thread. The library owns the texts. Each is valid until the second later failure on
-   this thread, the end of the thread, or gpuexec_shutdown: copy a text to keep it. */
+   >>error   Failures of the calling thread. The library owns the texts. Each is valid until two more failures have
+   occurred on this thread, the thread ends, or gpuexec_shutdown is called: copy a text to keep it. */
 
 typedef struct gpuexec_error {
     gpuexec_result result;
-    int            driver_result;            /* the CUresult; 0 if the driver was not called or did not fail; -1 if it
-                                                returned success but no object, or an impossible size */
+    int            driver_result;            /* the CUresult; 0 if the driver was not called or did not fail; -1 if the
+                                                driver returned success but no object, or an impossible size */
     const char    *driver_result_name;       /* "CUDA_ERROR_INVALID_VALUE", or NULL */
     const char    *driver_call;              /* "cuLaunchKernel", or NULL */
     const char    *function;                 /* "gpuexec_launch" */
     const char    *where;                    /* "main.c:12", or NULL */
     const char    *message;                  /* the cause, one line, without the other parts */
     const char    *log;                      /* the JIT compiler's whole log, or NULL */
-    const char    *driver_log;               /* one line: what the driver itself logged about driver_result, where the
-                                                message cannot explain it; or NULL. From CUDA 12.9, by
-                                                cuLogsDumpToMemory */
-    const char    *cure;                     /* what to do, or NULL */
+    const char    *driver_log;               /* one line that the driver itself logged about driver_result, if the
+                                                message cannot explain it; otherwise NULL. Needs a driver for CUDA 12.9
+                                                or later. cuLogsDumpToMemory */
+    const char    *cure;                     /* what to change, or NULL */
     int            asynchronous;             /* 1: an earlier kernel or copy failed; this call only reports it */
     int            sticky;                   /* 1: every later call of this process will fail in the same way */
     const char    *text;                     /* the whole text, several lines, as gpuexec_error_text() returns it */
 } gpuexec_error;
 
-/* Returns the text of this thread's last failure, which ends in a newline; "" if there was none. Never NULL. Call it in
-   a separate statement: within one printf, it may be evaluated before the call that fails. */
+/* Returns the text of this thread's last failure; it ends in a newline. "" if there was none. Never NULL. Call it in a
+   separate statement: as an argument of the same printf as the failing call, it may be evaluated first. */
 GPUEXEC_API const char *gpuexec_error_text(void);
 
 /* Returns the same in parts. Never NULL; .result is GPUEXEC_OK if nothing has failed on this thread yet. */
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void);
 
-/* Returns the first failure latched on this thread and clears the latch, so that the thread can enqueue work again;
+/* Returns the failure latched on this thread and clears the latch, so that the thread can enqueue work again;
    GPUEXEC_OK if nothing is latched. gpuexec_error_text() then returns the text of that failure. */
 GPUEXEC_API gpuexec_result gpuexec_take_error(void);
 
 /* Returns the name of a result, such as "GPUEXEC_BAD_LAUNCH"; "unknown gpuexec_result" for other numbers. */
 GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result);
 
-/* Returns 1 if the handle (of any kind) names an existing object of this copy of the library, else 0. A query. */
+/* Returns 1 if the handle (of any kind) refers to an existing object of this copy of the library, else 0. A query. */
 #define gpuexec_ok(handle) gpuexec_id_ok((handle).id)
 GPUEXEC_API int gpuexec_id_ok(unsigned long long id);
 
@@ -468,8 +509,8 @@ typedef enum gpuexec_log_level {
     GPUEXEC_LOG_TRACE = 3
 } gpuexec_log_level;
 
-/* Called with one complete message, which ends in a newline, on the thread that it concerns. It must not call the
-   library. */
+/* Your logger. gpuexec calls it with one complete message, which ends in a newline, on the thread that the message
+   concerns. The logger must not call the library. */
 typedef void (*gpuexec_log_function)(void *user, gpuexec_log_level level, const char *text);
 
 /* The contract of realloc: p NULL allocates; bytes 0 frees and returns NULL; otherwise NULL means out of memory. Called
@@ -480,16 +521,18 @@ typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
    for the whole desc means all defaults.
    In one line of C: gpuexec_stream_create(ctx, &(gpuexec_stream_desc){ .non_blocking = 1 }). */
 typedef struct gpuexec_setup_desc {
-    unsigned                 start_canary;       /* leave 0, as end_canary: both detect a desc that was not zeroed */
+    unsigned                 start_canary;       /* leave it 0, like end_canary. If either is not 0, the desc was not
+                                                    zero-initialized, and the call fails */
     int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER and GPUEXEC_TRACE */
     const char              *driver_path;        /* the only library to try, instead of the system's driver */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
-    int                      trace;              /* 1: log every driver call, except the look-up of entry points and
-                                                    error texts; to stderr if there is no logger */
-    int                      report_leaks;       /* 1: gpuexec_shutdown logs what was not destroyed, with file and line
-                                                    (to stderr if there is no logger). Kernels and default streams are
-                                                    not leaks: they are closed with their module and context */
-    gpuexec_log_function     log;              /* gets failures, trace and leak report; NULL: failures are not logged */
+    int                      trace;              /* 1: log every driver call, except the calls that look up entry points
+                                                    or error texts; to stderr if there is no logger */
+    int                      report_leaks;       /* 1: gpuexec_shutdown logs each object that was not destroyed, with
+                                                    file and line (to stderr if there is no logger). Kernels and default
+                                                    streams are not leaks: their module or context closes them */
+    gpuexec_log_function     log;                /* receives failures, trace and leak report; NULL: failures are not
+                                                    logged */
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
     void                    *realloc_user;
@@ -497,37 +540,38 @@ typedef struct gpuexec_setup_desc {
 } gpuexec_setup_desc;
 
 /* Loads the driver and initializes CUDA (cuInit: hundreds of milliseconds). Optional: the first call that needs the
-   driver does the same with the defaults. After that first use it returns GPUEXEC_TOO_LATE, and the text names the
-   first use. May be called again after a failure, which it clears from the latch, or after gpuexec_shutdown. Objects
-   created before it (parameter blocks) stay valid, and their memory returns to the allocator that it came from. Other
-   threads may call the library meanwhile. */
+   driver does the same with the defaults. After that, gpuexec_setup returns GPUEXEC_TOO_LATE, and the text names the
+   first use. gpuexec_setup may be called again after it has failed (it then clears this thread's latch), or after
+   gpuexec_shutdown. Parameter blocks created before it stay valid, and their memory returns to the allocator that it
+   came from. Other threads may call the library at the same time. */
 GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_setup_desc *desc);
 
 /* Destroys every remaining object after its work has finished, releases the contexts, and returns the library to the
    state before its first use; older handles stay stale. Returns this thread's latched failure, or a failure of the work
    that was still running, or the first failure latched on another thread that was neither taken nor returned;
-   gpuexec_error_text() has its text. No other thread may be in a call of the library meanwhile; threads may end. The
-   driver library stays loaded. Call it before you unload a shared library that uses gpuexec. */
+   gpuexec_error_text() returns its text. No other thread may be inside a call to the library during this time, but
+   threads may exit. The driver library stays loaded. Call gpuexec_shutdown before you unload a shared library that uses
+   gpuexec. */
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void);
 
-/* Returns the driver's version as CUDA counts: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says why).
-   Starts the library. A query. cuDriverGetVersion. */
+/* Returns the driver's version in CUDA's encoding: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says
+   why). Starts the library. A query. cuDriverGetVersion. */
 GPUEXEC_API int gpuexec_driver_version(void);
 
-/* Returns the path of the driver library, "" if none was loaded. Starts the library. A query. */
+/* Returns the path of the driver library; "" if none was loaded. Starts the library. A query. */
 GPUEXEC_API const char *gpuexec_driver_path(void);
 
 /* Returns a driver entry point that gpuexec does not wrap; NULL if this driver does not have it (gpuexec_error_text()
    says why). `name` is the name in CUDA's manual, without a suffix such as _v2. `version` is the CUDA version of that
-   manual, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest form up to that version is returned. Copy the result into
-   a function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). A query.
+   manual, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest variant up to that version is returned. Copy the result
+   into a function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). A query.
    cuGetProcAddress. */
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
 
 /* Turns the CUresult of a driver call that the program made itself into a result of gpuexec, with the same text, latch
    and sticky errors as gpuexec's own calls: gpuexec_driver_check("cuGraphLaunch", graph_launch(exec, stream)). Returns
-   GPUEXEC_OK for 0 (CUDA_SUCCESS) and GPUEXEC_NOT_READY for 600 (CUDA_ERROR_NOT_READY), which is no failure. `call` is
-   the name for the text. cuGetErrorName, cuGetErrorString. */
+   GPUEXEC_OK for 0 (CUDA_SUCCESS), and GPUEXEC_NOT_READY for 600 (CUDA_ERROR_NOT_READY), which is not a failure. `call`
+   is the name of the driver call, for the text. cuGetErrorName, cuGetErrorString. */
 GPUEXEC_API gpuexec_result gpuexec_driver_check_at(const char *where, const char *call, int cu_result);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -544,21 +588,21 @@ typedef struct gpuexec_device_info {
     int           max_threads_per_multiprocessor;
     int           max_block[3], max_grid[3];
     int           registers_per_block;
-    int           async_engines;                 /* copies that can run at the same time as kernels */
+    int           async_engines;                 /* how many copies can run at the same time as kernels */
     int           cooperative_launch;            /* 1: supports cooperative launches */
     int           integrated;                    /* 1: shares the host's memory */
     int           clock_khz;
     size_t        total_memory;                  /* bytes */
     size_t        l2_bytes;
     size_t        shared_per_block;              /* bytes without opting in, usually 48 KiB */
-    size_t        shared_per_block_optin;        /* most bytes that a kernel can opt in to */
+    size_t        shared_per_block_optin;        /* the most bytes that a kernel can opt in to */
 } gpuexec_device_info;
 
 /* Returns the number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
 GPUEXEC_API int gpuexec_device_count(void);
 
-/* Fills *info. Numbers that the driver does not report are 0. GPUEXEC_NO_DEVICE if there is no device of that ordinal.
-   cuDeviceGetName, cuDeviceGetAttribute and others. */
+/* Fills *info. Numbers that the driver does not report are 0. GPUEXEC_NO_DEVICE if there is no device with that
+   ordinal. cuDeviceGetName, cuDeviceGetAttribute and others. */
 GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int device, gpuexec_device_info *info);
 
 /* Reads any CUdevice_attribute, by its number, into *value. cuDeviceGetAttribute. */
@@ -572,32 +616,35 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
 
 typedef struct gpuexec_context_desc {
     unsigned start_canary;
-    unsigned flags;                              /* CU_CTX_*, with CU_CTX_SCHED_*: 1 spin, 2 yield, 4 blocking sync. 0:
-                                                    the driver's choice; a primary context keeps its flags */
+    unsigned flags;                              /* CU_CTX_* flags, including CU_CTX_SCHED_*: 1 spin, 2 yield, 4
+                                                    blocking sync. 0: the driver's choice for a created context; a
+                                                    primary context keeps its flags. Other values replace the flags of a
+                                                    primary context, for all of its users */
     unsigned end_canary;
 } gpuexec_context_desc;
 
-/* Opens a device: retains its primary context (about 100 ms the first time). Each call returns a separate handle with a
-   separate retain. cuDevicePrimaryCtxRetain, and cuDevicePrimaryCtxSetFlags if desc.flags is not 0. */
+/* Opens a device: retains its primary context (about 100 ms the first time). Each call retains the context again, and
+   returns a separate handle. cuDevicePrimaryCtxRetain, and cuDevicePrimaryCtxSetFlags if desc.flags is not 0. */
 GPUEXEC_API gpuexec_context gpuexec_context_open_at(const char *where, int device, const gpuexec_context_desc *desc);
 
-/* Creates a separate context on the device, beside the primary one: it shares no modules, streams or events with the
-   CUDA runtime or other libraries. It is not made current. Most programs need gpuexec_context_open instead.
-   cuCtxCreate. */
+/* Creates a separate context on the device, in addition to the primary one. The new context shares no modules, streams
+   or events with the CUDA runtime or other libraries. It is not made current. Most programs need gpuexec_context_open
+   instead. cuCtxCreate. */
 GPUEXEC_API gpuexec_context gpuexec_context_create_at(const char *where, int device, const gpuexec_context_desc *desc);
 
-/* Adopts a context that other code created, and will destroy after the handle is closed. NULL adopts the calling
-   thread's current context. It must come from the same driver library. Adopting a context twice creates two handles,
-   each with the objects created through it; kernels and streams of both can be combined. If the owner destroys the
-   context first, the next call on the handle, or on anything created through it, returns GPUEXEC_STALE_HANDLE, and all
-   these handles are closed. Only a call that runs while the context is being destroyed is not safe. cuCtxGetId (before
-   CUDA 12.0 cuCtxGetApiVersion, which cannot distinguish a primary context that was released and retained again). */
+/* Adopts a context that other code created. Its owner must not destroy the context before the handle is closed. NULL
+   adopts the calling thread's current context. The context must come from the driver library that gpuexec has loaded.
+   Adopting a context twice creates two handles, each with the objects created through it; a launch can combine a kernel
+   of one with a stream of the other. If the owner destroys the context too early, the next call on the handle, or on
+   anything created through it, returns GPUEXEC_STALE_HANDLE, and all these handles are closed. The only unsafe case is
+   a call that runs while the context is being destroyed. cuCtxGetId (before CUDA 12.0 cuCtxGetApiVersion, which cannot
+   distinguish a primary context that was released and retained again). */
 GPUEXEC_API gpuexec_context gpuexec_context_from_native_at(const char *where, struct CUctx_st *native);
 
-/* Adopts a context and takes a usage count, so that the context stays valid until its last user has released it. If
-   three libraries share a context, each of them attaches, and closes its handle when it is done. NULL attaches to the
-   calling thread's current context. A handle of gpuexec_context_create also only releases its count when it is closed.
-   GPUEXEC_NOT_SUPPORTED if the driver does not count users. No driver reports the count. cuCtxAttach and cuCtxDetach
+/* Adopts a context and increments its usage count, so that the context stays valid until its last user has released it.
+   If three libraries share a context, each of them attaches, and closes its handle when it is done. NULL attaches to
+   the calling thread's current context. Closing a handle from gpuexec_context_create also releases just its count.
+   GPUEXEC_NOT_SUPPORTED if the driver has no usage counts. No driver reports the count. cuCtxAttach and cuCtxDetach
    (deprecated by CUDA, but present in every driver so far); for a device's primary context cuDevicePrimaryCtxRetain and
    cuDevicePrimaryCtxRelease. */
 GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct CUctx_st *native);
@@ -608,7 +655,7 @@ GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context);
 /* Returns the device's ordinal; -1 if the handle is not ok. A query. */
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context);
 
-/* Reads how many bytes of device memory are free, and how many there are; either pointer may be NULL. A query.
+/* Reads how many bytes of device memory are free, and how many the device has; either pointer may be NULL. A query.
    cuMemGetInfo. */
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *free_bytes,
                                                          size_t *total_bytes);
@@ -621,8 +668,8 @@ typedef enum gpuexec_limit {
     GPUEXEC_LIMIT_MALLOC_HEAP = 2,               /* bytes of the heap for malloc and free in kernels; set it before the
                                                     first such kernel runs */
     GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* nesting depth of kernels that launch kernels and wait for them;
-                                                    devices before 9.0 */
-    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* launches by kernels that can be pending */
+                                                    only on devices before compute capability 9.0 */
+    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* how many launches made by kernels can be pending */
     GPUEXEC_LIMIT_L2_FETCH = 5,                  /* bytes that the L2 cache fetches at a time, 0 to 128: a hint */
     GPUEXEC_LIMIT_PERSISTING_L2 = 6              /* bytes of the L2 cache that are set aside for persisting accesses */
 } gpuexec_limit;
@@ -642,8 +689,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuex
 GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, gpuexec_context context, int *least,
                                                              int *greatest);
 
-/* Waits for all work of the context, including that of other libraries. Returns and takes the thread's latched failure.
-   cuCtxSynchronize. */
+/* Waits for all work in the context, including that of other libraries. Returns and takes the thread's latched failure;
+   if there is none, a failure that marked one of the context's streams. cuCtxSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context);
 
 /* Adds a user to the handle: closing it then takes one more gpuexec_context_close. The count belongs to this handle;
@@ -654,12 +701,12 @@ GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context);
 
 /* The calling thread's stack of current contexts. gpuexec does not need it, but the CUDA runtime and your own driver
-   calls do. Push makes the context current; pop removes it and restores the one below. Any thread may push a context,
-   and several threads may push the same one. A context that no thread has pushed is floating: you can pass it to any
-   thread.
-   Pop fails (GPUEXEC_WRONG_CONTEXT) if another context is current: the text says where this one was pushed, and whether
-   the pops are out of order, or other code popped it or pushed another one in between. At most 32 nested pushes of a
-   thread are recorded. cuCtxPushCurrent, cuCtxPopCurrent. */
+   calls do. Push makes the context current; pop removes it and makes the context below it current again. Any thread may
+   push a context, and several threads may push the same one. CUDA calls a context that no thread has pushed floating:
+   you can pass it to any thread.
+   Pop fails (GPUEXEC_WRONG_CONTEXT) if another context is current. The text says where the context was pushed, and
+   whether the pops are out of order, or other code has popped it or pushed another context since. At most 32 nested
+   pushes of a thread are recorded. cuCtxPushCurrent, cuCtxPopCurrent. */
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context);
 GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_context context);
 
@@ -688,20 +735,20 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /
 #  define GXI_SCOPE_INIT(scope) = scope
 #endif
 
-/* Writes the calling thread's stack of contexts into text[bytes], as far as it is known, one line per context, the
-   current one first: its device, and where it was pushed through gpuexec. Returns the length of the whole text, as
-   snprintf does; 0 if it fails. A query. cuCtxGetCurrent. */
+/* Writes the calling thread's stack of contexts, as far as gpuexec knows it, into text[bytes]. There is one line for
+   each context, the current one first: its device, and where it was pushed through gpuexec. Returns the length of the
+   whole text, as snprintf does; 0 if it fails. A query. cuCtxGetCurrent. */
 GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes);
 
 /* Returns 1 if the context is the calling thread's current one, else 0. A query. cuCtxGetCurrent. */
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
-/* Waits for the work (in an adopted context, only that of streams created through this handle), destroys everything
-   created through this handle (memory, modules, linkers, streams, events, barriers, prepared launches), then releases
-   the context, which is destroyed when it has no other user. An adopted context is not released. If the handle has
-   several users (gpuexec_context_retain), all closes but the last only remove a user. A failure does not stop the
-   clean-up; the first one is returned, including a failure of the work. cuDevicePrimaryCtxRelease, cuCtxDetach, or
-   cuCtxDestroy if the driver does not count users. */
+/* Waits for the context's work (in an adopted context, only for work on streams created through this handle). Then
+   destroys everything created through this handle (memory, modules, linkers, streams, events, barriers, prepared
+   launches) and releases the context; CUDA destroys a context when it has no other user. An adopted context is not
+   released. If the handle has several users (gpuexec_context_retain), each close but the last only removes a user. A
+   failure does not stop the clean-up; the call returns the first failure, including a failure of the work.
+   cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy if the driver has no usage counts. */
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -712,7 +759,7 @@ typedef struct gpuexec_module_desc {
     const char *name;                            /* for messages; default: the file's name, or "PTX image" */
     /* How PTX is compiled; cubins are loaded as they are. 0 is the driver's default. */
     int         max_registers;                   /* at most this many per thread; CU_JIT_MAX_REGISTERS */
-    int         threads_per_block;               /* use few enough registers for blocks of this many threads;
+    int         threads_per_block;               /* few enough registers for blocks of this many threads;
                                                     CU_JIT_THREADS_PER_BLOCK */
     int         optimization;                    /* 1..4 for -O1..-O4, -1 for -O0; 0: the default, 4.
                                                     CU_JIT_OPTIMIZATION_LEVEL */
@@ -726,9 +773,9 @@ typedef struct gpuexec_module_desc {
     int         verbose;                         /* 1: gpuexec_module_log() also has the number of registers and similar
                                                     data, unless the code comes from the driver's cache.
                                                     CU_JIT_LOG_VERBOSE */
-    /* newer drivers only: */
+    /* These need a newer driver: */
     int         position_independent;            /* 1: CU_JIT_POSITION_INDEPENDENT_CODE */
-    int         min_blocks, max_block_threads;   /* as .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM,
+    int         min_blocks, max_block_threads;   /* like .minnctapersm and .maxntid in PTX: CU_JIT_MIN_CTA_PER_SM,
                                                     CU_JIT_MAX_THREADS_PER_BLOCK */
     int         override_directives;             /* 1: the options set here override those in the PTX;
                                                     CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
@@ -742,16 +789,17 @@ typedef struct gpuexec_module_desc {
 GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_context context, const void *image,
                                                   size_t bytes, const gpuexec_module_desc *desc);
 
-/* The same from a file. A relative path is relative to the working directory. GPUEXEC_FILE_ERROR if it cannot be
+/* The same from a file. A relative path is relative to the working directory. GPUEXEC_FILE_ERROR if the file cannot be
    read. */
 GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
                                                        const gpuexec_module_desc *desc);
 
-/* Adopts a CUmodule of that context, which other code unloads after the handle is closed. */
+/* Adopts a CUmodule of that context. Its owner must not unload the module before the handle is closed. */
 GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUmod_st *native);
 
-/* Returns the CUmodule, which gpuexec still owns; NULL if the handle is not ok. A query. */
+/* Returns the CUmodule; NULL if the handle is not ok. gpuexec still owns the CUmodule, or, if it was adopted, other
+   code does. A query. */
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module);
 
 /* Returns the compiler's log of a successful load: warnings, and more with desc.verbose. "" if it is empty. Valid as
@@ -766,9 +814,9 @@ GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
    the handle is not ok. A query. */
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module);
 
-/* Return the number of kernels in the image, and the name of each; -1 and NULL if they are not known (a driver before
-   12.4 with a binary image, or with a linked module that has a binary among its inputs). Names are valid as long as the
-   module. Queries. */
+/* Return the number of kernels in the image, and the name of each; -1 and NULL if they are not known. That happens on
+   drivers before CUDA 12.4, for a binary image, or a linked module with a binary among its inputs. Names are valid as
+   long as the module. Queries. */
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module);
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index);
 
@@ -777,24 +825,24 @@ GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int in
 GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name,
                                                  size_t *bytes);
 
-/* Copy `bytes` from the host to the beginning of that variable, or from there to the host: at most the variable's size.
-   The copy has finished when they return, and is ordered on the legacy default stream. Refused while a failure is
-   latched. cuMemcpyHtoD, cuMemcpyDtoH. */
+/* Copy a whole variable from the host, or back; `bytes` must be its size. To copy a part of it, use
+   gpuexec_module_global and a copy. The copy is ordered on the legacy default stream, and has finished when the call
+   returns. The call is refused while a failure is latched. cuMemcpyHtoD, cuMemcpyDtoH. */
 GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
                                                         const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
                                                         void *to, size_t bytes);
 
-/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded. Waits for running work
-   if the driver needs it. cuModuleUnload. */
+/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded. The driver waits for
+   running kernels of the module (measured on an H200). cuModuleUnload. */
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module);
 
 /* Returns the kernel of that name, which is valid as long as its module; a second call returns the same handle.
    GPUEXEC_NOT_FOUND if there is none. cuModuleGetFunction. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name);
 
-/* Adopts a CUfunction of that context, whose module other code unloads after the handle is closed. cuFuncGetName,
-   cuFuncGetParamInfo. */
+/* Adopts a CUfunction of that context. Its owner must not unload the CUfunction's module before the handle is closed.
+   cuFuncGetName, cuFuncGetParamInfo. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUfunc_st *native);
 
@@ -803,13 +851,13 @@ GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel);
 
 typedef struct gpuexec_kernel_info {
     const char *name;                            /* valid as long as the kernel */
-    int         parameters;                      /* number of parameters; -1 if not known: launches are then not
-                                                    checked */
+    int         parameters;                      /* number of parameters; -1 if not known: the arguments of launches are
+                                                    then not checked */
     int         max_threads_per_block;           /* of this kernel */
     int         registers;                       /* per thread */
     int         ptx_version, binary_version;     /* 75 for compute capability 7.5 */
     size_t      static_shared, local_bytes, constant_bytes;
-    size_t      max_dynamic_shared;              /* bytes, the present limit; launches raise it automatically, up to the
+    size_t      max_dynamic_shared;              /* bytes, the current limit; launches raise it automatically, up to the
                                                     device's limit */
     int         cache_mode_ca;                   /* 1: compiled to cache global loads in L1 */
     int         preferred_carveout;              /* percent of L1 for shared memory; -1: the driver's choice */
@@ -822,9 +870,9 @@ typedef struct gpuexec_kernel_info {
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel,
                                                       gpuexec_kernel_info *info);
 
-/* Sets how much of each multiprocessor's unified L1 cache and shared memory later launches of the kernel prefer as
-   shared memory: 0 to 100 percent, or -1 for the driver's choice. A hint: the driver never takes less than a launch
-   needs. It belongs to the CUfunction, so it holds for all handles and threads.
+/* Sets which part of each multiprocessor's unified L1 cache and shared memory later launches of the kernel prefer as
+   shared memory: 0 to 100 percent, or -1 for the driver's choice. This is a hint: the driver never takes less than a
+   launch needs. The setting belongs to the CUfunction, so it applies to all handles and threads.
    CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT. */
 GPUEXEC_API gpuexec_result gpuexec_kernel_set_carveout_at(const char *where, gpuexec_kernel kernel, int percent);
 
@@ -854,8 +902,8 @@ typedef enum gpuexec_parameter_type {
 } gpuexec_parameter_type;
 
 /* Returns the type of parameter `index` from the PTX text; GPUEXEC_PARAMETER_UNKNOWN also if there is no such
-   parameter. If it is known, and the argument's type is too (from gpuexec_params_add, or a C++ value), launches refuse
-   a float for an integer and an integer for a float. A query. */
+   parameter. If the argument's type is also known (from gpuexec_params_add, or a C++ value), launches refuse a float
+   for an integer and an integer for a float. A query. */
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index);
 
 /* Returns the offset of parameter `index` in the kernel's packed parameters, in bytes from the start of the first one;
@@ -863,7 +911,8 @@ GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel 
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index);
 
 /* Returns how many blocks of `block_threads` threads, with `shared_bytes` of dynamic shared memory each, can be
-   resident on one multiprocessor; -1 if it fails. A query. cuOccupancyMaxActiveBlocksPerMultiprocessor. */
+   resident on one multiprocessor: 0 if not even one fits; -1 if the call fails. A query.
+   cuOccupancyMaxActiveBlocksPerMultiprocessor. */
 GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
 /* Returns the threads per block with the highest occupancy, for `shared_bytes` of dynamic shared memory per block; -1
@@ -872,7 +921,7 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>link   Several images linked into one module. A linker is used by one thread at a time. */
+   >>link   Several images linked into one module. Only one thread at a time may use a linker. */
 
 typedef enum gpuexec_input_type {
     GPUEXEC_INPUT_AUTO = 0,                      /* recognized by its content */
@@ -887,50 +936,50 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
                                                     const gpuexec_module_desc *desc);
 
 /* Adds an input. It is copied, and may be freed afterwards. `bytes` is its length; it may be 0 for PTX that ends in
-   NUL, cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled here.
-   GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier one defines, or declares one differently. A failed
-   call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load, _image or _save that
-   succeeded. cuLinkAddData. */
+   NUL, and for cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled during
+   this call. GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier input already defines, or declares a
+   symbol differently. A failed call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load,
+   _image or _save that succeeded. cuLinkAddData. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name);
 
-/* The same from a file, whose path is the name. */
+/* The same from a file; the path is the input's name. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                       const char *path);
 
-/* Links, if that is not done yet, and loads the result; each call creates a separate module. GPUEXEC_LINK_FAILED if
-   symbols are missing, defined twice, or do not match: the text names them, and inputs may still be added. Like _image
-   and _save, it is refused while a failure is latched, for instance that of an input that could not be added.
-   cuLinkComplete, cuModuleLoadDataEx. */
+/* Links the inputs, unless that has already been done, and loads the result; each call creates a separate module.
+   GPUEXEC_LINK_FAILED if symbols are missing, defined twice, or do not match: the text names them, and inputs may still
+   be added. Like _image and _save, the call is refused while a failure is latched, for instance because an input could
+   not be added. cuLinkComplete, cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker);
 
-/* Links, if that is not done yet, and returns the image, for gpuexec_module_load in this process or another. It is
-   valid as long as the linker. _save writes it to a file, completely or not at all (written to a temporary file, then
-   renamed). cuLinkComplete. */
+/* Links the inputs, unless that has already been done. _image returns the linked image, for gpuexec_module_load in this
+   process or another; the image is valid as long as the linker. _save writes it to a file, completely or not at all (it
+   writes a temporary file and renames it). cuLinkComplete. */
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
                                                    size_t *bytes);
 GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path);
 
-/* Returns the output of compiler and linker so far, except that of failed calls; desc.verbose adds to it. "" if there
-   is none. Valid until the next call with this linker. A query. */
+/* Returns the output so far of the compiler and the linker, without that of failed calls; with desc.verbose it is more
+   detailed. "" if there is none. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
 /* Returns the milliseconds of compiling and linking that the driver reports so far; negative if the handle is not ok.
    A query. */
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
-/* Destroys the linker and its inputs. Modules that it loaded stay. cuLinkDestroy. */
+/* Destroys the linker and its inputs. Modules loaded from it stay loaded. cuLinkDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>memory   Sizes are in bytes unless a name says otherwise. */
 
 typedef enum gpuexec_memory_kind {
-    GPUEXEC_MEMORY_PAGEABLE = 0,                 /* not known to CUDA: ordinary host memory, or no memory at all, which
-                                                    CUDA does not distinguish */
+    GPUEXEC_MEMORY_PAGEABLE = 0,                 /* not known to CUDA: ordinary host memory, or no memory at all (CUDA
+                                                    does not distinguish them) */
     GPUEXEC_MEMORY_DEVICE = 1,
-    GPUEXEC_MEMORY_PINNED = 2,                   /* host memory that CUDA allocated page-locked, or that another library
-                                                    registered */
+    GPUEXEC_MEMORY_PINNED = 2,                   /* host memory that CUDA allocated as page-locked, or that another
+                                                    library registered */
     GPUEXEC_MEMORY_REGISTERED = 3,               /* host memory that gpuexec_register page-locked */
     GPUEXEC_MEMORY_MANAGED = 4                   /* migrates between host and devices on demand (cuMemAllocManaged) */
 } gpuexec_memory_kind;
@@ -939,9 +988,9 @@ typedef enum gpuexec_memory_kind {
    for 0 bytes. Free it with gpuexec_free. cuMemAlloc. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context context, size_t bytes);
 
-/* Allocates device memory for `height` rows of `width_bytes` each. The rows begin *pitch bytes apart; the driver
-   chooses the pitch so that each row is aligned for accesses of `element_bytes` (4, 8 or 16). Returns 0 if it fails.
-   Free it with gpuexec_free. cuMemAllocPitch. */
+/* Allocates device memory for `height` rows of `width_bytes` bytes each. The rows begin *pitch bytes apart; the driver
+   chooses the pitch so that each row is aligned for accesses of `element_bytes` bytes (4, 8 or 16; for smaller
+   elements, pass 4). Returns 0 if it fails. Free it with gpuexec_free. cuMemAllocPitch. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
                                                  size_t height, unsigned element_bytes, size_t *pitch);
 
@@ -949,34 +998,36 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_cont
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address);
 
 /* Allocates page-locked host memory, uninitialized. Copies use it without staging, and kernels can access it through
-   gpuexec_pinned_address(). Returns NULL if it fails. Free it with gpuexec_free_pinned. It is expensive because it
-   locks pages, so allocate once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
+   gpuexec_pinned_address(). Returns NULL if it fails. Free it with gpuexec_free_pinned. The call is expensive because
+   it locks pages, so allocate once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
 GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes);
 
 /* Frees memory from gpuexec_alloc_pinned; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
-/* Page-locks existing host memory for all devices, as gpuexec_alloc_pinned does, until gpuexec_unregister(memory):
-   unregister it before you free it. Any address and size. It is expensive because it locks pages. GPUEXEC_BAD_ARGUMENT
-   if all or part of the memory is already page-locked. gpuexec_unregister waits for work that may use it.
+/* Page-locks existing host memory for all devices, until gpuexec_unregister(memory): unregister the memory before you
+   free it. Any address and size are possible. The call is expensive because it locks pages. GPUEXEC_BAD_ARGUMENT if all
+   or part of the memory is already page-locked. gpuexec_unregister waits for work that may use the memory.
    cuMemHostRegister with PORTABLE and DEVICEMAP, cuMemHostUnregister. */
 GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory);
 
 /* Enable or disable direct access by kernels and copies of `context` to the memory of `peer`. This is one direction;
-   for both, call it twice. Succeeds if nothing has to change, and if both are the same context. GPUEXEC_NOT_SUPPORTED
-   if the devices do not support it (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess, cuCtxDisablePeerAccess. */
+   for both, call the function twice. A call succeeds if nothing has to change, or if both are the same context.
+   GPUEXEC_NOT_SUPPORTED if the devices do not support it (gpuexec_device_can_access_peer). cuCtxEnablePeerAccess,
+   cuCtxDisablePeerAccess. */
 GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_context context, gpuexec_context peer);
 
-/* Returns the device address, for kernels, of pinned, registered or managed memory, or of a place inside it; any
-   library may have allocated it. 0 for other memory. cuPointerGetAttributes. */
+/* Returns the address by which kernels access this pinned, registered or managed memory; `memory` may also point inside
+   an allocation, and any library may have allocated it. 0 for other memory. cuPointerGetAttributes. */
 GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memory);
 
-/* Enqueue a copy on a stream: host to device, device to host, device to device. Pinned host memory must stay valid and
-   unchanged until the copy has finished. 0 bytes do nothing. gpuexec_copy works between any two devices, with or
-   without peer access, on a stream of either. Source and destination may be the same, but must not overlap in part, nor
-   extend past the end of an allocation. cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
+/* Enqueue a copy on a stream: host to device, device to host, device to device. Until the copy has finished, pinned
+   host memory must stay valid, and must not be changed (for copy_out: nor read). A copy of 0 bytes does nothing.
+   gpuexec_copy works between any two devices, with or without peer access, on a stream of either. Source and
+   destination may be the same, but must not partly overlap, nor extend past the end of an allocation.
+   cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                               const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream stream, void *to, gpuexec_ptr from,
@@ -984,16 +1035,16 @@ GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from,
                                            size_t bytes);
 
-/* The same, with the contexts in which the memory was allocated, as cuMemcpyPeerAsync takes them. Only needed for
-   memory outside the unified address space. */
+/* gpuexec_copy with the contexts in which the memory was allocated, as cuMemcpyPeerAsync takes them. This is needed
+   only for memory outside the unified address space. */
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                 gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes);
 
-/* Enqueue a copy or fill of `height` rows of `width_bytes` each on a stream. A pitch is the distance in bytes between
-   the starts of two rows: at least the width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. Width or height 0
-   does nothing. To begin at column x (bytes) of row y, add y * pitch + x to the address. cuMemcpy2DAsync,
-   cuMemsetD2D8Async. */
+/* Enqueue a copy or fill of `height` rows of `width_bytes` bytes each on a stream. A pitch is the distance in bytes
+   between the starts of two rows: at least the width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. If width or
+   height is 0, the call does nothing. A partial overlap is only detected if both pitches are equal. To begin at column
+   x (bytes) of row y, add y * pitch + x to the address. cuMemcpy2DAsync, cuMemsetD2D8Async. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                  size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height);
@@ -1007,8 +1058,8 @@ GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream 
                                               unsigned char value, size_t width_bytes,
                                              size_t height);
 
-/* Enqueue a fill on a stream: with a byte, or with `count` 16-bit or 32-bit words (the address must be a multiple of 2
-   or 4). cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
+/* Enqueue a fill on a stream: with `bytes` copies of a byte, or `count` copies of a 16-bit or 32-bit word (the address
+   must then be a multiple of 2 or 4). cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
 GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                            unsigned char value, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
@@ -1016,8 +1067,9 @@ GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream s
 GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
                                              size_t count);
 
-/* The same without a stream: they have finished when they return (ordered on the legacy default stream). Refused while
-   a failure is latched, which they do not take. cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async. */
+/* The same without a stream: the copy or fill is ordered on the legacy default stream, and has finished when the call
+   returns. The calls are refused while a failure is latched, and do not take that failure. cuMemcpyHtoD, cuMemcpyDtoH,
+   cuMemcpyDtoD, cuMemsetD8Async. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                   const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to,
@@ -1029,13 +1081,17 @@ GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_contex
 
 typedef struct gpuexec_pointer_info {
     gpuexec_memory_kind kind;
-    int         device;                     /* ordinal: where it is, or host memory was allocated for; -1: pageable */
-    gpuexec_ptr base;                       /* start of its allocation; 0 if not known */
-    size_t      bytes;                      /* of its allocation; 0 if not known */
-    gpuexec_ptr device_address;            /* of the given byte, on that device; 0 if it cannot access it */
-    void       *host_address;              /* on the host; NULL if the host cannot access it, or it is pageable */
-    int         ours;                      /* 1: gpuexec allocated or registered it ... */
-    const char *where;                     /* ... here: "main.c:12", until gpuexec_shutdown; else NULL */
+    int         device;                     /* ordinal of the device that holds the memory, or for which host memory was
+                                               allocated; -1 for pageable memory */
+    gpuexec_ptr base;                       /* start of the allocation; 0 if not known */
+    size_t      bytes;                      /* size of the allocation; 0 if not known */
+    gpuexec_ptr device_address;             /* address of the given byte on that device; 0 if the device cannot access
+                                               the memory */
+    void       *host_address;               /* address of the given byte on the host; NULL if the host cannot access the
+                                               memory, or if it is pageable */
+    int         ours;                       /* 1: gpuexec allocated or registered the memory; 0: other code did */
+    const char *where;                      /* if ours is 1, the place of that call: "main.c:12", valid until
+                                               gpuexec_shutdown; otherwise NULL */
 } gpuexec_pointer_info;
 
 /* Reads what CUDA reports about an address, including memory of other libraries and the CUDA runtime. `address` is a
@@ -1046,12 +1102,12 @@ GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexe
 typedef struct gpuexec_copy_info {
     int  asynchronous;                           /* 1: the call returns at once; 0: it may wait for earlier work on the
                                                     stream, or for the copy itself */
-    int  overlaps;                               /* 1: the copy can run at the same time as kernels of other streams */
-    char why[400];                               /* in one sentence, with the cure if there is one */
+    int  overlaps;                               /* 1: the copy can run at the same time as kernels on other streams */
+    char why[400];                               /* the reason in one sentence, with the cure if there is one */
 } gpuexec_copy_info;
 
 /* Reports whether a copy on `stream` would be asynchronous, and if not, why. It applies CUDA's documented
-   synchronization behavior to these two addresses (host pointers as (uintptr_t)pointer) as they are now. Copies
+   synchronization behavior to the current memory at these two addresses (host pointers as (uintptr_t)pointer). Copies
    nothing. A query. */
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
                                                 gpuexec_copy_info *info);
@@ -1061,16 +1117,16 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 
 typedef struct gpuexec_stream_desc {
     unsigned start_canary;
-    int      non_blocking;                       /* 1: not ordered against the legacy default stream.
+    int      non_blocking;                       /* 1: does not synchronize with the legacy default stream.
                                                     CU_STREAM_NON_BLOCKING */
     int      priority;                           /* lower numbers mean higher priority, as in CUDA; a value outside the
-                                                    range of gpuexec_context_get_priorities becomes the nearest in it
-                                                    (gpuexec_stream_get_info returns it) */
+                                                    range of gpuexec_context_get_priorities becomes the nearest value in
+                                                    the range (gpuexec_stream_get_info returns that value) */
     unsigned end_canary;
 } gpuexec_stream_desc;
 
-/* Creates a stream; desc NULL: a blocking one of default priority. It is destroyed by gpuexec_stream_destroy, or with
-   its context. cuStreamCreateWithPriority. */
+/* Creates a stream; desc NULL: one with default priority that synchronizes with the legacy default stream. It is
+   destroyed by gpuexec_stream_destroy, or when its context is closed. cuStreamCreateWithPriority. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_stream_desc *desc);
 
@@ -1079,29 +1135,29 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
 GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context);
 
 /* Returns the context's per-thread default stream, the same handle each time and on all threads. On each thread that
-   uses it, the handle names a separate stream of the driver, which is ordered against the legacy default stream. Code
-   compiled with --default-stream per-thread uses it as stream 0. It cannot be destroyed. */
+   uses the handle, it refers to a separate stream of the driver, which synchronizes with the legacy default stream.
+   Code compiled with --default-stream per-thread uses that stream as stream 0. It cannot be destroyed. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context);
 
-/* Adopts a CUstream (or cudaStream_t) of `context`, which other code destroys. NULL and CU_STREAM_LEGACY are the legacy
-   default stream, CU_STREAM_PER_THREAD the per-thread one. GPUEXEC_WRONG_CONTEXT if the stream belongs to another
-   context. cuStreamGetCtx. */
+/* Adopts a CUstream (or cudaStream_t) of `context`. Its owner must not destroy the stream before the handle is closed.
+   NULL and CU_STREAM_LEGACY are the legacy default stream, CU_STREAM_PER_THREAD is the per-thread default stream.
+   GPUEXEC_WRONG_CONTEXT if the stream belongs to another context. cuStreamGetCtx. */
 GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUstream_st *native);
 
-/* Returns the CUstream; for the legacy default stream CU_STREAM_LEGACY ((CUstream)1), for the per-thread one
-   CU_STREAM_PER_THREAD ((CUstream)2), NULL if the handle is not ok. A query. */
+/* Returns the CUstream: CU_STREAM_LEGACY ((CUstream)1) for the legacy default stream, CU_STREAM_PER_THREAD
+   ((CUstream)2) for the per-thread default stream. NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream);
 
-/* Waits until all work on the stream has finished. Returns and takes the thread's latched failure.
-   cuStreamSynchronize. */
+/* Waits until all work on the stream has finished. Returns and takes the thread's latched failure; if there is none,
+   the failure that marked the stream. cuStreamSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream);
 
-/* Returns GPUEXEC_OK if all work has finished, GPUEXEC_NOT_READY if not. A query. cuStreamQuery. */
+/* Returns GPUEXEC_OK if all work on the stream has finished, GPUEXEC_NOT_READY if not. A query. cuStreamQuery. */
 GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
 
-/* Makes later work on `stream` wait for the last record of the event, on any stream of any device. An event that was
-   never recorded is not waited for. cuStreamWaitEvent. */
+/* Makes later work on `stream` wait for the last record of the event, on any stream of any device. If the event was
+   never recorded, there is no wait. cuStreamWaitEvent. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event);
 
 /* Makes later work on `stream` wait for all work enqueued so far on `other`, a stream of any device. cuEventRecord and
@@ -1109,9 +1165,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuex
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
                                                          gpuexec_stream other);
 
-/* Enqueues a call of function(user) on a thread of the driver. Later work on the stream waits until it returns. The
-   function must not call CUDA, nor wait for a thread that does. After a kernel has failed, it may or may not be called:
-   do not rely on it to free memory. cuLaunchHostFunc. */
+/* Enqueues a call of function(user) on a thread of the driver. Later work on the stream waits until the function
+   returns. The function must not call CUDA, nor wait for a thread that does. After a kernel has failed, the function
+   may or may not be called: do not rely on it to free memory. cuLaunchHostFunc. */
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
                                                            void (*function)(void *user), void *user);
 
@@ -1123,11 +1179,11 @@ typedef enum gpuexec_compare {                   /* CU_STREAM_WAIT_VALUE_* */
     GPUEXEC_NOR   = 3                            /* ~(*address | value) != 0 */
 } gpuexec_compare;
 
-/* Make later work on `stream` wait until the value at `address` compares so. The address is a multiple of 4 (of 8), in
-   device memory or in pinned memory (its device address, gpuexec_host_device_ptr). The value can come from a kernel,
-   from another stream, or from the host, which writes to pinned memory. If it never comes, the stream never goes on,
-   and every wait for it hangs: prefer events where they can do it. Needs a driver of CUDA 11.7.
-   cuStreamWaitValue32, cuStreamWaitValue64. */
+/* Make later work on `stream` wait until the value at `address` satisfies the comparison. The address must be a
+   multiple of 4 (for 64 bits, of 8), in device memory or in pinned memory (gpuexec_pinned_address). A kernel or another
+   stream can write the value, or the host, if it is in pinned memory. If the value is never written, the stream never
+   continues, and every wait for the stream hangs: use events instead if they suffice. Needs a driver for CUDA 11.7 or
+   later. cuStreamWaitValue32, cuStreamWaitValue64. */
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_value32_at(const char *where, gpuexec_stream stream,
                                                           gpuexec_ptr address, unsigned value,
                                                           gpuexec_compare compare);
@@ -1135,8 +1191,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_value64_at(const char *where, gpu
                                                           gpuexec_ptr address, unsigned long long value,
                                                           gpuexec_compare compare);
 
-/* Enqueue a write of the value to `address`, after all work enqueued on the stream so far; writes of that work are
-   visible to every reader of the value. Address and driver as above. cuStreamWriteValue32, cuStreamWriteValue64. */
+/* Enqueue a write of the value to `address`, after all work enqueued on the stream so far; a reader of the value also
+   sees what that work wrote. The address and the driver must be as for the waits. cuStreamWriteValue32,
+   cuStreamWriteValue64. */
 GPUEXEC_API gpuexec_result gpuexec_stream_write_value32_at(const char *where, gpuexec_stream stream,
                                                            gpuexec_ptr address, unsigned value);
 GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gpuexec_stream stream,
@@ -1144,9 +1201,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gp
 
 typedef struct gpuexec_stream_info {
     int device;                                  /* ordinal */
-    int non_blocking;                            /* 1: not ordered against the legacy default stream */
-    int priority;                                /* its actual priority */
-    int adopted;                                 /* 1: other code destroys it, or it is a default stream */
+    int non_blocking;                            /* 1: does not synchronize with the legacy default stream */
+    int priority;                                /* the actual priority */
+    int adopted;                                 /* 1: adopted, or a default stream: gpuexec does not destroy it */
 } gpuexec_stream_info;
 
 /* Reads the properties of a stream. A query. cuStreamGetFlags, cuStreamGetPriority. */
@@ -1168,34 +1225,35 @@ typedef struct gpuexec_event_desc {
 } gpuexec_event_desc;
 
 /* Creates an event, for gpuexec_event_record; desc NULL: one with timing. It is destroyed by gpuexec_event_destroy, or
-   with its context. cuEventCreate. */
+   when its context is closed. cuEventCreate. */
 GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
                                                   const gpuexec_event_desc *desc);
 
-/* Adopts a CUevent (or cudaEvent_t) of that context, which other code destroys. */
+/* Adopts a CUevent (or cudaEvent_t) of that context. Its owner must not destroy the event before the handle is
+   closed. */
 GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context,
                                                        struct CUevent_st *native);
 
 /* Returns the CUevent; NULL if the handle is not ok. A query. */
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event);
 
-/* Records the event on the stream: it is reached when all work enqueued there so far has finished. Recording it again
-   moves it. Event and stream must belong to the same context (GPUEXEC_WRONG_CONTEXT). If a record fails or is refused,
-   every call that waits for the event, queries it or measures its time fails until it is recorded again.
-   cuEventRecord. */
+/* Records the event on the stream: the event is reached when all work enqueued there so far has finished. Recording it
+   again replaces the earlier record. Event and stream must belong to the same context (GPUEXEC_WRONG_CONTEXT). If a
+   record fails or is refused, every call that waits for the event, queries it or measures its time fails until it is
+   recorded again. cuEventRecord. */
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream);
 
-/* Creates an event in the stream's context and records it at the current end of the stream, to wait for or to measure
-   time from. Destroy it when you no longer need it, even before it is reached. Refused while a failure is latched.
-   cuEventCreate, cuEventRecord. */
+/* Creates an event in the stream's context and records it at the current end of the stream. Use it to wait or to
+   measure time. Destroy it when you no longer need it, even before it is reached. The call is refused while a failure
+   is latched. cuEventCreate, cuEventRecord. */
 GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
                                                    const gpuexec_event_desc *desc);
 
-/* Waits until the last record is reached; returns at once if there was none. Returns and takes the thread's latched
-   failure. cuEventSynchronize. */
+/* Waits until the event's last record is reached; does not wait if there was none. Returns and takes the thread's
+   latched failure. cuEventSynchronize. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event);
 
-/* Returns GPUEXEC_OK if the last record is reached, GPUEXEC_NOT_READY if not. A query. cuEventQuery. */
+/* Returns GPUEXEC_OK if the event's last record is reached, GPUEXEC_NOT_READY if not. A query. cuEventQuery. */
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
 
 /* Returns the milliseconds from `start` to `stop`, two events of one context. Both must be recorded and reached: call
@@ -1217,8 +1275,8 @@ typedef struct gpuexec_dims {
 } gpuexec_dims;
 
 /* Return dims with enough blocks of block_x (times block_y) threads to cover n (width times height) threads, and no
-   dynamic shared memory. The last blocks can reach past n: the kernel must compare its index with n. n 0 makes an empty
-   grid, which gpuexec_launch refuses. Pure functions. */
+   dynamic shared memory. The last blocks can reach past n: the kernel must compare its index with n. If n is 0, the
+   grid is empty, which gpuexec_launch refuses. These are pure functions. */
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x);
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y);
 
@@ -1230,47 +1288,53 @@ GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_
    block. */
 GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigned shared_bytes);
 
-typedef struct gpuexec_args {                    /* from GPUEXEC_ARGS or gpuexec_params_args; or by hand, from {0}: */
-    const void *const    *addresses;             /* of each argument's value */
-    const unsigned short *sizes;                 /* of each, in bytes; NULL: sizes are not checked */
+typedef struct gpuexec_args {                    /* from GPUEXEC_ARGS or gpuexec_params_args, or filled in by hand,
+                                                    starting from {0} */
+    const void *const    *addresses;             /* the address of each argument's value */
+    const unsigned short *sizes;                 /* the size of each argument in bytes; NULL: sizes are not checked, and
+                                                    gpuexec_prepare needs a kernel whose parameter sizes are known */
     unsigned              count;
-    unsigned              typed;                 /* 1: the gpuexec_type of each argument follows the sizes, to check */
-    gpuexec_params        block;                 /* if typed is 2 (gpuexec_params_args): the block of the arguments */
+    unsigned              typed;                 /* 1: after the sizes come the gpuexec_types of the arguments, which
+                                                    are then also checked; 2: see block */
+    gpuexec_params        block;                 /* if typed is 2 (from gpuexec_params_args): the parameter block that
+                                                    holds the arguments */
 } gpuexec_args;
 
 /* Launches the kernel on the stream and returns without waiting. The arguments are checked against the kernel first; if
-   the driver refuses the launch, the text names the limit that it exceeds. Argument values are copied during the call.
-   Kernel and stream must belong to the same CUcontext (GPUEXEC_WRONG_CONTEXT).
+   the driver refuses the launch, the text names the limit that the launch exceeds. Argument values are copied during
+   the call. Kernel and stream must belong to the same CUcontext (GPUEXEC_WRONG_CONTEXT).
    In C: gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b)), or GPUEXEC_NO_ARGS for a kernel without parameters.
    In C++: the same, or the values directly: gpuexec_launch(kernel, stream, dims, a, 2 * b).
+   `where` must stay valid until gpuexec_shutdown, such as a string literal: only its address is kept.
    cuLaunchKernelEx, which takes a little less time than cuLaunchKernel; before CUDA 11.8 cuLaunchKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                              gpuexec_dims dims, gpuexec_args args);
 
-/* The same as one cooperative grid: all of its blocks are resident at the same time and may wait for each other
-   (grid.sync() of cooperative groups). A grid with more blocks than fit is refused (GPUEXEC_BAD_LAUNCH) with both
-   numbers; gpuexec_kernel_cooperative_blocks returns how many fit. cuLaunchCooperativeKernel. */
+/* Launches the kernel as one cooperative grid: all of its blocks are resident at the same time and may wait for each
+   other (grid.sync() of cooperative groups). A grid with more blocks than fit is refused (GPUEXEC_BAD_LAUNCH), and the
+   text has both numbers; gpuexec_kernel_cooperative_blocks returns how many fit. cuLaunchCooperativeKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
                                                          gpuexec_stream stream, gpuexec_dims dims, gpuexec_args args);
 
-/* Launch attributes. All zero is gpuexec_launch; only `cooperative` is gpuexec_launch_cooperative, on any driver; the
-   others need a driver of CUDA 11.8. */
+/* Launch attributes. With all members 0, the launch is the same as gpuexec_launch; with only `cooperative` set, the
+   same as gpuexec_launch_cooperative, on any driver. The other members need a driver for CUDA 11.8 or later. */
 typedef struct gpuexec_launch_desc {
     unsigned start_canary;
-    unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster, which run at the same time and can read each
-                                                    other's shared memory; the grid must be a multiple of it. All 0: no
-                                                    clusters, or the kernel's own (__cluster_dims__). From compute
-                                                    capability 9.0. CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
-    int      non_portable_cluster;               /* 1: allow more than 8 blocks in a cluster, which not every device of
-                                                    9.0 or later can run */
-    int      cooperative;                        /* 1: as gpuexec_launch_cooperative */
-    int      has_priority, priority;             /* has_priority 1: this priority (lower numbers mean higher, as in
-                                                    CUDA) instead of the stream's */
-    int      programmatic;                       /* 1: may begin before the previous kernel on the stream has finished;
-                                                    only for kernels that wait for it themselves
-                                                    (cudaGridDependencySynchronize).
+    unsigned cluster_x, cluster_y, cluster_z;    /* blocks in a cluster. They run at the same time and can read each
+                                                    other's shared memory; the grid must be a multiple of the cluster.
+                                                    All 0: no clusters, or those of the kernel (__cluster_dims__). Needs
+                                                    compute capability 9.0 or later.
+                                                    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+    int      non_portable_cluster;               /* 1: allow more than 8 blocks in a cluster; not every device with
+                                                    clusters can run them */
+    int      cooperative;                        /* 1: like gpuexec_launch_cooperative */
+    int      has_priority, priority;             /* has_priority 1: use this priority instead of the stream's; lower
+                                                    numbers mean higher priority, as in CUDA */
+    int      programmatic;                       /* 1: the kernel may begin before the previous kernel on the stream has
+                                                    finished; only for kernels that wait for the previous one
+                                                    themselves (cudaGridDependencySynchronize).
                                                     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
-    int      memory_sync_domain;                /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 the stream's (default), 1 remote */
+    int      memory_sync_domain;                /* CU_LAUNCH_MEM_SYNC_DOMAIN_*: 0 the stream's domain, 1 remote */
     unsigned end_canary;
 } gpuexec_launch_desc;
 
@@ -1280,13 +1344,13 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
                                                  const gpuexec_launch_desc *desc, gpuexec_args args);
 
 /* Returns the most blocks that a cooperative grid of the kernel can have, with `block_threads` threads and
-   `shared_bytes` of dynamic shared memory per block; -1 if it fails. A query.
+   `shared_bytes` of dynamic shared memory per block: 0 if no such block fits; -1 if the call fails. A query.
    cuOccupancyMaxActiveBlocksPerMultiprocessor times the number of multiprocessors. */
 GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
-/* The arguments of one launch. In C: the addresses and sizes of 1 to 64 lvalues of at most 32764 bytes each, as a
-   gpuexec_args that is valid until the end of the enclosing block. Put a constant or an expression into a variable
-   first. In C++: just the values. */
+/* The arguments of one launch. In C: a gpuexec_args with the addresses and sizes of 1 to 64 lvalues of at most 32,764
+   bytes each; it is valid until the end of the enclosing block. Put a constant or an expression into a variable first.
+   In C++: just the values. */
 #ifdef __cplusplus
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
 #  define GPUEXEC_NO_ARGS (gpuexec_args())
@@ -1301,9 +1365,9 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 /* ---------------------------------------------------------------------------------------------------------------------
    >>params   Arguments packed as the device needs them, and prepared launches. */
 
-/* The types of kernel parameters: their size and alignment in device code (CUDA C++ Programming Guide, table "Alignment
-   Requirements"), whatever the host compiler uses for its type of that name. double4 and similar types have two
-   alignments in CUDA 13; that of CUDA 12 is _16A. */
+/* The types of kernel parameters, with their size and alignment in device code (CUDA C++ Programming Guide, table
+   "Alignment Requirements"). The host compiler may use others for its type of the same name. double4 and similar types
+   have two alignments in CUDA 13; the one of CUDA 12 is _16A. */
 #define GXI_TYPES(ROW) \
     ROW(GPUEXEC_BOOL, bool, 1, 1) \
     ROW(GPUEXEC_CHAR, char, 1, 1)           /* also signed char */ \
@@ -1367,52 +1431,54 @@ typedef enum gpuexec_type {
 } gpuexec_type;
 
 /* Creates an empty parameter block. It is host memory, belongs to no context, and neither needs nor starts the driver.
-   One thread at a time may use a block. */
+   Only one thread at a time may use a parameter block. */
 GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where);
 
-/* Appends a copy of *value, which has the type's size, at the next offset with the type's alignment. All parameters
-   together have at most 32,764 bytes. If an argument cannot be added, the block is incomplete: it returns no arguments
-   and no data, and cannot be launched, until gpuexec_params_clear. */
+/* Appends a copy of *value, which has the type's size, to the parameter block, at the next offset with the type's
+   alignment. All arguments together may take at most 32,764 bytes. If an argument cannot be added, the block is
+   incomplete until gpuexec_params_clear: it yields no arguments and no data, and launches with it are refused. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_params params, gpuexec_type type,
                                                  const void *value);
 
-/* The same for a struct or union: `alignment` is that of its most aligned member in device code, a power of two, and
-   `bytes` a multiple of it. The bytes must have the layout of device code: there, struct { float f; float4 f4; } has 12
-   bytes of padding after f, so the host's float4 must also be aligned to 16. */
+/* The same for a struct or union. `alignment` is that of its most aligned member in device code, a power of two;
+   `bytes` is a multiple of it. The bytes must have the layout of device code: there, struct { float f; float4 f4; } has
+   12 bytes of padding after f, so the host's float4 must also be aligned to 16. */
 GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value,
                                                         size_t bytes, size_t alignment);
 
-/* Return the number of arguments, and the offset of one in bytes; -1 if the handle is not ok or there is no such
-   argument. Queries. */
+/* Return the number of arguments, and the offset of argument `index` in bytes; -1 if the handle is not ok or there is
+   no such argument. Queries. */
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params);
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index);
 
 /* Returns the packed buffer, as CU_LAUNCH_PARAM_BUFFER_POINTER takes it, and in *bytes its size without padding at the
-   end. Padding inside is 0. It is valid until the block changes; writing to it changes the arguments. NULL if it
-   fails. */
+   end. The padding inside is 0. The buffer is valid until the parameter block changes; writing to it changes the
+   arguments. NULL if the call fails. */
 GPUEXEC_API void *gpuexec_params_data_at(const char *where, gpuexec_params params, size_t *bytes);
 
-/* Returns the block as the arguments of a launch of any kind. They are valid until the block changes or is destroyed: a
-   launch that uses them later is refused. If the call fails, they are empty, and the launch is refused. */
+/* Returns the contents of the parameter block as the arguments of a launch of any kind. They are valid until the block
+   changes or is destroyed: a launch that uses them later is refused. If the call fails, the arguments are empty, and
+   the launch is refused. */
 GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_params params);
 
-/* Compares the block with the kernel's parameters: their number, sizes and offsets. Launches check all but the offsets
-   automatically (they take each argument from its address); check a block before you pass its packed buffer to the
-   driver. For alignments above 16, the offset depends on the device (measured: 16 on sm_90 for an alignment of 32 after
-   one char), and the block is laid out as this kernel has it. GPUEXEC_NOT_SUPPORTED if the kernel's layout is not
-   known. A query. */
+/* Compares the parameter block with the kernel's parameters: their number, sizes and offsets. Launches check all but
+   the offsets automatically, because they take each argument from its address. Check a block before you pass its packed
+   buffer to the driver. The offset of an argument with an alignment above 16 depends on the device (measured on sm_90:
+   offset 16 for an alignment of 32, after one char). If the block has such arguments, this call may lay it out again to
+   match this kernel; then call gpuexec_params_data and gpuexec_params_args again. GPUEXEC_NOT_SUPPORTED if the kernel's
+   layout is not known. Never latches, like a query. */
 GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_params params, gpuexec_kernel kernel);
 
-/* Removes all arguments, so that others can be added. */
+/* Removes all arguments from the parameter block, so that others can be added. */
 GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_params params);
 
-/* Frees the block. Launches that took their arguments from it no longer need it. */
+/* Frees the parameter block. Launches already enqueued no longer need it. */
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params);
 
-/* Prepares a launch: copies the argument values and makes all checks of gpuexec_launch and of the driver now, so that
-   launching it costs only the driver's call. In C++ the values may follow dims. After its kernel's module is unloaded
-   or its stream destroyed, launching it is refused (GPUEXEC_STALE_HANDLE). It is destroyed with the context of its
-   kernel. One thread at a time may use it. */
+/* Prepares a launch: copies the argument values and performs all the checks of gpuexec_launch and of the driver now, so
+   that each gpuexec_launch_prepared costs only the driver's call. In C++ the values may follow dims. After its kernel's
+   module is unloaded or its stream is destroyed, launching it is refused (GPUEXEC_STALE_HANDLE). It is destroyed when
+   the kernel's context is closed. Only one thread at a time may use a prepared launch. */
 GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                 gpuexec_dims dims, gpuexec_args args);
 
@@ -1422,22 +1488,25 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_
                                                      gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                      gpuexec_args args);
 
-/* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be its size. */
+/* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be the argument's size. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
                                                    const void *value, size_t bytes);
 
-/* Returns the address of argument `index`, to write to it between launches; `bytes` must be its size. It is aligned as
-   its type, up to 16, and valid as long as the prepared launch. NULL if it fails. */
+/* Returns the address of argument `index`; write there between launches to change the argument. `bytes` must be the
+   argument's size. The address has its type's alignment, at most 16, and is valid as long as the prepared launch. NULL
+   if the call fails. */
 GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes);
 
 /* Changes grid, block and dynamic shared memory, with the checks of gpuexec_prepare; a failed call changes nothing. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims);
 
-/* Moves it to another stream of the kernel's context, for the launches from now on. A failed call changes nothing. */
+/* Moves the prepared launch to another stream of the kernel's context, for all launches from now on. A failed call
+   changes nothing. */
 GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec_prepared prepared,
                                                       gpuexec_stream stream);
 
-/* Launches it with its present arguments, dims and stream. cuLaunchKernelEx, before CUDA 11.8 cuLaunchKernel. */
+/* Launches the kernel with the current arguments, dims and stream. cuLaunchKernelEx; before CUDA 11.8
+   cuLaunchKernel. */
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared);
 
 /* Frees the prepared launch, without waiting: launches already enqueued still run. */
@@ -1448,43 +1517,46 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
 
 typedef struct gpuexec_barrier_desc {
     unsigned start_canary;
-    int      host_memory;                /* 1: through host memory even if the devices have peer access (slower) */
-    double   timeout_seconds;            /* how long a device waits for the others; 0: 10 s */
+    int      host_memory;                /* 1: work through host memory even if the devices have peer access (slower) */
+    double   timeout_seconds;            /* how long a device waits for the others in one round (one use of the barrier
+                                            by all blocks); 0: 10 s */
     unsigned end_canary;
 } gpuexec_barrier_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
-/* Creates a barrier for one grid on the device of each of `count` contexts, all on different devices, at most 32.
-   Kernels call gpuexec_barrier_sync of kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to link), with the
-   address from gpuexec_barrier_address. Enables peer access between all of the contexts, both ways. If a pair does not
-   support it, or with desc.host_memory, it enables none, and the barrier goes through host memory. It is destroyed with
-   the first of its contexts. One launch at a time may use it. cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
+/* Creates a barrier for `count` grids, one on the device of each context. The contexts must be on different devices; at
+   most 32. Kernels call gpuexec_barrier_sync from kernels/gpuexec_barrier.cuh (CUDA C) or gpuexec_barrier.ptx (to
+   link), with the address from gpuexec_barrier_address. The call enables peer access between all of the contexts, both
+   ways. If a pair does not support it, or with desc.host_memory, the call enables none, and the barrier works through
+   host memory. The barrier is destroyed when any of its contexts is closed. Only one launch at a time may use it.
+   cuCtxEnablePeerAccess, cuMemAlloc, cuMemHostAlloc. */
 GPUEXEC_API gpuexec_barrier gpuexec_barrier_create_at(const char *where, const gpuexec_context *contexts,
                                                       unsigned count, const gpuexec_barrier_desc *desc);
 
-/* Returns the kernel argument for the device of contexts[index]: the address of its part of the barrier. 0 if it
-   fails. */
+/* Returns the kernel argument for the device of contexts[index]: the address of that device's part of the barrier. 0 if
+   the call fails. */
 GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_barrier barrier, unsigned index);
 
-/* Returns 1 if the barrier goes from device to device; 0 if it goes through host memory or the handle is not ok. Use
-   the same for your own memory that all of its devices write to: gpuexec_alloc if 1, gpuexec_alloc_pinned if 0.
-   A query. */
+/* Returns 1 if the barrier works directly between the devices; 0 if it works through host memory or the handle is not
+   ok. Choose your own memory to match, if all of these devices write to it: gpuexec_alloc if 1, gpuexec_alloc_pinned if
+   0. A query. */
 GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier);
 
 /* Returns GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN if kernels have left the barrier because of a timeout or an abort. The
-   text says which device waited, for how long, in which round, and for which devices. Calls that wait
-   (gpuexec_stream_sync ...) report the same for the barriers of their context; this call checks without waiting. A
-   broken barrier stays broken until gpuexec_barrier_reset. A query. */
+   text says which device waited, for how long, in which round (one use of the barrier by all blocks), and for which
+   devices. Calls that wait, such as gpuexec_stream_sync, report the same for the barriers of their context; this call
+   checks without waiting. A broken barrier stays broken until gpuexec_barrier_reset. A query. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier);
 
-/* Makes all kernels that wait at the barrier, now or later, leave it. Call it from any thread, while they run. */
+/* Makes all kernels that wait at the barrier, now or later, leave it. Call this from any thread, while they run. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier);
 
 /* Makes a broken barrier usable again. No kernel that uses it may be running. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier);
 
-/* Waits for work on its devices and frees it. Returns GPUEXEC_BARRIER_BROKEN if it is broken and no call has returned
-   that yet; it is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do the same. */
+/* Waits for the work in the barrier's contexts, then frees the barrier. Returns GPUEXEC_BARRIER_BROKEN if it is broken
+   and no call has reported that yet; the barrier is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do
+   the same. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
@@ -1495,15 +1567,15 @@ typedef struct gpuexec_device_launch {           /* the launch on one device */
     gpuexec_kernel kernel;
     gpuexec_stream stream;
     gpuexec_dims   dims;
-    gpuexec_args   args;                         /* in a loop or in C++, not from GPUEXEC_ARGS, which is valid until the
-                                                    end of the enclosing block: use gpuexec_params_args, or your own
-                                                    arrays */
+    gpuexec_args   args;                         /* from gpuexec_params_args, or your own arrays. Do not use
+                                                    GPUEXEC_ARGS in a loop: its arrays end with the loop's block. Do not
+                                                    use it in C++: there it is only the values */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
-    GPUEXEC_MULTI_FASTEST = 0,    /* GPUEXEC_MULTI_PER_DEVICE: the fastest on all numbers of devices measured */
+    GPUEXEC_MULTI_FASTEST = 0,    /* GPUEXEC_MULTI_PER_DEVICE, the fastest for every number of devices measured */
     GPUEXEC_MULTI_DRIVER = 1,     /* the driver's own call, cuLaunchCooperativeKernelMultiDevice (deprecated by CUDA) */
-    GPUEXEC_MULTI_PER_DEVICE = 2  /* cuLaunchCooperativeKernel for each device, events between the streams */
+    GPUEXEC_MULTI_PER_DEVICE = 2  /* cuLaunchCooperativeKernel for each device, and events to order the streams */
 } gpuexec_multi_way;
 
 typedef struct gpuexec_multi_desc {
@@ -1513,22 +1585,23 @@ typedef struct gpuexec_multi_desc {
                                                     all the streams */
     int                no_post_sync;             /* 1: later work on a stream only waits for that stream's kernel, not
                                                     for all kernels */
-    gpuexec_barrier    barrier;                  /* the one that the kernels use: aborted if only some of them could be
-                                                    started */
-    volatile unsigned *abort_word;               /* your own barrier's, in host memory: then set to 1; or NULL */
+    gpuexec_barrier    barrier;                  /* the barrier that the kernels use, or {0}: aborted if only some
+                                                    kernels could be started */
+    volatile unsigned *abort_word;               /* the abort flag of your own barrier, in host memory, or NULL: set to
+                                                    1 if only some kernels could be started */
     unsigned           end_canary;
 } gpuexec_multi_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_MULTI)
-/* Launches one kernel on each of several devices as cooperative grids, which run at the same time and may wait for each
-   other. By default, no grid starts before all earlier work on all of the streams has finished, and no later work on
-   any of the streams starts before all grids have finished. All of CUDA's rules are checked before anything starts,
-   each with a separate error: different devices of one model; the same code, grid, block and shared memory on each;
-   each grid small enough to be fully resident on its device; streams that were created (not legacy or per-thread);
-   kernel and stream of one context; no dynamic parallelism; CUDA_LAUNCH_BLOCKING not set. If a launch fails after
-   others have started, desc.barrier or desc.abort_word makes those stop. Get all kernels before the first launch, and
-   allocate nothing between launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord,
-   cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
+/* Launches one cooperative grid on each of several devices; the grids run at the same time and may wait for each other.
+   By default, no grid starts before all earlier work on all of the streams has finished, and no later work on any of
+   the streams starts before all grids have finished. All of CUDA's rules are checked before anything starts, each with
+   a separate error: different devices of one model; the same code, grid, block and shared memory on each; each grid
+   small enough to be fully resident on its device; streams that were created (not legacy or per-thread); kernel and
+   stream in one context; no kernels that launch kernels; CUDA_LAUNCH_BLOCKING not set. If a launch fails after others
+   have started, desc.barrier or desc.abort_word makes those stop. Get all kernels before the first launch, and allocate
+   nothing between launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord, cuStreamWaitEvent; or
+   cuLaunchCooperativeKernelMultiDevice. */
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches,
                                                           unsigned count,
                                                          const gpuexec_multi_desc *desc);
@@ -1538,9 +1611,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 } /* extern "C" */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable types, also rvalues.
-   Their sizes are checked as those of GPUEXEC_ARGS. A float for an integer is refused where the PTX declares the type:
-   pass 1u or 1.0f if the kernel expects unsigned or float. */
+   >>cplusplus   gpuexec_launch(kernel, stream, dims, values...): values of any trivially copyable type, including
+   rvalues. Their sizes are checked in the same way as those of GPUEXEC_ARGS. If the PTX declares the parameter's type,
+   a float for an integer and an integer for a float are refused: pass 1.0f, not 1, where the kernel expects a float. */
 
 struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUEXEC_CONTEXT_SCOPE */
     explicit gxi_context_scope(const gpuexec_context_scope &begun) : gpuexec_context_scope(begun) {}
@@ -1556,6 +1629,9 @@ template <class T> struct gxi_is_pointer : gxi_false {};
 template <class T> struct gxi_is_pointer<T *> : gxi_true {};
 template <class T> struct gxi_is_pointer<T *volatile> : gxi_true {};
 template <> struct gxi_is_pointer<decltype(nullptr)> : gxi_true {};
+template <class T> struct gxi_is_desc : gxi_false {};
+template <> struct gxi_is_desc<gpuexec_launch_desc *> : gxi_true {};
+template <> struct gxi_is_desc<const gpuexec_launch_desc *> : gxi_true {};
 template <class T> struct gxi_is_handle : gxi_false {};
 template <> struct gxi_is_handle<gpuexec_context> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_module> : gxi_true {};
@@ -1599,15 +1675,17 @@ template <class T> constexpr unsigned short gxi_type_of() {
 }
 template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
-    static_assert(!gxi_is_handle<T>::value, "a gpuexec handle (or a gpuexec_args beside values) is no kernel argument");
-    static_assert(!gxi_is_pointer<T>::value,
-                  "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that are device "
-                  "addresses, as cudaMalloc's)");
+    static_assert(!gxi_is_handle<T>::value, "a gpuexec handle cannot be a kernel argument, nor can a gpuexec_args be "
+                                            "mixed with values");
+    static_assert(!gxi_is_desc<T>::value, "gpuexec_launch_with and gpuexec_prepare_with take a gpuexec_launch_desc");
+    static_assert(gxi_is_desc<T>::value || !gxi_is_pointer<T>::value,
+                  "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that hold device "
+                  "addresses, such as those from cudaMalloc)");
     static_assert(sizeof(T) <= 32764, "a kernel's parameters have at most 32764 bytes");
     return static_cast<const void *>(&reinterpret_cast<const unsigned char &>(value));
 }
 
-/* Addresses, sizes and types of values, valid during the one call in whose argument list they are. */
+/* Addresses, sizes and types of values, valid only during the call whose argument list contains them. */
 template <class... T> struct gxi_values {
     const void *addresses[sizeof...(T) + 1];
     unsigned short sizes[2 * sizeof...(T) + 1];
@@ -1659,8 +1737,8 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>names   The names that programs use: each function whose name ends in _at, without that ending and with the
-   caller's place. */
+   >>names   The names that programs use. Each function whose name ends in _at has a macro without that ending, which
+   passes the caller's place. */
 
 #define gpuexec_setup(...)                  gpuexec_setup_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_driver_check(...)           gpuexec_driver_check_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -1774,8 +1852,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 
 /* >>end-of-api ===================================================================================================== */
 
-/* <- GPUEXEC_ARGS takes variables: assign a constant or an expression to one first; no arguments: GPUEXEC_NO_ARGS */
-#define GXI_ADDRESS(x) (const void *)&(x)
+#define GXI_ADDRESS(x) (const void *)&(x)         /* GPUEXEC_ARGS takes variables: no constant, expression or address */
 /* The size is stored in 16 bits: a struct of more than 32764 bytes, the most that a kernel's parameters can have, does
    not compile. */
 #define GXI_SIZE(x) (unsigned short)(sizeof(x) + 0 * sizeof( \
@@ -3499,7 +3576,7 @@ static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_
 static void gxi_mark(uint64_t stream) {
     gxi_slot *slot = gxi_peek(stream, GXI_STREAM);
     const gxi_slot *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
-    if (!context) return;
+    if (!context || slot->legacy == 2) return;           /* each thread has a separate one */
     GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
     GXI_STORE(&gxi_context_of(context)->refused, 1);
 }
@@ -4315,6 +4392,8 @@ static GXI_NOINLINE gxi_slot *gxi_queried(const char *function, uint64_t id, uns
 }
 /* The first step of an API call on an object; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+    /* if the library cannot start, the failure of the handle comes first: it names the call that could not */
+    if (id && !GXI_LOAD(&gxi.started) && !gxi_get(call, id, kind, is)) return NULL;
     return gxi_begin(call) ? NULL : gxi_get(call, id, kind, is);
 }
 static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) {
@@ -5238,6 +5317,15 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
                         "compile it without -dlto and without lto_ architectures, or link it with nvJitLink and load "
                         "the resulting cubin",
                         "%s is LTO-IR, which the driver's linker does not accept since CUDA 12", name);
+    if (kind == GXI_TEXT && *n && gxi_starts(image, *n, "SIMLINK2")) {     /* linked by the CPU device */
+        says = *n < 16 ? 16 : gxi_le((const unsigned char *)image + 8, 8);
+        if (*n < says)
+            return gxi_fail(call, GPUEXEC_BAD_IMAGE,
+                            "check that the file was copied completely and that the length is correct",
+                            "%s is a truncated image of the CPU device's linker: it has %lu bytes, but its header "
+                            "gives a length of %lu", name, (unsigned long)*n, (unsigned long)says);
+        return GPUEXEC_OK;
+    }
     if (kind == GXI_TEXT)
         return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
     if (kind != GXI_CUBIN && kind != GXI_FATBIN) return GPUEXEC_OK;
@@ -5871,9 +5959,10 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
         return gxi_failed_with();
     if (!from && !to)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
-    if (bytes > has)
+    if (bytes != has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        "pass the size of the variable as declared in device code, not of a pointer",
+                        "pass the size of the whole variable in bytes, as declared in device code; to copy a part, "
+                        "use gpuexec_module_global and a copy",
                         "variable \"%s\" of %s has %lu bytes, but the copy has %lu", name,
                         slot->is.module.info->name, (unsigned long)has, (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
@@ -6009,19 +6098,17 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     const char *nearest = NULL;
     for (i = 0; i < m->nkernels; i++) {
         int edits = gxi_edits(name, m->kernels[i]);
+        const char *at = strstr(m->kernels[i], name);
         if (edits < least && edits < length) {
             least = edits;
             nearest = m->kernels[i];
         }
-    }
-    if (nearest) gxi_add(&cure, "use \"%s\", if that is the kernel you mean", nearest);
-    for (i = 0; i < m->nkernels; i++) {
-        const char *at = strstr(m->kernels[i], name);
         if (at && *name && m->kernels[i][0] == '_' && m->kernels[i][1] == 'Z' && !cure.p)
             gxi_add(&cure, "declare the kernel extern \"C\", or pass its mangled name: \"%s\"",
                     m->kernels[i]);
         if (shown < 20) gxi_add(&names, "%s\"%s\"", shown++ ? ", " : "", m->kernels[i]);
     }
+    if (nearest && !cure.p) gxi_add(&cure, "use \"%s\", if that is the kernel you mean", nearest);
     if (m->nkernels > shown) gxi_add(&names, " and %d more", m->nkernels - shown);
     if (m->nkernels < 0) gxi_fail_cu(call, NULL, "%s has no kernel \"%s\"", m->name, name);
     else if (m->nkernels == 0)
@@ -6189,13 +6276,12 @@ static size_t gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     gxi_raise_shared(call, k, bytes);
     return bytes;
 }
-GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
-    gxi_slot *slot;
+/* Resident blocks per multiprocessor; -1 after a failure. */
+static int gxi_occupancy(gxi_call *call, gxi_slot *slot, unsigned block_threads, size_t shared_bytes) {
     gxi_scope scope;
     size_t bytes;
     int blocks = -1, cu;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_QUERIES);
-    if (!(slot = gxi_find_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
+    if (gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
     cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                  (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
@@ -6205,6 +6291,12 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
                 "cannot query the occupancy of %s with %u threads and %lu bytes of shared memory",
                 slot->is.kernel.info->title, block_threads, (unsigned long)shared_bytes);
     return -1;
+}
+GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_QUERIES);
+    slot = gxi_find_kernel(call, kernel);
+    return slot ? gxi_occupancy(call, slot, block_threads, shared_bytes) : -1;
 }
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
     gxi_slot *slot;
@@ -7982,11 +8074,15 @@ GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x) {
     return d;
 }
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y) {
-    gpuexec_dims d = { 0, 0, 1, 0, 0, 1, 0 };
-    d.grid_x = height ? gxi_blocks(width, block_x) : 0;
-    d.grid_y = gxi_blocks(height, block_y);
-    d.block_x = block_x;
-    d.block_y = block_y;
+    gpuexec_dims d = { 0, 1, 1, 0, 1, 1, 0 };    /* empty: y of 0 would mean 1 */
+    if (block_x && block_y) {
+        d.block_x = block_x;
+        d.block_y = block_y;
+    }
+    if (width && height) {
+        d.grid_x = gxi_blocks(width, block_x);
+        d.grid_y = gxi_blocks(height, block_y);
+    }
     return d;
 }
 GPUEXEC_API gpuexec_dims gpuexec_with_shared(gpuexec_dims dims, unsigned shared_bytes) {
@@ -8001,16 +8097,23 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
     return d;
 }
 
-GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
-    int per_multiprocessor = gpuexec_kernel_occupancy(kernel, block_threads, shared_bytes), multiprocessors;
-    const gxi_slot *slot = gxi_peek(kernel.id, GXI_KERNEL),
-                   *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_QUERIES);
-    if (per_multiprocessor < 0 || !context) return -1;
+/* Blocks of a cooperative grid at most; -1 after a failure. */
+static int gxi_cooperative_blocks(gxi_call *call, gxi_slot *kernel, unsigned block_threads, size_t shared_bytes) {
+    const int per_multiprocessor = gxi_occupancy(call, kernel, block_threads, shared_bytes);
+    const gxi_slot *context;
+    int multiprocessors;
+    if (per_multiprocessor < 0 || !(context = gxi_get(call, kernel->context, GXI_CONTEXT, "the kernel's context")))
+        return -1;
     if (gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors) == 0)
         return per_multiprocessor * multiprocessors;
     gxi_fail_device(call, gxi_context_of(context)->ordinal);
     return -1;
+}
+GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+    gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_QUERIES);
+    slot = gxi_find_kernel(call, kernel);
+    return slot ? gxi_cooperative_blocks(call, slot, block_threads, shared_bytes) : -1;
 }
 
 static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
@@ -8492,7 +8595,7 @@ static GXI_COLD gpuexec_result gxi_check_attributes(gxi_call *call, const gxi_sl
 }
 /* Lets the kernel have clusters of more than 8 blocks if the desc does. Returns the CUresult. */
 static int gxi_allow_cluster(gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
-    if (gxi_cluster_blocks(desc) <= 8 || !desc->non_portable_cluster) return GXI_SUCCESS;
+    if (!desc || gxi_cluster_blocks(desc) <= 8 || !desc->non_portable_cluster) return GXI_SUCCESS;
     return GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
 }
 
@@ -8932,8 +9035,6 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
 static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims,
                                          const gpuexec_launch_desc *desc, const gpuexec_args *args) {
     const char *name = gxi_kernel_of(kernel)->title;
-    gpuexec_kernel handle = { 0 };
-    handle.id = kernel->id;
     gxi_fill_dims(dims);
     if (gxi_allow_cluster(call, kernel, desc))
         return gxi_fail_cu(call, NULL, "cannot allow clusters of more than 8 blocks for %s", name);
@@ -8943,7 +9044,7 @@ static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuex
                            name);
     if (desc && desc->cooperative) {
         const uint64_t threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
-        const int most = gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, dims->shared_bytes);
+        const int most = gxi_cooperative_blocks(call, kernel, (unsigned)threads, dims->shared_bytes);
         if (most < 0) return gxi_failed_with();
         if ((uint64_t)dims->grid_x * dims->grid_y * dims->grid_z > (unsigned)most)
             return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, kernel, dims, args, desc);
@@ -9755,8 +9856,6 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create one with gpuexec_stream_create",
                         "the stream is a default stream (legacy or per-thread) on device %d; "
                         "a multi-device launch requires created streams", gxi_ordinal_of(d[i].stream));
-    if (d[i].kernel->cu_context != d[i].stream->cu_context)
-        return gxi_fail_contexts(call, "use a stream of the kernel's context", d[i].kernel, d[i].stream);
     for (k = 0; k < i; k++) if (d[k].ordinal == d[i].ordinal)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass one launch for each device",
                         "launches[%u] is already on device %d; each device can have only one launch",
@@ -10000,13 +10099,15 @@ static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_
 static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_launch *one, unsigned i,
                                            const gxi_slot *barrier, gxi_multi_device *d) {
     const gxi_slot *context;
+    char is[24];
     if (!(d->kernel = gxi_multi_get(call, one->kernel.id, GXI_KERNEL, "kernel", i)) ||
         !(d->stream = gxi_multi_get(call, one->stream.id, GXI_STREAM, "stream", i))) return gxi_failed_with();
-    if (!gxi_args_fit(d->kernel->is.kernel.sizes, &one->args)) {
-        char is[24];
+    if (d->kernel->cu_context != d->stream->cu_context || !gxi_args_fit(d->kernel->is.kernel.sizes, &one->args)) {
         snprintf(is, sizeof is, "launches[%u]: ", i);
         call->subject = is;
-        return gxi_fail_args(call, d->kernel->is.kernel.info->title, d->kernel->is.kernel.sizes, &one->args);
+        return d->kernel->cu_context != d->stream->cu_context
+            ? gxi_fail_contexts(call, "use a stream of the kernel's context", d->kernel, d->stream)
+            : gxi_fail_args(call, gxi_kernel_of(d->kernel)->title, d->kernel->is.kernel.sizes, &one->args);
     }
     if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i))
         return GPUEXEC_BAD_PARAMETERS;

@@ -73,6 +73,12 @@ int main() {
     check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 7 && got.c.x == 1, __LINE__);
     prepared = gpuexec_prepare(fn, s, one, gpuexec_params_args(p));
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
+    prepared = gpuexec_prepare_with(fn, s, one, &attributes, out, 6u, 4.0, pair{ 1, 1.0f });
+    check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
+    prepared = gpuexec_prepare_with(fn, s, one, nullptr, gpuexec_params_args(p));
+    check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
+    gpuexec_stream other = gpuexec_stream_create(ctx, nullptr);
+    check(s == s && !(s != s) && s != other && gpuexec_same(s, s) && !gpuexec_same(s, other), __LINE__);
     // float where double is expected
     check(gpuexec_launch(fn, s, one, out, 5, 1.0f, c) == GPUEXEC_BAD_PARAMETERS, __LINE__);
     check(std::strstr(gpuexec_error_text(), "values.cpp:") != nullptr, __LINE__);

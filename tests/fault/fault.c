@@ -114,6 +114,12 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuStreamQuery (stream)
 #define PASS_cuStreamWaitEvent (stream, event, flags)
 #define PASS_cuStreamGetCtx (stream, context)
+#define PASS_cuStreamWaitValue32 (stream, address, value, flags)
+#define PASS_cuStreamWaitValue64 (stream, address, value, flags)
+#define PASS_cuStreamWriteValue32 (stream, address, value, flags)
+#define PASS_cuStreamWriteValue64 (stream, address, value, flags)
+#define PASS_cuFuncSetCacheConfig (function, config)
+#define PASS_cuLogsDumpToMemory (iterator, text, bytes, flags)
 #define PASS_cuEventCreate (event, flags)
 #define PASS_cuEventDestroy (event)
 #define PASS_cuEventRecord (event, stream)
@@ -190,7 +196,7 @@ static int fault_hits(fault_source source, int row) {
     static const unsigned char host_only[] = { ROW_cuDriverGetVersion, ROW_cuDeviceGet, ROW_cuDeviceGetCount,
                                                ROW_cuDeviceGetAttribute, ROW_cuCtxGetCurrent,
                                                ROW_cuCtxPushCurrent, ROW_cuCtxPopCurrent, ROW_cuCtxGetId,
-                                               ROW_cuCtxGetApiVersion, ROW_cuCtxGetDevice };
+                                               ROW_cuCtxGetApiVersion, ROW_cuCtxGetDevice, ROW_cuLogsDumpToMemory };
     int n;
     if (fault.off || !fault.at || source != fault.source) return 0;
     if (source == DRIVER && fault.manner == PERMANENT && memchr(host_only, row, sizeof host_only)) return 0;
@@ -291,7 +297,8 @@ static void fault_log(void *user, gpuexec_log_level level, const char *text) {
 }
 
 static int fault_is_traced(int row) {
-    return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion;
+    return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion &&
+        row != ROW_cuLogsDumpToMemory;
 }
 
 static void *fault_realloc(void *user, void *p, size_t bytes) {
@@ -364,6 +371,7 @@ enum { ALLOCATION = -1 };
 static const struct { const char *function; int row; } fault_tolerated[] = {
     { "", ROW_cuGetErrorName },                          /* "unknown CUresult" */
     { "", ROW_cuGetErrorString },
+    { "", ROW_cuLogsDumpToMemory },                      /* the text is then without the log */
     { "", ROW_cuCtxGetCurrent },                         /* then it is pushed */
     { "", ROW_cuCtxPopCurrent },                         /* the result of the API call counts */
     { "", ROW_cuCtxGetId },                              /* then the context is assumed to be alive */
@@ -699,6 +707,8 @@ FLOW(module) {
     EQUAL(value, 7 + 9);
     QUERY(gpuexec_kernel_get_info(add, &info));
     if (!fault.fired) CHECK_EQ(info.parameters, 3);
+    DO(gpuexec_kernel_set_carveout(add, 25));
+    DO(gpuexec_kernel_set_cache(add, GPUEXEC_CACHE_PREFER_L1));
     READ(n, gpuexec_kernel_occupancy(add, 64, 0), n > 0);
     READ(n, gpuexec_kernel_best_block(add, 0, &n), n > 0);
     READ(n, gpuexec_kernel_cooperative_blocks(add, 64, 0), n >= 0);
@@ -806,6 +816,7 @@ FLOW(stream) {
     gpuexec_context ctx;
     gpuexec_stream s, t, own, legacy, mine;
     gpuexec_event event;
+    gpuexec_ptr word;
     gpuexec_stream_info info;
     called = 0;
     MAKE(ctx, gpuexec_context_open(0, NULL));
@@ -819,6 +830,13 @@ FLOW(stream) {
     MAKE(event, gpuexec_event_create(ctx, NULL));
     WORK(gpuexec_event_record(event, t));
     WORK(gpuexec_stream_wait_event(mine, event));
+    GET(word, gpuexec_alloc(ctx, 8));
+    if (gpuexec_driver_version() >= 11070) {
+        WORK(gpuexec_stream_write_value32(t, word, 7));
+        WORK(gpuexec_stream_wait_value32(t, word, 7, GPUEXEC_EQUAL));
+        WORK(gpuexec_stream_write_value64(t, word, 1));
+        WORK(gpuexec_stream_wait_value64(t, word, 1, GPUEXEC_GREATER_EQUAL));
+    }
     WAIT(gpuexec_stream_sync(mine));
     EQUAL(called, 1);
     QUERY(gpuexec_stream_query(own));
@@ -897,10 +915,13 @@ FLOW(params) {
     gpuexec_kernel add;
     gpuexec_module mod;
     gpuexec_params block;
-    gpuexec_prepared ready;
+    gpuexec_prepared ready, with;
+    gpuexec_launch_desc attributes = { 0 };
+    gpuexec_stream t;
     gpuexec_ptr p;
     void *data;
     int i;
+    attributes.cooperative = 1;
     MAKE(block, gpuexec_params_create());
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(s, gpuexec_stream_create(ctx, NULL));
@@ -923,9 +944,13 @@ FLOW(params) {
     if (where) *where = 10;
     DO(gpuexec_prepared_dims(ready, gpuexec_grid(2, 1, 0)));
     WORK(gpuexec_launch_prepared(ready));
+    MAKE(t, gpuexec_stream_create(ctx, NULL));
+    MAKE(with, gpuexec_prepare_with(add, t, gpuexec_grid(1, 1, 0), &attributes, gpuexec_params_args(block)));
+    DO(gpuexec_prepared_stream(with, s));
+    WORK(gpuexec_launch_prepared(with));
     WORK(gpuexec_copy_out(s, &got, p, 4));
     WAIT(gpuexec_stream_sync(s));
-    EQUAL(got, 1 + 1 + 5 + 10);
+    EQUAL(got, 1 + 1 + 5 + 10 + 1);
     for (i = 0; i < 40; i++)
         DO(gpuexec_params_add(block, GPUEXEC_DOUBLE4_32A, got ? (const void *)fault_ptx : (const void *)&fault_real));
     DO(gpuexec_params_clear(block));

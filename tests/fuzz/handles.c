@@ -12,7 +12,7 @@
 
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 99, ENDS = 40 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 101, ENDS = 42 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -266,6 +266,9 @@ static void use(struct fuzz_source *s) {
     CALL: MAKE(KERNEL, gpuexec_kernel_from_native(C, (struct CUfunc_st *)native_of(s, KERNEL))); break;
     CALL: NATIVE(KERNEL, gpuexec_kernel_native(K)); break;
     CALL: RESULT(gpuexec_kernel_get_info(K, &kernel)); break;
+    CALL: RESULT(gpuexec_kernel_set_carveout(K, N(110) - 4));
+          RESULT(gpuexec_kernel_set_cache(K, (gpuexec_cache)N(5)));
+          break;
     CALL: (void)gpuexec_kernel_parameter_size(K, N(5) - 1);
           (void)gpuexec_kernel_parameter_offset(K, N(5) - 1);
           (void)gpuexec_kernel_parameter_type(K, N(5) - 1);
@@ -334,6 +337,9 @@ static void use(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_stream_wait_stream(S, S)); break;
     CALL: RESULT(gpuexec_stream_host_function(S, called, &calls)); break;
     CALL: RESULT(gpuexec_stream_get_info(S, &stream)); break;
+    CALL: RESULT(fuzz_byte(s) % 2 ? gpuexec_stream_write_value32(S, address_of(s), (unsigned)N(4))
+                                  : gpuexec_stream_write_value64(S, address_of(s), (unsigned)N(4)));
+          break;
     CALL: event_desc.no_timing = N(2);
           event_desc.blocking_sync = N(3);
           MAKE(EVENT, gpuexec_event_create(C, &event_desc));
@@ -394,6 +400,7 @@ static void use(struct fuzz_source *s) {
 /* Calls that must not run concurrently with others. */
 static void alone(struct fuzz_source *s) {
     const unsigned char value[64] = { 1, 2, 3 };
+    gpuexec_launch_desc attributes = { .start_canary = 0 };
     struct arguments a;
     const void *image;
     void *memory;
@@ -436,6 +443,11 @@ static void alone(struct fuzz_source *s) {
           if (memory) memset(memory, 0, 4);
           RESULT(gpuexec_prepared_dims(prepared_of(s), dims_of(s)));
           break;
+    CALL: attributes.cooperative = N(2);
+          attributes.cluster_x = (unsigned)N(3) - 1;
+          MAKE(PREPARED, gpuexec_prepare_with(K, S, dims_of(s), &attributes, args_of(s, &a)));
+          break;
+    CALL: RESULT(gpuexec_prepared_stream(prepared_of(s), S)); break;
     CALL: RESULT(gpuexec_launch_prepared(prepared_of(s))); break;
     CALL: RESULT(gpuexec_prepared_destroy(prepared_of(s))); break;
     CALL: if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown()); break;

@@ -423,3 +423,111 @@ TEST(places_are_copied) {
                "allocated at alloc.c:4");
     CHECK(strstr(log_text, "overwritten") == NULL);
 }
+
+/* A CUresult of the program's own driver call becomes a failure like any other. */
+TEST(a_driver_call_of_the_program) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    CHECK_OK(gpuexec_driver_check("cuGraphLaunch", 0));
+    CHECK_RESULT(gpuexec_driver_check("cuGraphLaunch", 600), GPUEXEC_NOT_READY);
+    CHECK_OK(gpuexec_take_error());
+    CHECK_REFUSED(gpuexec_driver_check("cuGraphLaunch", 2), GPUEXEC_OUT_OF_DEVICE_MEMORY, "error.c:",
+                  "gpuexec_driver_check", "driver: cuGraphLaunch returned CUDA_ERROR_OUT_OF_MEMORY (2), out of memory");
+    CHECK_REFUSED(gpuexec_driver_check("cuMemMap", 801), GPUEXEC_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED (801)");
+    CHECK_REFUSED(gpuexec_driver_check("cuMemMap", 424242), GPUEXEC_DRIVER_ERROR, "(424242)");
+    CHECK_REFUSED(gpuexec_driver_check(NULL, 1), GPUEXEC_BAD_ARGUMENT, "NULL");
+    CHECK_RESULT(gpuexec_driver_check("cuMemMap", 1), GPUEXEC_BAD_ARGUMENT);
+    CHECK_RESULT(gpuexec_launch(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data)),
+                 GPUEXEC_BAD_ARGUMENT);                              /* refused: it is latched */
+    CHECK_RESULT(gpuexec_stream_sync(t.stream), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "cuMemMap");
+}
+
+/* What the driver logged about a failure that gpuexec cannot explain itself, on this thread. */
+TEST(the_log_of_the_driver) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    int (*set_cache)(struct CUfunc_st *, int);
+    void *symbol = gpuexec_driver_symbol("cuFuncSetCacheConfig", 3000);
+    if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
+    memcpy(&set_cache, &symbol, sizeof symbol);
+    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig", set_cache(gpuexec_kernel_native(t.kernel), 42)),
+                  GPUEXEC_BAD_ARGUMENT, "  driver log: Invalid CUfunc_cache value 42\n");
+    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig", 2), GPUEXEC_OUT_OF_DEVICE_MEMORY, "returned");
+    CHECK(!gpuexec_error_detail()->driver_log);                      /* it returned 1, and logged nothing about 2 */
+    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCache", 1), GPUEXEC_BAD_ARGUMENT, "Invalid CUfunc_cache value 42");
+    CHECK_REFUSED(gpuexec_driver_check("cuMemMap", 1), GPUEXEC_BAD_ARGUMENT, "cuMemMap");
+    CHECK(!gpuexec_error_detail()->driver_log);
+}
+
+static void *caches_on_a_thread(void *kernel) {
+    int (*set_cache)(struct CUfunc_st *, int);
+    void *symbol = gpuexec_driver_symbol("cuFuncSetCacheConfig", 3000);
+    memcpy(&set_cache, &symbol, sizeof symbol);
+    set_cache((struct CUfunc_st *)kernel, 43);
+    return NULL;
+}
+TEST(the_log_of_another_thread_is_not_shown) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    pthread_t thread;
+    if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
+    CHECK(pthread_create(&thread, NULL, caches_on_a_thread, gpuexec_kernel_native(t.kernel)) == 0);
+    pthread_join(thread, NULL);
+    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig", 1), GPUEXEC_BAD_ARGUMENT, "returned");
+    CHECK(!gpuexec_error_detail()->driver_log || !strstr(gpuexec_error_detail()->driver_log, "43"));
+}
+
+TEST(equal_handles) {
+    gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL), none = { 0 };
+    gpuexec_stream  s = gpuexec_stream_legacy(a);
+    CHECK(gpuexec_same(a, a) && !gpuexec_same(a, b) && !gpuexec_same(a, none) && gpuexec_same(none, none));
+    CHECK(gpuexec_same(s, gpuexec_stream_legacy(a)));
+    CHECK(!gpuexec_same(gpuexec_stream_create(a, NULL), gpuexec_stream_create(a, NULL)));
+}
+
+/* Each thread has a separate per-thread stream in the driver, so no other thread reports a failure there. */
+static void *fails_on_its_stream(void *stream) {
+    gpuexec_stream s;
+    memcpy(&s, stream, sizeof s);
+    gpuexec_copy_in(s, 0, "x", 1);
+    return NULL;
+}
+TEST(a_failure_on_the_per_thread_stream_stays_on_its_thread) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  own = gpuexec_stream_per_thread(ctx), shared = gpuexec_stream_create(ctx, NULL);
+    pthread_t       thread;
+    CHECK(pthread_create(&thread, NULL, fails_on_its_stream, &own) == 0);
+    pthread_join(thread, NULL);
+    CHECK_OK(gpuexec_stream_sync(own));
+    CHECK(pthread_create(&thread, NULL, fails_on_its_stream, &shared) == 0);
+    pthread_join(thread, NULL);
+    CHECK_RESULT(gpuexec_stream_sync(shared), GPUEXEC_BAD_ARGUMENT);
+}
+
+typedef struct log_lines { int count; char text[4][200]; } log_lines;
+static void keep_line(void *user, int level, char *text, size_t length) {
+    log_lines *lines = (log_lines *)user;
+    CHECK_EQ(level, 0);
+    if (lines->count < 4) snprintf(lines->text[lines->count], sizeof lines->text[0], "%.*s", (int)length, text);
+    lines->count++;
+}
+TEST(the_drivers_log_calls_back) {
+    setting   t = set_up(UNIT_PTX, "count", 4);
+    log_lines lines = { 0, { "" } };
+    void     *callback = NULL, *symbols[3];
+    int     (*set_cache)(struct CUfunc_st *, int);
+    int     (*enter)(void (*)(void *, int, char *, size_t), void *, void **), (*leave)(void *);
+    if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
+    symbols[0] = gpuexec_driver_symbol("cuFuncSetCacheConfig", 3000);
+    symbols[1] = gpuexec_driver_symbol("cuLogsRegisterCallback", 12090);
+    symbols[2] = gpuexec_driver_symbol("cuLogsUnregisterCallback", 12090);
+    memcpy(&set_cache, &symbols[0], sizeof set_cache);
+    memcpy(&enter, &symbols[1], sizeof enter);
+    memcpy(&leave, &symbols[2], sizeof leave);
+    CHECK_EQ(enter(keep_line, &lines, &callback), 0);
+    set_cache(gpuexec_kernel_native(t.kernel), 42);
+    CHECK_EQ(lines.count, 2);
+    CHECK_STRING(lines.text[0], "Invalid CUfunc_cache value 42");
+    CHECK_STRING(lines.text[1], "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuFuncSetCacheConfig");
+    CHECK_EQ(leave(callback), 0);
+    set_cache(gpuexec_kernel_native(t.kernel), 43);
+    CHECK_EQ(lines.count, 2);
+}

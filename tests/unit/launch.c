@@ -34,6 +34,21 @@ TEST(grid_helpers) {
 }
 
 /* The kernel sees the requested grid, and every thread of it runs once. */
+/* A size or a block of 0 makes an empty grid or block, never one of 1: "0 means 1" is for y and z of dims. */
+TEST(empty_grids) {
+    setting t = set_up(UNIT_PTX, "count", 4);
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid_for_2d(64, 64, 32, 0), GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "block_x is 0");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid_for_2d(64, 64, 0, 32), GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "block_x is 0");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid_for_2d(64, 0, 32, 32), GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "grid_x is 0");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid_for_2d(0, 64, 32, 32), GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "grid_x is 0");
+    CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, gpuexec_grid_for(64, 0), GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_BAD_LAUNCH, "block_x is 0");
+}
+
 TEST(grids_of_all_shapes) {
     static const gpuexec_dims shapes[] = {
         { 1, 0, 0, 1, 0, 0, 0 }, { 3, 0, 0, 33, 0, 0, 0 }, { 2, 3, 4, 5, 6, 7, 0 }, { 1, 1, 65, 1, 1, 64, 0 },

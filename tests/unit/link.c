@@ -532,6 +532,23 @@ TEST(library_saves_and_reads) {
     unlink(saved);
 }
 
+/* Each length of a linked image that is shorter than the whole is refused, and nothing past that length is read. */
+TEST(a_linked_image_cut_short) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l = linker_of(ctx, 1, 0);
+    const void     *image = NULL;
+    size_t          bytes = 0, part;
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, part_ptx, 0, "part"));
+    CHECK_OK(gpuexec_linker_image(l, &image, &bytes));
+    CHECK(bytes > 64);
+    for (part = 64; part < bytes; part += bytes / 13) {
+        void *copy = malloc(part);
+        memcpy(copy, image, part);
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, copy, part, NULL), GPUEXEC_BAD_IMAGE, "truncated");
+        free(copy);
+    }
+}
+
 TEST(library_names_what_is_missing_and_links_when_it_came) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = linker_of(ctx, 1, 0);

@@ -335,11 +335,10 @@ TEST(variables_of_two_modules_side_by_side) {
     CHECK_OK(gpuexec_module_get_global(b, "counter", &more, sizeof more));
     CHECK_EQ(word, 1000 + 20 + 70);
     CHECK_EQ(more, 40 + 2 + 7);
-    seen[0] = 5;
-    CHECK_OK(gpuexec_module_set_global(b, "table", seen, 4));    /* fewer bytes than the variable: only its beginning */
+    word = 5;                                                    /* a part of a variable: by its address */
+    CHECK_OK(gpuexec_copy_in_now(ctx, gpuexec_module_global(b, "table", NULL), &word, 4));
     CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));
     CHECK(seen[0] == 5 && seen[1] == 3);
-    CHECK_OK(gpuexec_module_set_global(b, "table", seen, 0));
 }
 
 TEST(variables_that_do_not_fit) {
@@ -348,6 +347,10 @@ TEST(variables_that_do_not_fit) {
     uint32_t        words[8] = { 0 };
     CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT,
                   "variable \"table\"", "unit.ptx", "has 16 bytes", "but the copy has 32");
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 12), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
+                  "but the copy has 12");
+    CHECK_CURE();
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 0), GPUEXEC_BAD_ARGUMENT, "but the copy has 0");
     CHECK_REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
                   "but the copy has 17");
     CHECK_REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
@@ -380,6 +383,15 @@ TEST(did_you_mean) {
     gpuexec_take_error();
 }
 
+/* The mangled form of the name comes before a similar name: with that, another kernel would be launched. */
+TEST(a_mangled_name_comes_first) {
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry k() { ret; }\n.visible .entry _Z2nkPf(.param .u64 p) { ret; }\n";
+    gpuexec_module mod = gpuexec_module_load(gpuexec_context_open(0, NULL), text, 0, NULL);
+    CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "nk")), "cure: ", "mangled name: \"_Z2nkPf\"", "extern \"C\"");
+}
+
 TEST(more_kernel_information) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
@@ -393,6 +405,28 @@ TEST(more_kernel_information) {
     CHECK_EQ(k.cluster_must_be_set, 0);
     CHECK_EQ(k.required_cluster[0] + k.required_cluster[1] + k.required_cluster[2], 0);
     CHECK_EQ(k.non_portable_cluster_allowed, 0);
+}
+
+TEST(preferences_of_a_kernel) {
+    gpuexec_kernel      fn = set_up(UNIT_PTX, "count", 0).kernel, none = { 0 };
+    gpuexec_kernel_info k;
+    int                 percent, prefer;
+    for (percent = -1; percent <= 100; percent += 101) {
+        CHECK_OK(gpuexec_kernel_set_carveout(fn, percent));
+        CHECK_OK(gpuexec_kernel_get_info(fn, &k));
+        CHECK_EQ(k.preferred_carveout, percent);
+    }
+    CHECK_OK(gpuexec_kernel_set_carveout(fn, 50));
+    CHECK_REFUSED(gpuexec_kernel_set_carveout(fn, 101), GPUEXEC_BAD_ARGUMENT, "101 percent", "0 to 100");
+    CHECK_REFUSED(gpuexec_kernel_set_carveout(fn, -2), GPUEXEC_BAD_ARGUMENT, "-2 percent");
+    CHECK_REFUSED(gpuexec_kernel_set_carveout(none, 1), GPUEXEC_BAD_HANDLE, "the kernel");
+    CHECK_OK(gpuexec_kernel_get_info(fn, &k));
+    CHECK_EQ(k.preferred_carveout, 50);
+    for (prefer = GPUEXEC_CACHE_NO_PREFERENCE; prefer <= GPUEXEC_CACHE_PREFER_EQUAL; prefer++)
+        CHECK_OK(gpuexec_kernel_set_cache(fn, (gpuexec_cache)prefer));
+    CHECK_REFUSED(gpuexec_kernel_set_cache(fn, (gpuexec_cache)4), GPUEXEC_BAD_ARGUMENT, "4",
+                  "GPUEXEC_CACHE_PREFER_EQUAL");
+    CHECK_REFUSED(gpuexec_kernel_set_cache(none, GPUEXEC_CACHE_PREFER_L1), GPUEXEC_BAD_HANDLE, "the kernel");
 }
 
 TEST(the_best_block) {

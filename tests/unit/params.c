@@ -830,6 +830,121 @@ TEST(prepared_without_parameters_and_on_the_legacy_stream) {
     CHECK_EQ(value, 40 + 4 * 9);
 }
 
+/* A prepared launch keeps its attributes; what gpuexec_launch_with refuses, preparing refuses. */
+TEST(prepared_with_attributes) {
+    setting             t = set_up(UNIT_PTX, "count", 4);
+    gpuexec_launch_desc desc = { 0 }, dirty;
+    gpuexec_prepared    p;
+    uint32_t            value = 0;
+    int                 i;
+    memset(&dirty, 0xff, sizeof dirty);
+    p = gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(2, 4, 0), NULL, GPUEXEC_ARGS(t.data));
+    CHECK_MADE(p);
+    CHECK_OK(gpuexec_launch_prepared(p));
+    desc.cooperative = 1;                                            /* alone, on any driver */
+    p = gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data));
+    desc.cooperative = 0;                                            /* copied before: has no effect */
+    CHECK_MADE(p);
+    for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_copy_out(t.stream, &value, t.data, 4));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
+    CHECK_EQ(value, 32);
+    CHECK_REFUSED(gpuexec_prepared_dims(p, gpuexec_grid(1 << 20, 1024, 0)), GPUEXEC_BAD_LAUNCH,
+                  "gpuexec_prepared_dims", "1048576 blocks", "1024 threads");
+    CHECK_OK(gpuexec_prepared_dims(p, gpuexec_grid(1, 4, 0)));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    desc.cooperative = 1;
+    CHECK_NOT_MADE(gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(1 << 20, 1024, 0), &desc,
+                                        GPUEXEC_ARGS(t.data)), GPUEXEC_BAD_LAUNCH, "1048576 blocks");
+    CHECK_NOT_MADE(gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &dirty, GPUEXEC_ARGS(t.data)),
+                   GPUEXEC_BAD_ARGUMENT, "gpuexec_launch_desc");
+    desc.memory_sync_domain = 7;
+    if (gpuexec_driver_version() < 11080) {
+        CHECK_NOT_MADE(gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
+                       GPUEXEC_OLD_DRIVER, "11.8");
+    } else {
+        CHECK_NOT_MADE(gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
+                       GPUEXEC_BAD_ARGUMENT, "memory_sync_domain is 7");
+        desc.memory_sync_domain = 0;
+        desc.has_priority = 1;
+        desc.priority = -1;
+        p = gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(2, 4, 0), &desc, GPUEXEC_ARGS(t.data));
+        for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch_prepared(p));
+        CHECK_OK(gpuexec_copy_out(t.stream, &value, t.data, 4));
+        CHECK_OK(gpuexec_stream_sync(t.stream));
+        CHECK_EQ(value, 36 + 24);
+    }
+}
+
+/* Clusters, where the device has them: the kernel is launched in clusters of two, prepared once. */
+TEST(prepared_with_clusters) {
+    setting             t = set_up(UNIT_PTX, "count", 4);
+    gpuexec_launch_desc desc = { 0 };
+    gpuexec_prepared    p;
+    uint32_t            value = 0;
+    int                 has = 0;
+    desc.cluster_x = 2;
+    p = gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(4, 8, 0), &desc, GPUEXEC_ARGS(t.data));
+    if (gpuexec_device_get_attribute(0, 120, &has) || !has) {
+        CHECK(p.id != 0 && gpuexec_take_error() != GPUEXEC_OK);
+        SKIP("clusters: this device has no clusters; the refusal was tested");
+    }
+    CHECK_MADE(p);
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_copy_out(t.stream, &value, t.data, 4));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
+    CHECK_EQ(value, 64);
+    CHECK_REFUSED(gpuexec_prepared_dims(p, gpuexec_grid(5, 8, 0)), GPUEXEC_BAD_LAUNCH, "grid_x is 5", "2 blocks");
+    desc.cluster_x = 16;
+    desc.non_portable_cluster = 1;
+    p = gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(16, 8, 0), &desc, GPUEXEC_ARGS(t.data));
+    CHECK_MADE(p);
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
+}
+
+/* One prepared launch on two streams in turn: the one at the gate waits, the other runs. */
+TEST(a_prepared_launch_on_another_stream) {
+    setting          t = set_up(UNIT_PTX, "count", 4);
+    test_gate        g = gate_make(t.ctx, t.mod);
+    gpuexec_stream   other = gpuexec_stream_create(t.ctx, NULL), gone = gpuexec_stream_create(t.ctx, NULL);
+    gpuexec_stream   none = { 0 };
+    gpuexec_context  second = gpuexec_context_create(0, NULL);
+    gpuexec_prepared p = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
+    uint32_t         value = 0;
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
+    gate_close(g, t.stream);
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_prepared_stream(p, other));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_copy_out(other, &value, t.data, 4));
+    CHECK_OK(gpuexec_stream_sync(other));
+    CHECK_EQ(value, 3);
+    gate_open(g);
+    CHECK_OK(gpuexec_stream_sync(t.stream));
+    CHECK_OK(gpuexec_prepared_stream(p, gpuexec_stream_legacy(t.ctx)));
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_context_sync(t.ctx));
+    CHECK_OK(gpuexec_stream_destroy(gone));
+    CHECK_REFUSED(gpuexec_prepared_stream(p, gone), GPUEXEC_STALE_HANDLE, "gpuexec_prepared_stream");
+    CHECK_REFUSED(gpuexec_prepared_stream(p, none), GPUEXEC_BAD_HANDLE, "the stream");
+    CHECK_REFUSED(gpuexec_prepared_stream(p, gpuexec_stream_create(second, NULL)), GPUEXEC_WRONG_CONTEXT, "count");
+    CHECK_OK(gpuexec_prepared_stream(p, other));                     /* a failed call has changed nothing */
+    CHECK_OK(gpuexec_stream_destroy(t.stream));                      /* it no longer needs that one */
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_copy_out(other, &value, t.data, 4));
+    CHECK_OK(gpuexec_stream_sync(other));
+    CHECK_EQ(value, 6);
+    CHECK_OK(gpuexec_stream_destroy(other));
+    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "its stream was destroyed");
+    CHECK_OK(gpuexec_prepared_stream(p, gpuexec_stream_legacy(t.ctx)));      /* and a new stream revives it */
+    CHECK_OK(gpuexec_launch_prepared(p));
+    CHECK_OK(gpuexec_context_sync(t.ctx));
+}
+
 /* Preparing makes all checks of a launch. */
 TEST(what_cannot_be_prepared) {
     setting      t = set_up(UNIT_PTX, "add", 4096);

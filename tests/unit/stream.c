@@ -492,3 +492,94 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
         CHECK_EQ(h[WORDS - 1], 42);
     }
 }
+
+/* --- values in memory --------------------------------------------------------------------------------------------- */
+
+/* Waits for the stream until it has finished or a second has passed: 1 if it has finished. */
+static int finishes(gpuexec_stream stream) {
+    int ms;
+    for (ms = 0; ms < 1000 && gpuexec_stream_query(stream) == GPUEXEC_NOT_READY; ms++) test_sleep_ms(1);
+    return gpuexec_stream_query(stream) == GPUEXEC_OK;
+}
+
+/* Each comparison: the stream waits as long as it is false, and goes on once another stream writes a value for which it
+   is true. */
+TEST(a_stream_waits_for_a_value) {
+    static const struct { gpuexec_compare compare; unsigned long long value, no, yes; } cases[] = {
+        { GPUEXEC_EQUAL, 7, 6, 7 }, { GPUEXEC_GREATER_EQUAL, 7, 6, 9 }, { GPUEXEC_GREATER_EQUAL, 1, 0xfffffffe, 1 },
+        { GPUEXEC_AND, 4, 3, 12 }, { GPUEXEC_NOR, 0xfffffff0, 0x0f, 0x07 }
+    };
+    setting        s = begin();
+    gpuexec_stream writes = gpuexec_stream_create(s.ctx, NULL), waits = gpuexec_stream_create(s.ctx, NULL);
+    unsigned       i, wide;
+    if (gpuexec_driver_version() < 11070) {
+        CHECK_REFUSED(gpuexec_stream_wait_value32(waits, s.data, 1, GPUEXEC_EQUAL), GPUEXEC_OLD_DRIVER, "11.7");
+        CHECK_REFUSED(gpuexec_stream_write_value64(waits, s.data, 1), GPUEXEC_OLD_DRIVER, "11.7");
+        SKIP("values on streams need a driver of CUDA 11.7; the refusal was tested");
+    }
+    for (i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (wide = 0; wide < 2; wide++) {
+            unsigned long long high = wide ? 0xffffffff00000000ull : 0;
+            unsigned long long value = cases[i].value, no = cases[i].no, yes = cases[i].yes;
+            if (cases[i].compare == GPUEXEC_NOR || no > 0xffff) value |= no > 0xffff ? 0 : high, no |= high;
+            if (cases[i].compare == GPUEXEC_NOR) yes |= high;
+            CHECK_OK(wide ? gpuexec_stream_write_value64(writes, s.data, no)
+                          : gpuexec_stream_write_value32(writes, s.data, (unsigned)no));
+            CHECK_OK(gpuexec_stream_sync(writes));
+            CHECK_OK(wide ? gpuexec_stream_wait_value64(waits, s.data, value, cases[i].compare)
+                          : gpuexec_stream_wait_value32(waits, s.data, (unsigned)value, cases[i].compare));
+            test_sleep_ms(5);
+            CHECK_RESULT(gpuexec_stream_query(waits), GPUEXEC_NOT_READY);
+            CHECK_OK(wide ? gpuexec_stream_write_value64(writes, s.data, yes)
+                          : gpuexec_stream_write_value32(writes, s.data, (unsigned)yes));
+            if (!CHECK(finishes(waits))) return;
+        }
+}
+
+/* A write comes after the work before it, and the host can release a stream through pinned memory. */
+TEST(values_order_streams_and_the_host) {
+    setting            s = begin();
+    gpuexec_stream     a = gpuexec_stream_create(s.ctx, NULL), b = gpuexec_stream_create(s.ctx, NULL);
+    volatile uint32_t *flag = (volatile uint32_t *)gpuexec_alloc_pinned(s.ctx, 64);
+    gpuexec_ptr        device_flag = gpuexec_pinned_address((void *)(uintptr_t)flag);
+    uint32_t           round;
+    if (gpuexec_driver_version() < 11070) SKIP("values on streams need a driver of CUDA 11.7");
+    flag[0] = flag[1] = 0;
+    for (round = 1; round <= 50; round++) {                          /* a adds, then b copies, then a goes on */
+        CHECK_OK(add_to(&s, a, 1));
+        CHECK_OK(gpuexec_stream_write_value32(a, device_flag, round));
+        CHECK_OK(gpuexec_stream_wait_value32(b, device_flag, round, GPUEXEC_GREATER_EQUAL));
+        CHECK_OK(gpuexec_copy_out(b, s.host, s.data, BYTES));
+        CHECK_OK(gpuexec_stream_write_value32(b, device_flag + 4, round));
+        CHECK_OK(gpuexec_stream_wait_value32(a, device_flag + 4, round, GPUEXEC_EQUAL));
+        CHECK_OK(gpuexec_stream_sync(b));
+        CHECK_EQ(s.host[0], round);
+        CHECK_EQ(s.host[WORDS - 1], round);
+    }
+    CHECK_OK(gpuexec_stream_sync(a));
+    CHECK_EQ(flag[0], 50);
+    CHECK_OK(gpuexec_stream_wait_value32(a, device_flag + 8, 1234, GPUEXEC_EQUAL));
+    CHECK_OK(add_to(&s, a, 1));
+    test_sleep_ms(5);
+    CHECK_RESULT(gpuexec_stream_query(a), GPUEXEC_NOT_READY);
+    flag[2] = 1234;                                                  /* by the host */
+    CHECK(finishes(a));
+}
+
+TEST(wrong_values) {
+    setting        s = begin();
+    gpuexec_stream stream = gpuexec_stream_create(s.ctx, NULL), none = { 0 };
+    int            local = 0;
+    if (gpuexec_driver_version() < 11070) SKIP("values on streams need a driver of CUDA 11.7");
+    CHECK_REFUSED(gpuexec_stream_wait_value32(none, s.data, 1, GPUEXEC_EQUAL), GPUEXEC_BAD_HANDLE, "the stream");
+    CHECK_REFUSED(gpuexec_stream_wait_value32(stream, 0, 1, GPUEXEC_EQUAL), GPUEXEC_BAD_ARGUMENT, "address is 0");
+    CHECK_REFUSED(gpuexec_stream_wait_value32(stream, s.data + 2, 1, GPUEXEC_EQUAL), GPUEXEC_BAD_ARGUMENT,
+                  "not a multiple of 4");
+    CHECK_REFUSED(gpuexec_stream_write_value64(stream, s.data + 4, 1), GPUEXEC_BAD_ARGUMENT, "not a multiple of 8");
+    CHECK_REFUSED(gpuexec_stream_wait_value64(stream, s.data, 1, (gpuexec_compare)4), GPUEXEC_BAD_ARGUMENT, "4",
+                  "GPUEXEC_NOR");
+    CHECK_REFUSED(gpuexec_stream_write_value32(stream, (gpuexec_ptr)(uintptr_t)&local, 1), GPUEXEC_BAD_ARGUMENT,
+                  "0x", "cuStreamWriteValue32");
+    CHECK_CURE();
+    CHECK_OK(gpuexec_stream_sync(stream));
+}

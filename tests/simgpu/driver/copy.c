@@ -229,7 +229,8 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     if (how > (wait ? CU_STREAM_WAIT_VALUE_NOR : 0))
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Invalid flags 0x%x", how);
     if (address % bytes)
-        return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned", (unsigned long long)address);
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned",
+                           (unsigned long long)address);
     if (!look(&side, (struct block) { bytes, 1 }, true))
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
                            (unsigned long long)address);

@@ -128,8 +128,8 @@ int sim_enter(struct sim_call *call, enum sim_need need);                /* take
 int sim_leave(struct sim_call *call, int result);                        /* releases it; logs; flushes kernel printf */
 extern bool sim_ready;                            /* cuInit has succeeded */
 /* log.c */
-int  sim_because(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));  /* why the call returns `result`, for the log;
-                                                                            returns it */
+/* Why the call returns `result`, for the log. Returns it. */
+int  sim_because(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sim_log_failure(const char *symbol, int result, const char *name);  /* [lock] what sim_leave logs of a call */
 void sim_log_call_back(void);                                            /* then calls the registered callbacks */
 int sim_start(void);                              /* [lock] creates the devices, from the environment */

@@ -93,26 +93,39 @@ SIM_API(cuLogsCurrent, (unsigned *iterator, unsigned flags), (iterator, flags), 
     return CUDA_SUCCESS;
 }
 
-/* The first line from *iterator on that is still there. */
-static unsigned first_line(const unsigned *iterator) {
-    const unsigned oldest = next_line > LINES ? next_line - LINES : 0;
-    return iterator && *iterator > oldest ? *iterator : oldest;
+/* The first line from *iterator on that is still there; *lost: older ones are not. */
+static unsigned first_line(const unsigned *iterator, bool *lost) {
+    const unsigned oldest = next_line > LINES ? next_line - LINES : 0, wanted = iterator ? *iterator : 0;
+    *lost = wanted < oldest;
+    return *lost ? oldest : wanted;
+}
+static size_t append(char *to, size_t used, const char *text) {
+    const size_t n = strlen(text);
+    memcpy(to + used, text, n + 1);
+    return used + n;
 }
 
-/* What does not fit is left out from the oldest on. */
+/* As measured: any flags; nothing is written where there is no line; a buffer of 60 bytes is refused; one that is too
+   small for all lines begins with a note, and lacks the oldest. */
 SIM_API(cuLogsDumpToMemory, (unsigned *iterator, char *to, size_t *bytes, unsigned flags),
         (iterator, to, bytes, flags), SIM_PURE) {
-    size_t used = 0;
-    if (!to || !bytes || flags) return CUDA_ERROR_INVALID_VALUE;
-    unsigned begin = next_line, from = first_line(iterator);
-    for (; begin > from && used + strlen(lines[(begin - 1) % LINES]) <= *bytes; begin--)
-        used += strlen(lines[(begin - 1) % LINES]);
-    for (used = 0; begin < next_line; begin++) {
-        size_t n = strlen(lines[begin % LINES]);
-        memcpy(to + used, lines[begin % LINES], n);
-        used += n;
-    }
-    if (used < *bytes) to[used] = 0;
+    static const char rolled[] = "Log buffer has rolled over since the previous dump. The oldest messages will be "
+                                 "missing\n",
+        small[] = "The provided buffer is not large enough to hold all messages. Some messages will be missing\n";
+    size_t used = 0, room = bytes ? *bytes : 0;
+    bool lost;
+    (void)flags;
+    if (bytes) *bytes = 0;
+    if (!to || !bytes || (iterator && *iterator > next_line)) return CUDA_ERROR_INVALID_VALUE;
+    const unsigned from = first_line(iterator, &lost);
+    unsigned begin = next_line;
+    while (begin > from && used + strlen(lines[(begin - 1) % LINES]) + sizeof small < room)
+        used += strlen(lines[--begin % LINES]);
+    if (from < next_line && begin == next_line) return CUDA_ERROR_INVALID_VALUE;
+    used = 0;
+    if (begin > from) used = append(to, used, small);
+    else if (lost) used = append(to, used, rolled);
+    for (; begin < next_line; begin++) used = append(to, used, lines[begin % LINES]);
     *bytes = used;
     if (iterator) *iterator = next_line;
     return CUDA_SUCCESS;
@@ -120,8 +133,9 @@ SIM_API(cuLogsDumpToMemory, (unsigned *iterator, char *to, size_t *bytes, unsign
 
 SIM_API(cuLogsDumpToFile, (unsigned *iterator, const char *path, unsigned flags), (iterator, path, flags), SIM_PURE) {
     FILE *file = path && !flags ? fopen(path, "w") : NULL;
+    bool lost;
     if (!file) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = first_line(iterator); i < next_line; i++) fputs(lines[i % LINES], file);
+    for (unsigned i = first_line(iterator, &lost); i < next_line; i++) fputs(lines[i % LINES], file);
     fclose(file);
     if (iterator) *iterator = next_line;
     return CUDA_SUCCESS;
