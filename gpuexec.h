@@ -7497,7 +7497,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     } else if (host == 2) {
         info->asynchronous = 0;
         gxi_add(&t, "source and destination are host memory: the driver waits for the stream and copies on the host; "
-                "cure: memcpy");
+                "cure: use memcpy");
     } else if (what[GXI_FROM].kind == GPUEXEC_MEMORY_PAGEABLE) {
         info->asynchronous = 0;
         gxi_add(&t, "the source 0x%llx is pageable host memory: the driver stages it, may wait for the stream, "
@@ -7531,7 +7531,8 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
                 return gxi_failed_with();
             gxi_add(&t, "from device %d to device %d through host memory, because ", what[GXI_FROM].device,
                     what[GXI_TO].device);
-            if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: gpuexec_peer_enable", device, other);
+            if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: call gpuexec_peer_enable", device,
+                             other);
             else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
         }
     }
