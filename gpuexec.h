@@ -3078,6 +3078,33 @@ static gpuexec_result gxi_result_of(int cu) {
     }
 }
 
+/* How a kernel can fail, and what to change. The last row is for any other way. */
+typedef struct gxi_kernel_fault { int cu; const char *what, *cure; } gxi_kernel_fault;
+#define GXI_NEW_PROCESS "; only a new process can use CUDA again"
+static const gxi_kernel_fault gxi_kernel_faults[] = {
+    { GXI_ILLEGAL_ADDRESS, "accessed an illegal address, in no allocation that its device can access",
+      "check that the kernel compares its index with the element count, that its pointers are device addresses of "
+      "memory that is large enough and not freed, that dims.shared_bytes covers its extern __shared__ array, and that "
+      "gpuexec_peer_enable was called for memory on other devices; compute-sanitizer finds the instruction"
+      GXI_NEW_PROCESS },
+    { GXI_MISALIGNED_ADDRESS, "accessed a misaligned address, which is not a multiple of the access size",
+      "check that each pointer and offset is a multiple of the size that the kernel accesses, and that the arguments "
+      "are in the order of the kernel's parameters" GXI_NEW_PROCESS },
+    { GXI_ASSERT, "failed an assert, whose text is on stderr", "see the assert's text on stderr" GXI_NEW_PROCESS },
+    { GXI_LAUNCH_TIMEOUT, "exceeded the time limit or deadlocked",
+      "check that it does not wait for work that cannot run at the same time, or split its work" GXI_NEW_PROCESS },
+    { GXI_HARDWARE_STACK_ERROR, "overflowed its stack",
+      "raise GPUEXEC_LIMIT_STACK with gpuexec_context_set_limit, or limit its recursion" GXI_NEW_PROCESS },
+    { GXI_ILLEGAL_INSTRUCTION, "executed an illegal instruction or accessed shared memory out of bounds",
+      "check that dims.shared_bytes covers its extern __shared__ array, and its indices of shared arrays; "
+      "compute-sanitizer finds the instruction" GXI_NEW_PROCESS },
+    { GXI_ECC_UNCORRECTABLE, "hit an uncorrectable memory (ECC) error",
+      "run `nvidia-smi -q -d ECC`: the device may need a reset or a repair" GXI_NEW_PROCESS },
+    { 0, "was stopped by a trap or an exception",
+      "look for __trap() in the kernel; grid.sync() also traps, unless the kernel was launched with "
+      "gpuexec_launch_cooperative; compute-sanitizer finds the instruction" GXI_NEW_PROCESS }
+};
+
 /* Fails with the driver's result in call->cu. If that means the same everywhere (a kernel failed earlier), this
    function writes the message; otherwise message and cure are the caller's. */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
@@ -3086,17 +3113,8 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     gpuexec_result result = gxi_result_of(call->cu);
     va_list list;
     if (gxi_is_sticky(call->cu)) {
-        const char *what = call->cu == GXI_ILLEGAL_ADDRESS
-                               ? "accessed an illegal address, outside all allocations"
-                           : call->cu == GXI_MISALIGNED_ADDRESS
-                               ? "accessed a misaligned address, which is not a multiple of the access size"
-                           : call->cu == GXI_ASSERT               ? "failed an assert, whose text is on stderr"
-                           : call->cu == GXI_LAUNCH_TIMEOUT       ? "exceeded the time limit or deadlocked"
-                           : call->cu == GXI_HARDWARE_STACK_ERROR ? "overflowed its stack"
-                           : call->cu == GXI_ILLEGAL_INSTRUCTION
-                           ? "executed an illegal instruction or accessed shared memory out of bounds"
-                           : call->cu == GXI_ECC_UNCORRECTABLE    ? "hit an uncorrectable memory (ECC) error"
-                                                                  : "was stopped by a trap or an exception";
+        const gxi_kernel_fault *fault = gxi_kernel_faults;
+        while (fault->cu && fault->cu != call->cu) fault++;
         if (GXI_LOAD(&gxi.sticky)) {
             return gxi_fail(call, result, "start a new process: CUDA refuses all further work in this one", "%s",
                             gxi.sticky_detail.e.message);
@@ -3109,12 +3127,8 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
         va_start(list, format);
         gxi_add_v(&message, format, list);
         va_end(list);
-        result = gxi_fail(call, result,
-                          "check that the kernel compares its index with the element count, that its allocations are "
-                          "large enough and have not been freed, and that dims.shared_bytes covers its extern "
-                          "__shared__ array; compute-sanitizer finds the instruction. Only a new process can use "
-                          "CUDA again",
-                          "a kernel launched earlier %s%s", what, message.p ? message.p : "");
+        result = gxi_fail(call, result, fault->cure, "a kernel launched earlier %s%s", fault->what,
+                          message.p ? message.p : "");
         gxi_text_free(&message);
         return result;
     }
@@ -3896,7 +3910,7 @@ static void gxi_add_last_launches(gxi_text *t) {
             const uint64_t last = GXI_LOAD(&stream->is.stream.last_kernel);
             if (!last) continue;
             kernel = gxi_peek(last, GXI_KERNEL);
-            gxi_add(t, "%s", shown++ ? ", " : "; last launches: ");
+            gxi_add(t, "%s", shown++ ? ", " : "; last launch on each stream: ");
             gxi_add(t, "%s%s%s on device %d",
                     !kernel ? "a kernel of a module that has been unloaded"
                     : *gxi_kernel_of(kernel)->title == 't' ? "an adopted kernel" : gxi_kernel_of(kernel)->title,
@@ -4262,7 +4276,9 @@ static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     if (cu == 0) return GPUEXEC_OK;
     if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "cannot open device %d", ordinal);
     GXI_BESIDE(cuDeviceGetCount, (&count));
-    return gxi_fail(call, GPUEXEC_NO_DEVICE, "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices",
+    return gxi_fail(call, GPUEXEC_NO_DEVICE, gxi_is_cpu_device()
+                    ? "set SIMGPU_DEVICES in the environment: the CPU device has 1 to 8 devices"
+                    : "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices",
                     "there is no device %d: %d device%s visible%s", ordinal, count, count == 1 ? " is" : "s are",
                     gxi_indices(indices, count < 0 ? 0 : (unsigned)count));
 }
@@ -5510,6 +5526,8 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name
 }
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
                                    const char *name, const char *ptx, gxi_image_kind kind) {
+    static const char few[] = "pass the length of the text, not the sizeof of a pointer (0 means PTX up to its NUL): "
+                              "it has only a few bytes";
     char version[32] = "", target[32] = "";
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 };
@@ -5544,7 +5562,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     "%s was compiled for gpuexec_module_desc.target %d, but device %d has compute capability %d.%d",
                     name, desc->target, gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     } else if (cu == GXI_INVALID_PTX) {
-        gxi_fail_cu(call, "fix the errors in the log; `ptxas -arch=sm_NN file.ptx` reports the same errors",
+        gxi_fail_cu(call, ptx && strlen(ptx) <= sizeof(void *) ? few
+                    : "fix the errors in the log; `ptxas -arch=sm_NN file.ptx` reports the same errors",
                     "%s is PTX that does not compile", name);
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
         gxi_add(&cure, "compile for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm,
@@ -5559,8 +5578,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         else if (ptx && !strchr(ptx, '\n') && strlen(ptx) < 200 && strchr(ptx, '.'))
             pass = "use gpuexec_module_load_file, if this is the name of a file";
         else if (ptx && strlen(ptx) <= sizeof(void *))
-            pass = "pass the length of the text, not the sizeof of a pointer (0 means PTX up to its NUL): it has "
-                   "only a few bytes";
+            pass = few;
         gxi_fail_cu(call, pass, "%s is neither PTX nor a cubin or fatbin", name);
     } else {
         cure.p = gxi_jit_cure(cu, desc);
@@ -6410,6 +6428,8 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
                        "which the CPU device cannot link"
                  : gxi_wants_device_runtime(what.p)
                      ? "add the toolkit's libcudadevrt.a: kernels that launch kernels need the device runtime"
+                 : strstr(what.p, "gpuexec_barrier_")
+                     ? "add kernels/gpuexec_barrier.ptx from gpuexec's repository"
                  : strstr(what.p, "Undefined")
                  ? "add the input that defines it as .visible; C++ names must be the same on both sides (extern \"C\")"
                  : strstr(what.p, "Multiple")
@@ -7166,7 +7186,7 @@ static int gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer 
         gxi_add(t, "; only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes of %s memory, "
                 "allocated by %s), but the %s needs %llu", (unsigned long long)left, gxi_s(left), left == 1 ? "s" : "",
                 side->is, (unsigned long long)side->address, (unsigned long long)info.bytes,
-                gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library",
+                gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library or a module",
                 x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_span(x, side));
         return 1;
     }
@@ -7193,7 +7213,8 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     } else {
         for (i = 0; i < gxi_sides(x); i++)
             if (gxi_describe(&t, call, x, &x->sides[i]))
-                cure = x->rows > 1 ? "check the sizes and the pitch" : "check the sizes";
+                cure = x->rows > 1 ? "check the sizes and the pitch"
+                    : x->kind > GXI_FILL ? "check the count: it is in elements, not in bytes" : "check the sizes";
         result = gxi_fail_cu(call, cure, "%s", t.p ? t.p : "");
     }
     gxi_text_free(&t);

@@ -898,7 +898,7 @@ TEST_ALONE(the_text_names_the_last_launch) {
     CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(s.data, by, n)));
     CHECK_OK(gpuexec_launch(fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "last launches: kernel \"trap_now\" at tests/unit/wrong_input.c:");
+    CHECK_TEXT(gpuexec_error_text(), "last launch on each stream: kernel \"trap_now\" at tests/unit/wrong_input.c:");
 }
 
 /* A launch records only a pointer to its place: after its library is unloaded, the text omits the place. */
@@ -914,7 +914,8 @@ TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
     munmap(library, page);
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(),
-               "last launches: kernel \"trap_now\" at a place in a library that has been unloaded on device 0");
+               "last launch on each stream: kernel \"trap_now\" "
+               "at a place in a library that has been unloaded on device 0");
 }
 
 TEST_ALONE(an_address_that_was_freed_is_named) {
