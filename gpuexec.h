@@ -1488,7 +1488,8 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_
                                                      gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                      gpuexec_args args);
 
-/* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be the argument's size. */
+/* Changes argument `index` (counted from 0) to a copy of *value; `bytes` must be the argument's size.
+   In C++ also: gpuexec_prepared_set(prepared, index, value). */
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
                                                    const void *value, size_t bytes);
 
@@ -1725,6 +1726,12 @@ GXI_INLINE gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_k
                                                     gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                     const T &...values) {
     return gpuexec_prepare_with_at(where, kernel, stream, dims, desc, gxi_values<T...>(values...).args());
+}
+
+template <class T>
+GXI_INLINE gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
+                                                  const T &value) {
+    return gpuexec_prepared_set_at(where, prepared, index, gxi_argument_address(value), sizeof value);
 }
 
 /* Handles compare with == and != (gpuexec_same). */

@@ -71,6 +71,13 @@ int main() {
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
     gpuexec_copy_out(s, &got, out, sizeof got);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 7 && got.c.x == 1, __LINE__);
+    check(gpuexec_prepared_set(prepared, 1, five + 4) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_prepared_set(prepared, 3, pair{ 8, 1.0f }) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_prepared_set(prepared, 1, &five, sizeof five + 4) == GPUEXEC_BAD_PARAMETERS, __LINE__);
+    gpuexec_take_error();
+    check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
+    gpuexec_copy_out(s, &got, out, sizeof got);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 9 && got.c.x == 8, __LINE__);
     prepared = gpuexec_prepare(fn, s, one, gpuexec_params_args(p));
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
     prepared = gpuexec_prepare_with(fn, s, one, &attributes, out, 6u, 4.0, pair{ 1, 1.0f });
