@@ -84,12 +84,12 @@
                                shared library: -DGPUEXEC_API='__attribute__((visibility("default")))'. By default,
                                they are hidden, so that two libraries in one process, each with a copy of this header,
                                do not interfere with each other
-      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call their functions fail to
-                               link, or, with GPUEXEC_STATIC, to compile
+      GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call functions of these
+                               sections fail to link, or, with GPUEXEC_STATIC, to compile
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
-    No macro changes the layout of a type. The settings at run time are the members of descs (structs of options, such
-    as gpuexec_stream_desc) and two environment variables, GPUEXEC_DRIVER and GPUEXEC_TRACE.
+    No macro changes the layout of a type. Run-time settings are the members of descs (structs of options, such as
+    gpuexec_stream_desc) and two environment variables, GPUEXEC_DRIVER and GPUEXEC_TRACE.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
@@ -99,9 +99,9 @@
       end:
 
       - A call that fails to create an object returns a handle in the *failed state*. A failed handle holds the reason:
-        every call that takes it fails with that reason, on any thread. gpuexec_ok(handle) tests a handle. A failed
-        gpuexec_alloc returns 0. Check what the host itself dereferences before you do so: gpuexec_alloc_pinned and
-        gpuexec_prepared_argument return NULL.
+        every call that uses it, except clean-up, fails with that reason, on any thread. gpuexec_ok(handle) tests a
+        handle. A failed gpuexec_alloc returns 0. Check pointers that the host dereferences before you use them: on
+        failure, gpuexec_alloc_pinned and gpuexec_prepared_argument return NULL.
       - The first failure to create or enqueue something is also *latched* on its thread. From then on, calls that
         enqueue work (launch, copy, fill, record, or make a stream wait) are refused with that first reason. So no work
         uses an object that was never created.
@@ -116,14 +116,16 @@
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
         another stream caused it. If you use several streams and want to continue after a failure, end each batch of
         calls with gpuexec_take_error(): it reports whether the whole batch was enqueued.
-      - Other threads also receive failures. A launch, copy, fill, record or stream wait that fails or is refused marks
-        its stream. The next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on any
-        thread that has none latched itself. Taking the failure on its own thread clears the marks. gpuexec_shutdown
-        returns a failure that no thread has taken and no wait has returned. A failed handle carries its reason to other
-        threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it to another thread.
+      - Other threads also receive failures. If a launch, copy, fill, record or stream wait fails or is refused, its
+        stream is marked. The next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on
+        any thread that has not latched a failure. Taking the failure on the thread where it occurred clears the marks.
+        gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. A failed handle carries
+        its reason to other threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it to another
+        thread.
       - gpuexec_error_text() describes the last failure of this thread: the place in your program, the cause with its
         numbers, the driver's result, and, if one is known, the cure (what to change). gpuexec_error_detail() has the
-        same in parts. gpuexec_driver_check() does the same for driver calls that your program makes itself.
+        same in parts. For driver calls that your program makes itself, gpuexec_driver_check() records a failure in the
+        same way.
       - An error inside a kernel (illegal address, misalignment, trap, failed assert) is returned by a later call and
         marked as asynchronous. It is sticky: CUDA then refuses all further work of the *process*, and later failures
         repeat the first message.
@@ -143,32 +145,32 @@
       is never used automatically.
 
     DEVICES (>>device)
-      Devices are ordinals 0 .. gpuexec_device_count() - 1 in the driver's order (CUDA_VISIBLE_DEVICES applies).
+      Devices are numbered from 0 to gpuexec_device_count() - 1, in the driver's order (CUDA_VISIBLE_DEVICES applies).
 
     CONTEXTS (>>context)
       gpuexec_context_open() retains the device's primary context, which the CUDA runtime, cuBLAS and PyTorch also use:
       gpuexec and these libraries can use each other's pointers and streams. gpuexec_context_create() creates a separate
       context.
-      You can use a CUcontext that other code created in two ways. gpuexec_context_from_native() adopts the context: its
-      owner must not destroy it before the handle is closed. gpuexec_context_attach() also increments the context's
+      There are two ways to use a CUcontext that other code created. gpuexec_context_from_native() adopts the context:
+      its owner must not destroy it before the handle is closed. gpuexec_context_attach() also increments the context's
       usage count: the context stays valid until all users have released it, in whatever order, including users of
-      another copy of this header and users without gpuexec.
+      another copy of this header and users that do not use gpuexec.
       gpuexec_context_close() waits for the context's work (in an adopted context, only for the work on streams created
       through the handle), destroys everything created through the handle, closes the handles to those objects, and
       releases the context. gpuexec_context_retain() lets several parts of a program share one handle, which the last
       gpuexec_context_close closes. gpuexec_context_users() returns the number of users of that handle; no driver
       reports the usage count of the context itself.
-      It can happen that a context is destroyed while a handle still refers to it: an adopted context by its owner, a
-      primary context by cudaDeviceReset. The driver would crash if it received an object of that context. gpuexec
-      therefore checks first whether the context still exists: for adopted contexts in every call, for all others only
-      during clean-up. If it does not, the call returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context
-      are closed. gpuexec cannot detect that a context is destroyed during a call: the owner must prevent that.
-      The current context of a thread matters only to the calls about it: gpuexec_context_push, _pop, _is_current and
-      _stack_text, GPUEXEC_CONTEXT_SCOPE, and gpuexec_context_from_native and _attach with NULL. Only push, pop and the
-      scope change it. For the few driver calls that need a current context, gpuexec makes the object's context current
-      and restores the thread's stack afterwards. Any handle may be used on any thread. Push contexts for your own
-      driver calls and for the CUDA runtime. gpuexec_context_stack_text() lists the contexts on the thread's stack, and
-      where they were pushed.
+      A context can be destroyed while a handle still refers to it: an adopted context by its owner, a primary context
+      by cudaDeviceReset. The driver would crash if it received an object of that context. gpuexec therefore checks
+      first whether the context still exists: for adopted contexts in every call, for all others only during clean-up.
+      If the context no longer exists, the call returns GPUEXEC_STALE_HANDLE, and all handles to objects in that context
+      are closed. gpuexec cannot detect the destruction of a context during a call: the owner must prevent it.
+      The current context of a thread matters only to the calls that deal with it: gpuexec_context_push, _pop,
+      _is_current and _stack_text, GPUEXEC_CONTEXT_SCOPE, and gpuexec_context_from_native and _attach with NULL. Only
+      push, pop and the scope change it. For the few driver calls that need a current context, gpuexec makes the
+      object's context current and restores the thread's stack afterwards. Any handle may be used on any thread. Push
+      contexts for your own driver calls and for the CUDA runtime. gpuexec_context_stack_text() lists the contexts on
+      the thread's stack, and where they were pushed.
 
     DESTROYING
       gpuexec_free, gpuexec_free_pinned, gpuexec_unregister, gpuexec_module_unload, gpuexec_barrier_destroy,
@@ -179,8 +181,8 @@
     MODULES AND KERNELS (>>module)
       An image is a cubin or fatbin from nvcc, or PTX text, which the driver compiles for the context's GPU (JIT) and
       caches on disk. If the compiler reports errors, the error text contains its whole log. Kernels are found by their
-      name in the image: declare them extern "C" in CUDA C, otherwise the name is mangled. Get all kernels early: with
-      the driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
+      name in the image: declare them extern "C" in CUDA C; otherwise their names are mangled. Get all kernels early:
+      with the driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
       Each module has its own copy of its variables (__device__, __constant__). gpuexec_module_set_global and
       _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
@@ -194,15 +196,16 @@
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. Kernels that launch kernels
       also need the toolkit's libcudadevrt.a. gpuexec_linker_save writes the linked cubin to a file, so that the program
-      can load it next time without compiling. A cubin runs only on GPUs of the same major compute capability, with the
-      same or a higher minor one. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink produces.
+      can load it next time without compiling. A cubin runs only on GPUs whose compute capability has the same major
+      version and the same or a higher minor version. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink
+      produces.
 
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. The host
       cannot dereference it. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device to device) and
       gpuexec_fill are enqueued on a stream. With pinned host memory (gpuexec_alloc_pinned, gpuexec_register) the copies
-      return at once; until a copy has finished, that memory must stay valid, and you must not change it (for copy_out:
-      nor read it). Pageable memory also works, but the driver stages it, and the call may wait for that. The _now
+      return at once; until a copy has finished, that memory must stay valid, and you must not change it (or, for
+      copy_out, read it). Pageable memory also works, but the driver stages it, and the call may wait for that. The _now
       variants have finished when they return. gpuexec_copy_explain reports whether a copy between two addresses would
       be asynchronous, and if not, why. gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged
       with the CUDA runtime in both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d
@@ -233,27 +236,28 @@
       Each context has two default streams, the legacy and the per-thread one. As in CUDA, the per-thread default stream
       and streams created with the default desc also synchronize with the legacy default stream; a stream with
       .non_blocking does not. The _now copies use the legacy default stream. If blocks from two streams wait for room on
-      the device, the stream with the higher priority starts first; priorities have no other effect.
+      the device, those from the stream with the higher priority start first; priorities have no other effect.
 
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments: in C
-      of lvalues, in C++ of any trivially copyable values except host pointers and handles. Their types must match the
-      kernel's parameters: int for int, float for float, gpuexec_ptr for pointers. For a struct, pass the same struct by
-      value (share one header between .cu and C, and beware of vector types, whose alignment the host may not know).
+      of lvalues, in C++ of any trivially copyable values except host pointers and handles. The types of the arguments
+      must match those of the kernel's parameters: int for int, float for float, gpuexec_ptr for pointers. For a struct,
+      pass the same struct by value (share one header between .cu and C, and beware of vector types, whose alignment the
+      host may not know).
       The number and sizes of the arguments are checked before the driver sees them. They are compared with the kernel
       itself (cuFuncGetParamInfo, driver for CUDA 12.4 or later) or with the PTX text. For a cubin on an older driver,
       the parameters are not known and not checked (gpuexec_kernel_info.parameters is -1). A float for an integer
-      parameter, or an integer for a float, is refused if both types are known: the kernel comes from PTX text, and the
-      argument is a C++ value or was added with gpuexec_params_add. In C, GPUEXEC_ARGS passes only sizes. To pass the
-      bits of one type as the other, put them into a struct (gpuexec_params_add_struct). Values are copied during the
-      call.
+      parameter, or an integer for a float, is refused if both types are known, that is, if the kernel comes from PTX
+      text and the argument is a C++ value or was added with gpuexec_params_add. In C, GPUEXEC_ARGS passes only sizes.
+      To pass the bits of one type as the other, put them into a struct (gpuexec_params_add_struct). Values are copied
+      during the call.
       dims.shared_bytes is the dynamic shared memory (`extern __shared__`); above 48 KiB, gpuexec opts in automatically.
       The output of printf in kernels appears at the next call that waits. gpuexec_launch_with also takes launch
       attributes, such as clusters, a priority and programmatic dependent launch.
 
     PARAMETERS (>>params)
-      Use GPUEXEC_ARGS if the arguments are known at the place of the launch. A parameter block holds arguments that are
-      collected at run time, or that the driver needs packed:
+      Use GPUEXEC_ARGS if the arguments are known where the launch is written. A parameter block holds arguments that
+      are collected at run time, or that the driver needs packed:
           gpuexec_params p = gpuexec_params_create();
           gpuexec_params_add(p, GPUEXEC_INT, &n);
           gpuexec_params_add(p, GPUEXEC_FLOAT4, color);     // float color[4]: aligned to 16 in the parameter block,
@@ -277,39 +281,40 @@
       memory, if the hardware supports it.
       gpuexec_launch_multi_device starts one cooperative grid on each device. The grids run at the same time and may
       wait for each other at a gpuexec_barrier. Create contexts, modules, kernels and streams for all devices before the
-      first launch: with lazy loading, loading a kernel can wait for a kernel that already spins at the barrier. Then
-      create the barrier. Pass each kernel its device's gpuexec_barrier_address.
+      first launch: with lazy loading, loading a kernel can wait for a kernel that is already spinning at the barrier.
+      Then create the barrier. Pass each kernel its device's gpuexec_barrier_address.
       In the kernel, gpuexec_barrier_sync(barrier) waits for all blocks of all devices. Its source is in gpuexec's
       repository: kernels/gpuexec_barrier.cuh to include in CUDA C, or kernels/gpuexec_barrier.ptx to link.
-      Each block can then read everything that any block wrote before. If one device fails, the others leave the barrier
-      after its timeout, and the host's next wait reports which devices were missing. While you start launches that wait
-      for each other, do not allocate, free, load or synchronize on any thread: such calls can wait for the running
-      kernels.
+      After the barrier, each block can read everything that any block wrote before it. If one device fails, the others
+      leave the barrier after its timeout, and the host's next wait reports which devices were missing. While you start
+      launches that wait for each other, do not allocate, free, load or synchronize on any thread: such calls can wait
+      for the running kernels.
 
     IN A PLUGIN, which gets its context and stream from the host program
-      Open: gpuexec_context_from_native (or _attach, if the host may release its context first),
-      gpuexec_stream_from_native, load the module, get the kernels. Run: enqueue on the host's stream, with the host's
-      own device pointers. If an entry point of the plugin does not wait, end it with gpuexec_take_error(). Pass
+      Open: call gpuexec_context_from_native (or _attach, if the host may release its context first) and
+      gpuexec_stream_from_native, load the module, and get the kernels. Run: enqueue on the host's stream, with the
+      host's own device pointers. If an entry point of the plugin does not wait, end it with gpuexec_take_error(). Pass
       gpuexec_error_text() to the host. Close, while the host's context and stream are still valid:
       gpuexec_context_close destroys what the plugin created, and leaves the host's objects untouched. Unload:
       gpuexec_shutdown() must be the last call before the library is unloaded, once for the library and not for each
       instance; a destructor function of the library may call it. Two plugins that each contain a copy of this header
-      share nothing; exchange native handles between them. The host's driver must be the library that SETUP finds; if it
-      is another one, have the host pass its path to the plugin, for gpuexec_setup_desc.driver_path.
+      share nothing; exchange native handles between them. The host's driver must be the library that gpuexec finds (see
+      SETUP); if the host uses a different one, have it pass that library's path to the plugin, for
+      gpuexec_setup_desc.driver_path.
 
     IN A LIBRARY whose callers may use gpuexec, too
       Build the library with GPUEXEC_STATIC, or as a shared library with its own gpuexec.c: then it has its own latch.
-      If library and caller share one copy, a failure that the caller has not taken makes the library's calls fail. Give
-      each thread its own stream, since a failure on a stream is reported to every thread that waits for that stream;
-      gpuexec_stream_per_thread is separate on each thread. Before you return, take the failure and copy its text. Pass
-      your caller's place on: call the _at functions, with a string such as "main.c:12" as `where`. A launch keeps only
-      the pointer, for later error texts, so that string must stay valid until gpuexec_shutdown.
+      If the library and its caller share one copy, a failure that the caller has not taken makes the library's calls
+      fail. Give each thread its own stream, since a failure on a stream is reported to every thread that waits for that
+      stream; gpuexec_stream_per_thread is separate on each thread. Before you return, take the failure and copy its
+      text. Pass on your caller's location: call the _at functions with a string such as "main.c:12" as `where`. A
+      launch keeps only the pointer, for later error texts, so that string must stay valid until gpuexec_shutdown.
 
     IN C++ CLASSES
       A destructor can close any handle: clean-up calls accept handles that were never created, are stale, or failed.
-      Names such as gpuexec_stream_destroy are macros; as a template argument, use gpuexec_stream_destroy_at. Compile
-      with -fvisibility=hidden then: g++ warns about a class that is more visible than its template arguments. Handles
-      compare with ==.
+      Names such as gpuexec_stream_destroy are macros; as a template argument, use gpuexec_stream_destroy_at. In that
+      case, compile with -fvisibility=hidden; otherwise g++ warns about a class that is more visible than its template
+      arguments. Compare handles with ==.
 
     THREADS
       Unless its comment says otherwise, a function may be called from any thread at any time, even concurrently on the
@@ -318,7 +323,7 @@
 
     NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, allocation of managed memory, 3D
     copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and
-    the native handles let you make the driver's own calls. The CPU device has few of these calls.
+    the native handles let you make the driver's own calls. The CPU device supports few of these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -353,12 +358,12 @@
 #  endif
 #endif
 
-/* Calls that can fail record their place, the caller's file and line: gpuexec_alloc(ctx, 64) is a macro for the plain
-   function gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and
-   other languages use the function; >>names lists the macros. gpuexec copies every string that it needs after the call,
-   because the calling library may be unloaded earlier; the copies stay valid until gpuexec_shutdown. Only a launch, for
-   speed, keeps just the pointer to its place: if its kernel's failure is reported after the calling library was
-   unloaded, the text omits the place. */
+/* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro for the plain function
+   gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and
+   other languages use the function; >>names lists the macros. gpuexec copies every string that it still needs after the
+   call returns, because the calling library may be unloaded in the meantime; the copies stay valid until
+   gpuexec_shutdown. Only a launch, for speed, keeps just the pointer to its place: if its kernel's failure is reported
+   after the calling library was unloaded, the text omits the place. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -390,7 +395,7 @@ struct CUstream_st;
 struct CUevent_st;
 
 /* =====================================================================================================================
-   >>api   A comment ends with the driver calls that the function makes, or with CUDA's name of what a member sets.
+   >>api   Each comment ends with the driver calls that the function makes, or with CUDA's name for what the member sets.
    ---------------------------------------------------------------------------------------------------------------------
    >>types   Results, handles, device addresses. */
 
@@ -4221,7 +4226,8 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
                  version % 1000 / 10, gxi.version / 1000, gxi.version % 1000 / 10);
     else if (gxi_resolve(name, gxi.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND, "pass the version of CUDA that introduced it, or a later one",
-                 "\"%s\" was introduced after CUDA %d.%d; this driver (CUDA %d.%d) has it", name, version / 1000,
+                 "\"%s\" was introduced later than the version passed, %d.%d; this driver (CUDA %d.%d) has it", name,
+                 version / 1000,
                      version % 1000 / 10, gxi.version / 1000,
                  gxi.version % 1000 / 10);
     else if (gxi_is_cpu_device())
@@ -4822,7 +4828,7 @@ static const char *const gxi_limit_names[] = { "STACK", "PRINTF_FIFO", "MALLOC_H
 static gpuexec_result gxi_check_limit(gxi_call *call, gpuexec_limit limit) {
     if ((unsigned)limit < sizeof gxi_limit_names / sizeof gxi_limit_names[0]) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                    "%d is not a gpuexec_limit; the last is GPUEXEC_LIMIT_PERSISTING_L2 (%d)", (int)limit,
+                    "%d is not a gpuexec_limit; the last valid value is GPUEXEC_LIMIT_PERSISTING_L2 (%d)", (int)limit,
                     (int)GPUEXEC_LIMIT_PERSISTING_L2);
 }
 GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
@@ -6255,7 +6261,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_set_cache_at(const char *where, gpuexe
     if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
     if ((int)prefer < GPUEXEC_CACHE_NO_PREFERENCE || (int)prefer > GPUEXEC_CACHE_PREFER_EQUAL)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "%d is not a gpuexec_cache; the last is GPUEXEC_CACHE_PREFER_EQUAL (%d)",
+                        "%d is not a gpuexec_cache; the last valid value is GPUEXEC_CACHE_PREFER_EQUAL (%d)",
                                                           (int)prefer, GPUEXEC_CACHE_PREFER_EQUAL);
     return GXI_TRY(cuFuncSetCacheConfig, (slot->is.kernel.native, (int)prefer)) == 0 ? GPUEXEC_OK
         : gxi_fail_cu(call, NULL, "cannot set the cache preference of %s", slot->is.kernel.info->title);
@@ -6431,7 +6437,7 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
         gxi_fail(call, GPUEXEC_LINK_FAILED,
                  !what.p ? NULL
                  : gxi_wants_device_runtime(what.p) && gxi_is_cpu_device()
-                     ? "run kernels that launch kernels on a GPU: they need the device runtime, libcudadevrt.a, "
+                     ? "use a GPU for kernels that launch kernels: they need the device runtime, libcudadevrt.a, "
                        "which the CPU device cannot link"
                  : gxi_wants_device_runtime(what.p)
                      ? "add the toolkit's libcudadevrt.a: kernels that launch kernels need the device runtime"
@@ -7011,8 +7017,8 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
     cu = GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
     if (cu && gxi_is_pinned(call, cu, memory))
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                 "do not register it: another library allocated it page-locked or registered it "
-                 "(gpuexec_pointer_get_info describes it)",
+                 "do not register it: another library has registered this memory, or allocated it as page-locked "
+                 "memory (gpuexec_pointer_get_info describes it)",
                  "%lu bytes at %p are already page-locked, in full or in part", (unsigned long)bytes, memory);
     else if (cu)
         result = gxi_fail_cu(call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
@@ -7720,7 +7726,7 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
     const char *where = GXI_LOAD(&event->is.event.refused_at);
     if (recorded <= 1) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
-                    "%s is not recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
+                    "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
                     gpuexec_result_name((gpuexec_result)recorded));
 }
 /* `fails`: the text of a failure. */
@@ -7827,7 +7833,8 @@ static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsig
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                         "the address 0x%llx is not a multiple of %u, the size of the value", address, bytes);
     if (compare != GXI_WRITE && (compare < 0 || compare > GPUEXEC_NOR))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_compare; the last is GPUEXEC_NOR (%d)",
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "%d is not a gpuexec_compare; the last valid value is GPUEXEC_NOR (%d)",
                         compare, GPUEXEC_NOR);
     return GPUEXEC_OK;
 }
@@ -8341,7 +8348,9 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
     unsigned i;
     if (args->typed == GXI_OF_BLOCK && !gxi_block_of_args(args)) {
         const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
-        if (!slot) return gxi_fail_handle(call, args->block.id, GXI_PARAMS, "the parameter block of the arguments");
+        if (!slot)
+            return gxi_fail_handle(call, args->block.id, GXI_PARAMS,
+                                   "the parameter block that the arguments come from");
         if (slot->is.params.info->refused) return gxi_fail_refused(call, slot->is.params.info);
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again before each launch",
                         "the parameter block passed to %s has changed: it had %u argument%s when gpuexec_params_args "
@@ -8527,7 +8536,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
     for (i = 0; i < 3; i++) {
         if (grid[i] > (unsigned)grid_most[i])
             return gxi_fail(call, r,
-                            i ? "put the longest dimension on x, which allows the most"
+                            i ? "put the longest dimension on x, which allows the most blocks"
                               : "let each thread process several elements in a loop; check that no count is negative",
                             "grid_%c is %u, but device %d allows at most %d (%s)", axis[i], grid[i], ordinal,
                             grid_most[i], name);
@@ -8819,7 +8828,7 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
                                 "the address of the value of argument %u (counted from 0) is NULL", b->count);
     if (bytes > GXI_MOST_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
-                        "argument %u (counted from 0) has %llu byte%s and does not fit: a kernel's parameters are "
+                        "argument %u (counted from 0) is %llu byte%s long and does not fit: a kernel's parameters are "
                         "limited to %d bytes, and the arguments before it take %llu",
                         b->count, (unsigned long long)bytes,
                         gxi_s(bytes), GXI_MOST_BYTES, (unsigned long long)b->bytes);
@@ -8856,7 +8865,8 @@ static gpuexec_result gxi_params_append_struct(gxi_call *call, gpuexec_params pa
     if (!bytes || bytes % alignment)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "include the padding after the last member: pass the sizeof of "
                         "a type with the device's layout", "a struct of %llu bytes cannot be aligned to %llu: its "
-                        "size is not a multiple of that", (unsigned long long)bytes, (unsigned long long)alignment);
+                        "size is not a multiple of %llu", (unsigned long long)bytes, (unsigned long long)alignment,
+                        (unsigned long long)alignment);
     while ((size_t)1 << (kind - GXI_STRUCT) < alignment) kind++;
     return gxi_params_append(call, params, value, bytes, alignment, kind);
 }
@@ -9407,10 +9417,9 @@ static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
             silent |= 1u << i;
             continue;
         }
-        gxi_add(t, parts++ ? "; device %d " : "device %d ", b->ordinals[i]);
-        if ((report >> 32 & 0xFF) == 1)
-            gxi_add(t, "waited %g s in round %u for", b->timeout_seconds, (unsigned)(report >> 40));
-        else gxi_add(t, "was aborted in round %u, while it waited for", (unsigned)(report >> 40));
+        gxi_add(t, "%sin round %u, device %d ", parts++ ? "; " : "", (unsigned)(report >> 40), b->ordinals[i]);
+        if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s for", b->timeout_seconds);
+        else gxi_add(t, "was aborted while it waited for");
         missed |= missing;
         /* its own last block polls the relay: without it, nothing is known about the other devices */
         if (!b->direct && missing >> i & 1) missing = 1u << i;
@@ -9452,10 +9461,10 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
         result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
                           GXI_LOAD(&b->aborted)
                           ? "when no kernel is running, call gpuexec_barrier_reset to use the barrier again"
-                          : "make sure that all blocks of all devices reach the barrier equally often (rounds are "
-                            "counted from its creation or reset) and within gpuexec_barrier_desc.timeout_seconds, "
-                            "each through its device's gpuexec_barrier_address. When no kernel is running, call "
-                            "gpuexec_barrier_reset to use the barrier again",
+                          : "make sure that every block on every device uses its own device's gpuexec_barrier_address, "
+                            "and reaches the barrier the same number of times (rounds are counted from its creation "
+                            "or reset) and within gpuexec_barrier_desc.timeout_seconds. When no kernel is running, "
+                            "call gpuexec_barrier_reset to use the barrier again",
                           "the barrier over %u device%s%s%s is broken: %s", b->count, gxi_s(b->count),
                           GXI_PART(" created at ", b->where),
                           t.p ? t.p : "");
@@ -10102,8 +10111,8 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
         if (k < 0) continue;
         if (sizes[argument] > sizeof(gpuexec_ptr)) snprintf(at, sizeof at, "holds, at byte %u,", offset);
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
-                 "pass the gpuexec_barrier_address of the launch's device; arguments from GPUEXEC_ARGS in a loop are "
-                 "valid only in that iteration: use gpuexec_params_args, or your own arrays",
+                 "pass the gpuexec_barrier_address of the launch's device; arguments that GPUEXEC_ARGS creates in a "
+                 "loop are valid only during the same iteration: use gpuexec_params_args, or your own arrays",
                  "launches[%u]: argument %u (counted from 0) of %s %s device %d's part of the barrier", i,
                  argument, kernel->is.kernel.info->title, at, b->ordinals[k]);
         return 1;

@@ -763,7 +763,7 @@ TEST(limits_that_cannot_be) {
     CHECK_OK(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, &is));
     CHECK_EQ(is, before);
     CHECK_REFUSED(gpuexec_context_set_limit(ctx, (gpuexec_limit)99, 1), GPUEXEC_BAD_ARGUMENT,
-                  "99 is not a gpuexec_limit; the last is GPUEXEC_LIMIT_PERSISTING_L2 (6)");
+                  "99 is not a gpuexec_limit; the last valid value is GPUEXEC_LIMIT_PERSISTING_L2 (6)");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, (gpuexec_limit)7, &is), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "7 is not a gpuexec_limit");
     CHECK_RESULT(gpuexec_context_get_limit(ctx, GPUEXEC_LIMIT_STACK, NULL), GPUEXEC_BAD_ARGUMENT);

@@ -210,15 +210,15 @@ TEST(events_that_sleep_and_events_without_time) {
 static void check_refused(setting s, gpuexec_result why) {
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
     CHECK_RESULT(gpuexec_event_query(s.b), why);
-    CHECK_TEXT(gpuexec_error_text(), "the event is not recorded", "gpuexec_event_record at ", "event.c:",
+    CHECK_TEXT(gpuexec_error_text(), "the event has not been recorded", "gpuexec_event_record at ", "event.c:",
                gpuexec_result_name(why), "record the event again");
     CHECK(gpuexec_event_elapsed_ms(s.a, s.b) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the stop event is not recorded");
+    CHECK_TEXT(gpuexec_error_text(), "the stop event has not been recorded");
     CHECK(gpuexec_event_elapsed_ms(s.b, s.a) < 0);
-    CHECK_TEXT(gpuexec_error_text(), "the start event is not recorded");
+    CHECK_TEXT(gpuexec_error_text(), "the start event has not been recorded");
     CHECK_OK(gpuexec_take_error());
     CHECK_RESULT(gpuexec_event_sync(s.b), why);
-    CHECK_TEXT(gpuexec_error_text(), "gpuexec_event_sync", "the event is not recorded");
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_event_sync", "the event has not been recorded");
     CHECK_OK(gpuexec_take_error());
     CHECK_RESULT(gpuexec_stream_wait_event(other, s.b), why);
     CHECK_RESULT(gpuexec_take_error(), why);

@@ -325,20 +325,20 @@ TEST(more_bytes_than_any_kernel_takes) {
     static const unsigned char bytes[32768];
     gpuexec_params p = gpuexec_params_create();
     CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, 32768, 4), GPUEXEC_BAD_PARAMETERS,
-                  "argument 0 (counted from 0) has 32768 bytes and does not fit",
+                  "argument 0 (counted from 0) is 32768 bytes long and does not fit",
                   "the arguments before it take 0", "limited to 32764", "device memory");
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
     CHECK_OK(gpuexec_params_add(p, GPUEXEC_INT, bytes));                 /* 32,764 */
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_CHAR, bytes), GPUEXEC_BAD_PARAMETERS,
-                  "argument 2 (counted from 0) has 1 byte and",
+                  "argument 2 (counted from 0) is 1 byte long and",
                   "the arguments before it take 32764", "limited to 32764");
     CHECK_REFUSED(gpuexec_params_add_struct(p, bytes, (size_t)1 << 62, (size_t)1 << 62), GPUEXEC_BAD_PARAMETERS,
-                  "argument 2 (counted from 0) has 4611686018427387904 bytes");
+                  "argument 2 (counted from 0) is 4611686018427387904 bytes long");
     CHECK_EQ(gpuexec_params_count(p), 2);
     CHECK_OK(gpuexec_params_clear(p));
     CHECK_OK(gpuexec_params_add_struct(p, bytes, 32760, 4));
     CHECK_REFUSED(gpuexec_params_add(p, GPUEXEC_POINTER, bytes), GPUEXEC_BAD_PARAMETERS,
-                  "argument 1 (counted from 0) has 8 bytes",
+                  "argument 1 (counted from 0) is 8 bytes long",
                   "the arguments before it take 32760");
 }
 TEST_ALONE(more_bytes_than_an_old_driver_takes) {
@@ -703,9 +703,9 @@ TEST(arguments_of_a_block_that_has_changed_or_gone) {
     other = gpuexec_params_create();             /* at the same address */
     CHECK_OK(gpuexec_params_add(other, GPUEXEC_POINTER, &t.data));
     CHECK_REFUSED(gpuexec_launch(t.kernel, t.stream, one, args), GPUEXEC_STALE_HANDLE,
-                  "the parameter block of the arguments is stale", "it was destroyed");
+                  "the parameter block that the arguments come from is stale", "it was destroyed");
     CHECK_REFUSED(gpuexec_launch_cooperative(t.kernel, t.stream, one, args), GPUEXEC_STALE_HANDLE,
-                  "the parameter block of the");
+                  "the parameter block that the");
     CHECK(!gpuexec_ok(gpuexec_prepare(t.kernel, t.stream, one, args)));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
     on_device.kernel = t.kernel;

@@ -83,7 +83,7 @@ TEST(the_driver) {
                "cure: install a newer NVIDIA driver");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 3000) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_NOT_FOUND",
-               "\"cuLaunchKernel\" was introduced after CUDA 3.0; this driver (CUDA",
+               "\"cuLaunchKernel\" was introduced later than the version passed, 3.0; this driver (CUDA",
                "has it");
     CHECK(gpuexec_driver_symbol("cuLaunchKernel", 0) == NULL);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_BAD_ARGUMENT", "the version for \"cuLaunchKernel\" is 0",
