@@ -395,7 +395,7 @@ struct CUstream_st;
 struct CUevent_st;
 
 /* =====================================================================================================================
-   >>api   Each comment ends with the driver calls that the function makes, or with CUDA's name for what the member sets.
+   >>api   Each comment ends with the driver calls that the function makes, or with CUDA's name for what a member sets.
    ---------------------------------------------------------------------------------------------------------------------
    >>types   Results, handles, device addresses. */
 
