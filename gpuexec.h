@@ -100,7 +100,7 @@
 
       - A call that fails to create an object returns a handle in the *failed state*. A failed handle holds the reason:
         every call that uses it, except clean-up, fails with that reason, on any thread. gpuexec_ok(handle) tests a
-        handle. A failed gpuexec_alloc returns 0. Check pointers that the host dereferences before you use them: on
+        handle. A failed gpuexec_alloc returns 0. Before you use a pointer that the host dereferences, check it: on
         failure, gpuexec_alloc_pinned and gpuexec_prepared_argument return NULL.
       - The first failure to create or enqueue something is also *latched* on its thread. From then on, calls that
         enqueue work (launch, copy, fill, record, or make a stream wait) are refused with that first reason. So no work
@@ -109,8 +109,8 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. There are four exceptions: gpuexec_stream_record, because it enqueues work, and
-        gpuexec_linker_load, _image and _save, because an input may be missing.
+        you launch the alternative. Four such calls are refused nevertheless: gpuexec_stream_record, because it enqueues
+        work, and gpuexec_linker_load, _image and _save, because an input may be missing.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -239,11 +239,11 @@
       the device, those from the stream with the higher priority start first; priorities have no other effect.
 
     LAUNCHING (>>launch)
-      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments: in C
-      of lvalues, in C++ of any trivially copyable values except host pointers and handles. The types of the arguments
-      must match those of the kernel's parameters: int for int, float for float, gpuexec_ptr for pointers. For a struct,
-      pass the same struct by value (share one header between .cu and C, and beware of vector types, whose alignment the
-      host may not know).
+      gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments. In C,
+      the arguments must be lvalues; in C++, they can be any trivially copyable values except host pointers and handles.
+      The types of the arguments must match those of the kernel's parameters: int for int, float for float, gpuexec_ptr
+      for pointers. For a struct, pass the same struct by value (share one header between .cu and C, and beware of
+      vector types, whose alignment the host may not know).
       The number and sizes of the arguments are checked before the driver sees them. They are compared with the kernel
       itself (cuFuncGetParamInfo, driver for CUDA 12.4 or later) or with the PTX text. For a cubin on an older driver,
       the parameters are not known and not checked (gpuexec_kernel_info.parameters is -1). A float for an integer
@@ -308,7 +308,7 @@
       fail. Give each thread its own stream, since a failure on a stream is reported to every thread that waits for that
       stream; gpuexec_stream_per_thread is separate on each thread. Before you return, take the failure and copy its
       text. Pass on your caller's location: call the _at functions with a string such as "main.c:12" as `where`. A
-      launch keeps only the pointer, for later error texts, so that string must stay valid until gpuexec_shutdown.
+      launch keeps only the pointer, for later error texts; the string must therefore stay valid until gpuexec_shutdown.
 
     IN C++ CLASSES
       A destructor can close any handle: clean-up calls accept handles that were never created, are stale, or failed.
@@ -362,8 +362,9 @@
    gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and
    other languages use the function; >>names lists the macros. gpuexec copies every string that it still needs after the
    call returns, because the calling library may be unloaded in the meantime; the copies stay valid until
-   gpuexec_shutdown. Only a launch, for speed, keeps just the pointer to its place: if its kernel's failure is reported
-   after the calling library was unloaded, the text omits the place. */
+   gpuexec_shutdown. Only a launch, for speed, keeps just the pointer `where`. If the library that has this string is
+   unloaded before its kernel's failure is reported, the text omits the place. A string in other memory must stay valid
+   until gpuexec_shutdown. */
 #define GXI_STRING2(x) #x
 #define GXI_STRING(x) GXI_STRING2(x)
 #if defined(GPUEXEC_NO_HERE) && defined(__cplusplus)
@@ -3308,7 +3309,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     gxi.version = 0;
     if (!u.p)
         return gxi_fail(call, GPUEXEC_NO_DRIVER,
-                        "correct GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or set neither to use the "
+                        "correct GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or leave both unset to use the "
                         "system's driver",
                         "\"%s\" was loaded, but is not a CUDA driver: it has no function cuDriverGetVersion",
                         gxi.library_path);
@@ -3669,7 +3670,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     gxi_unlock(&gxi_tables);
     if (!slot)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
-                 "out of host memory: cannot create another object; at most %u have been open at once (limit %d)",
+                 "out of host memory: cannot create another object; the most ever open at once: %u (limit %d)",
                  gxi.slots,
                  GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
@@ -8627,7 +8628,7 @@ static GXI_COLD gpuexec_result gxi_check_attributes(gxi_call *call, const gxi_sl
                         gxi_kernel_of(k)->title, gxi.version / 1000, gxi.version % 1000 / 10);
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "memory_sync_domain is %d; it must be 0 (the stream's) or 1 (remote)",
+                        "memory_sync_domain is %d; it must be 0 (the stream's domain) or 1 (the remote domain)",
                         desc->memory_sync_domain);
     return GPUEXEC_OK;
 }

@@ -353,7 +353,7 @@ TEST(wrong_attributes) {
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
     desc.memory_sync_domain = 2;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
-                  GPUEXEC_BAD_ARGUMENT, "memory_sync_domain is 2", "1 (remote)");
+                  GPUEXEC_BAD_ARGUMENT, "memory_sync_domain is 2", "1 (the remote domain)");
     desc.memory_sync_domain = 0;
     desc.has_priority = 1;
     CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(1, 5000, 0), &desc, GPUEXEC_ARGS(t.data)),
