@@ -5346,7 +5346,7 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                         "compile it without -dlto and without lto_ architectures, or link it with nvJitLink and load "
                         "the resulting cubin",
-                        "%s is LTO-IR, which the driver's linker does not accept since CUDA 12", name);
+                        "%s is LTO-IR, which the driver's linker no longer accepts as of CUDA 12", name);
     if (kind == GXI_TEXT && *n && gxi_starts(image, *n, "SIMLINK2")) {     /* linked by the CPU device */
         says = *n < 16 ? 16 : gxi_le((const unsigned char *)image + 8, 8);
         if (*n < says)
