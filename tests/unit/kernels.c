@@ -781,3 +781,65 @@ TEST(fma_near_cancellation) {
             CHECK_OK(gpuexec_module_unload(mod));
         }
 }
+
+/* ---- vector loads of which the program does not use every byte ---- */
+
+/* Each of 32 threads loads 16 bytes; the last 4 of the last thread are after the end of the allocation. The result is
+   the sum of the first three words. */
+static gpuexec_result load_used_bytes(const char *version, const char *before, const char *load) {
+    enum { n = 32 };
+    setting s = set_up(UNIT_PTX, NULL, 0);
+    uint32_t in[4 * n], want[n];
+    gpuexec_result result;
+    gpuexec_module mod;
+    gpuexec_ptr from = gpuexec_alloc(s.ctx, sizeof in - 4), to = unwritten(&s, sizeof want);
+    char text[1500];
+    unsigned i;
+    for (i = 0; i < 4 * n; i++) in[i] = i * i + 7;
+    for (i = 0; i < n; i++) want[i] = in[4 * i] + in[4 * i + 1] + in[4 * i + 2];
+    gpuexec_copy_in(s.stream, from, in, sizeof in - 4);
+    snprintf(text, sizeof text,
+             ".version %s\n.target sm_70\n.address_size 64\n"
+             ".visible .entry f(.param .u64 from, .param .u64 to) {\n"
+             "    .reg .u32 %%r<6>; .reg .u64 %%a<4>;\n"
+             "    mov.u32 %%r5, %%tid.x; mul.wide.u32 %%a0, %%r5, 16; mul.wide.u32 %%a1, %%r5, 4;\n"
+             "    ld.param.u64 %%a2, [from]; add.u64 %%a2, %%a2, %%a0;\n"
+             "    ld.param.u64 %%a3, [to]; add.u64 %%a3, %%a3, %%a1;\n"
+             "    %s\n"
+             "    %s {%%r0, %%r1, %%r2, %%r3}, [%%a2];\n"
+             "    add.u32 %%r0, %%r0, %%r1; add.u32 %%r0, %%r0, %%r2; st.global.u32 [%%a3], %%r0; ret;\n}\n",
+             version, before, load);
+    mod = gpuexec_module_load(s.ctx, text, 0, NULL);
+    CHECK_MADE(mod);
+    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "f"), s.stream, gpuexec_grid(1, n, 0), GPUEXEC_ARGS(from, to)));
+    result = gpuexec_stream_sync(s.stream);
+    if (result == GPUEXEC_OK) CHECK_DEVICE(&s, to, want, n, sizeof want[0]);
+    return result;
+}
+
+TEST(unused_bytes_of_a_load) {
+    static const char *const loads[] = { "ld.global.v4.u32", "ld.v4.b32", "ld.global.nc.v4.u32",
+                                         "ld.volatile.global.v4.u32" };
+    unsigned i;
+    if (gpuexec_driver_version() < 12030) SKIP("the driver reads PTX before 8.3 only");
+    for (i = 0; i < 4; i++) {
+        CHECK_OK(load_used_bytes("8.3", ".pragma \"used_bytes_mask 0xfff\";", loads[i]));
+        CHECK_OK(load_used_bytes("8.3", ".pragma \"nounroll\", \"used_bytes_mask 4095\";", loads[i]));
+        CHECK_OK(load_used_bytes("8.3", ".pragma \"used_bytes_mask 0xfff\"; .loc 1 1 1", loads[i]));
+    }
+}
+
+static void used_bytes_are_outside(const char *version, const char *before) {
+    if (!on_cpu_device()) SKIP("a GPU does not find accesses so close to an allocation");
+    CHECK_RESULT(load_used_bytes(version, before, "ld.global.v4.u32"), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "(700)", "16-byte load");
+}
+TEST_ALONE(a_used_byte_of_a_load_is_outside) {
+    used_bytes_are_outside("8.3", ".pragma \"used_bytes_mask 0x1fff\";");
+}
+TEST_ALONE(the_mask_of_used_bytes_is_for_the_next_instruction) {
+    used_bytes_are_outside("8.3", ".pragma \"used_bytes_mask 0xfff\"; mov.u32 %r4, 0;");
+}
+TEST_ALONE(old_ptx_has_no_mask_of_used_bytes) {
+    used_bytes_are_outside("8.2", ".pragma \"used_bytes_mask 0xfff\";");
+}
