@@ -62,6 +62,7 @@ struct sim_context;                               /* driver/driver.h; base/ uses
 
 struct sim_device {
     int ordinal;
+    int number;                                   /* its ordinal before CUDA_VISIBLE_DEVICES */
     uint64_t memory;                              /* total bytes */
     struct sim_heap *heap;
     struct sim_context *primary;                  /* created once, active or not */
