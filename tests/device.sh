@@ -3,6 +3,8 @@
 #   $gpus: the number of GPUs, or empty.
 # The settings of the sanitizers: CUDA maps memory in ASan's shadow gap, and leaks in the driver are not reported.
 leaks=1 gpus=
+# CUDA_VISIBLE_DEVICES selects GPUs; the tests see all CPU devices.
+case ${GPUEXEC_DRIVER:-} in *libsimgpu*) unset CUDA_VISIBLE_DEVICES ;; esac
 if [ -n "${GPUEXEC_DRIVER:-}" ]; then
     case $GPUEXEC_DRIVER in /*) ;; */*) GPUEXEC_DRIVER=$PWD/$GPUEXEC_DRIVER ;; esac
     export GPUEXEC_DRIVER
@@ -14,6 +16,7 @@ elif gpu=$(ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 "$build/find_device"
 else
     case $build in /*) root= ;; *) root=$PWD/ ;; esac
     export GPUEXEC_DRIVER="$root$build/libsimgpu.so" SIMGPU_DEVICES="${SIMGPU_DEVICES:-2}"
+    unset CUDA_VISIBLE_DEVICES
     echo "no GPU found: running on the CPU device ($build/libsimgpu.so)"
 fi
 export ASAN_OPTIONS="protect_shadow_gap=0:detect_leaks=$leaks${ASAN_OPTIONS:+:$ASAN_OPTIONS}"

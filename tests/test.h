@@ -372,12 +372,13 @@ static inline void test_say(int pipe_in, test *of, int outcome) {
     if (write(pipe_in, &r, sizeof r) != (ssize_t)sizeof r) _exit(3);
 }
 
-/* In the child, on a GPU: selects the GPUs that its tests see, and retains their primary contexts. */
+/* In the child: selects the GPUs that its tests see, or all CPU devices; on a GPU, retains their primary contexts. */
 static inline void test_open_gpus(const test *t) {
     const char *device = getenv("TEST_DEVICE"), *visible = getenv("CUDA_VISIBLE_DEVICES");
     void *library, *context;
     union { void *p; int (*init)(unsigned); int (*count)(int *); int (*retain)(void **, int); } u;
     int i, n = 0;
+    if (on_cpu_device()) unsetenv("CUDA_VISIBLE_DEVICES");
     if (getenv("GPUEXEC_DRIVER")) return;
     if (!t->multi) {
         char first[64];

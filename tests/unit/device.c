@@ -92,3 +92,69 @@ TEST(peers) {
     CHECK_EQ(gpuexec_device_can_access_peer(-1, 0), 0);
     CHECK_OK(gpuexec_take_error());
 }
+
+/* ---- CUDA_VISIBLE_DEVICES ---- */
+
+enum { MOST = 8 };
+static gpuexec_device_info seen[MOST + 1];           /* [0]: how many, in total_memory; the others: the devices */
+static const char *visible_now;
+
+static int answers;                                  /* a file without a name */
+
+static void see(void) {
+    int i, count;
+    if (visible_now) setenv("CUDA_VISIBLE_DEVICES", visible_now, 1); else unsetenv("CUDA_VISIBLE_DEVICES");
+    memset(seen, 0, sizeof seen);
+    count = gpuexec_device_count();
+    for (i = 0; i < count && i < MOST; i++) CHECK_OK(gpuexec_device_get_info(i, &seen[i + 1]));
+    seen[0].total_memory = (size_t)i;
+    if (!count) CHECK_TEXT(gpuexec_error_text(), "(100)");
+    CHECK_EQ(pwrite(answers, seen, sizeof seen, 0), sizeof seen);
+}
+
+/* How many devices a process sees; they are in seen[1] and so on. */
+static int devices_seen(const char *visible) {
+    visible_now = visible;
+    if (!CHECK(run_child(see))) return -1;
+    CHECK_EQ(pread(answers, seen, sizeof seen, 0), sizeof seen);
+    return (int)seen[0].total_memory;
+}
+
+/* Documented ("CUDA environment variables"), except for spaces, letters after a number, and a device that is named
+   twice: these are as PyTorch reads the variable when it counts a driver's devices. */
+TEST_ALONE_MULTI(visible_devices) {
+    static const struct { const char *visible; int n, first, second; } cases[] = {
+        { "0", 1, 0, 0 }, { "1", 1, 1, 0 }, { "1,0", 2, 1, 0 }, { " 1, 0", 2, 1, 0 }, { "1gpu,0", 2, 1, 0 },
+        { "1,-1,0", 1, 1, 0 }, { "0,99,1", 1, 0, 0 }, { "1,x,0", 1, 1, 0 }, { "0,,1", 1, 0, 0 }, { "", 0, 0, 0 },
+        { "-1", 0, 0, 0 }, { "-1,0", 0, 0, 0 }, { "99", 0, 0, 0 }, { "none", 0, 0, 0 }, { "0,0", 0, 0, 0 },
+        { "0,1,0", 0, 0, 0 }, { "GPU-0000000000000000", 0, 0, 0 }
+    };
+    FILE *file = tmpfile();
+    gpuexec_device_info all[MOST + 1];
+    char names[100];
+    size_t i, k;
+    if (!CHECK(file != NULL)) return;
+    answers = fileno(file);
+    setenv("SIMGPU_DEVICES", "3", 1);
+    if (devices_seen(NULL) < 2) SKIP("needs two devices");
+    memcpy(all, seen, sizeof all);
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int n = devices_seen(cases[i].visible);
+        if (!CHECK_EQ(n, cases[i].n)) printf("with CUDA_VISIBLE_DEVICES=\"%s\"\n", cases[i].visible);
+        else if (n) {
+            CHECK_STRING(seen[1].pci_bus_id, all[1 + cases[i].first].pci_bus_id);
+            CHECK(memcmp(seen[1].uuid, all[1 + cases[i].first].uuid, sizeof seen[1].uuid) == 0);
+            if (n > 1) CHECK_STRING(seen[2].pci_bus_id, all[1 + cases[i].second].pci_bus_id);
+        }
+    }
+    for (i = 2, names[0] = 0; i > 0; i--) {                      /* by UUID: device 1, then device 0 */
+        if (*names) strcat(names, ",");
+        strcat(names, "GPU-");
+        for (k = 0; k < sizeof all[i].uuid; k++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%02x",
+                     k >= 4 && k <= 10 && k % 2 == 0 ? "-" : "", all[i].uuid[k]);
+    }
+    if (CHECK_EQ(devices_seen(names), 2))
+        for (i = 0; i < 2; i++) CHECK(memcmp(seen[1 + i].uuid, all[2 - i].uuid, sizeof all[0].uuid) == 0);
+    fclose(file);
+}

@@ -680,3 +680,166 @@ TEST(jacobi) {
         CHECK(memcmp(got_change, change, sizeof change) == 0);
     }
 }
+
+/* ---- x*y+z in every rounding, where the product and z nearly cancel ---- */
+
+enum { NEAREST, TOWARD_ZERO, DOWN, UP };
+
+static float power(int exponent) { return (float)ldexp(1, exponent); }
+
+/* A number with 24 random bits, and 2^exponent as its first. */
+static float random_mantissa(uint32_t *seed, int exponent) {
+    const float size = (float)ldexp(0x800000 | test_random(seed) >> 9, exponent - 23);
+    return test_random(seed) & 1 ? size : -size;
+}
+
+/* The exact value of x*y+z, except that what 53 bits cannot hold becomes an odd last bit: it lies on the same side of
+   every float and of every middle between floats as the exact value. */
+static double exact_fma(float x, float y, float z) {
+    const double product = (double)x * y, sum = product + z, part = sum - product;
+    const double rest = (product - (sum - part)) + (z - part);
+    uint64_t bits;
+    double odd;
+    memcpy(&bits, &sum, 8);
+    if (rest == 0 || bits & 1) return sum;
+    bits = (rest > 0) == (sum > 0) ? bits | 1 : bits - 1;
+    memcpy(&odd, &bits, 8);
+    return odd;
+}
+
+static float round_float(double exact, int rounding, int ftz) {
+    const float nearest = (float)exact, zero = signbit(exact) ? -0.0f : 0.0f;
+    if (exact == 0) return rounding == DOWN ? -0.0f : 0.0f;
+    if (ftz && fabs(exact) < 0x1p-126) return zero;
+    if (rounding == NEAREST || nearest == exact) return nearest;
+    if (rounding == DOWN || (rounding == TOWARD_ZERO && exact > 0))
+        return nearest > exact ? nextafterf(nearest, -INFINITY) : nearest;
+    return nearest < exact ? nextafterf(nearest, INFINITY) : nearest;
+}
+
+/* Operands without subnormal numbers. y is often 1 or -1; z differs from -x*y in its last bits, or is below it, or is
+   unrelated. */
+static void near_cancellation(uint32_t *seed, float *x, float *y, float *z) {
+    for (;;) {
+        const int total = (int)(test_random(seed) % 255) - 126;
+        int first = (int)(test_random(seed) % 254) - 126;
+        if (total - first < -126) first = total + (int)(test_random(seed) % 127);
+        if (total - first > 127) first = total - (int)(test_random(seed) % 127);
+        if (first < -126 || first > 127) continue;
+        *x = random_mantissa(seed, first);
+        *y = random_mantissa(seed, total - first);
+        if (test_random(seed) % 4 == 0) *y = test_random(seed) & 1 ? 1.0f : -1.0f;
+        *z = -(float)((double)*x * *y);
+        switch (test_random(seed) % 4) {
+        case 0: break;
+        case 1: *z += *z * (power(-23) * ((float)(test_random(seed) % 9) - 4)); break;
+        case 2: *z *= 1 - power(-(int)(test_random(seed) % 24)); break;
+        default: *z = random_mantissa(seed, (int)(test_random(seed) % 254) - 126);
+        }
+        if (fabsf(*z) >= power(-126) && !isinf(*z)) {
+            const double size = fabs(exact_fma(*x, *y, *z));
+            if (size < 0x1p-126 - 0x1p-150 || size >= 0x1p-126) return;           /* it does not round to 2^-126 */
+        }
+    }
+}
+
+TEST(fma_near_cancellation) {
+    enum { n = 1 << 16 };
+    static const char *const ops[] = { "fma.rn", "fma.rz", "fma.rm", "fma.rp", "mad.rn", "mad.rz", "mad.rm", "mad.rp" };
+    static float x[n], y[n], z[n], want[n];
+    setting s = set_up(UNIT_PTX, NULL, 0);
+    uint32_t seed = 43;
+    unsigned op, ftz, i;
+    gpuexec_ptr dx, dy, dz, out;
+    for (i = 0; i < n; i++) near_cancellation(&seed, &x[i], &y[i], &z[i]);
+    dx = to_device(&s, x, sizeof x);
+    dy = to_device(&s, y, sizeof y);
+    dz = to_device(&s, z, sizeof z);
+    for (op = 0; op < 8; op++)
+        for (ftz = 0; ftz < 2; ftz++) {
+            char text[2048];
+            gpuexec_module mod;
+            snprintf(text, sizeof text,
+                     ".version 7.0\n.target sm_70\n.address_size 64\n"
+                     ".visible .entry f(.param .u64 x, .param .u64 y, .param .u64 z, .param .u64 out) {\n"
+                     "    .reg .f32 %%f<4>; .reg .u32 %%r<4>; .reg .u64 %%a<5>;\n"
+                     "    mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%ntid.x; mov.u32 %%r3, %%tid.x;\n"
+                     "    mad.lo.u32 %%r1, %%r1, %%r2, %%r3; mul.wide.u32 %%a0, %%r1, 4;\n"
+                     "    ld.param.u64 %%a1, [x]; add.u64 %%a1, %%a1, %%a0; ld.global.f32 %%f0, [%%a1];\n"
+                     "    ld.param.u64 %%a2, [y]; add.u64 %%a2, %%a2, %%a0; ld.global.f32 %%f1, [%%a2];\n"
+                     "    ld.param.u64 %%a3, [z]; add.u64 %%a3, %%a3, %%a0; ld.global.f32 %%f2, [%%a3];\n"
+                     "    %s%s.f32 %%f3, %%f0, %%f1, %%f2;\n"
+                     "    ld.param.u64 %%a4, [out]; add.u64 %%a4, %%a4, %%a0; st.global.f32 [%%a4], %%f3; ret;\n}\n",
+                     ops[op], ftz ? ".ftz" : "");
+            mod = gpuexec_module_load(s.ctx, text, 0, NULL);
+            CHECK_MADE(mod);
+            out = unwritten(&s, sizeof want);
+            CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "f"), s.stream, gpuexec_grid_for(n, 256),
+                                    GPUEXEC_ARGS(dx, dy, dz, out)));
+            for (i = 0; i < n; i++) want[i] = round_float(exact_fma(x[i], y[i], z[i]), (int)op % 4, (int)ftz);
+            CHECK_DEVICE(&s, out, want, n, sizeof want[0]);
+            CHECK_OK(gpuexec_module_unload(mod));
+        }
+}
+
+/* ---- vector loads of which the program does not use every byte ---- */
+
+/* Each of 32 threads loads 16 bytes; the last 4 of the last thread are after the end of the allocation. The result is
+   the sum of the first three words. */
+static gpuexec_result load_used_bytes(const char *version, const char *before, const char *load) {
+    enum { n = 32 };
+    setting s = set_up(UNIT_PTX, NULL, 0);
+    uint32_t in[4 * n], want[n];
+    gpuexec_result result;
+    gpuexec_module mod;
+    gpuexec_ptr from = gpuexec_alloc(s.ctx, sizeof in - 4), to = unwritten(&s, sizeof want);
+    char text[1500];
+    unsigned i;
+    for (i = 0; i < 4 * n; i++) in[i] = i * i + 7;
+    for (i = 0; i < n; i++) want[i] = in[4 * i] + in[4 * i + 1] + in[4 * i + 2];
+    gpuexec_copy_in(s.stream, from, in, sizeof in - 4);
+    snprintf(text, sizeof text,
+             ".version %s\n.target sm_70\n.address_size 64\n"
+             ".visible .entry f(.param .u64 from, .param .u64 to) {\n"
+             "    .reg .u32 %%r<6>; .reg .u64 %%a<4>;\n"
+             "    mov.u32 %%r5, %%tid.x; mul.wide.u32 %%a0, %%r5, 16; mul.wide.u32 %%a1, %%r5, 4;\n"
+             "    ld.param.u64 %%a2, [from]; add.u64 %%a2, %%a2, %%a0;\n"
+             "    ld.param.u64 %%a3, [to]; add.u64 %%a3, %%a3, %%a1;\n"
+             "    %s\n"
+             "    %s {%%r0, %%r1, %%r2, %%r3}, [%%a2];\n"
+             "    add.u32 %%r0, %%r0, %%r1; add.u32 %%r0, %%r0, %%r2; st.global.u32 [%%a3], %%r0; ret;\n}\n",
+             version, before, load);
+    mod = gpuexec_module_load(s.ctx, text, 0, NULL);
+    CHECK_MADE(mod);
+    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "f"), s.stream, gpuexec_grid(1, n, 0), GPUEXEC_ARGS(from, to)));
+    result = gpuexec_stream_sync(s.stream);
+    if (result == GPUEXEC_OK) CHECK_DEVICE(&s, to, want, n, sizeof want[0]);
+    return result;
+}
+
+TEST(unused_bytes_of_a_load) {
+    static const char *const loads[] = { "ld.global.v4.u32", "ld.v4.b32", "ld.global.nc.v4.u32",
+                                         "ld.volatile.global.v4.u32" };
+    unsigned i;
+    if (gpuexec_driver_version() < 12030) SKIP("the driver reads PTX before 8.3 only");
+    for (i = 0; i < 4; i++) {
+        CHECK_OK(load_used_bytes("8.3", ".pragma \"used_bytes_mask 0xfff\";", loads[i]));
+        CHECK_OK(load_used_bytes("8.3", ".pragma \"nounroll\", \"used_bytes_mask 4095\";", loads[i]));
+        CHECK_OK(load_used_bytes("8.3", ".pragma \"used_bytes_mask 0xfff\"; .loc 1 1 1", loads[i]));
+    }
+}
+
+static void used_bytes_are_outside(const char *version, const char *before) {
+    if (!on_cpu_device()) SKIP("a GPU does not find accesses so close to an allocation");
+    CHECK_RESULT(load_used_bytes(version, before, "ld.global.v4.u32"), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "(700)", "16-byte load");
+}
+TEST_ALONE(a_used_byte_of_a_load_is_outside) {
+    used_bytes_are_outside("8.3", ".pragma \"used_bytes_mask 0x1fff\";");
+}
+TEST_ALONE(the_mask_of_used_bytes_is_for_the_next_instruction) {
+    used_bytes_are_outside("8.3", ".pragma \"used_bytes_mask 0xfff\"; mov.u32 %r4, 0;");
+}
+TEST_ALONE(old_ptx_has_no_mask_of_used_bytes) {
+    used_bytes_are_outside("8.2", ".pragma \"used_bytes_mask 0xfff\";");
+}

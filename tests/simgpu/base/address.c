@@ -25,35 +25,28 @@ bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_r
     return true;
 }
 
-void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
-    const char *what)
+/* The state space of an address: a parameter or local address may already be generic. */
+static enum sim_space space_of(enum sim_space space, uint64_t a)
+{
+    if (space != SIM_GENERIC && !(a >> 48)) return space;
+    switch (a >> 48) {
+    case SIM_WINDOW_SHARED >> 48: return SIM_SHARED;
+    case SIM_WINDOW_LOCAL >> 48: return SIM_LOCAL;
+    case SIM_WINDOW_PARAM >> 48: return SIM_PARAM;
+    default: return SIM_GLOBAL;
+    }
+}
+
+/* NULL: they are not there, and no fault has been raised. */
+static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
+    unsigned size)
 {
     struct sim_block *b = w->block;
-    static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local", "parameter" };
-    uint64_t offset = a & 0xffffffffffffull;
-    if (a & (size - 1)) {
-        sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)", names[space],
-            (unsigned long long)a, size, what);
-        return NULL;
-    }
-    if (space == SIM_GENERIC || a >> 48) {                     /* a parameter or local address may already be generic */
-        switch (a >> 48) {
-        case 0: space = SIM_GLOBAL; break;
-        case SIM_WINDOW_SHARED >> 48: space = SIM_SHARED; break;
-        case SIM_WINDOW_LOCAL >> 48: space = SIM_LOCAL; break;
-        case SIM_WINDOW_PARAM >> 48: space = SIM_PARAM; break;
-        default: space = SIM_GLOBAL; offset = 0;
-        }
-    }
+    const uint64_t offset = a & 0xffffffffffffull;
     if (space == SIM_SHARED) {
         if (offset >= SIM_SHARED_BASE && offset - SIM_SHARED_BASE + size <= b->shared_bytes)
             return b->shared + (offset - SIM_SHARED_BASE);
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
-                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)",
-                     (unsigned long long)offset - SIM_SHARED_BASE, b->shared_bytes, size, what);
-        return NULL;
-    }
-    if (space == SIM_LOCAL) {
+    } else if (space == SIM_LOCAL) {
         if (offset >= SIM_LOCAL_BASE && offset + size <= w->local_stride)
             return w->local + (uint64_t)lane * w->local_stride + offset;
     } else if (space == SIM_PARAM) {
@@ -63,9 +56,53 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
         struct sim_range *r = &b->ranges[i->slot];
         if (sim_find_range(b, a, size, r)) return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);
     }
-    sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "illegal %s address 0x%llx (%u-byte %s)", names[space],
-        (unsigned long long)a, size, what);
     return NULL;
+}
+
+void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
+    const char *what)
+{
+    static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local", "parameter" };
+    if (a & (size - 1)) {
+        sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)", names[space],
+            (unsigned long long)a, size, what);
+        return NULL;
+    }
+    space = space_of(space, a);
+    unsigned char *p = bytes_at(w, i, lane, space, a, size);
+    if (p) return p;
+    if (space == SIM_SHARED)
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
+                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)",
+                     (unsigned long long)(a & 0xffffffffffffull) - SIM_SHARED_BASE, w->block->shared_bytes, size, what);
+    else
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "illegal %s address 0x%llx (%u-byte %s)", names[space],
+            (unsigned long long)a, size, what);
+    return NULL;
+}
+
+/* Copies in pieces that are as large as possible, since other threads may write them at the same time. */
+const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
+    unsigned size, void *copy)
+{
+    const enum sim_space where = space_of(space, a);
+    unsigned char *to = copy;
+    const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, where, a, size);
+    if (p) return p;
+    memset(copy, 0, size);
+    for (unsigned k = 0, n; k < size; k += n) {
+        for (n = 8; n > 1 && (k % n || k + n > size || i->unused >> k & ((1u << n) - 1)); n /= 2) { }
+        if (i->unused >> k & 1) continue;
+        p = a & (size - 1) ? NULL : bytes_at(w, i, lane, where, a + k, n);
+        if (!p) return sim_at(w, i, lane, space, a, size, "load");
+        switch (n) {
+        case 1: to[k] = __atomic_load_n((const u8 *)p, __ATOMIC_RELAXED); break;
+        case 2: *(u16 *)(void *)(to + k) = __atomic_load_n((const u16 *)p, __ATOMIC_RELAXED); break;
+        case 4: *(u32 *)(void *)(to + k) = __atomic_load_n((const u32 *)p, __ATOMIC_RELAXED); break;
+        default: *(u64 *)(void *)(to + k) = __atomic_load_n((const u64 *)p, __ATOMIC_RELAXED);
+        }
+    }
+    return copy;
 }
 
 bool sim_local_grow(struct sim_warp *w, uint32_t bytes)

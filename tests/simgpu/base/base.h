@@ -62,6 +62,7 @@ struct sim_context;                               /* driver/driver.h; base/ uses
 
 struct sim_device {
     int ordinal;
+    int number;                                   /* its ordinal before CUDA_VISIBLE_DEVICES */
     uint64_t memory;                              /* total bytes */
     struct sim_heap *heap;
     struct sim_context *primary;                  /* created once, active or not */
@@ -195,6 +196,9 @@ void sim_block_timeout(struct sim_block *block, double seconds, uint64_t begun);
 /* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it; NULL: it raised the fault */
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
     const char *what);
+const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
+    unsigned size, void *copy);           /* the same for a load, but only the used bytes must exist: if others do not,
+                                             returns `copy`, where these are 0 */
 bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out); /* of global memory */
 bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
 

@@ -42,6 +42,7 @@ struct sim_insn {
                                                      range; elements of a vector access */
     uint8_t counts;                               /* the number of PTX instructions it
                                                      represents, 0 if it only helps another one */
+    uint32_t unused;                              /* of a load: a bit for each byte that need not exist */
 };
 
 enum {                                            /* insn.flags */

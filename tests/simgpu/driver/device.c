@@ -27,7 +27,7 @@ static void device_setting(struct sim_device *d) {
     char variable[32], *end;
     int n = 0;
     snprintf(d->name, sizeof d->name, "simgpu CPU device (not a GPU)");
-    snprintf(variable, sizeof variable, "SIMGPU_DEVICE_%d", d->ordinal);
+    snprintf(variable, sizeof variable, "SIMGPU_DEVICE_%d", d->number);
     for (const char *text = getenv(variable); text && *text; text += strcspn(text, ";"), text += *text == ';') {
         if (strncmp(text, "name=", 5) == 0) {
             snprintf(d->name, sizeof d->name, "%.*s", (int)strcspn(text + 5, ";"), text + 5);
@@ -43,6 +43,54 @@ static void device_setting(struct sim_device *d) {
     }
 }
 
+static void uuid_of(unsigned char out[16], int number) {
+    memcpy(out, "simgpu-device-\0", 16);
+    out[15] = (unsigned char)number;
+}
+
+/* The device that the beginning of `text` names, or -1: by its number, or by as many of the digits of its UUID (as
+   nvidia-smi prints it, until a comma) as distinguish it from the other devices. */
+static int named(const char *text, bool by_uuid, int count) {
+    char *end;
+    int found = -1;
+    if (!by_uuid) {
+        const long n = strtol(text, &end, 10);
+        return end > text && n >= 0 && n < count ? (int)n : -1;
+    }
+    for (int i = 0; i < count; i++) {
+        unsigned char u[16];
+        char name[41] = "GPU-";
+        uuid_of(u, i);
+        for (int k = 0, at = 4; k < 16; k++)
+            at += snprintf(name + at, sizeof name - (size_t)at, "%s%02x", k >= 4 && k <= 10 && k % 2 == 0 ? "-" : "",
+                           u[k]);
+        const size_t n = strcspn(text, ",");
+        if (n < 4 || strncmp(name, text, n)) continue;
+        if (found >= 0) return -1;
+        found = i;
+    }
+    return found;
+}
+
+/* CUDA_VISIBLE_DEVICES: which of `count` devices the program sees, and in which order. The first name of no device
+   ends the list; a device named twice hides all. All names have the form of the first, numbers or UUIDs. */
+static int visible_devices(int *list, int count) {
+    const char *text = getenv("CUDA_VISIBLE_DEVICES");
+    int n = 0;
+    if (!text) {
+        for (; n < count; n++) list[n] = n;
+        return n;
+    }
+    const bool by_uuid = !strncmp(text, "GPU-", 4);
+    for (bool more = true; more; text += strcspn(text, ","), more = *text == ',', text += more) {
+        const int number = named(text, by_uuid, count);
+        if (number < 0) break;
+        for (int i = 0; i < n; i++) if (list[i] == number) return 0;
+        list[n++] = number;
+    }
+    return n;
+}
+
 int sim_start(void) {
     const char *text = getenv("SIMGPU_DEVICES");
     int count = text && *text ? atoi(text) : 1;
@@ -51,9 +99,12 @@ int sim_start(void) {
         fprintf(stderr, "simgpu: SIMGPU_DEVICES=%s is not 1 to %d; using 1\n", text, SIM_MAX_DEVICES);
         count = 1;
     }
+    int list[SIM_MAX_DEVICES];
+    count = visible_devices(list, count);
+    if (!count) return CUDA_ERROR_NO_DEVICE;
     for (int i = sim_device_count; i < count; i++) {
         struct sim_device *d = &sim_devices[i];
-        *d = (struct sim_device) { .ordinal = i, .memory = memory, .pool_reuse = { 1, 1, 1 } };
+        *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory, .pool_reuse = { 1, 1, 1 } };
         device_setting(d);
         if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
         d->primary = sim_context_new(d, true, 0);
@@ -91,8 +142,7 @@ SIM_API(cuDeviceGetName, (char *name, int length, CUdevice device), (name, lengt
 static int uuid(CUuuid *out, CUdevice device) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    memcpy(out->bytes, "simgpu-device-\0", 16);
-    out->bytes[15] = (char)device;
+    uuid_of((unsigned char *)out->bytes, sim_devices[device].number);
     return CUDA_SUCCESS;
 }
 SIM_API(cuDeviceGetUuid, (CUuuid *out, CUdevice device), (out, device), SIM_INIT) { return uuid(out, device); }
@@ -133,7 +183,7 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 126, 1 }, { 134, -1 }                                 /* one domain, no NUMA */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
-    *value = attribute == PCI_BUS ? device->ordinal + 1 : 0;
+    *value = attribute == PCI_BUS ? device->number + 1 : 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) if (known[i].number == attribute) *value = known[i].value;
     for (int i = 0; i < 8 && device->answers[i].number; i++)
         if (device->answers[i].number == attribute) *value = device->answers[i].value;
@@ -165,8 +215,8 @@ SIM_API(cuDeviceGetProperties, (CUdevprop *out, CUdevice device), (out, device),
 SIM_API(cuDeviceGetPCIBusId, (char *text, int length, CUdevice device), (text, length, device), SIM_INIT) {
     if (!text || length <= 0) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    return snprintf(text, (size_t)length, "0000:%02x:00.0", device + 1) < length ? CUDA_SUCCESS :
-                                                                                   CUDA_ERROR_INVALID_VALUE;
+    return snprintf(text, (size_t)length, "0000:%02x:00.0", sim_devices[device].number + 1) < length ?
+        CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuDeviceGetByPCIBusId, (CUdevice *device, const char *text), (device, text), SIM_INIT) {
@@ -176,14 +226,17 @@ SIM_API(cuDeviceGetByPCIBusId, (CUdevice *device, const char *text), (device, te
         domain = 0;
         if (sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2) return CUDA_ERROR_INVALID_VALUE;
     }
-    if (domain || slot || function || !bus || bus > (unsigned)sim_device_count) return CUDA_ERROR_INVALID_DEVICE;
-    *device = (int)bus - 1;
-    return CUDA_SUCCESS;
+    for (int i = 0; i < sim_device_count && !domain && !slot && !function; i++)
+        if (bus == (unsigned)sim_devices[i].number + 1) {
+            *device = i;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_DEVICE;
 }
 
 bool sim_peers(const struct sim_device *a, const struct sim_device *b) {
     if (a == b || sim_settings.peers == SIM_PEERS_NONE) return false;
-    return sim_settings.peers == SIM_PEERS_ALL || a->ordinal / 2 == b->ordinal / 2;
+    return sim_settings.peers == SIM_PEERS_ALL || a->number / 2 == b->number / 2;
 }
 
 SIM_API(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer), (can, device, peer), SIM_INIT) {

@@ -16,6 +16,8 @@
     if (m == ~0u) SIM_LANES { A3; (void)y; (void)z; d[l] = (E); } \
     else SIM_LANES { A3; (void)y; (void)z; const u32 r = (E); d[l] = SIM_ON(m) ? r : d[l]; } \
     }
+/* BIG is the result times 2^64, as for flush_tiny below. Rounding toward zero turns what overflows in it into a finite
+   number, and such numbers may cancel, so it counts only beside a result that is small. */
 #define FLOAT_X(NAME, E, BIG) SIM_HANDLER(NAME) { \
     u32 *d = SIM_AT(u32, i->d); \
     const f32 *a = SIM_AT(f32, i->a), *b = SIM_AT(f32, i->b), *c = SIM_AT(f32, i->c); \
@@ -29,7 +31,8 @@
         (void)y; \
         (void)z; \
         const f32 r = (E), big = (BIG); \
-        out[l] = ftz && __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : bits32(r); \
+        const bool tiny = __builtin_fabsf(r) <= 0x1p-126f && __builtin_fabsf(big) < 0x1p-62f; \
+        out[l] = ftz && tiny ? bits32(r) & 0x80000000u : bits32(r); \
     } \
     if (flags & SIM_I_ROUND) { \
         __asm__ volatile("" : : "r"(out) : "memory"); \

@@ -51,7 +51,10 @@ static inline uint32_t element(const struct sim_insn *i, unsigned k)
             return; \
         } \
         SIM_EACH_LANE(m) { \
-            const T *p = one ? AT(const T, s, l) : sim_at(w, i, (int)l, SPACE, addr[l], size, "load"); \
+            u64 copy[4]; \
+            const T *p = one ? AT(const T, s, l) : \
+                i->unused ? sim_at_used(w, i, (int)l, SPACE, addr[l], size, copy) : \
+                sim_at(w, i, (int)l, SPACE, addr[l], size, "load"); \
             if (!p) return; \
             ELEMENTS { const D v = (D)__atomic_load_n(p + k, __ATOMIC_RELAXED); changed |= d[k][l] ^ v; d[k][l] = v; } \
         } \

@@ -91,6 +91,7 @@ static void load_or_store(struct dec *d)
         struct sim_insn *i = dec_emit(d, name);
         set_place(d, i, &p, (int64_t)k * size);
         i->width = (uint8_t)(n - k < 4 ? n - k : 4);
+        i->unused = k * size < 32 ? d->in->unused >> k * size : 0;
         if (i->flags & SIM_I_SEEN)
             i->flags |= seen(p.space, !load, size * i->width) | (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
         for (unsigned j = 0; j < i->width; j++) set_element(i, j, v[k + j]);

@@ -436,5 +436,7 @@ void px_instruction(struct px *px, int pred, bool pred_negated)
     }
     in.opd = px_keep_operands(px, base, &in.n);
     px_check(px, &in, op, mods);
+    in.unused = !strcmp(in.op, "ld") || !strcmp(in.op, "ldu") ? px->unused : 0;
+    px->unused = 0;
     memcpy(px_push(px, &px->instrs, sizeof in), &in, sizeof in);
 }

@@ -612,6 +612,18 @@ static void skip_section(struct px *px)
     } while (open);
 }
 
+/* "used_bytes_mask 0xfff": the bytes that the program uses of what the next instruction loads. Other pragmas have no
+   effect. */
+static void pragma(struct px *px)
+{
+    static const char mask[] = "used_bytes_mask ";
+    char text[40], *end;
+    if (px->image->version < 83 || px->t.len >= sizeof text || strncmp(px->t.text, mask, sizeof mask - 1)) return;
+    snprintf(text, sizeof text, "%.*s", (int)px->t.len, px->t.text);
+    const unsigned long used = strtoul(text + sizeof mask - 1, &end, 0);
+    if (!*end) px->unused = ~(uint32_t)used;
+}
+
 /* .loc .file .pragma .section: directives that do not change the code's effect. Returns false at anything else. */
 static bool skip_directive(struct px *px)
 {
@@ -639,6 +651,7 @@ static bool skip_directive(struct px *px)
     if (px_accept_dot(px, "pragma")) {
         do {
             if (px->t.kind != T_STRING) px_syntax(px);
+            pragma(px);
             px_next(px);
         } while (px_accept(px, ','));
         px_expect(px, ';');
@@ -655,6 +668,7 @@ static bool skip_directive(struct px *px)
 static void parse_body(struct px *px)
 {
     px_expect(px, '{');
+    px->unused = 0;
     for (;;) {
         enum sim_space space;
         if (px->t.kind == T_IDENT) {

@@ -107,6 +107,7 @@ struct px {
     struct px_scope scope[PX_MAX_DEPTH + 1];
     unsigned depth, epoch;
     uint32_t local_bytes, param_bytes, param_align;    /* of func's frame */
+    uint32_t unused;                              /* for the next instruction: sim_instr.unused */
     struct px_vec vars, funcs, instrs, regs, fvars, params, relocs, pending, stack /* px_operand */;
 };
 

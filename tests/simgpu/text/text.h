@@ -105,6 +105,8 @@ struct sim_instr {
     struct sim_operand *opd;
     unsigned n;          /* as written, destination first */
     unsigned line;                                /* of the text, for logs and for faults */
+    uint32_t unused;                              /* of a load, from the pragma before it: a bit for each
+                                                     byte that the program does not use */
 };
 
 struct sim_proto { struct sim_var *params; unsigned nparams; struct sim_var *rets; unsigned nrets; };
