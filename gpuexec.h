@@ -7382,7 +7382,8 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
     if (cu)
         return gxi_fail_transfer(call, x, x->kind == GXI_COPY_IN || x->kind == GXI_COPY_OUT
                                  ? "check that the memory has not been freed, and check the direction: copy_in writes "
-                                   "to the device, copy_out reads from it" : "check that the memory has not been freed", NULL);
+                                   "to the device, copy_out reads from it"
+                                 : "check that the memory has not been freed", NULL);
     if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers))
         return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
     return GPUEXEC_OK;
