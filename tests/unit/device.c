@@ -97,7 +97,7 @@ TEST(peers) {
 
 enum { MOST = 8 };
 static gpuexec_device_info seen[MOST + 1];           /* [0]: how many, in total_memory; the others: the devices */
-static const char *visible_now;
+static const char *visible_now, *visible_fails;
 
 static int answers;                                  /* a file without a name */
 
@@ -108,7 +108,7 @@ static void see(void) {
     count = gpuexec_device_count();
     for (i = 0; i < count && i < MOST; i++) CHECK_OK(gpuexec_device_get_info(i, &seen[i + 1]));
     seen[0].total_memory = (size_t)i;
-    if (!count) CHECK_TEXT(gpuexec_error_text(), "(100)");
+    if (!count) CHECK_TEXT(gpuexec_error_text(), visible_fails);
     CHECK_EQ(pwrite(answers, seen, sizeof seen, 0), sizeof seen);
 }
 
@@ -120,8 +120,7 @@ static int devices_seen(const char *visible) {
     return (int)seen[0].total_memory;
 }
 
-/* Documented ("CUDA environment variables"), except for spaces, letters after a number, and a device that is named
-   twice: these are as PyTorch reads the variable when it counts a driver's devices. */
+/* Measured on two H200s, driver 580. */
 TEST_ALONE_MULTI(visible_devices) {
     static const struct { const char *visible; int n, first, second; } cases[] = {
         { "0", 1, 0, 0 }, { "1", 1, 1, 0 }, { "1,0", 2, 1, 0 }, { " 1, 0", 2, 1, 0 }, { "1gpu,0", 2, 1, 0 },
@@ -139,7 +138,9 @@ TEST_ALONE_MULTI(visible_devices) {
     if (devices_seen(NULL) < 2) SKIP("needs two devices");
     memcpy(all, seen, sizeof all);
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int n = devices_seen(cases[i].visible);
+        int n;
+        visible_fails = strncmp(cases[i].visible, "0,", 2) == 0 ? "(101)" : "(100)";         /* a device named twice */
+        n = devices_seen(cases[i].visible);
         if (!CHECK_EQ(n, cases[i].n)) printf("with CUDA_VISIBLE_DEVICES=\"%s\"\n", cases[i].visible);
         else if (n) {
             CHECK_STRING(seen[1].pci_bus_id, all[1 + cases[i].first].pci_bus_id);

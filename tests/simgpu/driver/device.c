@@ -73,7 +73,7 @@ static int named(const char *text, bool by_uuid, int count) {
 }
 
 /* CUDA_VISIBLE_DEVICES: which of `count` devices the program sees, and in which order. The first name of no device
-   ends the list; a device named twice hides all. All names have the form of the first, numbers or UUIDs. */
+   ends the list. All names have the form of the first, numbers or UUIDs. -1 if a device is named twice. */
 static int visible_devices(int *list, int count) {
     const char *text = getenv("CUDA_VISIBLE_DEVICES");
     int n = 0;
@@ -85,7 +85,7 @@ static int visible_devices(int *list, int count) {
     for (bool more = true; more; text += strcspn(text, ","), more = *text == ',', text += more) {
         const int number = named(text, by_uuid, count);
         if (number < 0) break;
-        for (int i = 0; i < n; i++) if (list[i] == number) return 0;
+        for (int i = 0; i < n; i++) if (list[i] == number) return -1;
         list[n++] = number;
     }
     return n;
@@ -101,7 +101,7 @@ int sim_start(void) {
     }
     int list[SIM_MAX_DEVICES];
     count = visible_devices(list, count);
-    if (!count) return CUDA_ERROR_NO_DEVICE;
+    if (count <= 0) return count ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_NO_DEVICE;
     for (int i = sim_device_count; i < count; i++) {
         struct sim_device *d = &sim_devices[i];
         *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory, .pool_reuse = { 1, 1, 1 } };
