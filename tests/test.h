@@ -141,13 +141,12 @@ static inline int test_has_message(const gpuexec_error *e) {
     const char *message = e->message, *text = e->text;
     if (!message) return 0;
     if (!e->asynchronous) return strstr(text, message) != NULL;
-    for (; *message; message++) {
-        const size_t n = strstr(message, "; ") ? (size_t)(strstr(message, "; ") - message) : strlen(message);
+    while (message) {
+        const char *next = strstr(message, "; ");
+        const size_t n = next ? (size_t)(next - message) : strlen(message);
         while (*text && strncmp(text, message, n) != 0) text++;
         if (!*text) return 0;
-        message += n;
-        if (!*message) break;
-        message++;
+        message = next ? next + 2 : NULL;
     }
     return 1;
 }
