@@ -278,7 +278,7 @@ windows_runs() {
     unset GPUEXEC_DRIVER DISPLAY
     timeout 100 wine "$out/device_info.exe" >/dev/null 2>&1          # the first run creates the prefix, and prints so
     run="timeout 100 wine $out/device_info.exe"
-    refused "Windows: without a driver" 'no CUDA driver on this machine; tried nvcuda.dll' $run
+    refused "Windows: without a driver" 'no CUDA driver was found on this machine; tried nvcuda.dll' $run
     refused "Windows: without a driver, the cure" \
         'cure: install NVIDIA.s driver .CUDA 11.4 or later., or run on the CPU device .Linux only, so under WSL.' $run
     GPUEXEC_DRIVER='C:\nowhere\nvcuda.dll'
@@ -286,7 +286,7 @@ windows_runs() {
     refused "Windows: a driver that is not there" \
         'cannot load the driver library "C:.nowhere.nvcuda.dll" .* GPUEXEC_DRIVER: .*Windows error [1236]+ ' \
         $run
-    refused "Windows: a driver that is not there, the cure" 'cure: correct the path' $run
+    refused "Windows: a driver that is not there, the cure" 'cure: correct the variable' $run
     unset GPUEXEC_DRIVER
     for kind in plain prepared; do
         quiet "Windows: the empty driver is loaded, $kind launches" \
