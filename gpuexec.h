@@ -2873,12 +2873,12 @@ static GXI_COLD void gxi_read_driver_log(gxi_text *t, const char *driver_call, i
 static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *other) {
     gxi_text *t = &d->text;
     size_t message, cure, log, driver_log, name, place, text;
-    const char *part, *next;
+    const char *const whole = e->message ? e->message : gxi_no_memory_text, *part, *next;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
     message = t->n;
-    gxi_add(t, "%s%c", e->message ? e->message : gxi_no_memory_text, 0);
+    gxi_add(t, "%s%c", whole, 0);
     cure = t->n;
     gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;
@@ -2891,8 +2891,8 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     gxi_add(t, "%s%c", e->where ? e->where : "", 0);
     text = t->n;
     gxi_add(t, "%s%s%s: ", e->where ? e->where : "", e->where ? ": " : "", e->function);
-    part = e->asynchronous ? strstr(e->message, "; ") : NULL;
-    gxi_add(t, "%.*s (%s)\n", (int)(part ? part - e->message : (ptrdiff_t)strlen(e->message)), e->message,
+    part = e->asynchronous ? strstr(whole, "; ") : NULL;
+    gxi_add(t, "%.*s (%s)\n", (int)(part ? part - whole : (ptrdiff_t)strlen(whole)), whole,
             gpuexec_result_name(e->result));
     for (; part; part = next) {                  /* the facts about a failed kernel: one on each line */
         next = strstr(part += 2, "; ");
