@@ -75,7 +75,7 @@ endif
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(BUILD)/simgpu/execute/avx2.o $(BUILD)/simgpu/execute/avx2_memory.o: \
     SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
-ifeq ($(filter-out 0,$(PORTABLE))$(shell grep -c -m 1 'avx2.* bmi2' /proc/cpuinfo 2>/dev/null),1)
+ifeq ($(filter-out 0,$(PORTABLE))$(shell grep -c -m 1 ' fma .* avx2 .* bmi2 ' /proc/cpuinfo 2>/dev/null),1)
 $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu atom compare cvt float half ldst shuffle): \
     SIM_CFLAGS += -O0 -DSIM_BASELINE_UNUSED
 endif

@@ -3779,7 +3779,7 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* for this
 /* Failures that follow from a failed handle: "there is no device 9; because of this, gpuexec_context_open at a.c:5 did
    not create the context, and gpuexec_module_load at a.c:6 did not create the module". */
 #define GXI_BECAUSE "; because of this, "
-/* Fails with what is wrong with a handle that is not open. `is` names the argument ("the stream"), `kind` is the
+/* Fails because the handle is not open, and explains why. `is` names the argument ("the stream"), `kind` is the
    required kind. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     unsigned found = (unsigned)id & 0x0F;
@@ -5331,8 +5331,8 @@ static const void *gxi_unwrap(const void *image, size_t *n) {
     *n = 0;
     return image;
 }
-/* Refuses what is not an image, before the driver reads it. If the length of a binary is not known, `n` gets the length
-   that it states. */
+/* Refuses data that is not an image, before the driver reads past its end. For a binary of unknown length, `n` receives
+   the length in its header. */
 static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const void *image, size_t *n,
                                       gxi_image_kind kind) {
     size_t says;

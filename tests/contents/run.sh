@@ -8,8 +8,10 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/contents/phrases.sh
 checked=$(check_lines; check_phrases)
 printf '%s\n' "$checked" | grep -v '^[0-9]* passed, [0-9]* failed$'
-counts=$(printf '%s\n' "$checked" |
-    awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 } END { print "-v passed=" p " -v failed=" f }')
+# A summary that is missing is a failure: its checks did not finish.
+counts=$(printf '%s\n' "$checked" | awk '
+    /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; n++ }
+    END { print "-v passed=" p + 0 " -v failed=" f + (n != 2) }')
 awk $counts '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     function close_section() { if (mark && NR - start > longest) { longest = NR - start; longest_name = mark } }

@@ -37,8 +37,8 @@ check "gpuexec_launch" $((plain - raw)) "$1"
 check "gpuexec_launch_prepared" $((prepared - raw)) "$2"
 
 # Many objects: each must take a time that does not grow with how many there are.
-cp ../../build/implementation.o "$out/"
-${CC:-cc} -std=c99 -O2 -DGPUEXEC_IMPLEMENTED objects.c "$out/implementation.o" -o "$out/objects" -ldl -lpthread ||
+case ${BUILD:-build} in /*) build=$BUILD ;; *) build=../../${BUILD:-build} ;; esac
+${CC:-cc} -std=c99 -O2 -DGPUEXEC_IMPLEMENTED objects.c "$build/implementation.o" -o "$out/objects" -ldl -lpthread ||
     fail "objects.c does not compile"
 set -- $("$out/objects")
 for what in "freed: $2" "closed: $3"; do
@@ -50,9 +50,8 @@ if [ "$4" -le 120 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); f
 
 # The same on the CPU device, ten times as many. A table that each call scans would take a hundred times as long; data
 # that does not fit into the caches takes 15 to 20 times as long.
-case ${BUILD:-build} in /*) simgpu=$BUILD/libsimgpu.so ;; *) simgpu=../../${BUILD:-build}/libsimgpu.so ;; esac
 ${CC:-cc} -std=c99 -O2 simgpu_objects.c -o "$out/simgpu_objects" -ldl || fail "simgpu_objects.c does not compile"
-said=$("$out/simgpu_objects" "$simgpu") || fail "simgpu_objects.c does not run"
+said=$("$out/simgpu_objects" "$build/libsimgpu.so") || fail "simgpu_objects.c does not run"
 set -- $said
 for what in "freed: $2 $5" "freed with their context: $3 $6"; do
     set -- ${what##*: }

@@ -96,11 +96,11 @@ static const char *error_name(int code);
 int sim_leave(struct sim_call *call, int result) {
     bool flush = sim_has_waited && !sim_in_host_function;
     sim_has_waited = false;
-    sim_log_failure(call->symbol, result, error_name(result));
+    const char *name = error_name(result);
+    sim_log_failure(call->symbol, result, name);
     pthread_mutex_unlock(&sim_lock);
     sim_log_call_back();
     if (flush) sim_print_flush();
-    const char *name = sim_settings.trace ? error_name(result) : NULL;
     if (sim_settings.trace) fprintf(stderr, "simgpu: %s -> %d %s\n", call->symbol, result, name ? name : "");
     return result;
 }
