@@ -6,14 +6,14 @@
 
     Prints (addresses differ):
         one context is current, another one is below it:
-          | context 0x55d0c8a3f2a0 of device 0, current, pushed at examples/context_stack.c:68
-          | context 0x55d0c8a1c8b0 of device 0, pushed at examples/context_stack.c:67
+          | context 0x55d0c8a3f2a0 of device 0, current, pushed at examples/context_stack.c:62
+          | context 0x55d0c8a1c8b0 of device 0, pushed at examples/context_stack.c:61
         a scope, left by return: the context was current inside, none is current after it
         another thread: the context was current there
         two users: after the first closed the context, 2 MiB were allocated; after the last, its handle is stale
         other code popped our context:
-          | examples/context_stack.c:102: gpuexec_context_pop: context 0x55d0c8a1c8b0, pushed at
-          examples/context_stack.c:99, ... (GPUEXEC_WRONG_CONTEXT)
+          | examples/context_stack.c:96: gpuexec_context_pop: context 0x55d0c8a1c8b0, pushed at
+          examples/context_stack.c:93, ... (GPUEXEC_WRONG_CONTEXT)
           |   cure: ...
 */
 #include "example.h"
@@ -21,36 +21,31 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
-static void print_indented(const char *text)
-{
+static void print_indented(const char *text) {
     for (; *text; text += strcspn(text, "\n") + 1) printf("  | %.*s\n", (int)strcspn(text, "\n"), text);
 }
-static void must(int ok, const char *what)
-{
+static void must(int ok, const char *what) {
     if (ok) return;
     fprintf(stderr, "failed: %s\n%s", what, gpuexec_error_text());
     exit(1);
 }
 
 /* The device of the current context, by a direct driver call as other libraries make it; -1 if none is current. */
-static int current_device(void)
-{
+static int current_device(void) {
     union { void *p; int (*f)(int *); } get;
     int device = -1;
     get.p = gpuexec_driver_symbol("cuCtxGetDevice", 2000);
     return get.p && get.f(&device) == 0 ? device : -1;
 }
 
-static int works_in(gpuexec_context context)
-{
+static int works_in(gpuexec_context context) {
     GPUEXEC_CONTEXT_SCOPE(context) {
         if (current_device() >= 0) return 1;                        /* leaves the scope, which pops the context */
     }
     return 0;
 }
 
-static void *on_another_thread(void *context)
-{
+static void *on_another_thread(void *context) {
     static int device = -1;
     GPUEXEC_CONTEXT_SCOPE(*(gpuexec_context *)context) device = current_device();
     /* each thread reports its own failures */
@@ -58,8 +53,7 @@ static void *on_another_thread(void *context)
     return &device;
 }
 
-int main(void)
-{
+int main(void) {
     char text[1000];
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
     must(current_device() == -1, "no context is current at first"); /* opening or creating one makes none current */

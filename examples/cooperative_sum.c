@@ -7,7 +7,7 @@
     Prints, on the CPU device:
         the sum of 1048576 numbers by 32 blocks that wait for each other: 2251796365443072, as on the CPU
         one more block is refused:
-        examples/cooperative_sum.c:53: gpuexec_launch_cooperative: a cooperative grid of 33 blocks ...
+        examples/cooperative_sum.c:52: gpuexec_launch_cooperative: a cooperative grid of 33 blocks ...
         (GPUEXEC_BAD_LAUNCH)
           driver: ...
           cure: use fewer blocks, and let each thread process several elements in a loop
@@ -16,8 +16,7 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
-int main(void)
-{
+int main(void) {
     enum { n = 1 << 20, threads = 256 };
     static unsigned    in[n];
     unsigned long long sum = 0, sum_on_cpu = 0;

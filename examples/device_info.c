@@ -13,14 +13,12 @@
 #include "../gpuexec.h"
 #include <stdio.h>
 
-static int failed(void)
-{
+static int failed(void) {
     fputs(gpuexec_error_text(), stderr);
     return 1;
 }
 
-int main(void)
-{
+int main(void) {
     const double   MiB = 1024.0 * 1024.0;
     int            count = gpuexec_device_count(), version = gpuexec_driver_version(), i, j;
     size_t         free_bytes, total_bytes;

@@ -14,16 +14,14 @@
 #include <sys/auxv.h>
 #endif
 
-static inline double example_milliseconds(void)
-{
+static inline double example_milliseconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 /* The length of the path's directory, including the last slash. */
-static inline int example_directory(const char *path)
-{
+static inline int example_directory(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash - path) + 1 : 0;
 }
@@ -31,8 +29,7 @@ static inline int example_directory(const char *path)
 /* Returns the path of kernels/NAME, valid until the next call. Searches the directory that this file had at compile
    time, first as given, then (if the compiler was given a relative path) relative to the program's directory; after
    that kernels/ next to the program and up to three levels above it. If there is none, prints all paths and exits. */
-static inline const char *example_ptx(const char *name)
-{
+static inline const char *example_ptx(const char *name) {
     static char path[6][4096];
     const char *here = __FILE__, *program = "";
     int i, in_here = example_directory(here), in_program;

@@ -41,8 +41,7 @@ static const char TEMPLATE[] =
     "    ret;\n"
     "}\n";
 
-static void print_indented(const char *text)
-{
+static void print_indented(const char *text) {
     int start = 1;
     for (; *text; text++) {
         if (start) fputs("  | ", stdout);
@@ -52,8 +51,7 @@ static void print_indented(const char *text)
     if (!start) putchar('\n');
 }
 
-int main(void)
-{
+int main(void) {
     char                ptx[sizeof TEMPLATE + 64];
     gpuexec_module_desc desc = { 0 };
     gpuexec_kernel_info info;

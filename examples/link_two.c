@@ -8,7 +8,7 @@
         curve(2) = 23; all 4096 values are correct
         with coefficients 4 0 0 0: curve(2) = 4; all 4096 values are correct
         link_main.ptx alone is refused:
-          | examples/link_two.c:72: gpuexec_linker_load: ... Undefined reference to 'curve' in ...
+          | examples/link_two.c:70: gpuexec_linker_load: ... Undefined reference to 'curve' in ...
           | ...
           |   cure: add the input that defines it as .visible; C++ names must be the same on both sides (extern "C")
 */
@@ -20,8 +20,7 @@ enum { n = 4096 };
 
 /* Computes y = curve(x) on the device and compares with the host. With these numbers nothing is rounded, so the results
    must be equal. Returns how many are wrong. */
-static int draw_and_compare(gpuexec_context ctx, gpuexec_module mod, const float *coefficients)
-{
+static int draw_and_compare(gpuexec_context ctx, gpuexec_module mod, const float *coefficients) {
     static float   x[n], y[n];
     int            i, count = n, wrong = 0;
     gpuexec_stream s  = gpuexec_stream_create(ctx, NULL);
@@ -42,8 +41,7 @@ static int draw_and_compare(gpuexec_context ctx, gpuexec_module mod, const float
     return wrong;
 }
 
-int main(void)
-{
+int main(void) {
     static const float first[4] = { 1.0f, -2.0f, 0.5f, 3.0f }, second[4] = { 4.0f, 0.0f, 0.0f, 0.0f };
     const void        *image = NULL;
     size_t             bytes = 0;

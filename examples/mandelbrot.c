@@ -28,8 +28,7 @@ static unsigned char rgb[WIDTH * HEIGHT][3];
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
 #endif
-static pixel on_cpu(int px, int py)
-{
+static pixel on_cpu(int px, int py) {
     double   cx = left + px * pitch, cy = top - py * pitch, x = 0.0, y = 0.0, x2 = 0.0, y2 = 0.0;
     unsigned steps = 0;
     pixel    p;
@@ -47,8 +46,7 @@ static pixel on_cpu(int px, int py)
 
 /* Black inside the set. Outside, a ring of colours indexed by the logarithm of the number of steps. The radius makes
    that number continuous: one step takes |z|^2 from 2^16 to 2^32. */
-static void colour(pixel p, unsigned char *to)
-{
+static void colour(pixel p, unsigned char *to) {
     static const double ring[6][3] = { {0, 7, 100}, {32, 107, 203}, {237, 255, 255}, {255, 170, 0}, {90, 20, 30},
                                        {0, 7, 100} };
     double place, between;
@@ -62,8 +60,7 @@ static void colour(pixel p, unsigned char *to)
     for (k %= 5, i = 0; i < 3; i++) to[i] = (unsigned char)(ring[k][i] + between * (ring[k + 1][i] - ring[k][i]) + 0.5);
 }
 
-int main(void)
-{
+int main(void) {
     int i, wrong = 0;
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, example_ptx("mandelbrot.ptx"), NULL);

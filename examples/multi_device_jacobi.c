@@ -31,8 +31,7 @@ static gpuexec_stream  stream[MOST];
 static float           change[CHECKS], change_on_cpu[CHECKS];
 
 /* Zeroed memory that all devices can write: on device i with peer access, otherwise on the host. */
-static gpuexec_ptr shared_zeros(int i, size_t bytes)
-{
+static gpuexec_ptr shared_zeros(int i, size_t bytes) {
     void       *host = direct ? NULL : gpuexec_alloc_pinned(ctx[i], bytes);
     gpuexec_ptr p = direct ? gpuexec_alloc(ctx[i], bytes) : gpuexec_pinned_address(host);
     if (host) memset(host, 0, bytes);
@@ -42,8 +41,7 @@ static gpuexec_ptr shared_zeros(int i, size_t bytes)
 
 /* The same on the CPU. Returns the number of iterations k; the result is in grid[k % 2]. Multiplying by 0.25 is exact,
    so it does not matter whether the compiler fuses that multiplication with the subtraction. */
-static int on_cpu(float *grid[2], int rows, int width)
-{
+static int on_cpu(float *grid[2], int rows, int width) {
     int k = 0, x, y;
     while (k < ITERATIONS) {
         const float *from = grid[k % 2];
@@ -60,8 +58,7 @@ static int on_cpu(float *grid[2], int rows, int width)
 }
 
 /* How many devices, from device 0 on, are identical: a multi-device launch requires that. */
-static int identical_devices(void)
-{
+static int identical_devices(void) {
     const int           devices = gpuexec_device_count();
     gpuexec_device_info first, other;
     int                 i;
@@ -70,8 +67,7 @@ static int identical_devices(void)
     return i;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static gpuexec_device_launch launch[MOST];
     static const void          *argument[MOST];
     static const unsigned short size = sizeof(slab);

@@ -24,23 +24,20 @@ static gpuexec_event  begin, middle, end;
 static gpuexec_ptr    device[2];                                    /* one chunk for each stream */
 static unsigned      *in, *out;                                     /* pinned */
 
-static void compute(int s, int rounds)
-{
+static void compute(int s, int rounds) {
     int count = n;
     gpuexec_launch(busy, stream[s], gpuexec_grid_for(n, 256),
                    GPUEXEC_ARGS(device[s], count, multiplier, increment, rounds));
 }
 
-static void chunk(int i, int s, int rounds)
-{
+static void chunk(int i, int s, int rounds) {
     gpuexec_copy_in(stream[s], device[s], in + (size_t)i * n, n * sizeof *in);
     compute(s, rounds);
     gpuexec_copy_out(stream[s], out + (size_t)i * n, device[s], n * sizeof *out);
 }
 
 /* The time that the device takes to copy one chunk in and out (rounds 0) or to compute it. */
-static double measure(int rounds)
-{
+static double measure(int rounds) {
     gpuexec_event_record(begin, stream[0]);
     if (rounds) compute(0, rounds);
     else gpuexec_copy_in(stream[0], device[0], in, n * sizeof *in),
@@ -49,8 +46,7 @@ static double measure(int rounds)
     return gpuexec_event_sync(end) == GPUEXEC_OK ? gpuexec_event_elapsed_ms(begin, end) : 1e9;
 }
 
-static unsigned cpu_work(int units)
-{
+static unsigned cpu_work(int units) {
     unsigned x = 1, i;
     for (i = 0; i < (unsigned)units * 10000u; i++) {
         x ^= x << 13;
@@ -62,8 +58,7 @@ static unsigned cpu_work(int units)
 
 /* Does all of the work, prints a line of the table, and checks every element. Returns the total time, or -1 if
    something is wrong. */
-static double run(const char *name, int overlapped, int rounds, int units, unsigned *answer)
-{
+static double run(const char *name, int overlapped, int rounds, int units, unsigned *answer) {
     unsigned m = 1, c = 0;
     int      i, r;
     double   start = example_milliseconds(), cpu_start, cpu_stop, stop;
@@ -93,8 +88,7 @@ static double run(const char *name, int overlapped, int rounds, int units, unsig
     return stop - start;
 }
 
-int main(void)
-{
+int main(void) {
     int      i, rounds = 1, units = 1;
     unsigned answer[2] = { 0, 1 };
     double   serial, overlapped, copying, goal;

@@ -40,8 +40,7 @@ static const struct { gpuexec_type type; const char *name; } types[ARGUMENTS] = 
 
 /* What the kernel writes for these arguments: all values except `out` itself, without padding, the struct member by
    member. */
-static size_t expected(unsigned char *to, gpuexec_args args)
-{
+static size_t expected(unsigned char *to, gpuexec_args args) {
     size_t n = 0;
     unsigned i;
     for (i = 0; i < args.count; i++) {
@@ -59,8 +58,7 @@ static size_t expected(unsigned char *to, gpuexec_args args)
     return n;
 }
 
-int main(void)
-{
+int main(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_kernel  fn  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, example_ptx("parameters.ptx"), NULL),
                                              "receive");

@@ -9,8 +9,7 @@
 /* A PNG consists of chunks: length, type, data, and the CRC-32 of type and data; all numbers are big-endian. */
 static uint32_t picture_crc;
 
-static inline void picture_put(FILE *f, const void *data, size_t bytes)
-{
+static inline void picture_put(FILE *f, const void *data, size_t bytes) {
     const unsigned char *p = (const unsigned char *)data;
     size_t i;
     int    k;
@@ -20,16 +19,14 @@ static inline void picture_put(FILE *f, const void *data, size_t bytes)
     fwrite(data, 1, bytes, f);
 }
 
-static inline void picture_put32(FILE *f, uint32_t v)
-{
+static inline void picture_put32(FILE *f, uint32_t v) {
     unsigned char b[4];
     b[0] = (unsigned char)(v >> 24), b[1] = (unsigned char)(v >> 16), b[2] = (unsigned char)(v >> 8),
         b[3] = (unsigned char)v;
     picture_put(f, b, 4);
 }
 
-static inline void picture_begin(FILE *f, const char *type, uint32_t bytes)
-{
+static inline void picture_begin(FILE *f, const char *type, uint32_t bytes) {
     picture_put32(f, bytes);
     picture_crc = 0xffffffffu;
     picture_put(f, type, 4);
@@ -40,8 +37,7 @@ static inline void picture_end(FILE *f) { picture_put32(f, picture_crc ^ 0xfffff
 /* The pixels are a zlib stream without compression: each row is one stored block (length and its complement, both
    little-endian) that begins with a 0 for "no filter"; the Adler-32 of all rows follows the last. A row must be shorter
    than 64 KiB. */
-static inline void picture_png(FILE *f, const unsigned char *rgb, uint32_t width, uint32_t height)
-{
+static inline void picture_png(FILE *f, const unsigned char *rgb, uint32_t width, uint32_t height) {
     uint32_t row = 3 * width, length = row + 1, a = 1, b = 0, y, i;
     picture_put(f, "\x89PNG\r\n\x1a\n", 8);
     picture_begin(f, "IHDR", 13);
@@ -70,8 +66,7 @@ static inline void picture_png(FILE *f, const unsigned char *rgb, uint32_t width
 }
 
 /* Returns 1 if both files are written; otherwise prints why not and returns 0. */
-static inline int picture_write(const char *name, const unsigned char *rgb, uint32_t width, uint32_t height)
-{
+static inline int picture_write(const char *name, const unsigned char *rgb, uint32_t width, uint32_t height) {
     int png, bad;
     for (png = 0; png < 2; png++) {
         char  path[256];
@@ -94,8 +89,7 @@ static inline int picture_write(const char *name, const unsigned char *rgb, uint
 }
 
 /* log2(x) for x > 0, to 12 binary places, so that the examples do not need -lm. */
-static inline double picture_log2(double x)
-{
+static inline double picture_log2(double x) {
     double result = 0.0, bit = 1.0;
     for (; x >= 2.0; x /= 2.0) result += 1.0;
     for (; x < 1.0; x *= 2.0) result -= 1.0;
@@ -114,8 +108,7 @@ static inline double picture_log2(double x)
    for each digit of each power of ten. The names must not contain < or &. Returns 1 if the file is written; otherwise
    prints why not and returns 0. */
 static inline int picture_curve(const char *path, const char *title, const char *x_name, const char *y_name,
-                                const float *y, int count, double step)
-{
+                                const float *y, int count, double step) {
     enum { LEFT = 76, TOP = 44, WIDE = 540, HIGH = 290 };
     double low = (double)y[0], high = low, tick = 1.0, base, x;
     int    i, power, digit, bad;

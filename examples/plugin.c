@@ -8,7 +8,7 @@
     Prints:
         host: created a context, a stream and 2 arrays of 100000 elements
         plugin: enqueued y = 2 x + y on the host's stream, twice
-        host: the plugin returned: examples/plugin.c:50: gpuexec_launch: kernel "saxpy" ... empty grid: grid_x is 0
+        host: the plugin returned: examples/plugin.c:48: gpuexec_launch: kernel "saxpy" ... empty grid: grid_x is 0
         (GPUEXEC_BAD_LAUNCH)
           driver: ...
           cure: do not launch if there is nothing to do (gpuexec_grid_for(0, ...) is an empty grid)
@@ -37,27 +37,23 @@ static gpuexec_kernel  saxpy;
 
 static const char *failure(void) { return gpuexec_take_error() == GPUEXEC_OK ? NULL : gpuexec_error_text(); }
 
-static const char *plugin_open(struct CUctx_st *host_context, struct CUstream_st *host_stream, const char *ptx_path)
-{
+static const char *plugin_open(struct CUctx_st *host_context, struct CUstream_st *host_stream, const char *ptx_path) {
     /* the host still owns the context; gpuexec_context_attach would share ownership */
     ctx    = gpuexec_context_from_native(host_context);
     stream = gpuexec_stream_from_native(ctx, host_stream);
     saxpy  = gpuexec_kernel_get(gpuexec_module_load_file(ctx, ptx_path, NULL), "saxpy");
     return failure();
 }
-static const char *plugin_add_scaled(float a, unsigned long long x, unsigned long long y, int n)
-{
+static const char *plugin_add_scaled(float a, unsigned long long x, unsigned long long y, int n) {
     gpuexec_launch(saxpy, stream, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(a, x, y, n));
     return failure();
 }
-static const char *plugin_close(void)
-{
+static const char *plugin_close(void) {
     /* shuts down this copy of gpuexec; the last call before dlclose */
     gpuexec_result closed = gpuexec_context_close(ctx), ended = gpuexec_shutdown();
     return closed || ended ? "the plugin could not close\n" : NULL;
 }
-const plugin *example_plugin(void)
-{
+const plugin *example_plugin(void) {
     static const plugin functions = { plugin_open, plugin_add_scaled, plugin_close };
     return &functions;
 }
@@ -82,14 +78,12 @@ static const char *const symbols[] = { DRIVER(SYMBOL) };
 static union { struct { DRIVER(MEMBER) } f; void *p[0 DRIVER(COUNTED)]; }
 cu;
 
-static void must(const char *what, int failed)
-{
+static void must(const char *what, int failed) {
     if (failed) fprintf(stderr, "%s failed\n", what), exit(1);
 }
 #define CU(call) must(#call, cu.f.call)
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     enum { n = 100000 };
     static float x[n], y[n];
     const char *name = getenv("GPUEXEC_DRIVER"), *text;

@@ -42,8 +42,7 @@ static const char ptx[] =
     "    ret;\n"
     "}\n";
 
-int main(void)
-{
+int main(void) {
     enum { n = 1 << 20 };
     static float a[n], b[n], c[n];
     int i, count = n, wrong = 0;

@@ -3,8 +3,7 @@
 // One step of n bodies under gravity.
 struct body { double x, y, z, mass, vx, vy, vz, unused; };
 
-extern "C" __global__ void nbody_step(const body *from, body *to, double dt, double softening, int n)
-{
+extern "C" __global__ void nbody_step(const body *from, body *to, double dt, double softening, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     body b = from[i];
@@ -29,8 +28,7 @@ extern "C" __global__ void nbody_step(const body *from, body *to, double dt, dou
 // p = a polynomial in x by Horner's rule, where coefficients[0] belongs to the highest power; root = the result of
 // `steps` Newton steps from 1 towards sqrt(|p|).
 extern "C" __global__ void horner_newton(const double *x, const double *coefficients, int count, int steps,
-                                         double *p, double *root, int n)
-{
+                                         double *p, double *root, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     double sum = 0.0, r = 1.0;

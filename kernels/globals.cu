@@ -7,8 +7,7 @@ __device__ int initial[4] = { 10, -20, 30, -40 };
 }
 
 // out[i] = table[i % 16] + initial[i % 4]; counter counts the elements.
-extern "C" __global__ void use_globals(float *out, int n)
-{
+extern "C" __global__ void use_globals(float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     out[i] = table[i % 16] + (float)initial[i % 4];

@@ -4,8 +4,7 @@
 
 #include <cooperative_groups.h>
 
-extern "C" __global__ void grid_sum(const unsigned *in, unsigned long long *shares, unsigned long long *sum, int n)
-{
+extern "C" __global__ void grid_sum(const unsigned *in, unsigned long long *shares, unsigned long long *sum, int n) {
     cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     __shared__ unsigned long long s[256];
     unsigned long long mine = 0;

@@ -6,8 +6,7 @@
 //       quotients and remainders of 32 and 64 bits, minimum, maximum, absolute difference, funnel shift, each folded in
 //       by FNV-1a
 
-static __device__ unsigned mix(unsigned x)
-{
+static __device__ unsigned mix(unsigned x) {
     x ^= x >> 16;
     x *= 0x85ebca6bu;
     x ^= x >> 13;
@@ -26,8 +25,7 @@ static __device__ unsigned long long fold(unsigned long long h, unsigned long lo
     return (h ^ v) * 0x100000001b3ull;
 }
 
-extern "C" __global__ void integer(unsigned seed, unsigned long long *out, int n)
-{
+extern "C" __global__ void integer(unsigned seed, unsigned long long *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     unsigned x = mix(seed + i), y = mix(x);

@@ -22,8 +22,7 @@ struct jacobi_slab {                               // one device's; examples/mul
     float        enough;                           // stop when no cell changes by more than this
 };
 
-extern "C" __global__ void jacobi(jacobi_slab s)
-{
+extern "C" __global__ void jacobi(jacobi_slab s) {
     const unsigned devices = s.barrier->count, rank = s.barrier->rank;
     for (int k = 0; k < s.iterations; k++) {
         const int from = k & 1, to = from ^ 1, looking = (k + 1) % s.every == 0;

@@ -4,8 +4,7 @@
 
 extern "C" __device__ float curve(float x);
 
-extern "C" __global__ void draw(const float *x, float *y, int n)
-{
+extern "C" __global__ void draw(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = curve(x[i]);
 }

@@ -5,8 +5,7 @@
 struct pixel { unsigned steps; float radius2; };
 
 extern "C" __global__ void mandelbrot(pixel *out, int width, int height, double left, double top, double pitch,
-                                      double limit, unsigned max_steps)
-{
+                                      double limit, unsigned max_steps) {
     int px = blockIdx.x * blockDim.x + threadIdx.x, py = blockIdx.y * blockDim.y + threadIdx.y;
     if (px >= width || py >= height) return;
     double cx = left + px * pitch, cy = top - py * pitch, x = 0.0, y = 0.0, x2 = 0.0, y2 = 0.0;

@@ -4,8 +4,7 @@
 
 enum { TILE = 16 };
 
-extern "C" __global__ void matmul(const float *a, const float *b, float *c, int m, int n, int k)
-{
+extern "C" __global__ void matmul(const float *a, const float *b, float *c, int m, int n, int k) {
     __shared__ float tile_a[TILE][TILE], tile_b[TILE][TILE];
     int x = threadIdx.x, y = threadIdx.y;
     int row = blockIdx.y * TILE + y, column = blockIdx.x * TILE + x;

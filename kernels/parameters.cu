@@ -5,8 +5,7 @@
 
 struct mixed { float f; float4 f4; };            // 12 bytes of padding after f
 
-template <class T> __device__ unsigned char *put(unsigned char *out, T value)
-{
+template <class T> __device__ unsigned char *put(unsigned char *out, T value) {
     const unsigned char *bytes = (const unsigned char *)&value;
     for (unsigned i = 0; i < sizeof value; i++) *out++ = bytes[i];
     return out;
@@ -14,8 +13,7 @@ template <class T> __device__ unsigned char *put(unsigned char *out, T value)
 
 // Writes what it received to `out`, without padding. Its first seven parameters are at 0 16 32 36 40 48 56.
 extern "C" __global__ void receive(int i, float4 f4, char c, float f, int *p, float2 f2, unsigned char *out, mixed m,
-                                   bool b, short3 s3, double d, __half h, uchar4 u4, long long l)
-{
+                                   bool b, short3 s3, double d, __half h, uchar4 u4, long long l) {
     out = put(put(put(put(put(put(out, i), f4), c), f), p), f2);
     out = put(put(put(out, m.f), m.f4), b);
     put(put(put(put(put(out, s3), d), h), u4), l);
@@ -42,6 +40,5 @@ extern "C" __global__ void every_type(
     AFTER_CHAR(59, float), AFTER_CHAR(60, float1), AFTER_CHAR(61, float2), AFTER_CHAR(62, float3),
     AFTER_CHAR(63, float4), AFTER_CHAR(64, double), AFTER_CHAR(65, double1), AFTER_CHAR(66, double2),
     AFTER_CHAR(67, double3), AFTER_CHAR(68, double4_16a), AFTER_CHAR(69, double4_32a),
-    AFTER_CHAR(70, void *), AFTER_CHAR(71, cudaTextureObject_t), AFTER_CHAR(72, cudaSurfaceObject_t))
-{
+    AFTER_CHAR(70, void *), AFTER_CHAR(71, cudaTextureObject_t), AFTER_CHAR(72, cudaSurfaceObject_t)) {
 }

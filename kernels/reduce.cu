@@ -3,8 +3,7 @@
 
 // A tree in dynamic shared memory (blockDim.x elements); each block writes one partial sum to sums[blockIdx.x].
 // blockDim.x must be a power of two.
-template <class T> __device__ void reduce_tree(const T *x, T *sums, int n)
-{
+template <class T> __device__ void reduce_tree(const T *x, T *sums, int n) {
     extern __shared__ unsigned char memory[];
     T *part = reinterpret_cast<T *>(memory);
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -22,8 +21,7 @@ extern "C" __global__ void reduce_tree_int(const int *x, int *sums, int n) { red
 
 // Grid-stride loop, shuffles within each warp, one shared value per warp, one atomic per block. Adds to
 // *sum, which must be 0 at first.
-template <class T> __device__ void reduce_warps(const T *x, T *sum, int n)
-{
+template <class T> __device__ void reduce_warps(const T *x, T *sum, int n) {
     __shared__ T warp_sums[32];
     T v = T(0);
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) v += x[i];
@@ -42,8 +40,7 @@ extern "C" __global__ void reduce_warps_float(const float *x, float *sum, int n)
 extern "C" __global__ void reduce_warps_int(const int *x, int *sum, int n) { reduce_warps(x, sum, n); }
 
 // The simplest way: one atomic per element. Also the lowest and highest, which must be INT_MAX and INT_MIN at first.
-extern "C" __global__ void reduce_atomic_int(const int *x, int *sum, int *lowest, int *highest, int n)
-{
+extern "C" __global__ void reduce_atomic_int(const int *x, int *sum, int *lowest, int *highest, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     atomicAdd(sum, x[i]);

@@ -8,8 +8,7 @@
 enum { TRAP = 1, LEAVE = 2 };
 
 extern "C" __global__ void ring_exchange(const gpuexec_barrier_device *barrier, unsigned *mine, unsigned *next,
-                                         int rounds, int fault, int fault_round, unsigned *wrong, unsigned *done)
-{
+                                         int rounds, int fault, int fault_round, unsigned *wrong, unsigned *done) {
     for (int round = 1; round <= rounds; round++) {
         if (fault && round >= fault_round) {
             if (fault == TRAP) __trap();
@@ -24,8 +23,7 @@ extern "C" __global__ void ring_exchange(const gpuexec_barrier_device *barrier, 
 }
 
 // Only the barrier, to measure it.
-extern "C" __global__ void barrier_rounds(const gpuexec_barrier_device *barrier, int rounds, unsigned *done)
-{
+extern "C" __global__ void barrier_rounds(const gpuexec_barrier_device *barrier, int rounds, unsigned *done) {
     for (int round = 0; round < rounds; round++)
         if (gpuexec_barrier_sync(barrier)) return;
     if (threadIdx.x == 0) atomicAdd(done, 1);

@@ -4,8 +4,7 @@
 
 enum { TILE = 32, ROWS = 8 };
 
-extern "C" __global__ void transpose(const float *in, float *out, int width, int height)
-{
+extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
     __shared__ float tile[TILE][TILE + 1];
     int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
     for (int i = 0; i < TILE; i += ROWS)

@@ -1,7 +1,6 @@
 // c[i] = a[i] + b[i]
 
-extern "C" __global__ void vector_add(const float *a, const float *b, float *c, int n)
-{
+extern "C" __global__ void vector_add(const float *a, const float *b, float *c, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) c[i] = a[i] + b[i];
 }

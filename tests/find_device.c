@@ -4,8 +4,7 @@
 #include "../gpuexec.h"
 #include <stdio.h>
 
-int main(void)
-{
+int main(void) {
     gpuexec_device_info info;
     const int count = gpuexec_device_count();
     if (count == 0 || gpuexec_device_get_info(0, &info) != GPUEXEC_OK) return 1;

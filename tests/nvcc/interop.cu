@@ -36,8 +36,7 @@ enum { SLOW = 20000, QUICK = 50 };                   // a kernel's rounds: some 
 
 // The same as kernels/busy.cu, which gpuexec loads from its PTX. Steps with different numbers do not commute: the
 // result shows their order.
-__global__ void advance(unsigned *data, int n, unsigned multiplier, unsigned increment, int rounds)
-{
+__global__ void advance(unsigned *data, int n, unsigned multiplier, unsigned increment, int rounds) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) {
         return;
@@ -49,8 +48,7 @@ __global__ void advance(unsigned *data, int n, unsigned multiplier, unsigned inc
     data[i] = x;
 }
 
-__global__ void scale(float *y, int n, float factor, float summand)
-{
+__global__ void scale(float *y, int n, float factor, float summand) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         y[i] = y[i] * factor + summand;
@@ -58,16 +56,14 @@ __global__ void scale(float *y, int n, float factor, float summand)
 }
 
 __device__ unsigned variable[4];
-__global__ void add_variable(unsigned *data, int n)
-{
+__global__ void add_variable(unsigned *data, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         data[i] += variable[i % 4];
     }
 }
 
-__global__ void store(unsigned *anywhere)
-{
+__global__ void store(unsigned *anywhere) {
     *(volatile unsigned *)anywhere = 1;
 }
 
@@ -77,8 +73,7 @@ static thread_local char place[200] = "the beginning";               // which ro
 static std::atomic<long> compared(0), calls(0);
 
 [[noreturn]] static void fail(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void fail(int line, const char *format, ...)
-{
+static void fail(int line, const char *format, ...) {
     va_list list;
     printf("interop.cu:%d: %s: ", line, place);
     va_start(list, format);
@@ -91,8 +86,7 @@ static void fail(int line, const char *format, ...)
 #define CHECK(condition) ((condition) ? (void)0 : fail(__LINE__, "failed: %s", #condition))
 
 // The thread's current context, queried without starting anything: NULL while no driver is loaded.
-static CUcontext current()
-{
+static CUcontext current() {
     CUcontext context = NULL;
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (library) {
@@ -111,8 +105,7 @@ static CUcontext current()
 static thread_local bool        uses_runtime;
 static thread_local cudaError_t pending = cudaSuccess;
 
-static void runtime_ok(int line, cudaError_t error, const char *what)
-{
+static void runtime_ok(int line, cudaError_t error, const char *what) {
     if (error != cudaSuccess) {
         fail(line, "%s returned %s: %s", what, cudaGetErrorName(error), cudaGetErrorString(error));
     }
@@ -120,8 +113,7 @@ static void runtime_ok(int line, cudaError_t error, const char *what)
 #define RUNTIME(call) (uses_runtime = true, runtime_ok(__LINE__, call, #call))
 
 // A call of gpuexec, and the state that it must not change.
-template <class Call> static auto watched(int line, const char *what, Call call) -> decltype(call())
-{
+template <class Call> static auto watched(int line, const char *what, Call call) -> decltype(call()) {
     CUcontext before = current();
     auto result = call();
     CUcontext after = current();
@@ -138,8 +130,7 @@ template <class Call> static auto watched(int line, const char *what, Call call)
 }
 #define WATCHED(call) watched(__LINE__, #call, [&] { return call; })
 
-static void returns(int line, const char *what, gpuexec_result got, gpuexec_result wanted)
-{
+static void returns(int line, const char *what, gpuexec_result got, gpuexec_result wanted) {
     if (got != wanted) {
         fail(line, "%s returned %s, not %s; the last failure is:\n%s", what, gpuexec_result_name(got),
              gpuexec_result_name(wanted), gpuexec_error_text());
@@ -148,15 +139,13 @@ static void returns(int line, const char *what, gpuexec_result got, gpuexec_resu
 #define RETURNS(call, wanted) returns(__LINE__, #call, WATCHED(call), wanted)
 #define OK(call)              RETURNS(call, GPUEXEC_OK)
 
-template <class Handle> static Handle made(int line, const char *what, Handle handle)
-{
+template <class Handle> static Handle made(int line, const char *what, Handle handle) {
     if (!gpuexec_ok(handle)) {
         fail(line, "%s failed:\n%s", what, gpuexec_why(handle));
     }
     return handle;
 }
-static gpuexec_ptr made(int line, const char *what, gpuexec_ptr address)
-{
+static gpuexec_ptr made(int line, const char *what, gpuexec_ptr address) {
     if (!address) {
         fail(line, "%s failed:\n%s", what, gpuexec_error_text());
     }
@@ -170,13 +159,11 @@ struct step { unsigned multiplier, increment; int rounds; };
 
 static unsigned random_state;
 static thread_local unsigned *own_state = &random_state;             // threads have their own
-static unsigned random_number()
-{
+static unsigned random_number() {
     *own_state = *own_state * 1664525u + 1013904223u;
     return *own_state >> 8;
 }
-static step next_step(int rounds)
-{
+static step next_step(int rounds) {
     step s = { random_number() * 4 + 1, random_number() * 2 + 1, rounds };
     return s;
 }
@@ -241,20 +228,17 @@ static struct {
 #endif
 } w;
 
-static void by_gpuexec(gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_ptr data, step s)
-{
+static void by_gpuexec(gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_ptr data, step s) {
     const gpuexec_dims dims = gpuexec_grid_for(N, THREADS);
     OK(gpuexec_launch(kernel, stream, dims, data, (int)N, s.multiplier, s.increment, s.rounds));
 }
-static void by_runtime(cudaStream_t stream, gpuexec_ptr data, step s)
-{
+static void by_runtime(cudaStream_t stream, gpuexec_ptr data, step s) {
     advance<<<BLOCKS, THREADS, 0, stream>>>((unsigned *)data, N, s.multiplier, s.increment, s.rounds);
     RUNTIME(cudaPeekAtLastError());
 }
 
 // One step on a stream, by either of the two.
-static void do_step(bool runtime, const stream_pair &on, gpuexec_ptr data, expectation &expected, int rounds)
-{
+static void do_step(bool runtime, const stream_pair &on, gpuexec_ptr data, expectation &expected, int rounds) {
     step s = next_step(rounds);
     if (runtime) {
         by_runtime(on.theirs, data, s);
@@ -265,8 +249,7 @@ static void do_step(bool runtime, const stream_pair &on, gpuexec_ptr data, expec
 }
 
 // gpuexec alone, before this thread used the runtime.
-static void before_the_runtime()
-{
+static void before_the_runtime() {
     static expectation e;
     unsigned result[N];
     snprintf(place, sizeof place, "before the runtime starts");
@@ -285,22 +268,19 @@ static void before_the_runtime()
     OK(gpuexec_stream_destroy(s));
 }
 
-static void add_ours(int at, const char *name, gpuexec_stream stream)
-{
+static void add_ours(int at, const char *name, gpuexec_stream stream) {
     w.stream[at].name = name;
     w.stream[at].ours = stream;
     w.stream[at].theirs = (cudaStream_t)WATCHED(gpuexec_stream_native(stream));
     CHECK(w.stream[at].theirs != NULL);
 }
-static void add_theirs(int at, const char *name, cudaStream_t stream)
-{
+static void add_theirs(int at, const char *name, cudaStream_t stream) {
     w.stream[at].name = name;
     w.stream[at].theirs = stream;
     w.stream[at].ours = MADE(gpuexec_stream_from_native(w.ctx, (CUstream)stream));
 }
 
-static void open_epoch(int number, bool runtime_first)
-{
+static void open_epoch(int number, bool runtime_first) {
     snprintf(place, sizeof place, "epoch %d, started by %s", number, runtime_first ? "the runtime" : "gpuexec");
     CHECK(current() == NULL);
     if (runtime_first) {
@@ -358,8 +338,7 @@ static void open_epoch(int number, bool runtime_first)
 #endif
 }
 
-static void close_epoch(int number)
-{
+static void close_epoch(int number) {
     snprintf(place, sizeof place, "epoch %d, closing", number);
 #ifdef INTEROP_CUBLAS
     CHECK(cublasDestroy(w.blas) == CUBLAS_STATUS_SUCCESS);
@@ -403,8 +382,7 @@ struct memory {
     unsigned   *host;                                // NULL: the host cannot read it
 };
 
-static memory get_memory(int which, cudaStream_t stream)
-{
+static memory get_memory(int which, cudaStream_t stream) {
     memory m = { 0, NULL };
     void *p = NULL;
     switch (which) {
@@ -438,8 +416,7 @@ static memory get_memory(int which, cudaStream_t stream)
     return m;
 }
 
-static void free_memory(int which, memory m, cudaStream_t stream)
-{
+static void free_memory(int which, memory m, cudaStream_t stream) {
     switch (which) {
     case CUDA_MALLOC:
     case CUDA_MALLOC_MANAGED:
@@ -464,8 +441,7 @@ static void free_memory(int which, memory m, cudaStream_t stream)
 }
 
 // What each reports about memory that the other allocated.
-static void ask_about(int which, memory m)
-{
+static void ask_about(int which, memory m) {
     static const gpuexec_memory_kind kinds[MEMORIES] = {
         GPUEXEC_MEMORY_DEVICE, GPUEXEC_MEMORY_DEVICE, GPUEXEC_MEMORY_MANAGED, GPUEXEC_MEMORY_PINNED,
         GPUEXEC_MEMORY_DEVICE, GPUEXEC_MEMORY_PINNED, GPUEXEC_MEMORY_REGISTERED
@@ -486,8 +462,7 @@ static void ask_about(int which, memory m)
 }
 
 // One stream, one allocation: kernels of each in turn, which depend on one another, and copies in and out by each.
-static void take_turns(int round, int which, const stream_pair &on, memory m)
-{
+static void take_turns(int round, int which, const stream_pair &on, memory m) {
     static expectation e;
     static unsigned result[N];
     bool odd = (round + which) & 1;
@@ -538,8 +513,7 @@ static void take_turns(int round, int which, const stream_pair &on, memory m)
     OK(gpuexec_take_error());
 }
 
-static void all_memory_on_all_streams(int round)
-{
+static void all_memory_on_all_streams(int round) {
     for (int which = 0; which < MEMORIES; which++) {
         bool each = which == CUDA_MALLOC_ASYNC;                      // it belongs to a stream
         memory m = { 0, NULL };
@@ -568,8 +542,7 @@ static void all_memory_on_all_streams(int round)
 }
 
 // Copies between pinned memory of each and device memory of the other, with a wait only at the end.
-static void pinned_copies(int round)
-{
+static void pinned_copies(int round) {
     static expectation e;
     static unsigned result[N];
     const stream_pair &on = w.stream[round % STREAMS];
@@ -610,8 +583,7 @@ static void pinned_copies(int round)
 enum { HAND_OVERS = 6 };
 
 // `to` waits for the work on `from` so far.
-static void hand_over(int way, const stream_pair &from, const stream_pair &to)
-{
+static void hand_over(int way, const stream_pair &from, const stream_pair &to) {
     cudaEvent_t theirs = NULL;
     gpuexec_event ours = { 0 };
     if (way == 0 || way == 1) {
@@ -653,8 +625,7 @@ static void hand_over(int way, const stream_pair &from, const stream_pair &to)
     }
 }
 
-static void events(int round)
-{
+static void events(int round) {
     static const int on[] = { THEIRS_NON_BLOCKING, OURS_NON_BLOCKING, THEIRS, OURS };
     static expectation e;
     static unsigned result[N];
@@ -696,8 +667,7 @@ static void events(int round)
 }
 
 // Every second stream is the legacy default stream: CUDA alone keeps the order, and no thread waits.
-static void default_streams(int round)
-{
+static void default_streams(int round) {
     static const int on[] = {
         THEIRS, OURS_LEGACY, OURS, THEIRS_ZERO, OURS_PER_THREAD, OURS_LEGACY, THEIRS_PER_THREAD, THEIRS_ZERO, OURS
     };
@@ -717,13 +687,11 @@ static void default_streams(int round)
 
 struct log_of_calls { std::atomic<int> count; char text[16]; };
 struct one_call { log_of_calls *log; char letter; };
-static void write_letter(void *user)
-{
+static void write_letter(void *user) {
     one_call *c = (one_call *)user;
     c->log->text[c->log->count++ % 16] = c->letter;
 }
-static void host_functions(int round)
-{
+static void host_functions(int round) {
     const stream_pair &on = w.stream[round % STREAMS];
     log_of_calls log = {};
     one_call call[8];
@@ -749,8 +717,7 @@ static void host_functions(int round)
 enum { SIDE = 32, FLOATS = SIDE * SIDE };
 
 // Small integers, so that floats are exact, whatever the order of their sum.
-static void blas(int round)
-{
+static void blas(int round) {
     static const int streams[] = { OURS, THEIRS_NON_BLOCKING, OURS_NON_BLOCKING, OURS_LEGACY };
     static float x[FLOATS], y[FLOATS], c[FLOATS], expected_y[FLOATS], got[FLOATS];
     const stream_pair &on = w.stream[streams[round % 4]];
@@ -810,8 +777,7 @@ static void blas(int round)
 // --- variables, contexts, threads ------------------------------------------------------------------------------------
 
 // Each accesses the other's variables: an address is an address.
-static void variables(int round)
-{
+static void variables(int round) {
     static expectation e;
     static unsigned result[N];
     const stream_pair &on = w.stream[THEIRS];
@@ -845,8 +811,7 @@ static void variables(int round)
 }
 
 // Several handles of one context, and a second context in which both also work.
-static void contexts(int round)
-{
+static void contexts(int round) {
     static expectation e;
     static unsigned result[N];
     unsigned *p = NULL;
@@ -898,8 +863,7 @@ static void contexts(int round)
 }
 
 // Threads that begin with no current context: gpuexec needs none, and each thread has its own cudaStreamPerThread.
-static void work_on_a_thread(int round, int number, unsigned seed)
-{
+static void work_on_a_thread(int round, int number, unsigned seed) {
     const stream_pair &on = w.stream[OURS_PER_THREAD];
     std::vector<expectation> expected(1);
     std::vector<unsigned> result(N);
@@ -927,8 +891,7 @@ static void work_on_a_thread(int round, int number, unsigned seed)
     OK(gpuexec_free(p));
     OK(gpuexec_take_error());
 }
-static void threads(int round)
-{
+static void threads(int round) {
     snprintf(place, sizeof place, "round %d, threads", round);
     std::thread one(work_on_a_thread, round, 1, random_number());
     std::thread two(work_on_a_thread, round, 2, random_number());
@@ -938,8 +901,7 @@ static void threads(int round)
 
 // --- a refusal by one does not affect the other -------------------------------------------------------------------
 
-static void still_works(int round, const char *after)
-{
+static void still_works(int round, const char *after) {
     static expectation e;
     static unsigned result[N];
     const stream_pair &on = w.stream[round % STREAMS];
@@ -958,8 +920,7 @@ static void still_works(int round, const char *after)
     OK(gpuexec_take_error());
 }
 
-static void refusals(int round)
-{
+static void refusals(int round) {
     const stream_pair &on = w.stream[round % STREAMS];
     const size_t too_much = (size_t)1 << 50;
     memory m = get_memory(CUDA_MALLOC, 0);
@@ -998,8 +959,7 @@ static void refusals(int round)
 
 // --- rounds ----------------------------------------------------------------------------------------------------------
 
-template <class Function> static Function driver_function(const char *name)
-{
+template <class Function> static Function driver_function(const char *name) {
     Function function;
     void *symbol = gpuexec_driver_symbol(name, 4000);
     CHECK(symbol != NULL);
@@ -1009,8 +969,7 @@ template <class Function> static Function driver_function(const char *name)
 
 // In odd rounds the primary context is pushed above the other one: a push that gpuexec failed to undo would show
 // between them.
-static void one_round(int round)
-{
+static void one_round(int round) {
     auto push = driver_function<CUresult (*)(CUcontext)>("cuCtxPushCurrent");
     auto pop = driver_function<CUresult (*)(CUcontext *)>("cuCtxPopCurrent");
     CUcontext before = current(), popped = NULL;
@@ -1038,8 +997,7 @@ static void one_round(int round)
     CHECK(current() == before);
 }
 
-static void one_epoch(int number, int first, int end, bool runtime_first)
-{
+static void one_epoch(int number, int first, int end, bool runtime_first) {
     uses_runtime = false;
     open_epoch(number, runtime_first);
     for (int round = first; round < end; round++) {
@@ -1048,8 +1006,7 @@ static void one_epoch(int number, int first, int end, bool runtime_first)
     close_epoch(number);
 }
 
-static int rounds(int count, bool runtime_first)
-{
+static int rounds(int count, bool runtime_first) {
     for (int first = 0, number = 0; first < count; first += EPOCH, number++) {
         const int end = first + EPOCH < count ? first + EPOCH : count;
         std::thread(one_epoch, number, first, end, ((number & 1) != 0) != runtime_first).join();
@@ -1066,8 +1023,7 @@ static int rounds(int count, bool runtime_first)
 
 // --- a kernel that fails ---------------------------------------------------------------------------------------------
 
-static void says(int line, const char *text)
-{
+static void says(int line, const char *text) {
     if (!strstr(gpuexec_error_text(), text)) {
         fail(line, "the error text lacks \"%s\"; it is:\n%s", text, gpuexec_error_text());
     }
@@ -1076,8 +1032,7 @@ static void says(int line, const char *text)
 // Without WATCHED, whose query also returns the kernel's error.
 #define UNWATCHED(call, wanted) returns(__LINE__, #call, call, wanted)
 
-static void check_gpuexec_after_a_fault()
-{
+static void check_gpuexec_after_a_fault() {
     const gpuexec_error *error = gpuexec_error_detail();
     CHECK(error->result == GPUEXEC_KERNEL_FAILED);
     CHECK(error->asynchronous == 1 && error->sticky == 1);
@@ -1085,8 +1040,7 @@ static void check_gpuexec_after_a_fault()
     SAYS("CUDA_ERROR_ILLEGAL_ADDRESS");
     SAYS("new process");
 }
-static void check_the_end(gpuexec_ptr data)
-{
+static void check_the_end(gpuexec_ptr data) {
     void *p = NULL;
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     CHECK(cudaMalloc(&p, 64) == cudaErrorIllegalAddress);
@@ -1100,8 +1054,7 @@ static void check_the_end(gpuexec_ptr data)
     CHECK(!gpuexec_ok(w.ctx) && !gpuexec_ok(w.busy) && !gpuexec_ok(w.stream[OURS].ours));
 }
 
-static gpuexec_ptr open_for_a_fault()
-{
+static gpuexec_ptr open_for_a_fault() {
     cudaStream_t stream;
     RUNTIME(cudaFree(0));
     w.ctx = MADE(gpuexec_context_open(0, NULL));
@@ -1113,8 +1066,7 @@ static gpuexec_ptr open_for_a_fault()
     return MADE(gpuexec_alloc(w.ctx, BYTES));
 }
 
-static int fault_runtime()
-{
+static int fault_runtime() {
     snprintf(place, sizeof place, "a fault of the runtime's kernel");
     gpuexec_ptr data = open_for_a_fault();
     store<<<1, 1, 0, w.stream[THEIRS].theirs>>>((unsigned *)16);
@@ -1126,8 +1078,7 @@ static int fault_runtime()
     return 0;
 }
 
-static int fault_gpuexec()
-{
+static int fault_gpuexec() {
     snprintf(place, sizeof place, "a fault of gpuexec's kernel");
     gpuexec_ptr data = open_for_a_fault();
     gpuexec_module module = MADE(gpuexec_module_load_file(w.ctx, "kernels/faults.ptx", NULL));
@@ -1145,8 +1096,7 @@ static int fault_gpuexec()
 
 // --- cudaDeviceReset -------------------------------------------------------------------------------------------------
 
-static int reset()
-{
+static int reset() {
     static expectation e;
     static unsigned result[N];
     for (int i = 0; i < 6; i++) {
@@ -1197,8 +1147,7 @@ static int reset()
     return 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "rounds";
     if (strcmp(mode, "rounds") == 0) {
         return rounds(argc > 2 ? atoi(argv[2]) : 100, argc > 3 && strcmp(argv[3], "runtime") == 0);

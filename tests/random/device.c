@@ -9,14 +9,12 @@ static gpuexec_ptr in, out;
 static bool ready;
 static size_t in_room, out_room;
 
-static bool failed(const char *what)
-{
+static bool failed(const char *what) {
     printf("%s: %s", what, gpuexec_error_text());
     return false;
 }
 
-static bool room_for(gpuexec_ptr *p, size_t *room, size_t bytes)
-{
+static bool room_for(gpuexec_ptr *p, size_t *room, size_t bytes) {
     if (bytes <= *room) return true;
     if (*room) gpuexec_free(*p);
     *room = 2 * bytes;
@@ -25,8 +23,7 @@ static bool room_for(gpuexec_ptr *p, size_t *room, size_t bytes)
 }
 
 /* Fills `output` (out_bytes) with the program's results; bytes that it does not write are 0xa5. */
-bool rnd_run(const struct rnd_program *p, const void *input, void *output)
-{
+bool rnd_run(const struct rnd_program *p, const void *input, void *output) {
     char name[32];
     struct { unsigned char byte[64]; } block;
     uint64_t state = p->number;
@@ -51,8 +48,7 @@ bool rnd_run(const struct rnd_program *p, const void *input, void *output)
     return done;
 }
 
-bool rnd_refuses(const char *text, size_t length, char *log, size_t size)
-{
+bool rnd_refuses(const char *text, size_t length, char *log, size_t size) {
     gpuexec_module module = gpuexec_module_load(context, text, length + 1, NULL);
     const bool refuses = gpuexec_take_error() != GPUEXEC_OK;
     snprintf(log, size, "%s", refuses ? gpuexec_error_text() : "");
@@ -60,8 +56,7 @@ bool rnd_refuses(const char *text, size_t length, char *log, size_t size)
     return refuses;
 }
 
-int rnd_capability(void)
-{
+int rnd_capability(void) {
     gpuexec_device_info info;
     if (gpuexec_device_get_info(0, &info) != GPUEXEC_OK) return -1;
     return strstr(info.name, "NVIDIA") ? info.compute_capability : 0;

@@ -7,8 +7,7 @@ enum { DIGEST = 3 };                              /* characters of 6 bits */
 bool rnd_is_hashed(const struct rnd_slot *s) { return s->size && s->check == RND_EXACT; }
 
 static void digest(const struct rnd_program *p, const struct rnd_slot *s, const unsigned char *output,
-                   char text[DIGEST + 1])
-{
+                   char text[DIGEST + 1]) {
     static const char letters[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-";
     const unsigned char *at = output + s->offset;
     const size_t bytes = (size_t)s->size * p->threads;
@@ -24,8 +23,7 @@ static void digest(const struct rnd_program *p, const struct rnd_slot *s, const 
     text[DIGEST] = 0;
 }
 
-void rnd_print_hashes(const struct rnd_program *p, const unsigned char *output, const char *before)
-{
+void rnd_print_hashes(const struct rnd_program *p, const unsigned char *output, const char *before) {
     char d[DIGEST + 1];
     printf("%s%u ", before, p->number);
     for (unsigned k = 0; k < p->nslots; k++) if (rnd_is_hashed(&p->slot[k])) {
@@ -37,8 +35,7 @@ void rnd_print_hashes(const struct rnd_program *p, const unsigned char *output, 
 
 static char *expected[RND_PROGRAMS];              /* the lines by program number; NULL: no line */
 
-bool rnd_read_hashes(const char *path)
-{
+bool rnd_read_hashes(const char *path) {
     static char line[16 + DIGEST * RND_MAX_SLOTS];
     FILE *f = fopen(path, "r");
     if (!f) {
@@ -59,8 +56,7 @@ bool rnd_read_hashes(const char *path)
 }
 
 /* The number of slots that differ from HASHES, all if it has no line for this program; and which ones. */
-unsigned rnd_compare(const struct rnd_program *p, const unsigned char *output, bool differs[RND_MAX_SLOTS])
-{
+unsigned rnd_compare(const struct rnd_program *p, const unsigned char *output, bool differs[RND_MAX_SLOTS]) {
     const char *want = expected[p->number] ? expected[p->number] : "";
     char d[DIGEST + 1];
     unsigned n = 0;
@@ -75,8 +71,7 @@ unsigned rnd_compare(const struct rnd_program *p, const unsigned char *output, b
 }
 
 /* Whether a difference follows from one in an operand, or, in a program of statements, in any earlier slot. */
-bool rnd_follows(const struct rnd_program *p, const bool differs[RND_MAX_SLOTS], unsigned k)
-{
+bool rnd_follows(const struct rnd_program *p, const bool differs[RND_MAX_SLOTS], unsigned k) {
     const struct rnd_slot *s = &p->slot[k];
     if (p->number >= RND_STRAIGHT) for (unsigned i = 0; i < k; i++) if (differs[i]) return true;
     for (unsigned i = 0; i < s->nsources; i++) if (s->source[i].kind == 's' && differs[s->source[i].index]) return true;

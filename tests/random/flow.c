@@ -9,14 +9,12 @@
 enum { VARS = 6 };
 
 static unsigned below(struct emit *e, unsigned n) { return emit_below(e, n); }
-static const char *var(struct emit *e)
-{
+static const char *var(struct emit *e) {
     static const char *const names[VARS] = { "%v0", "%v1", "%v2", "%v3", "%v4", "%v5" };
     return names[below(e, VARS)];
 }
 
-static const char *operand(struct emit *e)
-{
+static const char *operand(struct emit *e) {
     static char text[4][24];
     static unsigned at;
     if (below(e, 4)) return var(e);
@@ -25,8 +23,7 @@ static const char *operand(struct emit *e)
     return t;
 }
 
-static const char *condition(struct emit *e)
-{
+static const char *condition(struct emit *e) {
     static const char *const tests[] = { "lt.s32", "ge.u32", "eq.b32", "ne.b32", "gt.s32", "hi.u32", "lt.f32",
                                          "neu.f32" };
     const char *p = emit_new(e, 0), *test = tests[below(e, 8)], *a = var(e);
@@ -37,8 +34,7 @@ static const char *condition(struct emit *e)
     return p;
 }
 
-static void assign(struct emit *e)
-{
+static void assign(struct emit *e) {
     static const struct {
         const char *op;
         int sources;
@@ -65,8 +61,7 @@ static void assign(struct emit *e)
 }
 
 /* Notes once that the program has this form. */
-static void used(struct emit *e, const char *form)
-{
+static void used(struct emit *e, const char *form) {
     const struct rnd_form *f = rnd_form_named(form);
     for (unsigned k = 0; k < e->p->nslots; k++) if (e->p->slot[k].form == f) return;
     e->nsources = 0;
@@ -75,8 +70,7 @@ static void used(struct emit *e, const char *form)
 
 static void statements(struct emit *e, unsigned depth, unsigned n, bool in_function);
 
-static void branch(struct emit *e, unsigned depth, bool in_function)
-{
+static void branch(struct emit *e, unsigned depth, bool in_function) {
     const unsigned l = e->labels++;
     const bool other = below(e, 3) != 0;
     const char *p = condition(e);
@@ -94,8 +88,7 @@ static void branch(struct emit *e, unsigned depth, bool in_function)
     }
 }
 
-static void loop(struct emit *e, unsigned depth, bool in_function)
-{
+static void loop(struct emit *e, unsigned depth, bool in_function) {
     const unsigned l = e->labels++, jump = below(e, 4);
     const char *n = emit_new(e, 4), *end = emit_new(e, 0);
     emit(e, "\tand.b32 %s, %s, 7;\nLOOP%u:\n\tsetp.eq.u32 %s, %s, 0;\n\t@%s bra DONE%u;\n"
@@ -109,8 +102,7 @@ static void loop(struct emit *e, unsigned depth, bool in_function)
     emit(e, "\tbra LOOP%u;\nDONE%u:", l, l);
 }
 
-static void choose(struct emit *e, unsigned depth, bool in_function)
-{
+static void choose(struct emit *e, unsigned depth, bool in_function) {
     const unsigned l = e->labels++, n = 2 + below(e, 4);
     const char *k = emit_new(e, 4);
     const bool uni = below(e, 5) == 0;
@@ -129,8 +121,7 @@ static void choose(struct emit *e, unsigned depth, bool in_function)
 }
 
 /* Direct, or through a pointer that differs between lanes. */
-static void call(struct emit *e)
-{
+static void call(struct emit *e) {
     const unsigned l = e->labels++;
     const char *to = var(e), *a = var(e), *b = operand(e);
     const bool indirect = below(e, 3) == 0;
@@ -152,8 +143,7 @@ static void call(struct emit *e)
     emit(e, "\tld.param.b32 %s, [r];\n\t}", to);
 }
 
-static void statement(struct emit *e, unsigned depth, bool in_function)
-{
+static void statement(struct emit *e, unsigned depth, bool in_function) {
     const unsigned how = depth ? below(e, 10) : 0;
     if (how >= 8) loop(e, depth, in_function);
     else if (how >= 5) branch(e, depth, in_function);
@@ -162,19 +152,16 @@ static void statement(struct emit *e, unsigned depth, bool in_function)
     else assign(e);
 }
 
-static void statements(struct emit *e, unsigned depth, unsigned n, bool in_function)
-{
+static void statements(struct emit *e, unsigned depth, unsigned n, bool in_function) {
     while (n--) statement(e, depth, in_function);
 }
 
-static void show(struct emit *e, const char *text, const char *reg)
-{
+static void show(struct emit *e, const char *text, const char *reg) {
     e->nsources = 0;
     emit_slot(e, NULL, text, reg, 4, RND_INT);
 }
 
-static void functions(struct emit *e)
-{
+static void functions(struct emit *e) {
     for (unsigned k = 0; k < 3; k++) {
         emit(e, ".func (.param .b32 r) f%u(.param .b32 a, .param .b32 b)\n{\n\t.reg .pred %%p<400>;\n"
              "\t.reg .b32 %%r<700>, %%v<%u>;\n"
@@ -194,8 +181,7 @@ static void functions(struct emit *e)
 /* ---- several threads ---- */
 
 /* All threads of the block write, wait, and read what another thread wrote. */
-static void exchange(struct emit *e)
-{
+static void exchange(struct emit *e) {
     const unsigned block = e->p->block;
     const char *at = emit_new(e, 4), *v = var(e), *op = below(e, 2) ? "bar" : "barrier";
     emit(e, "\tst.shared.b32 [%%as], %s;\n\t%s.sync 0;\n\tadd.u32 %s, %%t, %u;", v, op, at, below(e, block));
@@ -205,8 +191,7 @@ static void exchange(struct emit *e)
 }
 
 /* Counters in shared memory: the final values do not depend on the order of the threads. */
-static void count(struct emit *e)
-{
+static void count(struct emit *e) {
     static const char *const ops[] = { "add.u32", "add.s32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32",
                                        "inc.u32", "min.u32", "max.s32" };
     const char *op = ops[below(e, 10)], *at = emit_new(e, 4), *sink = emit_new(e, 4), *v = var(e), *start = var(e);
@@ -219,8 +204,7 @@ static void count(struct emit *e)
 }
 
 /* Counters in global memory, for all blocks: a slot that no thread reads before the end. */
-static void count_global(struct emit *e)
-{
+static void count_global(struct emit *e) {
     static const char *const ops[] = { "add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32" };
     const char *op = ops[below(e, 6)], *v = var(e), *k = emit_new(e, 4), *at = emit_new(e, 8);
     struct rnd_program *p = e->p;
@@ -237,8 +221,7 @@ static void count_global(struct emit *e)
 }
 
 /* The lanes for which a condition holds, and the others: each group separately. */
-static void apart(struct emit *e, unsigned sm)
-{
+static void apart(struct emit *e, unsigned sm) {
     const unsigned l = e->labels++;
     const char *p = condition(e), *q = emit_new(e, 0), *m = emit_new(e, 4), *src = emit_new(e, 4), *r = emit_new(e, 4);
     emit(e, "\tvote.sync.ballot.b32 %s, %s, %%mask;\n\t@%s bra ELSE%u;\n\tnot.b32 %s, %s;\n\tand.b32 %s, %s, %%mask;\n"
@@ -270,8 +253,7 @@ static void apart(struct emit *e, unsigned sm)
     emit(e, "JOIN%u:\n\tbar.warp.sync %%mask;", l);
 }
 
-static void shuffle(struct emit *e)
-{
+static void shuffle(struct emit *e) {
     static const char *const modes[] = { "up", "down", "bfly", "idx" };
     const unsigned mode = below(e, 4);
     const char *p = emit_new(e, 0), *to = var(e), *k = emit_new(e, 4);
@@ -282,8 +264,7 @@ static void shuffle(struct emit *e)
          "\t@!%s add.u32 %s, %s, 1;", modes[mode], to, p, var(e), k, segments, p, to, to);
 }
 
-static void vote_block(struct emit *e)
-{
+static void vote_block(struct emit *e) {
     static const char *const ops[] = { "popc.u32", "and.pred", "or.pred" };
     const unsigned k = below(e, 3);
     const char *p = condition(e), *q = emit_new(e, 0), *to = var(e);
@@ -292,8 +273,7 @@ static void vote_block(struct emit *e)
 }
 
 /* Some lanes reach the barrier by one path, some by another. */
-static void meet(struct emit *e)
-{
+static void meet(struct emit *e) {
     const unsigned l = e->labels++;
     const char *p = condition(e);
     emit(e, "\tst.shared.b32 [%%as+8], %s;\n\t@%s bra ELSE%u;", var(e), p, l);
@@ -304,8 +284,7 @@ static void meet(struct emit *e)
 }
 
 /* Each thread takes a lock, adds to the value that the lock guards, and releases it. */
-static void lock(struct emit *e)
-{
+static void lock(struct emit *e) {
     const unsigned l = e->labels++;
     const char *p = emit_new(e, 0), *old = emit_new(e, 4), *v = emit_new(e, 4);
     emit(e, "\tsetp.ne.u32 %s, %%t, 0;\n\t@%s bra SKIP%u;\n\tst.shared.b32 [%%base+12], 0;", p, p, l);
@@ -321,8 +300,7 @@ static void lock(struct emit *e)
 static void together(struct emit *e, unsigned sm, unsigned depth);
 
 /* The same number of times for all threads of the block. */
-static void repeat(struct emit *e, unsigned sm, unsigned depth)
-{
+static void repeat(struct emit *e, unsigned sm, unsigned depth) {
     const unsigned l = e->labels++, times = 2 + below(e, 4);
     const char *n = emit_new(e, 4), *p = emit_new(e, 0);
     emit(e, "\tmov.u32 %s, %u;\nLOOP%u:", n, times, l);
@@ -330,8 +308,7 @@ static void repeat(struct emit *e, unsigned sm, unsigned depth)
     emit(e, "\tsub.u32 %s, %s, 1;\n\tsetp.ne.u32 %s, %s, 0;\n\t@%s bra LOOP%u;", n, n, p, n, p, l);
 }
 
-static void together(struct emit *e, unsigned sm, unsigned depth)
-{
+static void together(struct emit *e, unsigned sm, unsigned depth) {
     switch (below(e, 12)) {
     case 0: exchange(e); break;
     case 1: count(e); break;
@@ -346,8 +323,7 @@ static void together(struct emit *e, unsigned sm, unsigned depth)
     }
 }
 
-void rnd_flow(struct emit *e)
-{
+void rnd_flow(struct emit *e) {
     struct rnd_program *p = e->p;
     const bool shared = p->number >= RND_STRAIGHT + RND_BRANCHES;
     const unsigned sm = shared && below(e, 2) ? 80 : 70;

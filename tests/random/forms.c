@@ -15,8 +15,7 @@ static struct rnd_form *all;
 static size_t count, room;
 static bool done;
 
-static unsigned split(const char *text, struct choices *g, bool *wild)
-{
+static unsigned split(const char *text, struct choices *g, bool *wild) {
     unsigned n = 0;
     while (*text) {
         while (*text == ' ') text++;
@@ -45,8 +44,7 @@ static unsigned split(const char *text, struct choices *g, bool *wild)
 }
 
 /* Whether a word is one of a list such as "ld|st|atom". */
-static bool listed(const char *word, size_t n, const char *list)
-{
+static bool listed(const char *word, size_t n, const char *list) {
     for (;; list++) {
         const size_t len = strcspn(list, "|");
         if (len == n && !memcmp(list, word, n)) return true;
@@ -55,8 +53,7 @@ static bool listed(const char *word, size_t n, const char *list)
     }
 }
 
-bool rnd_has(const struct rnd_form *f, const char *words)
-{
+bool rnd_has(const struct rnd_form *f, const char *words) {
     for (const char *p = f->text; (p = strchr(p, '.')) != NULL;)
         if (p++, listed(p, strcspn(p, "."), words)) return true;
     return false;
@@ -92,16 +89,14 @@ static const struct left_out {
 no_test = { "", "", RND_UNSUPPORTED, "ptxas accepts it, and no page says what it tests", true };
 
 /* Every integer of type `from` is one of type `to`. */
-static bool cannot_overflow(const char *to, const char *from)
-{
+static bool cannot_overflow(const char *to, const char *from) {
     const unsigned long width = strtoul(to + 1, NULL, 10), source = strtoul(from + 1, NULL, 10);
     if (!strchr("us", *to) || !strchr("us", *from)) return false;
     return *to == *from ? width >= source : *to == 's' && width > source;
 }
 
 /* Accepted by the table, but not by ptxas. */
-static bool refused(const struct rnd_form *f)
-{
+static bool refused(const struct rnd_form *f) {
     const char *op = f->op, *t0 = f->type[0], *t1 = f->type[1];
     if (!strcmp(op, "set") || !strcmp(op, "setp")) {
         const char *t = *t1 ? t1 : t0;
@@ -146,8 +141,7 @@ static bool refused(const struct rnd_form *f)
     return false;
 }
 
-static const struct left_out *why_left_out(const struct rnd_form *f)
-{
+static const struct left_out *why_left_out(const struct rnd_form *f) {
     const bool fp8 = !strcmp(f->op, "cvt") && rnd_has(f, "e4m3x2|e5m2x2");
     if (!strcmp(f->op, "testp") && !strchr(strchr(f->text, '.') + 1, '.')) return &no_test;
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out && !fp8; i++)
@@ -158,8 +152,7 @@ static const struct left_out *why_left_out(const struct rnd_form *f)
     return wide || mixed || f->sm > 90 ? &newer : NULL;
 }
 
-uint64_t rnd_key(const char *text)
-{
+uint64_t rnd_key(const char *text) {
     uint64_t h = 0xcbf29ce484222325u;
     for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3u;
     h ^= h >> 29;
@@ -177,8 +170,7 @@ static const struct { const char *ops, *words; unsigned char sm, version; } need
     { "ld|st", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate", 70, 74 },
 };
 
-static void add_needs(struct rnd_form *f)
-{
+static void add_needs(struct rnd_form *f) {
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
         const struct feature *need = &features[i];
         if ((need->op[0] != '*' && strcmp(need->op, f->op)) || (need->word && !rnd_has(f, need->word))) continue;
@@ -199,8 +191,7 @@ static void add_needs(struct rnd_form *f)
     }
 }
 
-static void add(struct rnd_form *f)
-{
+static void add(struct rnd_form *f) {
     for (size_t i = count; i-- > 0 && !strcmp(all[i].op, f->op);) if (!strcmp(all[i].text, f->text)) return;
     f->key = rnd_key(f->text);
     if (count == room) all = realloc(all, (room = 2 * room + 1024) * sizeof *all);
@@ -210,8 +201,7 @@ static void add(struct rnd_form *f)
 
 /* The CPU device executes these forms of the rows that accept anything. Its other ones are in flow.c and memory.c,
    with the code they need. */
-static void add_wild(const char *op)
-{
+static void add_wild(const char *op) {
     static const char *const more[] = { "vabsdiff2.u32.u32.u32", "vabsdiff2.u32.s32.s32", "vabsdiff2.u32.u32.u32.add",
                                         "vabsdiff2.u32.s32.s32.add",
         "vabsdiff4.u32.u32.u32", "vabsdiff4.u32.s32.s32", "vabsdiff4.u32.u32.u32.add", "vabsdiff4.u32.s32.s32.add" };
@@ -229,8 +219,7 @@ static void add_wild(const char *op)
     add(&f);
 }
 
-static void add_form(unsigned row, const struct choices *g, const unsigned *at, unsigned nmods, unsigned n)
-{
+static void add_form(unsigned row, const struct choices *g, const unsigned *at, unsigned nmods, unsigned n) {
     struct rnd_form f = { .args = forms[row].args, .sm = 70, .version = 70 };
     size_t used = (size_t)snprintf(f.text, sizeof f.text, "%s", forms[row].op);
     snprintf(f.op, sizeof f.op, "%s", forms[row].op);
@@ -259,8 +248,7 @@ static void add_form(unsigned row, const struct choices *g, const unsigned *at, 
 /* All choices of the groups from i on; of a row with hints, those in which at most `more` further modifiers differ from
    their first choice. */
 static void multiply(unsigned row, const struct choices *g, unsigned *at, unsigned nmods, unsigned n, unsigned i,
-                     unsigned more)
-{
+                     unsigned more) {
     if (i == n) {
         add_form(row, g, at, nmods, n);
         return;
@@ -272,8 +260,7 @@ static void multiply(unsigned row, const struct choices *g, unsigned *at, unsign
     }
 }
 
-struct rnd_form *rnd_forms(size_t *n)
-{
+struct rnd_form *rnd_forms(size_t *n) {
     for (unsigned row = 0; !done && row < sizeof forms / sizeof *forms; row++) {
         struct choices g[MAX_GROUPS];
         unsigned at[MAX_GROUPS] = { 0 };
@@ -288,8 +275,7 @@ struct rnd_form *rnd_forms(size_t *n)
     return all;
 }
 
-const struct rnd_form *rnd_form_named(const char *text)
-{
+const struct rnd_form *rnd_form_named(const char *text) {
     size_t n;
     const struct rnd_form *f = rnd_forms(&n);
     for (size_t i = 0; i < n; i++) if (!strcmp(f[i].text, text)) return &f[i];

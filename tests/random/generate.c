@@ -14,8 +14,7 @@ static const struct {
 
 /* ---- names and sizes */
 
-unsigned emit_size(const char *type)
-{
+unsigned emit_size(const char *type) {
     static const struct {
         const char *name;
         unsigned size;
@@ -28,8 +27,7 @@ unsigned emit_size(const char *type)
     return (unsigned)strtoul(type + strcspn(type, "0123456789"), NULL, 10) / 8;
 }
 
-enum rnd_kind emit_kind(const char *type)
-{
+enum rnd_kind emit_kind(const char *type) {
     return !strcmp(type, "f16") ? RND_F16 : !strcmp(type, "bf16") ? RND_BF16 : !strcmp(type, "f32") ? RND_F32
         : !strcmp(type, "f64") ? RND_F64 :
         !strcmp(type, "f16x2") ? RND_F16X2 : !strcmp(type, "bf16x2") ? RND_BF16X2 : RND_INT;
@@ -37,8 +35,7 @@ enum rnd_kind emit_kind(const char *type)
 
 /* ---- writing */
 
-void emit(struct emit *e, const char *format, ...)
-{
+void emit(struct emit *e, const char *format, ...) {
     struct rnd_program *p = e->p;
     for (;;) {
         va_list args;
@@ -58,8 +55,7 @@ void emit(struct emit *e, const char *format, ...)
 
 unsigned emit_below(struct emit *e, unsigned n) { return rnd_below(&e->rng, n); }
 
-static struct value *new_value(struct emit *e, unsigned size)
-{
+static struct value *new_value(struct emit *e, unsigned size) {
     static const char letter[4] = { 'p', 'h', 'r', 'd' };
     const unsigned c = size == 0 ? 0 : size <= 2 ? 1 : size == 4 ? 2 : 3;
     if (e->nvalues == MAX_VALUES) {
@@ -80,8 +76,7 @@ static void note(struct emit *e, struct rnd_source s) {
     if (e->nsources < RND_MAX_SOURCES) e->source[e->nsources++] = s;
 }
 
-static unsigned add_input(struct rnd_program *p, enum rnd_kind kind, unsigned size)
-{
+static unsigned add_input(struct rnd_program *p, enum rnd_kind kind, unsigned size) {
     if (p->ninputs == RND_MAX_INPUTS) {
         fprintf(stderr, "generate.c: too many inputs\n");
         exit(2);
@@ -91,8 +86,7 @@ static unsigned add_input(struct rnd_program *p, enum rnd_kind kind, unsigned si
     return p->ninputs++;
 }
 
-const char *emit_input(struct emit *e, enum rnd_kind kind, unsigned size)
-{
+const char *emit_input(struct emit *e, enum rnd_kind kind, unsigned size) {
     struct value *v = new_value(e, size);
     const unsigned k = add_input(e->p, kind, v->size);
     emit(e, "\tld.global.b%u %s, [%%i%u+%u];", 8 * v->size, v->name, v->size, e->p->input[k].offset);
@@ -102,8 +96,7 @@ const char *emit_input(struct emit *e, enum rnd_kind kind, unsigned size)
     return v->name;
 }
 
-static const char *constant(struct emit *e, enum rnd_kind kind, unsigned size)
-{
+static const char *constant(struct emit *e, enum rnd_kind kind, unsigned size) {
     static char text[4][40];
     static unsigned at;
     char *t = text[at++ % 4];
@@ -125,8 +118,7 @@ static const char *constant(struct emit *e, enum rnd_kind kind, unsigned size)
     return t;
 }
 
-const char *emit_source(struct emit *e, enum rnd_kind kind, unsigned size, bool constants)
-{
+const char *emit_source(struct emit *e, enum rnd_kind kind, unsigned size, bool constants) {
     const unsigned how = emit_below(e, 20);
     const bool any = kind != RND_LANE && kind != RND_SMALL && kind != RND_ANGLE && kind != RND_NUMBER64;
     if (how < 2 && constants && kind != RND_F16 && kind != RND_BF16 && kind != RND_F16X2 && kind != RND_BF16X2 &&
@@ -145,8 +137,7 @@ const char *emit_source(struct emit *e, enum rnd_kind kind, unsigned size, bool 
     return emit_input(e, kind, size);
 }
 
-const char *emit_predicate(struct emit *e)
-{
+const char *emit_predicate(struct emit *e) {
     for (int tries = 0; tries < 8 && e->nvalues && emit_below(e, 3); tries++) {
         const struct value *v = &e->pool[emit_below(e, e->nvalues)];
         if (v->size || v->from.kind == 'n') continue;
@@ -165,8 +156,7 @@ const char *emit_predicate(struct emit *e)
 }
 
 void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, const char *reg, unsigned size,
-               enum rnd_kind kind)
-{
+               enum rnd_kind kind) {
     struct rnd_program *p = e->p;
     const bool approx = form && (rnd_has(form, "approx|full"));
     if (p->nslots == RND_MAX_SLOTS) {
@@ -202,8 +192,7 @@ void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, co
 /* Registers: %i2 %i4 %i8 and %o2 %o4 %o8 are the thread's element 0 of the input and the output by element size; %mask:
    the lanes of its warp. With memory: %ag %as %al %ac, the thread's cell in global, shared, local and constant memory,
    %gs and %gl, their generic addresses, %ai a cell of the input, %line a cache line that no thread reads. */
-void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory)
-{
+void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory) {
     emit(e, ".version %u.%u\n.target sm_%u\n.address_size 64\n", version / 10, version % 10, sm);
     e->policy = memory && sm >= 80 && version >= 74;
     if (memory) {
@@ -218,8 +207,7 @@ void emit_head(struct emit *e, unsigned sm, unsigned version, bool memory)
     }
 }
 
-void emit_entry(struct emit *e, bool memory)
-{
+void emit_entry(struct emit *e, bool memory) {
     struct rnd_program *p = e->p;
     emit(e, ".visible .entry k(.param .u64 out, .param .u64 in, .param .align 16 .b8 block[64])\n{");
     emit(e, "\t.reg .pred %%p<400>;\n\t.reg .b16 %%h<700>;\n\t.reg .b32 %%r<700>, %%gid, %%t, %%mask, %%n;");
@@ -256,30 +244,26 @@ void emit_end(struct emit *e) { emit(e, "\tret;\n}"); }
 /* ---- one instruction by its operand letters */
 
 /* Excludes a register as an operand. */
-static void forget(struct emit *e, const char *reg)
-{
+static void forget(struct emit *e, const char *reg) {
     for (unsigned i = 0; i < e->nvalues; i++) if (!strcmp(e->pool[i].name, reg)) e->pool[i].from.kind = 'n';
 }
 
 struct result { char reg[12]; unsigned size; enum rnd_kind kind; };
 
-static enum rnd_kind count_kind(const struct rnd_form *f, unsigned nth)
-{
+static enum rnd_kind count_kind(const struct rnd_form *f, unsigned nth) {
     if (!strcmp(f->op, "fns")) return nth == 0 ? RND_INT : nth == 1 ? RND_LANE : RND_SMALL;
     static const char *const counted[] = { "shl", "shr", "shf", "bfe", "bfi", "bmsk", "szext", "shfl" };
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) if (!strcmp(f->op, counted[i])) return RND_COUNT;
     return RND_INT;
 }
 
-static unsigned wider(struct emit *e, unsigned size)
-{
+static unsigned wider(struct emit *e, unsigned size) {
     const unsigned how = emit_below(e, 10);
     while (size < 2 || (size < 8 && how < (size < 4 ? 4 : 3) && emit_below(e, 2))) size *= 2;
     return size;
 }
 
-static bool among(const char *op, const char *list)
-{
+static bool among(const char *op, const char *list) {
     const size_t n = strlen(op);
     for (const char *p = list; (p = strstr(p, op)) != NULL; p += n)
         if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
@@ -287,8 +271,7 @@ static bool among(const char *op, const char *list)
 }
 
 /* One result, or a pair: always of packed halves, never of one half. */
-static int results_of(struct emit *e, const struct rnd_form *f, char letter)
-{
+static int results_of(struct emit *e, const struct rnd_form *f, char letter) {
     if (letter != 't' && letter != 'o' && letter != 'O') return 1;
     const bool setp = !strcmp(f->op, "setp");
     if (letter == 't' || (setp && rnd_has(f, "f16x2|bf16x2"))) return 2;
@@ -300,8 +283,7 @@ static int results_of(struct emit *e, const struct rnd_form *f, char letter)
    source; and results of set are not operands. For a guarded set, testp, abs or neg, ptxas (13.0) executes parts
    unguarded, or other instructions than without the guard. With two NaNs, ptxas decides which one is the second, whose
    payload a double keeps: so only one source may be a NaN. */
-static void by_letters(struct emit *e, const struct rnd_form *f)
-{
+static void by_letters(struct emit *e, const struct rnd_form *f) {
     char text[400] = "", operand[100];
     struct result result[2];
     unsigned nresults = 0, nth = 0, ntexts = 0, nsources = 0;
@@ -420,8 +402,7 @@ static void by_letters(struct emit *e, const struct rnd_form *f)
 /* ---- instructions that the letters do not describe */
 
 /* Adjacent instructions write and read the carry flag. */
-static void carry(struct emit *e, const struct rnd_form *f)
-{
+static void carry(struct emit *e, const struct rnd_form *f) {
     char text[400] = "", s[3][40], low[12], out[12], flag[12] = "";
     const bool sub = !strncmp(f->op, "sub", 3), in = strlen(f->op) == 4 && f->op[3] == 'c', mad = *f->op == 'm',
                sets = rnd_has(f, "cc");
@@ -445,13 +426,11 @@ static void carry(struct emit *e, const struct rnd_form *f)
     if (sets) emit_slot(e, f, text, flag, 4, RND_INT);
 }
 
-static const char *move_source(struct emit *e, const char *type, unsigned size)
-{
+static const char *move_source(struct emit *e, const char *type, unsigned size) {
     return emit_source(e, emit_kind(type), size, false);
 }
 
-static void move(struct emit *e, const struct rnd_form *f)
-{
+static void move(struct emit *e, const struct rnd_form *f) {
     char text[400], list[120] = "", to[120] = "", reg[4][12];
     const char *t = f->type[0];
     const unsigned size = emit_size(t), n = rnd_has(f, "v2") ? 2 : rnd_has(f, "v4") ? 4 : 1;
@@ -496,8 +475,7 @@ static void move(struct emit *e, const struct rnd_form *f)
 }
 
 /* Warp 0 arrives, the others wait. */
-static void arrive(struct emit *e, const struct rnd_form *f)
-{
+static void arrive(struct emit *e, const struct rnd_form *f) {
     const unsigned id = 1 + emit_below(e, 15), n = (e->p->block + 31) / 32 * 32, label = e->labels++;
     const char *op = f->op;
     const char *pred = emit_new(e, 0);
@@ -508,8 +486,7 @@ static void arrive(struct emit *e, const struct rnd_form *f)
     emit_slot(e, f, f->text, NULL, 0, RND_INT);
 }
 
-static void emit_form(struct emit *e, const struct rnd_form *f)
-{
+static void emit_form(struct emit *e, const struct rnd_form *f) {
     if (among(f->op, "addc subc madc") || rnd_has(f, "cc")) carry(e, f);
     else if (!strcmp(f->op, "mov")) move(e, f);
     else if (among(f->op, "bar barrier") && rnd_has(f, "arrive")) {
@@ -532,15 +509,13 @@ static void emit_form(struct emit *e, const struct rnd_form *f)
 static struct stand { unsigned program; uint64_t order; const struct rnd_form *form; } *stands;
 static size_t nstands;
 
-static int by_program(const void *a, const void *b)
-{
+static int by_program(const void *a, const void *b) {
     const struct stand *x = a, *y = b;
     return x->program != y->program ? (x->program < y->program ? -1 : 1) : x->order < y->order ? -1
         : x->order > y->order;
 }
 
-static void place(void)
-{
+static void place(void) {
     size_t n;
     struct rnd_form *f = rnd_forms(&n);
     stands = calloc(n * COPIES, sizeof *stands);
@@ -561,8 +536,7 @@ static void place(void)
     qsort(stands, nstands, sizeof *stands, by_program);
 }
 
-void rnd_generate(struct rnd_program *p, unsigned number)
-{
+void rnd_generate(struct rnd_program *p, unsigned number) {
     static struct emit work;
     struct emit *e = &work;
     if (!stands) place();
@@ -603,8 +577,7 @@ void rnd_generate(struct rnd_program *p, unsigned number)
     if (!p->in_bytes) p->in_bytes = 8;
 }
 
-void rnd_generate_alone(struct rnd_program *p, const struct rnd_form *f)
-{
+void rnd_generate_alone(struct rnd_program *p, const struct rnd_form *f) {
     static struct emit work;
     memset(&work, 0, sizeof work);
     work.p = p;
@@ -618,8 +591,7 @@ void rnd_generate_alone(struct rnd_program *p, const struct rnd_form *f)
     emit_end(&work);
 }
 
-void rnd_fill(const struct rnd_program *p, void *in)
-{
+void rnd_fill(const struct rnd_program *p, void *in) {
     uint64_t state = 0x94d049bb133111ebu * (p->number + 1);
     memset(in, 0, p->in_bytes);
     for (unsigned k = 0; k < p->ninputs; k++) {

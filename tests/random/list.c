@@ -11,8 +11,7 @@ static const char *const names[] = { "PASS", "FAIL", "UNSUPPORTED", "UNTESTED" }
 const char *rnd_status_name(enum rnd_status s) { return names[s]; }
 
 /* "add.rn.ftz.f32" is "add.f32" and "rn.ftz": the types are its last words */
-static void parts(const struct rnd_form *f, char key[64], char mods[96])
-{
+static void parts(const struct rnd_form *f, char key[64], char mods[96]) {
     const size_t op = strlen(f->op), all = strlen(f->text);
     size_t types = 0;
     for (int i = 0; i < 3 && *f->type[i]; i++) types += 1 + strlen(f->type[i]);
@@ -21,8 +20,7 @@ static void parts(const struct rnd_form *f, char key[64], char mods[96])
     if (!*mods) strcpy(mods, "-");
 }
 
-void rnd_list_write(FILE *to)
-{
+void rnd_list_write(FILE *to) {
     size_t n;
     const struct rnd_form *f = rnd_forms(&n);
     bool *done = calloc(n, sizeof *done);
@@ -51,14 +49,12 @@ struct entry { uint64_t key; enum rnd_status status; bool met; };
 static struct entry *entries;
 static size_t nentries, room;
 
-static int by_key(const void *a, const void *b)
-{
+static int by_key(const void *a, const void *b) {
     const uint64_t x = ((const struct entry *)a)->key, y = ((const struct entry *)b)->key;
     return x < y ? -1 : x > y;
 }
 
-static void add(const char *key, const char *mods, enum rnd_status status)
-{
+static void add(const char *key, const char *mods, enum rnd_status status) {
     char text[200];
     const size_t op = strcspn(key, ".");
     if (!strcmp(mods, "-")) snprintf(text, sizeof text, "%s", key);
@@ -68,8 +64,7 @@ static void add(const char *key, const char *mods, enum rnd_status status)
 }
 
 /* Compares the list with each form's current status; prints the differences and returns their number. */
-unsigned rnd_list_check(const char *path)
-{
+unsigned rnd_list_check(const char *path) {
     static char line[1 << 16];
     unsigned wrong = 0;
     size_t n;

@@ -9,8 +9,7 @@ struct place { char at[40]; const char *space; };
 static bool is(const struct rnd_form *f, const char *op) { return !strcmp(f->op, op); }
 
 /* The address that the instruction accesses, aligned to `align` bytes. */
-static struct place place_of(struct emit *e, const struct rnd_form *f, unsigned align)
-{
+static struct place place_of(struct emit *e, const struct rnd_form *f, unsigned align) {
     struct place p = { "", "global" };
     const unsigned off = emit_below(e, 32 / align) * align;
     const char *base = "%ag";
@@ -43,16 +42,15 @@ static struct place place_of(struct emit *e, const struct rnd_form *f, unsigned 
     return p;
 }
 
-static void plain(struct emit *e, const char *op, const struct place *p, unsigned off, unsigned bytes, const char *reg)
-{
+static void plain(struct emit *e, const char *op, const struct place *p, unsigned off, unsigned bytes,
+                  const char *reg) {
     char at[48];
     snprintf(at, sizeof at, "%.*s+%u]", (int)(strlen(p->at) - 1), p->at, off);
     if (*op == 's') emit(e, "\tst%s%s.b%u %s, %s;", *p->space ? "." : "", p->space, 8 * bytes, at, reg);
     else emit(e, "\tld%s%s.b%u %s, %s;", *p->space ? "." : "", p->space, 8 * bytes, reg, at);
 }
 
-static void fill(struct emit *e, const struct place *p, unsigned bytes, enum rnd_kind kind, unsigned unit)
-{
+static void fill(struct emit *e, const struct place *p, unsigned bytes, enum rnd_kind kind, unsigned unit) {
     if (bytes < unit) unit = bytes;
     for (unsigned k = 0; k < bytes; k += unit) {
         if (unit >= 2) {
@@ -63,8 +61,7 @@ static void fill(struct emit *e, const struct place *p, unsigned bytes, enum rnd
     }
 }
 
-static void show(struct emit *e, const struct rnd_form *f, const char *text, const struct place *p, unsigned bytes)
-{
+static void show(struct emit *e, const struct rnd_form *f, const char *text, const struct place *p, unsigned bytes) {
     const unsigned unit = bytes < 8 ? bytes : 8;
     char reg[12];
     for (unsigned k = 0; k < bytes; k += unit) {
@@ -74,8 +71,7 @@ static void show(struct emit *e, const struct rnd_form *f, const char *text, con
     }
 }
 
-static void load(struct emit *e, const struct rnd_form *f)
-{
+static void load(struct emit *e, const struct rnd_form *f) {
     const char *t = f->type[0];
     const unsigned size = emit_size(t), n = rnd_has(f, "v2") ? 2 : rnd_has(f, "v4") ? 4 : 1;
     const struct place p = place_of(e, f, size * n);
@@ -91,8 +87,7 @@ static void load(struct emit *e, const struct rnd_form *f)
     for (unsigned k = 0; k < n; k++) emit_slot(e, f, text, reg[k], wide, emit_kind(t));
 }
 
-static void store(struct emit *e, const struct rnd_form *f)
-{
+static void store(struct emit *e, const struct rnd_form *f) {
     const char *t = f->type[0];
     const unsigned size = emit_size(t), n = rnd_has(f, "v2") ? 2 : rnd_has(f, "v4") ? 4 : 1;
     const struct place p = place_of(e, f, size * n);
@@ -106,8 +101,7 @@ static void store(struct emit *e, const struct rnd_form *f)
     show(e, f, text, &p, size * n);
 }
 
-static void atomic(struct emit *e, const struct rnd_form *f)
-{
+static void atomic(struct emit *e, const struct rnd_form *f) {
     const bool red = is(f, "red"), cas = rnd_has(f, "cas");
     const char *t = f->type[0];
     const unsigned size = emit_size(t);
@@ -127,8 +121,7 @@ static void atomic(struct emit *e, const struct rnd_form *f)
 }
 
 /* An address is checked by loading from it. */
-static void address(struct emit *e, const struct rnd_form *f)
-{
+static void address(struct emit *e, const struct rnd_form *f) {
     const bool to = rnd_has(f, "to");
     struct place p = place_of(e, f, 4);
     char text[160], base[12], moved[12], reg[12];
@@ -156,8 +149,7 @@ static void address(struct emit *e, const struct rnd_form *f)
     emit_slot(e, f, text, reg, 4, RND_INT);
 }
 
-static void copy_async(struct emit *e, const struct rnd_form *f)
-{
+static void copy_async(struct emit *e, const struct rnd_form *f) {
     char text[200], more[60] = "";
     const struct place cell = { "[%as+0]", "shared" };
     const unsigned size = rnd_has(f, "cg") ? 16 : 4u << emit_below(e, 3);
@@ -183,8 +175,7 @@ static void copy_async(struct emit *e, const struct rnd_form *f)
 }
 
 /* A separate mbarrier for each thread, from init to inval: `f` is one of the steps. */
-static void mbarrier(struct emit *e, const struct rnd_form *f)
-{
+static void mbarrier(struct emit *e, const struct rnd_form *f) {
     const bool copy = is(f, "cp"), generic = !rnd_has(f, "shared|shared::cta|shared::cluster"),
                noinc = rnd_has(f, "noinc");
     const char *at = generic ? "[%gs+56]" : "[%as+56]";
@@ -216,8 +207,7 @@ static void mbarrier(struct emit *e, const struct rnd_form *f)
     for (int i = 0; i < 2; i++) emit_slot(e, f, f->text, p[i], 0, RND_INT);
 }
 
-bool emit_memory(struct emit *e, const struct rnd_form *f)
-{
+bool emit_memory(struct emit *e, const struct rnd_form *f) {
     e->nsources = 0;
     if (is(f, "ld") || is(f, "ldu")) load(e, f);
     else if (is(f, "st")) store(e, f);

@@ -17,8 +17,7 @@ static struct rnd_program program;
 static unsigned char *input, *output;
 static size_t input_room, output_room;
 
-static bool run(unsigned number)
-{
+static bool run(unsigned number) {
     rnd_generate(&program, number);
     if (program.in_bytes > input_room) input = realloc(input, input_room = program.in_bytes * 2);
     if (program.out_bytes > output_room) output = realloc(output, output_room = program.out_bytes * 2);
@@ -27,8 +26,7 @@ static bool run(unsigned number)
     return rnd_run(&program, input, output);
 }
 
-static uint64_t value_of(struct rnd_source s, unsigned thread)
-{
+static uint64_t value_of(struct rnd_source s, unsigned thread) {
     uint64_t v = 0;
     const unsigned size = s.kind == 'i' ? program.input[s.index].size : program.slot[s.index].size,
                    bytes = size < 8 ? size : 8;
@@ -38,8 +36,7 @@ static uint64_t value_of(struct rnd_source s, unsigned thread)
     return v;
 }
 
-static void print_slot(unsigned k)
-{
+static void print_slot(unsigned k) {
     const struct rnd_slot *s = &program.slot[k];
     printf("%u %u %s\n", program.number, k, s->form ? s->form->text : s->text);
     for (unsigned t = 0; t < program.threads; t++)
@@ -47,8 +44,7 @@ static void print_slot(unsigned k)
     putchar('\n');
 }
 
-static char *next_line(char **line, size_t *room, FILE *f)
-{
+static char *next_line(char **line, size_t *room, FILE *f) {
     size_t n = 0;
     for (int c; (c = fgetc(f)) != EOF && c != '\n'; (*line)[n++] = (char)c)
         if (n + 2 > *room && !(*line = realloc(*line, *room = 2 * *room + 4096))) abort();
@@ -59,15 +55,13 @@ static char *next_line(char **line, size_t *room, FILE *f)
 
 /* ---- modes */
 
-static int hash(unsigned first, unsigned end)
-{
+static int hash(unsigned first, unsigned end) {
     int code = 0;
     for (unsigned n = first; n < end; n++) if (run(n)) rnd_print_hashes(&program, output, ""); else code = 1;
     return code;
 }
 
-static int approx(void)
-{
+static int approx(void) {
     for (unsigned n = 0; n < RND_STRAIGHT; n++) {
         rnd_generate(&program, n);
         bool any = false;
@@ -78,8 +72,7 @@ static int approx(void)
     return 0;
 }
 
-static int dump(const char *hashes, unsigned first, unsigned end)
-{
+static int dump(const char *hashes, unsigned first, unsigned end) {
     if (!rnd_read_hashes(hashes)) return 1;
     for (unsigned n = first; n < end; n++) {
         bool differs[RND_MAX_SLOTS];
@@ -91,8 +84,7 @@ static int dump(const char *hashes, unsigned first, unsigned end)
     return 0;
 }
 
-static int diff(const char *path, const char *hashes, unsigned most)
-{
+static int diff(const char *path, const char *hashes, unsigned most) {
     FILE *f = fopen(path, "r");
     char *line = NULL;
     size_t room = 0;
@@ -137,14 +129,12 @@ static int diff(const char *path, const char *hashes, unsigned most)
 /* ---- the check */
 
 /* Value and neighbourhood of a float of `bits` bits: bit patterns in the order of the values. */
-static int64_t ordered(uint64_t v, unsigned bits)
-{
+static int64_t ordered(uint64_t v, unsigned bits) {
     const uint64_t sign = (uint64_t)1 << (bits - 1);
     return v & sign ? -(int64_t)(v & (sign - 1)) : (int64_t)v;
 }
 
-static double single(uint64_t v)
-{
+static double single(uint64_t v) {
     const uint32_t bits = (uint32_t)v;
     float f;
     memcpy(&f, &bits, 4);
@@ -155,8 +145,7 @@ static double single(uint64_t v)
    GPU errs by up to two units in the last place, except where the PTX ISA has another bound: sin and cos 2^-20.5
    (absolute, within pi), lg2 2^-22 (absolute near 1, else relative), tanh 2^-11 (relative). rcp and rsqrt
    .approx.ftz.f64 have 20 bits. NaNs and infinities must be the same. */
-static bool near(const struct rnd_form *f, const char *type, uint64_t a, uint64_t b)
-{
+static bool near(const struct rnd_form *f, const char *type, uint64_t a, uint64_t b) {
     if (!strcmp(type, "f16x2") || !strcmp(type, "bf16x2")) {
         const char *half = *type == 'f' ? "f16" : "bf16";
         return near(f, half, a & 0xffff, b & 0xffff) && near(f, half, a >> 16, b >> 16);
@@ -178,15 +167,13 @@ static bool near(const struct rnd_form *f, const char *type, uint64_t a, uint64_
 
 struct tally { unsigned passed, failed, shown; unsigned *uses; };
 
-static void mark(const struct rnd_form *f, enum rnd_status status)
-{
+static void mark(const struct rnd_form *f, enum rnd_status status) {
     size_t n;
     struct rnd_form *all = rnd_forms(&n);
     if (f) all[f - all].status = status;
 }
 
-static bool approx_is_near(FILE *file, unsigned k)
-{
+static bool approx_is_near(FILE *file, unsigned k) {
     static char *line;
     static size_t room;
     const struct rnd_slot *s = &program.slot[k];
@@ -209,8 +196,7 @@ static bool approx_is_near(FILE *file, unsigned k)
     return true;
 }
 
-static void check_program(unsigned n, FILE *approximate, struct tally *t)
-{
+static void check_program(unsigned n, FILE *approximate, struct tally *t) {
     bool differs[RND_MAX_SLOTS], good = run(n);
     size_t nforms;
     const struct rnd_form *all = rnd_forms(&nforms);
@@ -230,8 +216,7 @@ static void check_program(unsigned n, FILE *approximate, struct tally *t)
 }
 
 /* A form that the list calls UNSUPPORTED must be refused, for that reason and no other. */
-static bool is_refused(const struct rnd_form *f)
-{
+static bool is_refused(const struct rnd_form *f) {
     char log[2000];
     rnd_generate_alone(&program, f);
     if (rnd_refuses(program.text, program.length, log, sizeof log) &&
@@ -240,8 +225,7 @@ static bool is_refused(const struct rnd_form *f)
     return false;
 }
 
-static int check(bool write)
-{
+static int check(bool write) {
     const int capability = rnd_capability();
     struct tally t = { 0, 0, 0, NULL };
     size_t n;
@@ -275,8 +259,7 @@ static int check(bool write)
     return t.failed != 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "check";
     unsigned n[3] = { 0, RND_PROGRAMS, 4 };
     int code = 2;

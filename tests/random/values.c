@@ -2,8 +2,7 @@
    third random bits. */
 #include "random.h"
 
-uint64_t rnd_next(uint64_t *state)                /* splitmix64 */
-{
+uint64_t rnd_next(uint64_t *state) {              /* splitmix64 */
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -14,8 +13,7 @@ unsigned rnd_below(uint64_t *state, unsigned n) { return (unsigned)((rnd_next(st
 
 /* 1.m * 2^(e - bias) with few or all mantissa bits, and an exponent near the middle so that sums and products stay
    finite */
-static uint64_t plain_float(uint64_t *s, unsigned ebits, unsigned mbits)
-{
+static uint64_t plain_float(uint64_t *s, unsigned ebits, unsigned mbits) {
     const uint64_t bias = (1u << (ebits - 1)) - 1, range = ebits > 5 ? 24 : 8;
     const uint64_t e = bias - range / 2 + rnd_below(s, (unsigned)range);
     uint64_t m = rnd_next(s) & (((uint64_t)1 << mbits) - 1);
@@ -24,8 +22,7 @@ static uint64_t plain_float(uint64_t *s, unsigned ebits, unsigned mbits)
     return (rnd_next(s) & 1) << (ebits + mbits) | e << mbits | m;
 }
 
-static uint64_t float_value(uint64_t *s, unsigned ebits, unsigned mbits)
-{
+static uint64_t float_value(uint64_t *s, unsigned ebits, unsigned mbits) {
     const uint64_t ones = ((uint64_t)1 << ebits) - 1, one = ((uint64_t)1 << (ebits - 1)) - 1,
                    most = ((uint64_t)1 << mbits) - 1,
         sign = (rnd_next(s) & 1) << (ebits + mbits), quiet = (uint64_t)1 << (mbits - 1);
@@ -62,8 +59,7 @@ static uint64_t float_value(uint64_t *s, unsigned ebits, unsigned mbits)
     }
 }
 
-static uint64_t integer_value(uint64_t *s, unsigned bits)
-{
+static uint64_t integer_value(uint64_t *s, unsigned bits) {
     const uint64_t mask = bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1, top = (uint64_t)1 << (bits - 1);
     uint64_t v;
     switch (rnd_below(s, 12)) {
@@ -81,8 +77,7 @@ static uint64_t integer_value(uint64_t *s, unsigned bits)
     return v & mask;
 }
 
-uint64_t rnd_value(uint64_t *s, enum rnd_kind kind, unsigned size)
-{
+uint64_t rnd_value(uint64_t *s, enum rnd_kind kind, unsigned size) {
     switch (kind) {
     case RND_COUNT: return rnd_below(s, 8) ? rnd_below(s, rnd_below(s, 2) ? 34 : 70) : integer_value(s, 8 * size);
     case RND_LANE: return rnd_below(s, 32);

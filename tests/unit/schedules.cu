@@ -10,8 +10,7 @@
 #define SEEN(x) (*(volatile int *)&(x))
 
 /* A sum in shared memory, without the barrier between its steps. */
-KERNEL(reduce)
-{
+KERNEL(reduce) {
     __shared__ int s[128];
     int t = threadIdx.x;
     s[t] = t + 1;
@@ -26,8 +25,7 @@ KERNEL(reduce)
 BOTH(reduce)
 
 /* Two buffers in turn; one of eight barriers is missing. */
-KERNEL(double_buffer)
-{
+KERNEL(double_buffer) {
     __shared__ int s[2][128];
     int t = threadIdx.x;
     s[0][t] = t;
@@ -41,8 +39,7 @@ KERNEL(double_buffer)
 BOTH(double_buffer)
 
 /* The second barrier of a loop is missing: the next round's value is written before all have read this one. */
-KERNEL(broadcast)
-{
+KERNEL(broadcast) {
     __shared__ int s;
     int sum = 0;
     for (int k = 0; k < 8; k++) {
@@ -56,8 +53,7 @@ KERNEL(broadcast)
 BOTH(broadcast)
 
 /* Lanes of a warp exchange values through shared memory after they diverged. */
-KERNEL(lanes_apart)
-{
+KERNEL(lanes_apart) {
     __shared__ int s[128];
     int t = threadIdx.x, x = t;
     for (int k = work[0]; k < (t & 3); k++) x = x * 5 + 1;
@@ -70,8 +66,7 @@ KERNEL(lanes_apart)
 BOTH(lanes_apart)
 
 /* The same without divergence, as written for GPUs whose warps ran in lockstep. */
-KERNEL(lanes_together)
-{
+KERNEL(lanes_together) {
     __shared__ int s[128];
     int t = threadIdx.x;
     s[t] = t;
@@ -81,8 +76,7 @@ KERNEL(lanes_together)
 BOTH(lanes_together)
 
 /* One block writes a value, the others use it and do not wait for its flag. */
-KERNEL(no_wait)
-{
+KERNEL(no_wait) {
     if (threadIdx.x) return;
     if (blockIdx.x == 0) {
         work[1] = 42;
@@ -97,8 +91,7 @@ KERNEL(no_wait)
 BOTH(no_wait)
 
 /* They wait, but the fence between the value and the flag is missing. */
-KERNEL(no_fence)
-{
+KERNEL(no_fence) {
     if (threadIdx.x) return;
     if (blockIdx.x == 0) {
         work[1] = 42;
@@ -114,8 +107,7 @@ KERNEL(no_fence)
 BOTH(no_fence)
 
 /* The last block to arrive adds the values of all blocks; without a fence before they report their arrival. */
-KERNEL(last_block)
-{
+KERNEL(last_block) {
     if (threadIdx.x) return;
     work[1 + blockIdx.x] = 1;
     if (right) __threadfence();
@@ -126,8 +118,7 @@ KERNEL(last_block)
 BOTH(last_block)
 
 /* A lock without fences. */
-KERNEL(lock)
-{
+KERNEL(lock) {
     if (threadIdx.x) return;
     for (int k = 0; k < 4; k++) {
         while (atomicCAS(&work[0], 0, 1)) { }
@@ -140,16 +131,14 @@ KERNEL(lock)
 BOTH(lock)
 
 /* A plain read and write instead of an atomic addition. */
-KERNEL(count)
-{
+KERNEL(count) {
     if (right) atomicAdd(out, 1);
     else SEEN(out[0]) = SEEN(out[0]) + 1;
 }
 BOTH(count)
 
 /* Two devices synchronise with each other, and one does not wait. */
-KERNEL(meet)
-{
+KERNEL(meet) {
     if (blockIdx.x || threadIdx.x) return;
     work[me] = 10 + me;
     __threadfence_system();
@@ -161,8 +150,7 @@ KERNEL(meet)
 BOTH(meet)
 
 /* This kernel is correct, but its result is the order of its threads. */
-extern "C" __global__ void order(int *out, int *work, int me)
-{
+extern "C" __global__ void order(int *out, int *work, int me) {
     out[atomicAdd(work, 1)] = blockIdx.x * 128 + threadIdx.x;
 }
 

@@ -6,8 +6,7 @@
 static __thread struct { struct sim_device *viewer; struct sim_range range; } recent[8];
 static __thread unsigned recent_next;
 
-bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out)
-{
+bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out) {
     uint64_t generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
     struct sim_device *viewer = b->grid->device;
     for (unsigned k = 0; k < 8; k++) {
@@ -26,8 +25,7 @@ bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_r
 }
 
 /* The state space of an address: a parameter or local address may already be generic. */
-static enum sim_space space_of(enum sim_space space, uint64_t a)
-{
+static enum sim_space space_of(enum sim_space space, uint64_t a) {
     if (space != SIM_GENERIC && !(a >> 48)) return space;
     switch (a >> 48) {
     case SIM_WINDOW_SHARED >> 48: return SIM_SHARED;
@@ -39,8 +37,7 @@ static enum sim_space space_of(enum sim_space space, uint64_t a)
 
 /* NULL: they are not there, and no fault has been raised. */
 static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
-    unsigned size)
-{
+    unsigned size) {
     struct sim_block *b = w->block;
     const uint64_t offset = a & 0xffffffffffffull;
     if (space == SIM_SHARED) {
@@ -60,8 +57,7 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
 }
 
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
-    const char *what)
-{
+    const char *what) {
     static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local", "parameter" };
     if (a & (size - 1)) {
         sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)", names[space],
@@ -83,8 +79,7 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
 
 /* Copies in pieces that are as large as possible, since other threads may write them at the same time. */
 const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
-    unsigned size, void *copy)
-{
+    unsigned size, void *copy) {
     const enum sim_space where = space_of(space, a);
     unsigned char *to = copy;
     const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, where, a, size);
@@ -105,8 +100,7 @@ const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane, 
     return copy;
 }
 
-bool sim_local_grow(struct sim_warp *w, uint32_t bytes)
-{
+bool sim_local_grow(struct sim_warp *w, uint32_t bytes) {
     uint32_t stride = w->local_stride ? w->local_stride : SIM_LOCAL_BASE + 1024;
     if (bytes <= w->local_stride) return true;
     if (bytes > SIM_LOCAL_MAX) return false;

@@ -176,14 +176,12 @@ struct sim_block {
     struct sim_warp warps[];
 };
 
-static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t op)
-{
+static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t op) {
     return w->base[op & 1] + (op >> 1);
 }
 #define SIM_AT(T, op) ((T *)(void *)sim_operand_at(w, op))
 #define SIM_IS_CONST(op) ((op) & 1)               /* and therefore the same in all lanes */
-static inline void sim_write_pred(struct sim_warp *w, uint32_t operand, uint32_t lanes, uint32_t value)
-{
+static inline void sim_write_pred(struct sim_warp *w, uint32_t operand, uint32_t lanes, uint32_t value) {
     u32 *p = SIM_AT(u32, operand);
     *p = (*p & ~lanes) | (value & lanes);
 }
@@ -193,12 +191,10 @@ static const uint32_t sim_lane_bit[32] = {
     1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
     1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31 };
 
-static inline uint32_t sim_pc(const struct sim_warp *w, const struct sim_insn *i)
-{
+static inline uint32_t sim_pc(const struct sim_warp *w, const struct sim_insn *i) {
     return (uint32_t)(i - w->block->code->insns);
 }
-static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t pc)
-{
+static inline void sim_warp_place(struct sim_warp *w, uint32_t lanes, uint32_t pc) {
     if (!lanes) return;
     if (lanes == ~0u) for (int l = 0; l < 32; l++) w->pc[l] = pc;
     else for (int l = 0; l < 32; l++) w->pc[l] = lanes & sim_lane_bit[l] ? pc : w->pc[l];

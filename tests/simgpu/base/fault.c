@@ -5,8 +5,7 @@
 
 static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void sim_grid_fault(struct sim_grid *g, int fault, const char *format, ...)
-{
+void sim_grid_fault(struct sim_grid *g, int fault, const char *format, ...) {
     va_list args;
     va_start(args, format);
     pthread_mutex_lock(&fault_lock);
@@ -18,16 +17,14 @@ void sim_grid_fault(struct sim_grid *g, int fault, const char *format, ...)
     va_end(args);
 }
 
-static void thread_of(const struct sim_block *b, const struct sim_warp *w, int lane, uint32_t out[3])
-{
+static void thread_of(const struct sim_block *b, const struct sim_warp *w, int lane, uint32_t out[3]) {
     const uint32_t t = 32 * w->index + (uint32_t)lane, *n = b->grid->block;
     out[0] = t % n[0];
     out[1] = t / n[0] % n[1];
     out[2] = t / n[0] / n[1];
 }
 
-void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
-{
+void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...) {
     struct sim_block *b = w->block;
     char text[200];
     uint32_t t[3];
@@ -44,8 +41,7 @@ void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fa
 }
 
 /* Where the threads are: a few groups of lanes, each at the same instruction. */
-static const char *whereabouts(const struct sim_block *b, char *text, size_t size)
-{
+static const char *whereabouts(const struct sim_block *b, char *text, size_t size) {
     int n = 0, groups = 0;
     text[0] = 0;
     for (unsigned k = 0; k < b->nwarps && groups < 3; k++) {
@@ -69,16 +65,14 @@ static const char *whereabouts(const struct sim_block *b, char *text, size_t siz
     return text;
 }
 
-void sim_block_deadlock(struct sim_block *b)
-{
+void sim_block_deadlock(struct sim_block *b) {
     char text[300];
     sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1],
                    b->ctaid[2], b->grid->kernel_name ? b->grid->kernel_name : "?", whereabouts(b, text, sizeof text));
     b->faulted = true;
 }
 
-void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun)
-{
+void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun) {
     const struct sim_grid *g = b->grid;
     char text[200], rest[80] = "";
     if (begun < g->nblocks)

@@ -40,8 +40,7 @@ static inline f32 flush(f32 x) { return float_of(flush_bits(bits32(x))); }
 #define NAN64 0xfff8000000000000ull
 #define QUIET64 0x0008000000000000ull
 static inline u32 canon32(f32 r) { return r == r ? bits32(r) : NAN32; }
-static inline u64 canon64(f64 r, f64 x, f64 y, f64 z)
-{
+static inline u64 canon64(f64 r, f64 x, f64 y, f64 z) {
     return r == r ? bits64(r) :
            y != y ? bits64(y) | QUIET64 :
            z != z ? bits64(z) | QUIET64 :
@@ -53,8 +52,7 @@ static const int sim_fe_round[4] = { FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, F
 
 /* -- 16-bit formats. f16: 5 exponent bits, 10 mantissa bits; bf16: 8 and 7. Each has one NaN, 0x7fff. */
 
-static inline f32 half_value(u32 h)
-{
+static inline f32 half_value(u32 h) {
     u32 t = (h & 0x7fff) << 13, sign = (h & 0x8000) << 16;
     f32 v = float_of(t) * 0x1p112f;
     return float_of(((h & 0x7c00) == 0x7c00 ? t | 0x7f800000u : bits32(v)) | sign);
@@ -62,24 +60,21 @@ static inline f32 half_value(u32 h)
 static inline f32 bhalf_value(u32 h) { return float_of(h << 16); }
 
 /* to nearest even, from a float whose own rounding did no harm */
-static inline u32 half_of(f32 v)
-{
+static inline u32 half_of(f32 v) {
     u32 f = bits32(v) & 0x7fffffffu, sign = bits32(v) >> 16 & 0x8000;
     u32 tiny = bits32(float_of(f) + 0.5f) - 0x3f000000u;             /* the adder rounds at 2^-24 */
     u32 normal = (f + 0xc8000fffu + (f >> 13 & 1)) >> 13;
     u32 r = f > 0x7f800000u ? 0x7fff : f >= 0x47800000u ? 0x7c00 : f < 0x38800000u ? tiny : normal;
     return f > 0x7f800000u ? r : r | sign;
 }
-static inline u32 bhalf_of(f32 v)
-{
+static inline u32 bhalf_of(f32 v) {
     u32 f = bits32(v);
     return (f & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (f + 0x7fff + (f >> 16 & 1)) >> 16;
 }
 
 /* any rounding mode, from a double that is exact or
    rounded to odd; mantissa bits and smallest exponent of the format */
-static inline u32 narrow(f64 v, int mode, int mbits, int emin, int emax)
-{
+static inline u32 narrow(f64 v, int mode, int mbits, int emin, int emax) {
     u64 b = bits64(v);
     u32 sign = b >> 63 ? 0x8000 : 0, inf = (u32)(emax - emin + 2) << mbits;
     if (v != v) return 0x7fff;
@@ -113,8 +108,7 @@ static inline u32 bhalf_round(f64 v, int mode) { return narrow(v, mode, 7, -126,
 
 /* a*b+c for operands whose product is exact in double: the sum is
    rounded to odd, so that a second rounding gives the exact result */
-static inline f64 fma_odd(f64 a, f64 b, f64 c)
-{
+static inline f64 fma_odd(f64 a, f64 b, f64 c) {
     f64 p = a * b, s = p + c;
     if (!(s - s == 0) || s == 0) return s;
     f64 t = s - p, err = (p - (s - t)) + (c - t);

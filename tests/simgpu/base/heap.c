@@ -19,38 +19,32 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *block_at(struct heap *h, uint64_t at) { return (struct block *)(void *)((char *)h + at); }
 
 /* The heap of a grid and its size in bytes; NULL: it has none. */
-static struct heap *heap_of(const struct sim_grid *grid, uint64_t *bytes)
-{
+static struct heap *heap_of(const struct sim_grid *grid, uint64_t *bytes) {
     struct sim_range r;
     if (!sim_mem_find(grid->device, grid->heap, UNIT, &r)) return NULL;
     *bytes = (r.hi - grid->heap) / UNIT * UNIT;
     return (struct heap *)((uintptr_t)grid->heap + (uintptr_t)r.delta);
 }
 
-static uint64_t state_of(struct heap *h, uint64_t at)
-{
+static uint64_t state_of(struct heap *h, uint64_t at) {
     return __atomic_load_n(&block_at(h, at)->state, __ATOMIC_RELAXED);
 }
-static uint64_t size_of(struct heap *h, uint64_t at, uint64_t bytes)      /* 0: overwritten by a kernel */
-{
+static uint64_t size_of(struct heap *h, uint64_t at, uint64_t bytes) {    /* 0: overwritten by a kernel */
     const uint64_t size = __atomic_load_n(&block_at(h, at)->size, __ATOMIC_RELAXED);
     return size % UNIT == 0 && size <= bytes - at ? size : 0;
 }
-static void write_block(struct heap *h, uint64_t at, uint64_t size, uint64_t state)
-{
+static void write_block(struct heap *h, uint64_t at, uint64_t size, uint64_t state) {
     __atomic_store_n(&block_at(h, at)->size, size, __ATOMIC_RELAXED);
     __atomic_store_n(&block_at(h, at)->state, state, __ATOMIC_RELAXED);
 }
 
-void sim_heap_start(void *memory, uint64_t bytes)
-{
+void sim_heap_start(void *memory, uint64_t bytes) {
     struct heap *h = memory;
     h->rover = sizeof *h;
     write_block(h, h->rover, bytes / UNIT * UNIT - sizeof *h, FREE);
 }
 
-uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t n)
-{
+uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t n) {
     uint64_t bytes, found = 0;
     struct heap *h = n && n <= UINT64_MAX / 2 ? heap_of(grid, &bytes) : NULL;
     if (!h) return 0;
@@ -81,8 +75,7 @@ uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t n)
     return found;
 }
 
-bool sim_heap_give(const struct sim_grid *grid, uint64_t address)
-{
+bool sim_heap_give(const struct sim_grid *grid, uint64_t address) {
     uint64_t bytes;
     if (!address) return true;
     struct heap *h = heap_of(grid, &bytes);

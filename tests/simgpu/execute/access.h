@@ -13,8 +13,7 @@
 struct span { uint64_t lo, hi; uintptr_t host; uint64_t stride; }; /* host is the (possibly wrapped) address
                                                                       of device address 0 for lane 0 */
 
-static inline void addresses(struct sim_warp *w, const struct sim_insn *i, uint32_t m, u64 *addr)
-{
+static inline void addresses(struct sim_warp *w, const struct sim_insn *i, uint32_t m, u64 *addr) {
     const int first = __builtin_ctz(m);
     const uint64_t imm = (uint64_t)i->imm;
     if (i->flags & SIM_I_BASE64) {
@@ -27,8 +26,7 @@ static inline void addresses(struct sim_warp *w, const struct sim_insn *i, uint3
 }
 
 /* Whether every address is inside the span and aligned. */
-static inline bool covers(const struct span *s, const u64 *addr, unsigned size)
-{
+static inline bool covers(const struct span *s, const u64 *addr, unsigned size) {
     if (s->hi - s->lo < size) return false;
     const u64 lo = s->lo, last = s->hi - s->lo - size, odd = size - 1;
     u64 bad = 0;
@@ -36,16 +34,14 @@ static inline bool covers(const struct span *s, const u64 *addr, unsigned size)
     return !bad;
 }
 
-static inline void span_shared(struct sim_warp *w, struct span *s)
-{
+static inline void span_shared(struct sim_warp *w, struct span *s) {
     s->lo = SIM_SHARED_BASE;
     s->hi = SIM_SHARED_BASE + w->block->shared_bytes;
     s->stride = 0;
     s->host = (uintptr_t)w->block->shared - SIM_SHARED_BASE;
 }
 
-static inline void span_local(struct sim_warp *w, struct span *s)
-{
+static inline void span_local(struct sim_warp *w, struct span *s) {
     s->lo = SIM_LOCAL_BASE;
     s->hi = w->local ? w->local_stride : SIM_LOCAL_BASE;
     s->stride = w->local_stride;
@@ -53,8 +49,7 @@ static inline void span_local(struct sim_warp *w, struct span *s)
 }
 
 static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr, unsigned size,
-                               struct span *s)
-{
+                               struct span *s) {
     struct sim_range *r = &w->block->ranges[i->slot];
     if (r->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) || addr[0] - r->lo >= r->hi - r->lo)
         if (!sim_find_range(w->block, addr[0], size, r)) {
@@ -71,8 +66,7 @@ static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, con
 
 /* The span that contains all addresses, which become offsets from s->host; false: go lane by lane. */
 static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim_space space, u64 *addr, unsigned size,
-    struct span *s)
-{
+    struct span *s) {
     if (space == SIM_GENERIC) {
         const u64 window = addr[0] >> 48;
         u64 other = 0;
@@ -95,8 +89,7 @@ static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim
 }
 
 /* The same for shared memory with 32-bit addresses, with half the work: offsets in the block's shared memory. */
-static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, uint32_t m, unsigned size, u32 *offset)
-{
+static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, uint32_t m, unsigned size, u32 *offset) {
     const struct sim_block *b = w->block;
     if (i->flags & (SIM_I_BASE64 | SIM_I_STRONG) || b->shared_bytes < size) return false;
     const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - SIM_SHARED_BASE, last = b->shared_bytes - size,
@@ -112,8 +105,7 @@ static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, u
 }
 
 /* Whether the active lanes' addresses are contiguous, in elements of a size that masked moves support. */
-static inline bool side_by_side(const u64 *addr, uint32_t m, const struct span *s, unsigned size)
-{
+static inline bool side_by_side(const u64 *addr, uint32_t m, const struct span *s, unsigned size) {
     const unsigned first = (unsigned)__builtin_ctz(m);
     const u64 start = addr[first] - first * size;
     u64 odd = 0;
@@ -140,8 +132,7 @@ PATTERN(pattern64, u64)
 
 /* The bytes [a, a + bytes) as lane 0 sees them, if one test against the remembered ranges finds them; else NULL. */
 static inline __attribute__((always_inline)) unsigned char *quick(const struct sim_warp *w, const struct sim_insn *i,
-    enum sim_space space, uint64_t a, unsigned bytes)
-{
+    enum sim_space space, uint64_t a, unsigned bytes) {
     const struct sim_block *b = w->block;
     if (space == SIM_GENERIC) {
         space = a >> 48 == SIM_WINDOW_SHARED >> 48 ? SIM_SHARED : SIM_GLOBAL;
@@ -163,8 +154,7 @@ static inline __attribute__((always_inline)) unsigned char *quick(const struct s
 /* For whole warps, size bytes a lane: the pattern of the addresses, and where the
    halves begin. SCATTERED also covers cases that need a full check. */
 static inline __attribute__((always_inline)) enum pattern halves(const struct sim_warp *w, const struct sim_insn *i,
-    uint32_t m, enum sim_space space, unsigned size, unsigned char *half[2])
-{
+    uint32_t m, enum sim_space space, unsigned size, unsigned char *half[2]) {
     enum pattern p;
     uint64_t at[2];
     if (m != ~0u || i->flags & SIM_I_STRONG) return SCATTERED;

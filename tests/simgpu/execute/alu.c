@@ -143,8 +143,7 @@ SIM_H3(dp2a_hi_s32_u32, u32, u32, u32, u32, DP2(s16, u8, 2))
 SIM_H3(dp2a_hi_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 2))
 
 /* vabsdiff: differences of n elements, side by side or summed */
-static inline u32 differences(u32 x, u32 y, int n, bool is_signed, bool add)
-{
+static inline u32 differences(u32 x, u32 y, int n, bool is_signed, bool add) {
     const int bits = 32 / n;
     u32 r = 0;
     for (int k = 0; k < n; k++) {
@@ -232,8 +231,7 @@ SIM_H3(shf_l_clamp, u32, u32, u32, u32, z > 31 ? x : FUNNEL(x, y) << (z & 31) >>
 SIM_H3(shf_r_wrap, u32, u32, u32, u32, FUNNEL(x, y) >> (z & 31))
 SIM_H3(shf_r_clamp, u32, u32, u32, u32, z > 31 ? y : FUNNEL(x, y) >> (z & 31))
 
-SIM_HANDLER(lop3_32)
-{
+SIM_HANDLER(lop3_32) {
     u32 *d = SIM_AT(u32, i->d);
     const u32 *a = SIM_AT(u32, i->a), *b = SIM_AT(u32, i->b), *c = SIM_AT(u32, i->c);
     u32 lut[8];
@@ -264,8 +262,7 @@ SIM_S1(bfind_shiftamt_s32, u32, u32, SHIFTAMT(TOP32(MAG(s32, x)), 31))
 SIM_S1(bfind_shiftamt_u64, u32, u64, SHIFTAMT(TOP64(x), 63))
 SIM_S1(bfind_shiftamt_s64, u32, u64, SHIFTAMT(TOP64(MAG(s64, x)), 63))
 
-static inline u32 reverse32(u32 x)
-{
+static inline u32 reverse32(u32 x) {
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
     x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
     x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
@@ -274,8 +271,7 @@ static inline u32 reverse32(u32 x)
 SIM_H1(brev_32, u32, u32, reverse32(x))
 SIM_H1(brev_64, u64, u64, (u64)reverse32((u32)x) << 32 | reverse32((u32)(x >> 32)))
 
-static inline u32 find_nth_set(u32 mask, u32 base, s32 offset)
-{
+static inline u32 find_nth_set(u32 mask, u32 base, s32 offset) {
     if (base > 31) return ~0u;
     if (offset == 0) return mask >> base & 1 ? base : ~0u;
     const s32 step = offset > 0 ? 1 : -1;
@@ -287,15 +283,13 @@ SIM_S3(fns_b32, u32, u32, u32, s32, find_nth_set(x, y, z))
 
 /* bfe: a field of `z` bits from bit `y` on; signed: bits beyond the field or the word are its sign. Only the low 8 bits
    of y and z count; with 64-bit operands, where a GPU uses shifts instead of an instruction, all bits count. */
-static inline u32 bfe_u(u32 x, u32 p, u32 n)
-{
+static inline u32 bfe_u(u32 x, u32 p, u32 n) {
     p &= 255;
     n &= 255;
     u32 v = p > 31 ? 0 : x >> p;
     return n > 31 ? v : v & ((1u << n) - 1);
 }
-static inline u32 bfe_s(u32 x, u32 p, u32 n)
-{
+static inline u32 bfe_s(u32 x, u32 p, u32 n) {
     p &= 255;
     n &= 255;
     if (n == 0) return 0;
@@ -303,13 +297,11 @@ static inline u32 bfe_s(u32 x, u32 p, u32 n)
     u32 v = p > 31 ? sign : (u32)((s64)(s32)x >> p);
     return n > 31 ? (p > 31 ? sign : v) : (v & ((1u << n) - 1)) | (sign & ~((1u << n) - 1));
 }
-static inline u64 bfe_ul(u64 x, u32 p, u32 n)
-{
+static inline u64 bfe_ul(u64 x, u32 p, u32 n) {
     u64 v = p > 63 ? 0 : x >> p;
     return n > 63 ? v : v & ((1ull << n) - 1);
 }
-static inline u64 bfe_sl(u64 x, u32 p, u32 n)
-{
+static inline u64 bfe_sl(u64 x, u32 p, u32 n) {
     if (n == 0) return 0;
     u32 top = p < 64 && n <= 64 - p ? p + n - 1 : 63;
     u64 sign = x >> top & 1 ? ~0ull : 0;
@@ -336,8 +328,7 @@ SIM_H3(bfe_s64, u64, u64, u32, u32, bfe_sl(x, y, z))
 BFI(bfi_32, u32, 32, 255)
 BFI(bfi_64, u64, 64, ~0u)
 
-static inline u32 bmsk(u32 p, u32 n, bool wrap)
-{
+static inline u32 bmsk(u32 p, u32 n, bool wrap) {
     if (wrap) {
         p &= 31;
         n &= 31;
@@ -347,8 +338,7 @@ static inline u32 bmsk(u32 p, u32 n, bool wrap)
 }
 SIM_H2(bmsk_clamp, u32, u32, u32, bmsk(x, y, false))
 SIM_H2(bmsk_wrap, u32, u32, u32, bmsk(x, y, true))
-static inline u32 szext(u32 x, u32 n, bool wrap, bool sign)
-{
+static inline u32 szext(u32 x, u32 n, bool wrap, bool sign) {
     if (wrap) n &= 31;
     if (n > 31) return x;
     if (n == 0) return 0;
@@ -360,8 +350,7 @@ SIM_H2(szext_clamp_s32, u32, u32, u32, szext(x, y, false, true))
 SIM_H2(szext_wrap_u32, u32, u32, u32, szext(x, y, true, false))
 SIM_H2(szext_wrap_s32, u32, u32, u32, szext(x, y, true, true))
 
-static inline u32 permute(u32 x, u32 y, u32 selector)
-{
+static inline u32 permute(u32 x, u32 y, u32 selector) {
     u64 bytes = FUNNEL(x, y);
     u32 r = 0;
     for (int k = 0; k < 4; k++) {

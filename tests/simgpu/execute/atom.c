@@ -82,20 +82,17 @@ ATOM(atom_cas_16, u32, u16, old == y ? z : old)
 ATOM(atom_inc_u32, u32, u32, old >= y ? 0 : old + 1)
 ATOM(atom_dec_u32, u32, u32, old == 0 || old > y ? y : old - 1)
 /* f32 sums flush subnormals in global memory, but not in shared memory */
-static inline u32 sum32(u32 x, u32 y, bool near)
-{
+static inline u32 sum32(u32 x, u32 y, bool near) {
     return near ? canon32(float_of(x) + float_of(y)) :
                   flush_bits(canon32(float_of(flush_bits(x)) + float_of(flush_bits(y))));
 }
 /* sums in global memory keep a NaN's payload as it is, signalling NaNs included */
-static inline u64 sum64(u64 x, u64 y, bool near)
-{
+static inline u64 sum64(u64 x, u64 y, bool near) {
     f64 a = double_of(x), b = double_of(y);
     return near || (a == a && b == b) ? canon64(a + b, b, a, 0) : b == b ? x : y;
 }
 static inline u32 hsum(u32 x, u32 y) { return half_of(half_value(x & 0xffff) + half_value(y & 0xffff)); }
-static inline u32 bsum(u32 x, u32 y)
-{
+static inline u32 bsum(u32 x, u32 y) {
     return bhalf_round(fma_odd(bhalf_value(x & 0xffff), 1.0, bhalf_value(y & 0xffff)), 0);
 }
 ATOM(atom_add_f32, u32, u32, sum32(old, y, near))
@@ -112,8 +109,7 @@ ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
 #define PENDING(v) ((uint32_t)((v) >> 20) & 0xfffff)
 #define BYTES(v) ((uint32_t)((v) >> 40 & 0x7fffff) - 0x400000u)
 #define PHASE(v) ((uint32_t)((v) >> 63))
-static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes, uint32_t phase)
-{
+static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes, uint32_t phase) {
     expected &= 0xfffff;
     pending &= 0xfffff;
     const uint64_t biased = (bytes + 0x400000u) & 0x7fffff,
@@ -124,8 +120,7 @@ static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes
 }
 
 /* d: state or sink, a: address, b: count or bytes; the user bits select the operation */
-SIM_HANDLER(mbarrier)
-{
+SIM_HANDLER(mbarrier) {
     SIM_EACH_LANE(m) {
         uint64_t a = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
         u64 *p = sim_at(w, i, (int)l, SPACE_OF(i), a, 8, "mbarrier");
@@ -147,8 +142,7 @@ SIM_HANDLER(mbarrier)
 }
 
 /* cp.async.bulk to a, from b, size, mbarrier or none: executed at once, in units of 16 bytes */
-static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, enum sim_space to, enum sim_space from)
-{
+static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, enum sim_space to, enum sim_space from) {
     const uint64_t a = SIM_AT(u64, i->d)[l], b = SIM_AT(u64, i->a)[l], size = SIM_AT(u32, i->b)[l];
     if (size % 16) {
         sim_fault_at(w, i, l, SIM_F_MISALIGNED, "cp.async.bulk of %u bytes, not a multiple of 16", (unsigned)size);
@@ -162,8 +156,7 @@ static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, enum
     }
     return true;
 }
-SIM_HANDLER(cp_bulk_load)
-{
+SIM_HANDLER(cp_bulk_load) {
     SIM_EACH_LANE(m) {
         if (!copy_units(w, i, (int)l, SIM_SHARED, SIM_GLOBAL)) return;
         u64 *p = sim_at(w, i, (int)l, SIM_SHARED, SIM_AT(u64, i->c)[l], 8, "mbarrier");
@@ -175,8 +168,7 @@ SIM_HANDLER(cp_bulk_load)
 SIM_HANDLER(cp_bulk_store) { SIM_EACH_LANE(m) if (!copy_units(w, i, (int)l, SIM_GLOBAL, SIM_SHARED)) return; }
 
 /* d: predicate, a: address, b: state (64 bits), or a parity (32 bits) with SIM_I_COUNT */
-SIM_HANDLER(mbarrier_test)
-{
+SIM_HANDLER(mbarrier_test) {
     uint32_t done = 0;
     SIM_EACH_LANE(m) {
         uint64_t a = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;

@@ -3,16 +3,14 @@
 #include "../base/floats.h"
 #include "execute.h"
 
-static inline uint32_t combined(uint32_t flags, uint32_t r, uint32_t c)
-{
+static inline uint32_t combined(uint32_t flags, uint32_t r, uint32_t c) {
     return (flags & SIM_I_BOOL) == SIM_I_AND ? r & c :
            (flags & SIM_I_BOOL) == SIM_I_OR  ? r | c :
            (flags & SIM_I_BOOL)              ? r ^ c :
                                                r;
 }
 
-static inline void store_result(struct sim_warp *w, const struct sim_insn *i, uint32_t m, uint32_t r)
-{
+static inline void store_result(struct sim_warp *w, const struct sim_insn *i, uint32_t m, uint32_t r) {
     uint32_t *d = SIM_AT(uint32_t, i->d), p = r;
     if (i->flags & (SIM_I_BOOL | SIM_I_SECOND)) {
         uint32_t c = *SIM_AT(uint32_t, i->c);

@@ -28,8 +28,7 @@ II_TO(s64, s64, u64)
 
 /* -- float to integer */
 
-static inline f64 to_integral(f64 v, uint32_t mode)
-{
+static inline f64 to_integral(f64 v, uint32_t mode) {
     return mode == 0 ? __builtin_rint(v) :
            mode == 1 ? __builtin_trunc(v) :
            mode == 2 ? __builtin_floor(v) :
@@ -78,8 +77,7 @@ SIM_H1(cvt_rzi_s32_f32, u32, f32, x != x ? 0 : x >= 0x1p31f ? 0x7fffffffu : x < 
         d[l] = (STORE); \
     } \
     }
-static inline u32 finish32(f32 v, uint32_t flags)
-{
+static inline u32 finish32(f32 v, uint32_t flags) {
     u32 r = canon32(v);
     if (flags & SIM_I_FTZ) r = flush_bits(r);
     if (flags & SIM_I_SAT) {
@@ -89,16 +87,13 @@ static inline u32 finish32(f32 v, uint32_t flags)
     return r;
 }
 /* of a double: a NaN keeps the upper bits of its payload, as in the host's own conversion */
-static inline u32 finish_narrowed(f32 v, uint32_t flags)
-{
+static inline u32 finish_narrowed(f32 v, uint32_t flags) {
     return v == v || flags & SIM_I_SAT ? finish32(v, flags) : bits32(v);
 }
-static inline u64 finish64(f64 v, f64 x, uint32_t flags)
-{
+static inline u64 finish64(f64 v, f64 x, uint32_t flags) {
     return flags & SIM_I_SAT ? (v > 0 ? v < 1 ? bits64(v) : bits64(1.0) : 0) : canon64(v, x, 0, 0);
 }
-static inline u32 finish16(u32 h, uint32_t flags, u32 one)
-{
+static inline u32 finish16(u32 h, uint32_t flags, u32 one) {
     const u32 inf = one == 0x3c00 ? 0x7c00 : 0x7f80;
     bool nan = (h & 0x7fff) > inf;
     if (flags >> SIM_I_USER && (h & 0x7fff) == inf) h--;          /* .satfinite */
@@ -146,8 +141,7 @@ SIM_S1(cvt_f64_f64_x, u64, f64, i->flags ? finish64(x, x, i->flags) : bits64(x))
 SIM_S1(cvt_int_f64_f64, u64, f64, finish64(to_integral(x, i->flags & SIM_I_ROUND), x, i->flags))
 
 /* a double's NaN in 16 bits keeps its sign and the upper bits of its payload */
-static inline u32 narrow_nan(f64 v, int mbits)
-{
+static inline u32 narrow_nan(f64 v, int mbits) {
     const u64 b = bits64(v) | QUIET64;
     return (u32)(b >> 48 & 0x8000) | 0x7fffu >> mbits << mbits | ((u32)(b >> (52 - mbits)) & ((1u << mbits) - 1));
 }
@@ -181,14 +175,12 @@ SIM_S2(cvt_f16x2_f32_x, u32, f32, f32, TO_HALF(x) << 16 | TO_HALF(y))
 SIM_S2(cvt_bf16x2_f32_x, u32, f32, f32, TO_BHALF(FLUSHED(x)) << 16 | TO_BHALF(FLUSHED(y)))
 
 /* fp8: e4m3 has one NaN and no infinity, e5m2 is the upper byte of f16; too large values become the largest one */
-static inline u32 fp8_of(f32 v, bool e4, uint32_t flags)
-{
+static inline u32 fp8_of(f32 v, bool e4, uint32_t flags) {
     if (v != v) return 0x7f;
     const u32 r = e4 ? narrow(v, 0, 3, -6, 8) : narrow(v, 0, 2, -14, 15), most = e4 ? 0x7e : 0x7b, n = r & 0x7fff;
     return (flags & SIM_I_RELU) && r >> 15 ? 0 : (r >> 8 & 0x80) | (n > most ? most : n);
 }
-static inline u32 half_of_fp8(u32 x, bool e4, uint32_t flags)
-{
+static inline u32 half_of_fp8(u32 x, bool e4, uint32_t flags) {
     const u32 n = x & 0x7f, sign = (x & 0x80) << 8;
     if (e4 ? n == 0x7f : n > 0x7c) return 0x7fff;
     if ((flags & SIM_I_RELU) && sign) return 0;
@@ -203,8 +195,7 @@ SIM_S1(cvt_e5m2x2_f16x2, u32, u32,
 SIM_S1(cvt_f16x2_e4m3x2, u32, u32, half_of_fp8(x >> 8, true, i->flags) << 16 | half_of_fp8(x, true, i->flags))
 SIM_S1(cvt_f16x2_e5m2x2, u32, u32, half_of_fp8(x >> 8, false, i->flags) << 16 | half_of_fp8(x, false, i->flags))
 
-static inline u32 pack(s32 x, s32 y, u32 z, uint32_t how)
-{
+static inline u32 pack(s32 x, s32 y, u32 z, uint32_t how) {
     const uint32_t bits = how & 255;
     const s32 most = (1 << (bits - how / 256)) - 1, least = how / 256 ? -most - 1 : 0;
     const u32 mask = (1u << bits) - 1, high = (u32)(x < least ? least : x > most ? most : x) & mask;

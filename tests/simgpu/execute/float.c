@@ -49,8 +49,7 @@
 #define FTZ(E, ...) flush_bits(canon32(E(__VA_ARGS__)))
 /* A result that is subnormal before rounding is flushed, even if it would round up to the smallest normal number. BIG
    is the result times 2^64. */
-static inline u32 flush_tiny(f32 r, f32 big)
-{
+static inline u32 flush_tiny(f32 r, f32 big) {
     return __builtin_fabsf(big) < 0x1p-62f ? bits32(r) & 0x80000000u : canon32(r);
 }
 #define BIG(x) (flush(x) * 0x1p64f)
@@ -85,23 +84,19 @@ FLOAT(abs_ftz_f32, flush_bits(canon32(__builtin_fabsf(x))))
 FLOAT(copysign_f32, (bits32(x) & 0x80000000u) | (bits32(y) & 0x7fffffffu))
 
 /* min, max: a number beats a NaN, -0 is below +0; .NaN: a NaN beats a number */
-static inline u32 min32(f32 x, f32 y)
-{
+static inline u32 min32(f32 x, f32 y) {
     const u32 r = x == y ? bits32(x) | bits32(y) : x < y ? bits32(x) : bits32(y);
     return x != x ? canon32(y) : y != y ? bits32(x) : r;
 }
-static inline u32 max32(f32 x, f32 y)
-{
+static inline u32 max32(f32 x, f32 y) {
     const u32 r = x == y ? bits32(x) & bits32(y) : x > y ? bits32(x) : bits32(y);
     return x != x ? canon32(y) : y != y ? bits32(x) : r;
 }
-static inline u64 min64(f64 x, f64 y)
-{
+static inline u64 min64(f64 x, f64 y) {
     const u64 r = x == y ? bits64(x) | bits64(y) : x < y ? bits64(x) : bits64(y);
     return x != x ? y != y ? bits64(x) | QUIET64 : bits64(y) : y != y ? bits64(x) : r;
 }
-static inline u64 max64(f64 x, f64 y)
-{
+static inline u64 max64(f64 x, f64 y) {
     const u64 r = x == y ? bits64(x) & bits64(y) : x > y ? bits64(x) : bits64(y);
     return x != x ? y != y ? bits64(x) | QUIET64 : bits64(y) : y != y ? bits64(x) : r;
 }
@@ -110,8 +105,7 @@ FLOAT(max_f32, max32(x, y))
 FLOAT(min_ftz_f32, min32(flush(x), flush(y)))
 FLOAT(max_ftz_f32, max32(flush(x), flush(y)))
 
-static inline u32 extreme_x(f32 x, f32 y, uint32_t flags, bool is_max)
-{
+static inline u32 extreme_x(f32 x, f32 y, uint32_t flags, bool is_max) {
     if (flags & SIM_I_FTZ) {
         x = flush(x);
         y = flush(y);
@@ -127,8 +121,7 @@ static inline u32 extreme_x(f32 x, f32 y, uint32_t flags, bool is_max)
 }
 SIM_S2(min_f32_x, u32, f32, f32, extreme_x(x, y, i->flags, false))
 SIM_S2(max_f32_x, u32, f32, f32, extreme_x(x, y, i->flags, true))
-static inline u32 extreme3_x(f32 x, f32 y, f32 z, uint32_t flags, bool is_max)
-{
+static inline u32 extreme3_x(f32 x, f32 y, f32 z, uint32_t flags, bool is_max) {
     flags &= ~(uint32_t)SIM_I_XORSIGN;
     return extreme_x(float_of(extreme_x(x, y, flags, is_max)), z, flags, is_max);
 }
@@ -200,8 +193,7 @@ DOUBLE_BITS(max_f64, max64(x, y))
 /* the gross approximations (rcp and rsqrt .approx.ftz) read and write only the high words */
 #define HIGH(v) ((v) & 0xffffffff00000000ull)
 static inline u64 flush64(u64 v) { return (v & 0x7ff0000000000000ull) == 0 ? v & 1ull << 63 : v; }
-static inline u64 gross(f64 x, bool root)
-{
+static inline u64 gross(f64 x, bool root) {
     if (x != x) return 0x7fffffff00000000ull;
     f64 v = double_of(flush64(HIGH(bits64(x))));
     f64 r = root ? 1.0 / __builtin_sqrt(v) : 1.0 / v;
@@ -212,8 +204,7 @@ SIM_S1(rsqrt_approx_ftz_f64, u64, f64, gross(x, true))
 
 /* -- approximate functions of f32 */
 
-static inline f32 div_approx(f32 x, f32 y)
-{
+static inline f32 div_approx(f32 x, f32 y) {
     f32 size = __builtin_fabsf(y);
     if (size > 0x1p126f && size < INFINITY)
         return x - x == 0 ? (signbit(x) != 0) != (signbit(y) != 0) ? -0.0f : 0.0f : x * 0.0f;

@@ -5,8 +5,7 @@
 
 /* The whole group goes to target. It need not be chosen again while it
    is still the lowest, or has not reached the next merge point. */
-static inline void jump(struct sim_warp *w, const struct sim_insn *from, uint32_t target)
-{
+static inline void jump(struct sim_warp *w, const struct sim_insn *from, uint32_t target) {
     const struct sim_insn *to = w->block->code->insns + target;
     w->ip = to;
     if (to <= from) {
@@ -21,8 +20,7 @@ static inline void jump(struct sim_warp *w, const struct sim_insn *from, uint32_
     }
 }
 
-SIM_HANDLER(bra)
-{
+SIM_HANDLER(bra) {
     if (m == w->group) {
         jump(w, i, (uint32_t)i->imm);
         return;
@@ -39,8 +37,7 @@ SIM_HANDLER(bra)
     sim_warp_moved(w);
 }
 
-SIM_HANDLER(brx)
-{
+SIM_HANDLER(brx) {
     const uint32_t *labels = w->block->code->labels + i->imm, n = labels[0];
     const u32 *a = SIM_AT(u32, i->a);
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
@@ -54,8 +51,7 @@ SIM_HANDLER(brx)
     sim_warp_moved(w);
 }
 
-static void leave(struct sim_warp *w, uint32_t m)
-{
+static void leave(struct sim_warp *w, uint32_t m) {
     w->alive &= ~m;
     w->parked = 0;                                             /* they check again whether
                                                                   all live lanes have arrived */
@@ -63,8 +59,7 @@ static void leave(struct sim_warp *w, uint32_t m)
     sim_bars_check(w->block);
 }
 
-SIM_HANDLER(exit_lanes)
-{
+SIM_HANDLER(exit_lanes) {
     (void)i;
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
     leave(w, m);
@@ -73,8 +68,7 @@ SIM_HANDLER(exit_lanes)
 
 /* -- calls. A callee's frame begins after its caller's; a caller that may be re-entered saves its registers. */
 
-static void save_registers(struct sim_warp *w, int l, const struct sim_code_func *f)
-{
+static void save_registers(struct sim_warp *w, int l, const struct sim_code_func *f) {
     if (!w->saved && !(w->saved = calloc(32, sizeof *w->saved))) abort();
     struct sim_saved *s = &w->saved[l];
     const size_t size = f->npreds + 4u * f->n32 + 8u * f->n64;
@@ -91,8 +85,7 @@ static void save_registers(struct sim_warp *w, int l, const struct sim_code_func
     s->n += size;
 }
 
-static void restore_registers(struct sim_warp *w, int l, const struct sim_code_func *f)
-{
+static void restore_registers(struct sim_warp *w, int l, const struct sim_code_func *f) {
     struct sim_saved *s = &w->saved[l];
     s->n -= f->npreds + 4u * f->n32 + 8u * f->n64;
     const unsigned char *p = s->bytes + s->n;
@@ -105,8 +98,7 @@ static void restore_registers(struct sim_warp *w, int l, const struct sim_code_f
 }
 
 static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const struct sim_callsite *site,
-    const struct sim_code_func *f)
-{
+    const struct sim_code_func *f) {
     const struct sim_code *code = w->block->code;
     u32 *fp = (u32 *)(void *)(w->base[0] + code->fp);
     const uint32_t caller = fp[l], callee = caller + site->frame;
@@ -137,16 +129,14 @@ static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const str
     return true;
 }
 
-SIM_HANDLER(call_direct)
-{
+SIM_HANDLER(call_direct) {
     const struct sim_callsite *site = &w->block->code->calls[i->imm];
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
     SIM_EACH_LANE(m) if (!enter(w, i, (int)l, site, site->callee)) return;
     sim_warp_moved(w);
 }
 
-SIM_HANDLER(call_indirect)
-{
+SIM_HANDLER(call_indirect) {
     const struct sim_code *code = w->block->code;
     const struct sim_callsite *site = &code->calls[i->imm];
     const u64 *a = SIM_AT(u64, i->a);
@@ -164,8 +154,7 @@ SIM_HANDLER(call_indirect)
     sim_warp_moved(w);
 }
 
-SIM_HANDLER(ret)
-{
+SIM_HANDLER(ret) {
     const struct sim_code *code = w->block->code;
     u32 *fp = (u32 *)(void *)(w->base[0] + code->fp);
     uint32_t gone = 0;
@@ -199,8 +188,7 @@ SIM_HANDLER(ret)
 }
 
 /* the arguments of a system function, as 64-bit values */
-static void system_arguments(struct sim_warp *w, const struct sim_callsite *site, int l, uint64_t out[5])
-{
+static void system_arguments(struct sim_warp *w, const struct sim_callsite *site, int l, uint64_t out[5]) {
     const u32 *fp = (const u32 *)(const void *)(w->base[0] + w->block->code->fp);
     for (unsigned k = 0; k < 5; k++) {
         out[k] = 0;
@@ -211,16 +199,14 @@ static void system_arguments(struct sim_warp *w, const struct sim_callsite *site
     }
 }
 
-static void system_result(struct sim_warp *w, const struct sim_callsite *site, int l, const void *value, size_t size)
-{
+static void system_result(struct sim_warp *w, const struct sim_callsite *site, int l, const void *value, size_t size) {
     const struct sim_pass *r = &site->rets[0];
     const u32 *fp = (const u32 *)(const void *)(w->base[0] + w->block->code->fp);
     if (site->nrets) memcpy(r->reg ? sim_operand_at(w, r->to) + (size_t)l * r->reg :
         w->local + (size_t)l * w->local_stride + fp[l] + r->to, value, size);
 }
 
-SIM_HANDLER(call_vprintf)
-{
+SIM_HANDLER(call_vprintf) {
     const struct sim_callsite *site = &w->block->code->calls[i->imm];
     SIM_EACH_LANE(m) {
         uint64_t arg[5];
@@ -231,8 +217,7 @@ SIM_HANDLER(call_vprintf)
     }
 }
 
-SIM_HANDLER(call_malloc)
-{
+SIM_HANDLER(call_malloc) {
     const struct sim_callsite *site = &w->block->code->calls[i->imm];
     SIM_EACH_LANE(m) {
         uint64_t arg[5];
@@ -242,8 +227,7 @@ SIM_HANDLER(call_malloc)
     }
 }
 
-SIM_HANDLER(call_free)
-{
+SIM_HANDLER(call_free) {
     SIM_EACH_LANE(m) {
         uint64_t arg[5];
         system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg);
@@ -255,8 +239,7 @@ SIM_HANDLER(call_free)
     }
 }
 
-SIM_HANDLER(call_assertfail)
-{
+SIM_HANDLER(call_assertfail) {
     SIM_EACH_LANE(m) {
         uint64_t arg[5];
         system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg);
@@ -280,22 +263,19 @@ SIM_HANDLER(nothing) {
     (void)m;
 }
 
-SIM_HANDLER(sleep_lanes)
-{
+SIM_HANDLER(sleep_lanes) {
     (void)i;
     (void)m;
     w->spin = true;                               /* a loop that only sleeps does no work */
     sim_warp_yield(w, true);
 }
 
-SIM_HANDLER(activemask)
-{
+SIM_HANDLER(activemask) {
     u32 *d = SIM_AT(u32, i->d);
     SIM_LANES d[l] = SIM_ON(m) ? m : d[l];
 }
 
-static uint64_t now(clockid_t clock)
-{
+static uint64_t now(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;

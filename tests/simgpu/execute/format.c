@@ -9,8 +9,7 @@ static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *queue;
 static size_t queue_n, queue_cap;
 
-void sim_print(const char *text, size_t n)
-{
+void sim_print(const char *text, size_t n) {
     pthread_mutex_lock(&queue_lock);
     if (queue_n + n > queue_cap) {
         size_t cap = 2 * (queue_n + n) + 4096;
@@ -27,8 +26,7 @@ void sim_print(const char *text, size_t n)
     pthread_mutex_unlock(&queue_lock);
 }
 
-void sim_print_flush(void)
-{
+void sim_print_flush(void) {
     pthread_mutex_lock(&queue_lock);
     if (queue_n) {
         fwrite(queue, 1, queue_n, stdout);
@@ -40,8 +38,7 @@ void sim_print_flush(void)
 
 struct text { char *s; size_t n, cap; };
 
-static void put(struct text *t, const char *s, size_t n)
-{
+static void put(struct text *t, const char *s, size_t n) {
     if (!n) return;
     if (!t->s || t->n + n > t->cap) {
         t->cap = 2 * (t->n + n) + 256;
@@ -54,8 +51,7 @@ static void put(struct text *t, const char *s, size_t n)
 }
 
 /* A NUL-terminated string in device memory, terminator included; false: faulted. */
-static bool fetch(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t a, struct text *out)
-{
+static bool fetch(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t a, struct text *out) {
     for (;; a++) {
         const char *p = sim_at(w, i, lane, SIM_GENERIC, a, 1, "read of a string");
         if (!p) return false;
@@ -64,8 +60,7 @@ static bool fetch(struct sim_warp *w, const struct sim_insn *i, int lane, uint64
     }
 }
 
-static bool argument(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t *args, unsigned size, void *out)
-{
+static bool argument(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t *args, unsigned size, void *out) {
     *args = (*args + size - 1) / size * size;
     const void *p = sim_at(w, i, lane, SIM_GENERIC, *args, size, "read of a printf argument");
     if (!p) return false;
@@ -76,8 +71,7 @@ static bool argument(struct sim_warp *w, const struct sim_insn *i, int lane, uin
 
 /* One conversion, from the % to its letter. */
 static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, const char **format, uint64_t *args,
-                    int *count, struct text *out)
-{
+                    int *count, struct text *out) {
     enum { WIDEST = 511 };                       /* a longer conversion is cut; C's
                                                     own would write blanks for minutes */
     char spec[64], piece[WIDEST + 1];
@@ -172,8 +166,7 @@ static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     return true;
 }
 
-int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args)
-{
+int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args) {
     struct text source = { NULL, 0, 0 }, out = { NULL, 0, 0 };
     int count = 0;
     bool ok = fetch(w, i, lane, format, &source);
@@ -191,8 +184,7 @@ int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t
 }
 
 /* __assertfail(message, file, line, function, size of a character) */
-void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, const uint64_t arg[5])
-{
+void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, const uint64_t arg[5]) {
     struct text s[3] = { { NULL, 0, 0 } };
     const uint64_t a[3] = { arg[0], arg[1], arg[3] };
     bool ok = true;

@@ -6,15 +6,13 @@
 #include "execute.h"
 
 #define H_FTZ(x) ((i->flags & SIM_I_FTZ) && ((x) & 0x7c00) == 0 ? (x) & 0x8000 : (x))
-static inline u32 h_finish(u32 h, uint32_t flags)
-{
+static inline u32 h_finish(u32 h, uint32_t flags) {
     if (flags & SIM_I_FTZ && (h & 0x7c00) == 0) h &= 0x8000;
     bool nan = (h & 0x7fff) > 0x7c00;
     if (flags & SIM_I_SAT) return nan || h >> 15 ? 0 : h > 0x3c00 ? 0x3c00 : h;
     return (flags & SIM_I_RELU) && !nan && h >> 15 ? 0 : h;
 }
-static inline u32 b_finish(u32 h, uint32_t flags)
-{
+static inline u32 b_finish(u32 h, uint32_t flags) {
     bool nan = (h & 0x7fff) > 0x7f80;
     if (flags & SIM_I_SAT) return nan || h >> 15 ? 0 : h > 0x3f80 ? 0x3f80 : h;
     return (flags & SIM_I_RELU) && !nan && h >> 15 ? 0 : h;
@@ -23,22 +21,19 @@ static inline u32 b_finish(u32 h, uint32_t flags)
 static inline u32 h_add(u32 x, u32 y) { return half_of(half_value(x) + half_value(y)); }
 static inline u32 h_sub(u32 x, u32 y) { return half_of(half_value(x) - half_value(y)); }
 static inline u32 h_mul(u32 x, u32 y) { return half_of(half_value(x) * half_value(y)); }
-static inline u32 h_fma(u32 x, u32 y, u32 z)
-{
+static inline u32 h_fma(u32 x, u32 y, u32 z) {
     return half_round(fma_odd(half_value(x), half_value(y), half_value(z)), 0);
 }
 static inline u32 b_add(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x), 1.0, bhalf_value(y)), 0); }
 static inline u32 b_sub(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x), 1.0, -bhalf_value(y)), 0); }
 static inline u32 b_mul(u32 x, u32 y) { return bhalf_round((f64)bhalf_value(x) * bhalf_value(y), 0); }
-static inline u32 b_fma(u32 x, u32 y, u32 z)
-{
+static inline u32 b_fma(u32 x, u32 y, u32 z) {
     return bhalf_round(fma_odd(bhalf_value(x), bhalf_value(y), bhalf_value(z)), 0);
 }
 
 /* min, max on bits: ordered as sign-magnitude integers; NaNs begin at a different value in each format */
 static inline s32 order(u32 h) { return h & 0x8000 ? -(s32)(h & 0x7fff) - 1 : (s32)h; }
-static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
-{
+static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf) {
     u32 sign = flags & SIM_I_XORSIGN ? (x ^ y) & 0x8000 : 0;
     if (flags & SIM_I_XORSIGN) {
         x &= 0x7fff;
@@ -62,8 +57,7 @@ static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf)
 #define HF2(OP, x, y) h_finish(OP(H_FTZ(x), H_FTZ(y)), i->flags)
 /* .ftz: a result that is subnormal before rounding is flushed, even if it would round up to the smallest normal
    number */
-static inline u32 h_tiny(u32 h, f64 exact, uint32_t flags)
-{
+static inline u32 h_tiny(u32 h, f64 exact, uint32_t flags) {
     return flags & SIM_I_FTZ && exact > -(0x1p-14 - 0x1p-26) && exact < 0x1p-14 - 0x1p-26 ? h & 0x8000 : h;
 }
 #define HADD(x, y) HF2(h_add, x, y)

@@ -1,8 +1,7 @@
 /* ldst.c - loads, stores, cp.async. Lane operations: see lanes.h and access.h. */
 #include "access.h"
 
-static inline uint32_t element(const struct sim_insn *i, unsigned k)
-{
+static inline uint32_t element(const struct sim_insn *i, unsigned k) {
     return k == 0 ? i->d : k == 1 ? i->b : k == 2 ? i->c : i->e;
 }
 
@@ -173,8 +172,7 @@ LOAD_ANY(ld_param_at_64, SIM_PARAM, u64, u64)
 
 /* cp.async [d], [a], size, source size: d shared. Executed at once, so
    waiting for it does nothing. b: source size or sink. */
-SIM_HANDLER(cp_async)
-{
+SIM_HANDLER(cp_async) {
     const unsigned size = i->width;
     SIM_EACH_LANE(m) {
         uint64_t to = i->flags & SIM_I_COUNT ? SIM_AT(u64, i->d)[l] : SIM_AT(u32, i->d)[l];

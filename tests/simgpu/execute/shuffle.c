@@ -9,8 +9,7 @@
 
 typedef void warp_operation(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members);
 
-static uint32_t parked_alike(struct sim_warp *w, const struct sim_insn *i, uint32_t members, bool anywhere)
-{
+static uint32_t parked_alike(struct sim_warp *w, const struct sim_insn *i, uint32_t members, bool anywhere) {
     const struct sim_insn *insns = w->block->code->insns;
     uint32_t found = 0;
     SIM_EACH_LANE(w->parked) {
@@ -20,8 +19,7 @@ static uint32_t parked_alike(struct sim_warp *w, const struct sim_insn *i, uint3
     return found;
 }
 
-static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, bool anywhere, warp_operation *run)
-{
+static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, bool anywhere, warp_operation *run) {
     const u32 *mask = SIM_AT(u32, i->e);
     const uint32_t here = sim_pc(w, i);
     if (SIM_IS_CONST(i->e) && !(mask[0] & w->alive & ~m)) {    /* all are here: the usual case */
@@ -75,8 +73,7 @@ SHFL(bfly, l ^ by, j <= top)
 SHFL(idx, (l & segment) | (by & ~segment), j <= top)
 
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
-static void do_vote(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members)
-{
+static void do_vote(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
     const uint32_t mode = i->flags >> SIM_I_USER, voters = lanes & members, yes = *SIM_AT(uint32_t, i->a) & voters;
     if (mode == VOTE_BALLOT) {
         u32 *d = SIM_AT(u32, i->d);
@@ -131,8 +128,7 @@ REDUX(min_s32, s32, x < y ? x : y)
 REDUX(max_s32, s32, x > y ? x : y)
 
 /* d: the leader's lane, or sink; b: predicate true in the leader */
-static void do_elect(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members)
-{
+static void do_elect(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
     const uint32_t voters = lanes & members ? lanes & members : lanes, leader = (uint32_t)__builtin_ctz(voters);
     if (!(i->flags & SIM_I_SINK)) {
         u32 *d = SIM_AT(u32, i->d);

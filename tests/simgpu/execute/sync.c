@@ -7,8 +7,7 @@
 
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
-static void release(struct sim_block *b, unsigned id)
-{
+static void release(struct sim_block *b, unsigned id) {
     struct sim_bar *bar = &b->bars[id];
     for (unsigned k = 0; k < b->nwarps; k++) {
         struct sim_warp *w = &b->warps[k];
@@ -29,8 +28,7 @@ static void release(struct sim_block *b, unsigned id)
 
 /* A barrier with a count counts whole warps: an arriving warp counts
    its exited and missing threads as present. */
-static bool complete(const struct sim_block *b, unsigned id)
-{
+static bool complete(const struct sim_block *b, unsigned id) {
     const struct sim_bar *bar = &b->bars[id];
     if (!bar->expected) return bar->waiting == b->live;
     uint32_t n = 0;
@@ -42,13 +40,11 @@ static bool complete(const struct sim_block *b, unsigned id)
     return n >= bar->expected;
 }
 
-void sim_bars_check(struct sim_block *b)
-{
+void sim_bars_check(struct sim_block *b) {
     for (unsigned id = 0; id < SIM_BARS; id++) if (b->bars[id].waiting && complete(b, id)) release(b, id);
 }
 
-SIM_HANDLER(bar)
-{
+SIM_HANDLER(bar) {
     struct sim_block *b = w->block;
     const u32 *ids = SIM_AT(u32, i->a), *counts = SIM_AT(u32, i->c);
     const uint32_t mode = i->flags >> SIM_I_USER, pred = mode >= BAR_POPC ? *SIM_AT(uint32_t, i->b) : 0,

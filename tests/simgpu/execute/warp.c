@@ -13,8 +13,7 @@
 
 static uint32_t runnable(const struct sim_warp *w) { return w->alive & ~w->parked & ~w->barred; }
 
-uint32_t sim_warp_candidates(struct sim_warp *w)
-{
+uint32_t sim_warp_candidates(struct sim_warp *w) {
     const uint32_t able = runnable(w);
     if (!able || able & ~w->yielded) return able & ~w->yielded;
     w->sleeps = !(able & ~w->spun);
@@ -22,15 +21,13 @@ uint32_t sim_warp_candidates(struct sim_warp *w)
     return w->sleeps ? 0 : able;
 }
 
-static uint32_t standing_at(const struct sim_warp *w, uint32_t pc)
-{
+static uint32_t standing_at(const struct sim_warp *w, uint32_t pc) {
     uint32_t there = 0;
     SIM_LANES there |= w->pc[l] == pc ? sim_lane_bit[l] : 0;
     return there & runnable(w);
 }
 
-static void begin(struct sim_warp *w, uint32_t group, uint32_t pc, uint32_t next)
-{
+static void begin(struct sim_warp *w, uint32_t group, uint32_t pc, uint32_t next) {
     const struct sim_insn *insns = w->block->code->insns;
     w->group = group;
     w->diverged = group != runnable(w);
@@ -39,8 +36,7 @@ static void begin(struct sim_warp *w, uint32_t group, uint32_t pc, uint32_t next
     w->stop = insns + next;
 }
 
-void sim_warp_take(struct sim_warp *w, uint32_t pc)
-{
+void sim_warp_take(struct sim_warp *w, uint32_t pc) {
     const uint32_t group = standing_at(w, pc), others = runnable(w) & ~group;
     int32_t next = (int32_t)w->block->code->ninsns;            /* signed: baseline x86 has no unsigned minimum */
     SIM_LANES {
@@ -50,8 +46,7 @@ void sim_warp_take(struct sim_warp *w, uint32_t pc)
     begin(w, group, pc, (uint32_t)next);
 }
 
-static bool choose(struct sim_warp *w)
-{
+static bool choose(struct sim_warp *w) {
     const uint32_t candidates = sim_warp_candidates(w);
     if (!candidates) return false;
     const uint32_t first = w->pc[__builtin_ctz(candidates)], group = standing_at(w, first);
@@ -65,8 +60,7 @@ static bool choose(struct sim_warp *w)
     return true;
 }
 
-void sim_warp_yield(struct sim_warp *w, bool spun)
-{
+void sim_warp_yield(struct sim_warp *w, bool spun) {
     sim_warp_place(w, w->group, sim_pc(w, w->ip));
     w->yielded |= w->group;
     if (spun) w->spun |= w->group; else w->spun &= ~w->group;
@@ -74,8 +68,7 @@ void sim_warp_yield(struct sim_warp *w, bool spun)
     sim_warp_moved(w);
 }
 
-void sim_warp_backward(struct sim_warp *w)
-{
+void sim_warp_backward(struct sim_warp *w) {
     if (w->spin && !w->progress) w->spins++;
     else {
         w->spins = 0;
@@ -90,8 +83,7 @@ static uint64_t thread_instructions; /* __atomic */
 uint64_t simgpu_thread_instructions(void) { return __atomic_load_n(&thread_instructions, __ATOMIC_RELAXED); }
 
 /* Runs the group until it ends or its slice does; returns the rest of the slice. */
-static inline uint64_t run_group(struct sim_warp *w, uint64_t left, uint64_t *counted)
-{
+static inline uint64_t run_group(struct sim_warp *w, uint64_t left, uint64_t *counted) {
     unsigned char *const regs = w->base[0];
     do {
         const struct sim_insn *i = w->ip++;
@@ -102,8 +94,7 @@ static inline uint64_t run_group(struct sim_warp *w, uint64_t left, uint64_t *co
     return left;
 }
 
-uint64_t sim_warp_run(struct sim_warp *w, uint64_t slice)
-{
+uint64_t sim_warp_run(struct sim_warp *w, uint64_t slice) {
     uint64_t left = slice, counted = 0;
     w->sleeps = false;
     while (left && !w->block->faulted && choose(w)) {

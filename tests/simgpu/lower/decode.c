@@ -12,15 +12,13 @@ static struct sim_entry *handlers;                                /* a hash tabl
 static unsigned handlers_mask;
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 
-static unsigned hash(const char *s)
-{
+static unsigned hash(const char *s) {
     unsigned h = 2166136261u;
     for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
     return h;
 }
 
-static void add_table(const struct sim_entry *t)
-{
+static void add_table(const struct sim_entry *t) {
     for (; t->name; t++) {
         unsigned k = hash(t->name) & handlers_mask;
         while (handlers[k].name && strcmp(handlers[k].name, t->name)) k = (k + 1) & handlers_mask;
@@ -28,8 +26,7 @@ static void add_table(const struct sim_entry *t)
     }
 }
 
-static void make_handlers(void)
-{
+static void make_handlers(void) {
     const struct sim_entry *const tables[] =
         { sim_alu_table, sim_compare_table, sim_float_table, sim_half_table, sim_cvt_table, sim_ldst_table,
         sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table };
@@ -43,8 +40,7 @@ static void make_handlers(void)
 #endif
 }
 
-sim_handler *sim_handler_named(const char *name)
-{
+sim_handler *sim_handler_named(const char *name) {
     pthread_once(&handlers_once, make_handlers);
     for (unsigned k = hash(name) & handlers_mask; handlers[k].name; k = (k + 1) & handlers_mask)
         if (!strcmp(handlers[k].name, name)) return handlers[k].run;
@@ -53,8 +49,7 @@ sim_handler *sim_handler_named(const char *name)
 
 /* -- errors and growing arrays */
 
-void dec_fail(struct dec *d, const char *format, ...)
-{
+void dec_fail(struct dec *d, const char *format, ...) {
     char text[300];
     va_list args;
     va_start(args, format);
@@ -64,8 +59,7 @@ void dec_fail(struct dec *d, const char *format, ...)
     longjmp(d->failed, 1);
 }
 
-void dec_unsupported(struct dec *d)
-{
+void dec_unsupported(struct dec *d) {
     char name[160];
     int n = snprintf(name, sizeof name, "%s", d->in->op);
     for (unsigned k = 0; k < d->in->nmods && n < 120; k++)
@@ -73,8 +67,7 @@ void dec_unsupported(struct dec *d)
     dec_fail(d, "Instruction '%s' is not supported by this CPU device", name);
 }
 
-void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size)
-{
+void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size) {
     if (n <= *cap) return p;
     uint32_t more = 2 * n + 64;
     void *q = realloc(p, more * size);
@@ -85,8 +78,7 @@ void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size)
 
 /* -- instructions, constants, scratch registers */
 
-struct sim_insn *dec_emit(struct dec *d, const char *handler)
-{
+struct sim_insn *dec_emit(struct dec *d, const char *handler) {
     struct sim_code *c = d->code;
     sim_handler *run = sim_handler_named(handler);
     if (!run) dec_unsupported(d);
@@ -98,8 +90,7 @@ struct sim_insn *dec_emit(struct dec *d, const char *handler)
     return i;
 }
 
-struct sim_insn *dec_emit_to(struct dec *d, const char *handler, uint32_t to, uint32_t a, uint32_t b)
-{
+struct sim_insn *dec_emit_to(struct dec *d, const char *handler, uint32_t to, uint32_t a, uint32_t b) {
     struct sim_insn *i = dec_emit(d, handler);
     i->d = to;
     i->a = a;
@@ -107,8 +98,7 @@ struct sim_insn *dec_emit_to(struct dec *d, const char *handler, uint32_t to, ui
     return i;
 }
 
-uint32_t dec_const(struct dec *d, uint64_t value, unsigned size)
-{
+uint32_t dec_const(struct dec *d, uint64_t value, unsigned size) {
     struct sim_code *c = d->code;
     const uint32_t bytes = size == 8 ? 256 : 128;
     unsigned char lanes[256];
@@ -127,8 +117,7 @@ uint32_t dec_const(struct dec *d, uint64_t value, unsigned size)
     return (c->nconsts - bytes) * 2 + 1;
 }
 
-static uint32_t new_place(struct dec *d, uint32_t bytes, uint32_t align)
-{
+static uint32_t new_place(struct dec *d, uint32_t bytes, uint32_t align) {
     d->regs_top = (d->regs_top + align - 1) / align * align;
     d->regs_top += bytes;
     if (d->regs_top > 1u << 30) dec_fail(d, "Too many registers");
@@ -137,30 +126,26 @@ static uint32_t new_place(struct dec *d, uint32_t bytes, uint32_t align)
 
 static unsigned class_of_size(unsigned size) { return size == 0 ? 0 : size == 8 ? 2 : 1; }
 
-uint32_t dec_temp(struct dec *d, unsigned size)
-{
+uint32_t dec_temp(struct dec *d, unsigned size) {
     const unsigned k = class_of_size(size);
     if (d->ntemp[k] == sizeof d->temp[0] / sizeof d->temp[0][0]) dec_unsupported(d);
     if (d->ntemp[k] == d->made[k]) { d->temp[k][d->made[k]++] = new_place(d, size ? 32 * size : 4, size ? 64 : 4); }
     return 2 * d->temp[k][d->ntemp[k]++];
 }
 
-unsigned dec_reg_size(enum sim_type t)
-{
+unsigned dec_reg_size(enum sim_type t) {
     const unsigned size = sim_type_size(t);
     return t == SIM_PRED ? 0 : size <= 4 ? 4 : size == 8 ? 8 : 16;
 }
 
-void dec_fixup(struct dec *d, uint32_t insn, unsigned target)
-{
+void dec_fixup(struct dec *d, uint32_t insn, unsigned target) {
     d->fixups = dec_grow(d, d->fixups, &d->cap_fixups, d->nfixups + 1, sizeof *d->fixups);
     d->fixups[d->nfixups++] = (struct dec_fixup){ insn, target };
 }
 
 /* -- addresses of variables */
 
-bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset)
-{
+bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset) {
     const struct sim_func *f = d->funcs[d->now].func;
     const struct sim_code_func *c = &d->code->funcs[d->now];
     const bool is_param = f->nparams && v >= f->params && v < f->params + f->nparams;
@@ -179,8 +164,7 @@ bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset)
     return false;
 }
 
-uint32_t dec_shared_at(struct dec *d, const struct sim_var *v)
-{
+uint32_t dec_shared_at(struct dec *d, const struct sim_var *v) {
     for (unsigned k = 0; k < d->nshared; k++) if (d->shared[k] == v) return SIM_SHARED_BASE + d->shared_at[k];
     dec_fail(d, "Shared variable '%s' has no place", v->name);
 }
@@ -210,8 +194,7 @@ static const struct { const char *name, *handler; unsigned size; } moving_sregs[
 static const char *const zero_sregs[] =
     { "%envreg", "%pm", "%cluster_ctaid", "%cluster_ctarank", "%is_explicit_cluster", "%current_graph_exec" };
 
-uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size)
-{
+uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size) {
     uint32_t at = 0;
     unsigned has = 4;
     for (size_t k = 0; k < sizeof const_sregs / sizeof *const_sregs && !at; k++) {
@@ -237,8 +220,7 @@ uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size)
     return t;
 }
 
-static uint64_t literal(const struct sim_operand *o, enum sim_type t)
-{
+static uint64_t literal(const struct sim_operand *o, enum sim_type t) {
     uint64_t v = o->imm;
     const unsigned size = sim_type_size(t);
     if (o->fbits == 64 && size == 4) {
@@ -263,8 +245,7 @@ static uint64_t literal(const struct sim_operand *o, enum sim_type t)
 }
 
 /* the address of a variable or function in its own space, plus offset; size 4 or 8 */
-static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned size)
-{
+static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned size) {
     uint32_t offset;
     if (o->func) {
         if (!o->func->has_body) dec_fail(d, "Cannot take address of function '%s'", o->func->name);
@@ -288,8 +269,7 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
     return dec_const(d, dec_address(v) + o->imm, size);
 }
 
-uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t)
-{
+uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     const unsigned size = dec_reg_size(t);
     uint32_t at = 0;
     if (size == 16) dec_unsupported(d);
@@ -318,8 +298,7 @@ uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t)
     }
 }
 
-uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t)
-{
+uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     const unsigned size = dec_reg_size(t);
     if (o->kind == SIM_O_SINK) return dec_temp(d, size);
     if (o->kind != SIM_O_REG) dec_unsupported(d);
@@ -340,8 +319,7 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t)
     return temp;
 }
 
-void dec_done(struct dec *d)
-{
+void dec_done(struct dec *d) {
     for (unsigned k = 0; k < d->nafter; k++) dec_emit_to(d, d->after[k].move, d->after[k].to, d->after[k].from, 0);
     d->nafter = 0;
 }
@@ -367,8 +345,7 @@ static const char *const ignored_mods[] =
     { "weak", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "cta", "gpu", "sys", "cluster",
     "aligned", "abs" };
 
-static void sort_modifiers(struct dec *d)
-{
+static void sort_modifiers(struct dec *d) {
     d->ntypes = d->nrest = d->flags = 0;
     d->rounds_to_int = false;
     d->vec = 1;
@@ -401,8 +378,7 @@ static void sort_modifiers(struct dec *d)
     }
 }
 
-bool dec_take(struct dec *d, const char *mod)
-{
+bool dec_take(struct dec *d, const char *mod) {
     for (unsigned k = 0; k < d->nrest; k++)
         if (!strcmp(d->rest[k], mod)) {
             d->rest[k] = d->rest[--d->nrest];
@@ -413,15 +389,13 @@ bool dec_take(struct dec *d, const char *mod)
 
 /* -- functions */
 
-int dec_system(const struct sim_func *f)
-{
+int dec_system(const struct sim_func *f) {
     static const char *const names[] = { "vprintf", "__assertfail", "malloc", "free" };
     for (int k = 0; k < 4 && !f->has_body; k++) if (!strcmp(f->name, names[k])) return k + 1;
     return 0;
 }
 
-uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at)
-{
+uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at) {
     uint32_t top = 0;
     for (unsigned k = 0; k < n; k++) {
         const uint32_t align = v[k].align ? v[k].align : 1;
@@ -437,8 +411,7 @@ enum { MOST_CALLS = 1000 };                                       /* bounds the 
 static int reach(struct dec *d, struct sim_func *f);
 
 static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in, const struct sim_operand *o,
-                           unsigned n, bool address)
-{
+                           unsigned n, bool address) {
     for (unsigned k = 0; k < n; k++) {
         if (o[k].n) visit_operands(d, self, in, o[k].list, o[k].n, true);
         if (o[k].var && o[k].var->space == SIM_SHARED && (o[k].kind == SIM_O_SYM || o[k].kind == SIM_O_MEM)) {
@@ -460,8 +433,7 @@ static void visit_operands(struct dec *d, unsigned self, const struct sim_instr 
 }
 
 /* Adds f and the functions it calls to the code; returns its index. Callees come first. */
-static int reach(struct dec *d, struct sim_func *f)
-{
+static int reach(struct dec *d, struct sim_func *f) {
     struct sim_code *c = d->code;
     if (c->func_of_id[f->id] >= 0) return c->func_of_id[f->id];
     const unsigned self = c->nfuncs++;
@@ -486,8 +458,7 @@ static int reach(struct dec *d, struct sim_func *f)
     return (int)self;
 }
 
-static void reach_taken(struct dec *d, const struct sim_operand *o, unsigned n)
-{
+static void reach_taken(struct dec *d, const struct sim_operand *o, unsigned n) {
     for (unsigned k = 0; k < n; k++) {
         if (o[k].kind == SIM_O_SYM && o[k].func && o[k].func->has_body && !o[k].func->is_entry) reach(d, o[k].func);
         if (o[k].n) reach_taken(d, o[k].list, o[k].n);
@@ -495,8 +466,7 @@ static void reach_taken(struct dec *d, const struct sim_operand *o, unsigned n)
 }
 
 /* Every function whose address is taken anywhere in the image may be the target of an indirect call. */
-static void reach_indirect(struct dec *d)
-{
+static void reach_indirect(struct dec *d) {
     for (unsigned k = 0; k < d->image->nvars; k++)
         for (unsigned j = 0; j < d->image->vars[k]->nrelocs; j++) {
             struct sim_func *f = d->image->vars[k]->relocs[j].func;
@@ -510,8 +480,7 @@ static void reach_indirect(struct dec *d)
 }
 
 /* Makes calls[] transitive; an indirect call reaches everything. */
-static void close_calls(struct dec *d)
-{
+static void close_calls(struct dec *d) {
     const unsigned n = d->code->nfuncs;
     for (unsigned k = 0; k < n; k++) if (d->funcs[k].indirect) memset(d->funcs[k].calls, 1, n);
     for (unsigned via = 0; via < n; via++)
@@ -519,8 +488,7 @@ static void close_calls(struct dec *d)
             if (d->funcs[k].calls[via]) for (unsigned j = 0; j < n; j++) d->funcs[k].calls[j] |= d->funcs[via].calls[j];
 }
 
-static void place_shared(struct dec *d)
-{
+static void place_shared(struct dec *d) {
     struct sim_code_info *info = &d->code->info;
     uint64_t top = 0;
     info->shared_align = 1;
@@ -550,8 +518,7 @@ static void place_shared(struct dec *d)
     for (unsigned k = 0; k < d->nshared; k++) if (d->shared[k]->is_unsized) d->shared_at[k] = dynamic;
 }
 
-static void place_function(struct dec *d, unsigned self)
-{
+static void place_function(struct dec *d, unsigned self) {
     struct dec_func *f = &d->funcs[self];
     struct sim_code_func *c = &d->code->funcs[self];
     const struct sim_func *s = f->func;
@@ -581,8 +548,7 @@ static void place_function(struct dec *d, unsigned self)
 
 /* Parameters and results that are registers pass through the frame: loaded at the start, stored before each return. */
 static void pass_registers(struct dec *d, const struct sim_var *v, unsigned n, const uint32_t *at, uint32_t base,
-                           bool load)
-{
+                           bool load) {
     for (unsigned k = 0; k < n; k++) {
         if (v[k].space != SIM_REG) continue;
         const unsigned size = dec_reg_size(v[k].type);
@@ -598,8 +564,7 @@ static void pass_registers(struct dec *d, const struct sim_var *v, unsigned n, c
     }
 }
 
-static void emit_function(struct dec *d, unsigned self)
-{
+static void emit_function(struct dec *d, unsigned self) {
     struct sim_func *f = d->funcs[self].func;
     struct sim_code *c = d->code;
     uint32_t *start = d->start = malloc((f->ninstrs + 1) * sizeof *start);
@@ -643,8 +608,7 @@ static void emit_function(struct dec *d, unsigned self)
 
 /* Stack bytes of the deepest chain of calls; a recursive call counts once, an indirect call as much as is known at that
    point. Called before close_calls. */
-static uint32_t deepest(struct dec *d)
-{
+static uint32_t deepest(struct dec *d) {
     for (unsigned i = 0; i < d->norder; i++) {
         struct dec_func *f = &d->funcs[d->order[i]];
         uint32_t most = 0;
@@ -655,8 +619,7 @@ static uint32_t deepest(struct dec *d)
     return d->funcs[0].deepest;
 }
 
-static void decode(struct dec *d, struct sim_func *entry)
-{
+static void decode(struct dec *d, struct sim_func *entry) {
     struct sim_code *c = d->code;
     const unsigned n = d->image->nfuncs;
     c->nimage_funcs = n;
@@ -703,8 +666,7 @@ static void decode(struct dec *d, struct sim_func *entry)
         c->info.const_bytes += (uint32_t)d->image->vars[k]->size;
 }
 
-int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_code **out)
-{
+int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_code **out) {
     struct dec *d = calloc(1, sizeof *d);
     struct sim_code *c = calloc(1, sizeof *c);
     volatile int result = 0;
@@ -741,8 +703,7 @@ int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_c
     return 0;
 }
 
-void sim_code_free(struct sim_code *c)
-{
+void sim_code_free(struct sim_code *c) {
     if (!c) return;
     for (unsigned k = 0; k < c->ncalls; k++) {
         free(c->calls[k].args);

@@ -19,14 +19,12 @@ struct liveness {
     uint32_t *lo, *hi;                                            /* interval of each register, in instructions */
 };
 
-static bool named(const char *op, const char *const *list)
-{
+static bool named(const char *op, const char *const *list) {
     for (; *list; list++) if (!strcmp(op, *list)) return true;
     return false;
 }
 
-static bool writes_first(const struct sim_instr *in)
-{
+static bool writes_first(const struct sim_instr *in) {
     static const char *const none[] = { "st", "red", "bra", "brx", "membar", "fence", "ret", "exit", "trap", "brkpt",
         "nanosleep", "cp", "call", "prefetch", "prefetchu", NULL }, *const barriers[] = { "bar", "barrier", NULL };
     if (!in->n || named(in->op, none)) return false;
@@ -37,16 +35,14 @@ static bool writes_first(const struct sim_instr *in)
 
 typedef void visitor(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure);
 
-static void visit(struct liveness *v, uint32_t at, const struct sim_operand *o, bool written, bool sure, visitor *see)
-{
+static void visit(struct liveness *v, uint32_t at, const struct sim_operand *o, bool written, bool sure, visitor *see) {
     if ((o->kind == SIM_O_REG || o->kind == SIM_O_MEM) && o->reg >= 0)
         see(v, at, (uint32_t)o->reg, written && o->kind == SIM_O_REG, sure);
     if (o->kind != SIM_O_TARGETS) for (unsigned k = 0; k < o->n; k++) visit(v, at, &o->list[k], written, sure, see);
 }
 
 /* Calls `see` for each register that instruction `at` reads, or writes. */
-static void visit_instr(struct liveness *v, uint32_t at, bool writes, visitor *see)
-{
+static void visit_instr(struct liveness *v, uint32_t at, bool writes, visitor *see) {
     const struct sim_instr *in = &v->f->instrs[at];
     const bool sure = in->pred < 0, call = !strcmp(in->op, "call");
     for (unsigned k = 0; k < in->n; k++) {
@@ -56,14 +52,12 @@ static void visit_instr(struct liveness *v, uint32_t at, bool writes, visitor *s
     if (in->pred >= 0 && !writes) see(v, at, (uint32_t)in->pred, false, true);
 }
 
-static void span(struct liveness *v, uint32_t reg, uint32_t at)
-{
+static void span(struct liveness *v, uint32_t reg, uint32_t at) {
     if (at < v->lo[reg]) v->lo[reg] = at;
     if (at + 1 > v->hi[reg]) v->hi[reg] = at + 1;
 }
 
-static uint32_t block_of(const struct liveness *v, uint32_t at)
-{
+static uint32_t block_of(const struct liveness *v, uint32_t at) {
     uint32_t a = 0, b = v->nblocks;
     while (b - a > 1) {
         uint32_t c = (a + b) / 2;
@@ -72,8 +66,7 @@ static uint32_t block_of(const struct liveness *v, uint32_t at)
     return a;
 }
 
-static void see_local(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure)
-{
+static void see_local(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure) {
     const uint32_t b = block_of(v, at);
     uint64_t *use = v->use + (size_t)b * v->words, *def = v->def + (size_t)b * v->words, bit = 1ull << (reg % 64);
     span(v, reg, at);
@@ -82,8 +75,7 @@ static void see_local(struct liveness *v, uint32_t at, uint32_t reg, bool writte
 }
 
 /* Block boundaries: after branches and before their targets. */
-static bool find_blocks(struct liveness *v)
-{
+static bool find_blocks(struct liveness *v) {
     const struct sim_func *f = v->f;
     unsigned char *leader = calloc(f->ninstrs + 2, 1);
     if (!leader) return false;
@@ -120,13 +112,11 @@ static bool find_blocks(struct liveness *v)
     return true;
 }
 
-static void add_successor(const struct liveness *v, uint32_t b, uint64_t *out)
-{
+static void add_successor(const struct liveness *v, uint32_t b, uint64_t *out) {
     if (b < v->nblocks) for (uint32_t w = 0; w < v->words; w++) out[w] |= v->in[(size_t)b * v->words + w];
 }
 
-static void live_out(const struct liveness *v, uint32_t b, uint64_t *out)
-{
+static void live_out(const struct liveness *v, uint32_t b, uint64_t *out) {
     const struct block *k = &v->blocks[b];
     memset(out, 0, v->words * sizeof *out);
     add_successor(v, k->next[0], out);
@@ -135,8 +125,7 @@ static void live_out(const struct liveness *v, uint32_t b, uint64_t *out)
         if (k->targets->list[j].target < v->f->ninstrs) add_successor(v, block_of(v, k->targets->list[j].target), out);
 }
 
-static bool analyse(struct liveness *v)
-{
+static bool analyse(struct liveness *v) {
     const struct sim_func *f = v->f;
     if (!f->ninstrs || !find_blocks(v)) return false;
     v->words = (f->nregs + 63) / 64;
@@ -185,21 +174,18 @@ static bool analyse(struct liveness *v)
     return true;
 }
 
-static int by_start(const void *a, const void *b)
-{
+static int by_start(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
-static unsigned class_of(const struct sim_reg *r)
-{
+static unsigned class_of(const struct sim_reg *r) {
     const unsigned size = dec_reg_size(r->type);
     return size == 0 ? 0 : size == 4 ? 1 : 2;
 }
 
 /* In the order of the starts: the place of a register that has ended is free again. */
-static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint32_t *until)
-{
+static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint32_t *until) {
     const struct sim_func *f = v->f;
     /* until[class * stride + place]: first instruction where it is free */
     const uint32_t stride = f->nregs + 1;
@@ -217,8 +203,7 @@ static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_
     }
 }
 
-void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3])
-{
+void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]) {
     struct liveness v = { .f = f };
     v.lo = malloc((f->nregs + 1) * sizeof *v.lo);
     v.hi = calloc(f->nregs + 1, sizeof *v.hi);

@@ -3,8 +3,7 @@
    is not supported. */
 #include "decode.h"
 
-static const char *type_name(enum sim_type t)                     /* .b types count as unsigned */
-{
+static const char *type_name(enum sim_type t) {                   /* .b types count as unsigned */
     static const char *const names[] = {
         "", "pred", "u8", "u8", "s8", "u16", "u16", "s16", "f16", "bf16", "u32", "u32", "s32", "f32", "f16x2", "bf16x2",
         "u64", "u64", "s64", "f64", "b128" };
@@ -13,8 +12,7 @@ static const char *type_name(enum sim_type t)                     /* .b types co
 static bool is_float(enum sim_type t) { return t == SIM_F32 || t == SIM_F64; }
 static bool is_half(enum sim_type t) { return t == SIM_F16 || t == SIM_BF16 || t == SIM_F16X2 || t == SIM_BF16X2; }
 static unsigned bits_of(enum sim_type t) { return t == SIM_PRED ? 0 : 8 * sim_type_size(t); }
-static bool among(const char *op, const char *list)               /* list: "add sub mul" */
-{
+static bool among(const char *op, const char *list) {             /* list: "add sub mul" */
     const size_t n = strlen(op);
     for (const char *p = list; (p = strstr(p, op)) != NULL; p += n)
         if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
@@ -23,8 +21,7 @@ static bool among(const char *op, const char *list)               /* list: "add 
 
 static struct sim_insn *emit_name(struct dec *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #include <stdarg.h>
-static struct sim_insn *emit_name(struct dec *d, const char *format, ...)
-{
+static struct sim_insn *emit_name(struct dec *d, const char *format, ...) {
     char name[64];
     va_list args;
     va_start(args, format);
@@ -34,8 +31,8 @@ static struct sim_insn *emit_name(struct dec *d, const char *format, ...)
 }
 
 /* d = op(sources): operand 0 of type t, up to four sources of the types in s */
-static void simple(struct dec *d, const char *name, enum sim_type t, unsigned n, const enum sim_type *s, uint32_t flags)
-{
+static void simple(struct dec *d, const char *name, enum sim_type t, unsigned n, const enum sim_type *s,
+                   uint32_t flags) {
     uint32_t src[4] = { 0, 0, 0, 0 };
     if (n > 4 || d->in->n != n + 1) dec_unsupported(d);
     for (unsigned k = 0; k < n; k++) src[k] = dec_src(d, &d->in->opd[k + 1], s[k]);
@@ -49,16 +46,14 @@ static void simple(struct dec *d, const char *name, enum sim_type t, unsigned n,
     i->flags = flags;
 }
 
-static void same_types(struct dec *d, const char *name, enum sim_type t, uint32_t flags)
-{
+static void same_types(struct dec *d, const char *name, enum sim_type t, uint32_t flags) {
     const enum sim_type s[4] = { t, t, t, t };
     simple(d, name, t, d->in->n - 1, s, flags);
 }
 
 /* -- arithmetic */
 
-static void float_arithmetic(struct dec *d, const char *op, enum sim_type t)
-{
+static void float_arithmetic(struct dec *d, const char *op, enum sim_type t) {
     char name[64];
     const uint32_t flags = d->flags;
     if (is_half(t)) snprintf(name, sizeof name, "%s_%s", op, type_name(t));
@@ -92,8 +87,7 @@ static void float_arithmetic(struct dec *d, const char *op, enum sim_type t)
 }
 
 /* f32x2: two f32 in 64 bits */
-static void float_pair(struct dec *d, const char *op)
-{
+static void float_pair(struct dec *d, const char *op) {
     uint32_t half[2][3], result[2];
     char name[64];
     snprintf(name, sizeof name, "%s%s_f32%s", op, !(d->flags & SIM_I_ROUND) && d->flags & SIM_I_FTZ ? "_ftz" : "",
@@ -110,8 +104,7 @@ static void float_pair(struct dec *d, const char *op)
     dec_emit_to(d, "pack_64", dec_dst(d, &d->in->opd[0], SIM_B64), result[0], result[1]);
 }
 
-static void carry(struct dec *d, const char *op, bool chain)
-{
+static void carry(struct dec *d, const char *op, bool chain) {
     const enum sim_type t = d->type[0];
     char name[64];
     const bool write = dec_take(d, "cc");
@@ -124,14 +117,12 @@ static void carry(struct dec *d, const char *op, bool chain)
     same_types(d, name, t, write ? SIM_I_SECOND : 0);
 }
 
-static bool rest_has(const struct dec *d, const char *mod)
-{
+static bool rest_has(const struct dec *d, const char *mod) {
     for (unsigned k = 0; k < d->nrest; k++) if (!strcmp(d->rest[k], mod)) return true;
     return false;
 }
 
-static void arithmetic(struct dec *d)
-{
+static void arithmetic(struct dec *d) {
     const char *op = d->in->op;
     const enum sim_type t = d->type[0];
     char name[64];
@@ -191,8 +182,7 @@ static void arithmetic(struct dec *d)
     same_types(d, name, t, 0);
 }
 
-static void extremes(struct dec *d)
-{
+static void extremes(struct dec *d) {
     const enum sim_type t = d->type[0];
     char name[64];
     const char *op = d->in->op, *relu = d->flags & SIM_I_RELU ? "_relu" : "";
@@ -215,8 +205,7 @@ static void extremes(struct dec *d)
     same_types(d, name, t, d->flags);
 }
 
-static void approximate(struct dec *d)                            /* rsqrt sin cos lg2 ex2 tanh */
-{
+static void approximate(struct dec *d) {                          /* rsqrt sin cos lg2 ex2 tanh */
     const enum sim_type t = d->type[0];
     char name[64];
     dec_take(d, "approx");
@@ -227,8 +216,7 @@ static void approximate(struct dec *d)                            /* rsqrt sin c
 
 /* -- bits */
 
-static void bits(struct dec *d)
-{
+static void bits(struct dec *d) {
     const char *op = d->in->op;
     const enum sim_type t = d->type[0], u = SIM_U32;
     char name[64];
@@ -309,8 +297,7 @@ static void bits(struct dec *d)
 
 /* vabsdiff2, vabsdiff4 of u32, in the forms that CUDA's SIMD functions use: all elements, no selection, with or without
    .add. Without .add, the third source provides the elements that a mask excludes: none. */
-static void video(struct dec *d)
-{
+static void video(struct dec *d) {
     char name[64];
     const bool add = dec_take(d, "add");
     const enum sim_type u = d->type[1];
@@ -320,8 +307,7 @@ static void video(struct dec *d)
     same_types(d, name, SIM_B32, 0);
 }
 
-static const char *take_comparison(struct dec *d, enum sim_type t, enum sim_type *as)
-{
+static const char *take_comparison(struct dec *d, enum sim_type t, enum sim_type *as) {
     static const char *const names[] = {
         "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan" };
     static const char *const unsigned_names[][2] = { { "lo", "lt" }, { "ls", "le" }, { "hi", "gt" }, { "hs", "ge" } };
@@ -334,13 +320,11 @@ static const char *take_comparison(struct dec *d, enum sim_type t, enum sim_type
     dec_unsupported(d);
 }
 
-static uint32_t take_boolean(struct dec *d)
-{
+static uint32_t take_boolean(struct dec *d) {
     return dec_take(d, "and") ? SIM_I_AND : dec_take(d, "or") ? SIM_I_OR : dec_take(d, "xor") ? SIM_I_XOR : 0;
 }
 
-static void compare(struct dec *d)
-{
+static void compare(struct dec *d) {
     const bool set = dec_is(d, "set");
     const enum sim_type t = d->type[set ? 1 : 0];
     enum sim_type as;
@@ -395,8 +379,7 @@ static void compare(struct dec *d)
     dec_emit_to(d, "selp_32", dst, dec_const(d, yes, 4), dec_const(d, 0, 4))->c = p;
 }
 
-static void select_value(struct dec *d)                           /* selp slct testp copysign */
-{
+static void select_value(struct dec *d) {                         /* selp slct testp copysign */
     const char *op = d->in->op;
     const enum sim_type t = d->type[0];
     const unsigned wide = bits_of(t) == 64 ? 64 : 32;
@@ -425,14 +408,12 @@ static void select_value(struct dec *d)                           /* selp slct t
 
 /* -- moves and conversions */
 
-static void move_one(struct dec *d, const struct sim_operand *to, const struct sim_operand *from, enum sim_type t)
-{
+static void move_one(struct dec *d, const struct sim_operand *to, const struct sim_operand *from, enum sim_type t) {
     const uint32_t a = dec_src(d, from, t), dst = dec_dst(d, to, t);
     dec_emit_to(d, t == SIM_PRED ? "mov_pred" : dec_reg_size(t) == 8 ? "mov_64" : "mov_32", dst, a, 0);
 }
 
-static void move(struct dec *d)
-{
+static void move(struct dec *d) {
     const enum sim_type t = d->type[0];
     const struct sim_operand *to = &d->in->opd[0], *from = &d->in->opd[1];
     const unsigned width = bits_of(t);
@@ -488,8 +469,7 @@ static void move(struct dec *d)
 }
 
 /* Two values of 8 bits: from f32 (two sources) or f16x2, and to f16x2. The source's type comes last. */
-static bool convert_fp8(struct dec *d)
-{
+static bool convert_fp8(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
     const char *type = dec_take(d, "e4m3x2") ? "e4m3x2" : dec_take(d, "e5m2x2") ? "e5m2x2" : NULL;
     if (!type) return false;
@@ -509,8 +489,7 @@ static bool convert_fp8(struct dec *d)
 
 /* Two s32, saturated to 16, 8, 4 or 2 bits, side by side; below 16 bits, the third source provides the bits above
    them. */
-static void convert_pack(struct dec *d)
-{
+static void convert_pack(struct dec *d) {
     static const char *const small[] = { "u4", "s4", "u2", "s2" };
     enum sim_type s[3] = { SIM_S32, SIM_S32, SIM_U32 };
     uint32_t bits = bits_of(d->type[0]), is_signed = d->type[0] == SIM_S8 || d->type[0] == SIM_S16;
@@ -521,8 +500,7 @@ static void convert_pack(struct dec *d)
     simple(d, bits == 16 ? "cvt_pack_16" : "cvt_pack", SIM_U32, d->in->n - 1, s, (bits | is_signed << 8) << SIM_I_USER);
 }
 
-static void convert(struct dec *d)
-{
+static void convert(struct dec *d) {
     if (convert_fp8(d)) return;
     if (dec_take(d, "pack")) {
         convert_pack(d);
@@ -569,8 +547,7 @@ static void convert(struct dec *d)
 /* -- control flow */
 
 static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o, uint32_t at, uint64_t size,
-                 bool result)
-{
+                 bool result) {
     uint32_t frame = 0;
     p->size = (uint32_t)size;
     p->reg = 0;
@@ -590,15 +567,13 @@ static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o,
 
 /* The executor's own functions take and return the types that CUDA declares:
    at most 8 bytes each, and a result of 4 (vprintf) or 8 (malloc). */
-static bool system_fits(const struct sim_func *f, int system)
-{
+static bool system_fits(const struct sim_func *f, int system) {
     bool fits = f->nparams <= 5 && f->nrets <= 1 && (!f->nrets || f->rets[0].size == (system == 3 ? 8 : 4));
     for (unsigned k = 0; k < f->nparams; k++) fits &= f->params[k].size <= 8;
     return fits;
 }
 
-static void call(struct dec *d)
-{
+static void call(struct dec *d) {
     const struct sim_operand *o = d->in->opd, *rets = NULL, *args = NULL, *target, *proto = NULL;
     struct sim_code *c = d->code;
     unsigned n = 0;
@@ -650,8 +625,7 @@ static void call(struct dec *d)
     if (system) i->flags = SIM_I_ORDERS;          /* it reads the thread's memory directly */
 }
 
-static void flow(struct dec *d)
-{
+static void flow(struct dec *d) {
     const char *op = d->in->op;
     const struct sim_operand *o = d->in->opd;
     dec_take(d, "uni");
@@ -677,14 +651,12 @@ static void flow(struct dec *d)
 
 /* -- operations of a warp and a block */
 
-static uint32_t mode_of(struct dec *d, const char *const *names, unsigned n)
-{
+static uint32_t mode_of(struct dec *d, const char *const *names, unsigned n) {
     for (unsigned k = 0; k < n; k++) if (dec_take(d, names[k])) return k;
     dec_unsupported(d);
 }
 
-static void barrier(struct dec *d)                                /* bar.*, barrier.* */
-{
+static void barrier(struct dec *d) {                              /* bar.*, barrier.* */
     const struct sim_operand *o = d->in->opd;
     enum { SYNC, ARRIVE, POPC, AND, OR };
     if (dec_take(d, "warp")) {
@@ -728,8 +700,7 @@ static void barrier(struct dec *d)                                /* bar.*, barr
     i->flags = SIM_I_ORDERS | mode << SIM_I_USER | (has_count ? SIM_I_COUNT : 0);
 }
 
-static void warp_operation(struct dec *d)
-{
+static void warp_operation(struct dec *d) {
     static const char *const shfl_modes[] = { "up", "down", "bfly", "idx" },
         *const vote_modes[] = { "all", "any", "uni", "ballot" };
     const char *op = d->in->op;
@@ -785,8 +756,7 @@ static void warp_operation(struct dec *d)
     }
 }
 
-void dec_select(struct dec *d)
-{
+void dec_select(struct dec *d) {
     const char *op = d->in->op;
     if (among(op, "add sub mul mad fma div rem sad neg abs rcp sqrt mul24 mad24 addc subc madc")) arithmetic(d);
     else if (among(op, "min max")) extremes(d);

@@ -4,8 +4,7 @@
 /* Puts the address of `o` into base, imm and BASE64; returns the state space of the address. */
 struct place { uint32_t base; int64_t imm; uint32_t flags; enum sim_space space; };
 
-static struct place place_of(struct dec *d, const struct sim_operand *o, enum sim_space space)
-{
+static struct place place_of(struct dec *d, const struct sim_operand *o, enum sim_space space) {
     struct place p = { 0, (int64_t)o->imm, SIM_I_BASE64, space };
     uint32_t offset;
     if (o->kind != SIM_O_MEM) dec_unsupported(d);                 /* forms.h accepts any operand in some instructions */
@@ -33,15 +32,13 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
     return p;
 }
 
-static const char *space_name(enum sim_space s)
-{
+static const char *space_name(enum sim_space s) {
     return s == SIM_GLOBAL ? "global" : s == SIM_SHARED ? "shared" : s == SIM_LOCAL ? "local" : "generic";
 }
 
 static uint8_t next_slot(struct dec *d) { return (uint8_t)(d->code->nslots++ % SIM_SLOTS); }
 
-static void set_place(struct dec *d, struct sim_insn *i, const struct place *p, int64_t more)
-{
+static void set_place(struct dec *d, struct sim_insn *i, const struct place *p, int64_t more) {
     i->a = p->base;
     i->imm = p->imm + more;
     i->flags = p->flags | (d->flags & (SIM_I_STRONG | SIM_I_ORDERS));
@@ -49,19 +46,16 @@ static void set_place(struct dec *d, struct sim_insn *i, const struct place *p, 
     i->slot = next_slot(d);
 }
 
-static void set_element(struct sim_insn *i, unsigned k, uint32_t v)
-{
+static void set_element(struct sim_insn *i, unsigned k, uint32_t v) {
     *(k == 0 ? &i->d : k == 1 ? &i->b : k == 2 ? &i->c : &i->e) = v;
 }
 
 /* for schedule.c */
-static uint32_t seen(enum sim_space space, bool writes, unsigned bytes)
-{
+static uint32_t seen(enum sim_space space, bool writes, unsigned bytes) {
     return ((uint32_t)space | (writes ? 8u : 0u) | bytes << 4) << SIM_I_USER;
 }
 
-static void load_or_store(struct dec *d)
-{
+static void load_or_store(struct dec *d) {
     const bool load = d->in->op[0] == 'l';
     const struct sim_operand *mem = &d->in->opd[load ? 1 : 0], *data = &d->in->opd[load ? 0 : 1];
     const enum sim_type t = d->type[0];
@@ -98,8 +92,7 @@ static void load_or_store(struct dec *d)
     }
 }
 
-static void atomic(struct dec *d)
-{
+static void atomic(struct dec *d) {
     static const char *const ops[] = { "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec" };
     const bool red = dec_is(d, "red");
     const struct sim_operand *o = d->in->opd, *mem = &o[red ? 0 : 1];
@@ -134,8 +127,7 @@ static void atomic(struct dec *d)
 
 /* -- addresses between spaces. Global, constant and generic addresses are identical; the other spaces have windows. */
 
-static void convert_address(struct dec *d)
-{
+static void convert_address(struct dec *d) {
     const bool to = dec_take(d, "to");
     const struct sim_operand *from = &d->in->opd[1];
     const enum sim_type t = d->type[0];
@@ -155,8 +147,7 @@ static void convert_address(struct dec *d)
     dec_emit_to(d, "or_64", dst, a, dec_const(d, window, 8));
 }
 
-static void is_space(struct dec *d)
-{
+static void is_space(struct dec *d) {
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "const")) dec_unsupported(d);
     const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED),
                    t = dec_temp(d, 8);
@@ -171,8 +162,7 @@ static void is_space(struct dec *d)
 /* -- cp.async, mbarrier */
 
 static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
-                          const struct sim_operand *state)
-{
+                          const struct sim_operand *state) {
     const struct place p = place_of(d, mem, d->space);
     const bool sink = !state || state->kind == SIM_O_SINK;
     const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
@@ -185,8 +175,7 @@ static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t
 }
 
 /* An address as 64 bits in a temporary. */
-static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum sim_space space)
-{
+static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum sim_space space) {
     const struct place p = place_of(d, o, space);
     uint32_t a = p.base;
     if (!(p.flags & SIM_I_BASE64)) dec_emit_to(d, "cvt_u64_u32", a = dec_temp(d, 8), p.base, 0);
@@ -198,8 +187,7 @@ static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum s
 
 /* Between global memory and shared memory of this block, completed through an
    mbarrier or a group. Not tensors, other blocks, reductions. */
-static void copy_bulk(struct dec *d)
-{
+static void copy_bulk(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
     const char *first = NULL;
     if (dec_take(d, "commit_group") || dec_take(d, "wait_group")) {
@@ -225,8 +213,7 @@ static void copy_bulk(struct dec *d)
     i->slot = next_slot(d);
 }
 
-static void copy_async(struct dec *d)
-{
+static void copy_async(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
     dec_take(d, "async");
     if (dec_take(d, "bulk")) {
@@ -266,8 +253,7 @@ static void copy_async(struct dec *d)
     i->slot = next_slot(d);
 }
 
-static void mbarrier(struct dec *d)
-{
+static void mbarrier(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
     const uint32_t one = dec_const(d, 1, 4);
     if (dec_take(d, "pending_count")) {
@@ -299,8 +285,7 @@ static void mbarrier(struct dec *d)
     }
 }
 
-void dec_memory(struct dec *d)
-{
+void dec_memory(struct dec *d) {
     if (dec_is(d, "ld") || dec_is(d, "st") || dec_is(d, "ldu")) load_or_store(d);
     else if (dec_is(d, "atom") || dec_is(d, "red")) atomic(d);
     else if (dec_is(d, "cvta")) convert_address(d);

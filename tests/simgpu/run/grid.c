@@ -10,15 +10,13 @@
 
 static size_t rounded(size_t n) { return (n + LINE - 1) / LINE * LINE; }
 
-static void fill32(struct sim_warp *w, uint32_t at, uint32_t v)
-{
+static void fill32(struct sim_warp *w, uint32_t at, uint32_t v) {
     u32 *r = (u32 *)(void *)(w->base[0] + at);
     if (at) for (int l = 0; l < 32; l++) r[l] = v;
 }
 
 /* %tid of 32 threads from the linear index t on, without a division per thread */
-static void fill_tid(struct sim_warp *w, uint32_t t)
-{
+static void fill_tid(struct sim_warp *w, uint32_t t) {
     const uint32_t *s = w->block->code->sreg, *n = w->block->grid->block;
     uint32_t id[3] = { t % n[0], t / n[0] % n[1], t / n[0] / n[1] };
     u32 *r[3];
@@ -35,8 +33,7 @@ static void fill_tid(struct sim_warp *w, uint32_t t)
     }
 }
 
-static void fill_lanes(struct sim_warp *w, const uint32_t *s)
-{
+static void fill_lanes(struct sim_warp *w, const uint32_t *s) {
     for (unsigned id = SIM_S_LANEID; id <= SIM_S_LANEMASK_GT; id++) {
         u32 *r = (u32 *)(void *)(w->base[0] + s[id]);
         if (s[id]) for (uint32_t l = 0; l < 32; l++) {
@@ -49,8 +46,7 @@ static void fill_lanes(struct sim_warp *w, const uint32_t *s)
 }
 
 /* The parts that are the same for all blocks of a grid. */
-static void make_warp(struct sim_block *b, unsigned index, unsigned char *regs)
-{
+static void make_warp(struct sim_block *b, unsigned index, unsigned char *regs) {
     struct sim_warp *w = &b->warps[index];
     const struct sim_code *code = b->code;
     const struct sim_grid *g = b->grid;
@@ -77,8 +73,7 @@ static void make_warp(struct sim_block *b, unsigned index, unsigned char *regs)
     if (s[SIM_S_GRIDID]) for (int l = 0; l < 32; l++) ((u64 *)(void *)(regs + s[SIM_S_GRIDID]))[l] = g->id;
 }
 
-static void start_warp(struct sim_warp *w)
-{
+static void start_warp(struct sim_warp *w) {
     const struct sim_block *b = w->block;
     const struct sim_code *code = b->code;
     const uint32_t *s = code->sreg, left = b->threads - 32 * w->index;
@@ -94,8 +89,7 @@ static void start_warp(struct sim_warp *w)
     sim_warp_place(w, ~0u, code->funcs[0].first);
 }
 
-static void start_block(struct sim_block *b, uint64_t linear)
-{
+static void start_block(struct sim_block *b, uint64_t linear) {
     const uint32_t *n = b->grid->grid;
     b->ctaid[0] = (uint32_t)(linear % n[0]);
     b->ctaid[1] = (uint32_t)(linear / n[0] % n[1]);
@@ -108,14 +102,12 @@ static void start_block(struct sim_block *b, uint64_t linear)
 }
 
 /* Zeroed memory that shares no cache line with other memory: false sharing between two workers halves their speed. */
-static void *own_lines(size_t bytes)
-{
+static void *own_lines(size_t bytes) {
     void *p = NULL;
     return posix_memalign(&p, LINE, rounded(bytes)) ? NULL : memset(p, 0, bytes);
 }
 
-static struct sim_block *make_block(struct sim_grid *grid)
-{
+static struct sim_block *make_block(struct sim_grid *grid) {
     const struct sim_code *code = grid->code;
     const unsigned threads = grid->block[0] * grid->block[1] * grid->block[2], nwarps = (threads + 31) / 32;
     struct sim_block *b = own_lines(sizeof *b + nwarps * sizeof b->warps[0]);
@@ -148,8 +140,7 @@ static struct sim_block *make_block(struct sim_grid *grid)
     return b;
 }
 
-struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear, struct sim_block *used)
-{
+struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear, struct sim_block *used) {
     struct sim_block *b = used ? used : make_block(grid);
     if (!b) return NULL;
     start_block(b, linear);
@@ -158,21 +149,18 @@ struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear, struct s
     return NULL;
 }
 
-struct sim_block *sim_block_unused(struct sim_grid *grid)
-{
+struct sim_block *sim_block_unused(struct sim_grid *grid) {
     struct sim_block *b = grid->used;
     if (b) grid->used = b->next;
     return b;
 }
 
-void sim_block_keep(struct sim_block *b)
-{
+void sim_block_keep(struct sim_block *b) {
     b->next = b->grid->used;
     b->grid->used = b;
 }
 
-void sim_block_free(struct sim_block *b)
-{
+void sim_block_free(struct sim_block *b) {
     if (!b) return;
     for (unsigned k = 0; k < b->nwarps; k++) {
         struct sim_warp *w = &b->warps[k];
@@ -186,8 +174,7 @@ void sim_block_free(struct sim_block *b)
     free(b);
 }
 
-static enum sim_block_status run(struct sim_block *b, uint64_t *left)
-{
+static enum sim_block_status run(struct sim_block *b, uint64_t *left) {
     /* warps in a row that could not run; warps that only spun, since one worked */
     unsigned waiting = 0, idle = 0;
     b->worked = false;
@@ -213,8 +200,7 @@ static enum sim_block_status run(struct sim_block *b, uint64_t *left)
     return b->live ? SIM_BLOCK_MORE : SIM_BLOCK_DONE;
 }
 
-enum sim_block_status sim_block_run(struct sim_block *b, uint64_t *left)
-{
+enum sim_block_status sim_block_run(struct sim_block *b, uint64_t *left) {
     if (__atomic_load_n(&b->grid->fault, __ATOMIC_ACQUIRE)) return SIM_BLOCK_FAULT;
     if (!sim_settings.schedule) return run(b, left);
     *left = 0;

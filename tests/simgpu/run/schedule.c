@@ -22,15 +22,13 @@ enum { DELAYED_MOST = 512, STORE_MOST = 32 * 4 };
 
 struct sim_delayed { uint64_t address, generation, value; unsigned char *at; uint8_t size, warp, lane; };
 
-static uint64_t mixed(uint64_t x)
-{
+static uint64_t mixed(uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
 }
 
-static uint32_t draw(uint64_t *state, uint32_t below)
-{
+static uint32_t draw(uint64_t *state, uint32_t below) {
     *state += 0x9e3779b97f4a7c15u;
     return (uint32_t)((mixed(*state) >> 32) * below >> 32);
 }
@@ -38,16 +36,14 @@ static uint32_t draw(uint64_t *state, uint32_t below)
 /* 1 to 2^most, every power of two equally likely */
 static uint32_t draw_length(uint64_t *state, uint32_t most) { return 1 + draw(state, 1u << draw(state, most + 1)); }
 
-static uint32_t draw_bit(uint64_t *state, uint32_t set)
-{
+static uint32_t draw_bit(uint64_t *state, uint32_t set) {
     for (uint32_t n = draw(state, (uint32_t)__builtin_popcount(set)); n; n--) set &= set - 1;
     return (uint32_t)__builtin_ctz(set);
 }
 
 /* -- for the engine */
 
-uint32_t sim_schedule_draw(uint32_t below)
-{
+uint32_t sim_schedule_draw(uint32_t below) {
     static uint64_t state;
     if (!state) state = mixed(sim_settings.schedule) | 1;
     return draw(&state, below);
@@ -56,8 +52,7 @@ uint32_t sim_schedule_draw(uint32_t below)
 static uint32_t divisor(uint32_t a, uint32_t b) { return b ? divisor(b, a % b) : a; }
 
 /* A permutation within each run of as many blocks as can be resident. */
-uint64_t sim_schedule_block_index(const struct sim_grid *g, uint64_t n)
-{
+uint64_t sim_schedule_block_index(const struct sim_grid *g, uint64_t n) {
     const uint64_t first = n - n % g->max_resident, left = g->nblocks - first;
     const uint32_t size = (uint32_t)(left < g->max_resident ? left : g->max_resident);
     uint64_t state = mixed(mixed(sim_settings.schedule) + g->id) + first;
@@ -68,8 +63,7 @@ uint64_t sim_schedule_block_index(const struct sim_grid *g, uint64_t n)
 
 /* -- stores that are held back */
 
-static void publish_one(struct sim_block *b, const struct sim_delayed *s)
-{
+static void publish_one(struct sim_block *b, const struct sim_delayed *s) {
     unsigned char *at = s->at;
     struct sim_range r;
     if ((uintptr_t)at - (uintptr_t)b->shared >= b->shared_bytes
@@ -86,21 +80,18 @@ static void publish_one(struct sim_block *b, const struct sim_delayed *s)
 }
 
 /* the address of an access, without its window: equal for the same bytes, and hardly ever for others */
-static uint64_t place(const struct sim_warp *w, const struct sim_insn *i, unsigned l)
-{
+static uint64_t place(const struct sim_warp *w, const struct sim_insn *i, unsigned l) {
     return ((i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm)
            & 0xffffffffffffull;
 }
 
-static bool touches(const struct sim_warp *w, const struct sim_insn *i, const struct sim_delayed *s)
-{
+static bool touches(const struct sim_warp *w, const struct sim_insn *i, const struct sim_delayed *s) {
     const uint64_t a = place(w, i, s->lane), at = s->address & 0xffffffffffffull, bytes = i->flags >> SIM_I_USER >> 4;
     return a < at + s->size && at < a + (bytes ? bytes : 8);
 }
 
 /* Publishes the stores that lanes of w hold back; i: only those to the bytes it accesses. */
-static void publish(struct sim_warp *w, uint32_t lanes, const struct sim_insn *i)
-{
+static void publish(struct sim_warp *w, uint32_t lanes, const struct sim_insn *i) {
     struct sim_block *b = w->block;
     unsigned kept = 0;
     for (unsigned k = 0; k < b->ndelayed; k++) {
@@ -112,8 +103,7 @@ static void publish(struct sim_warp *w, uint32_t lanes, const struct sim_insn *i
 }
 
 /* In any order: a thread has no two stores to the same bytes here. */
-static void publish_any(struct sim_block *b, bool all)
-{
+static void publish_any(struct sim_block *b, bool all) {
     unsigned kept = 0;
     for (unsigned k = 0; k < b->ndelayed; k++) {
         if (all || draw(&b->random, 2)) publish_one(b, &b->delayed[k]);
@@ -123,8 +113,7 @@ static void publish_any(struct sim_block *b, bool all)
 }
 
 /* Called instead of a plain store. */
-static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
-{
+static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m) {
     struct sim_block *b = w->block;
     const uint32_t bytes = i->flags >> SIM_I_USER >> 4, size = bytes / i->width, regs[4] = { i->d, i->b, i->c, i->e };
     const enum sim_space space = (enum sim_space)(i->flags >> SIM_I_USER & 7);
@@ -147,8 +136,7 @@ static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 
 /* Executes i. True: other threads should read memory now, since a thread
    has just signalled them while it holds back older stores. */
-static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
-{
+static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m) {
     struct sim_block *b = w->block;
     if (b->ndelayed && i->flags & (SIM_I_SEEN | SIM_I_ORDERS)) publish(w, m, i->flags & SIM_I_ORDERS ? NULL : i);
     if (i->flags & SIM_I_WEAK && draw(&b->random, 4)) {
@@ -164,14 +152,12 @@ static bool execute(struct sim_warp *w, const struct sim_insn *i, uint32_t m)
 
 uint64_t sim_schedule_round; /* __atomic */
 
-static void nap(struct sim_block *b, uint32_t one_in, uint32_t most)
-{
+static void nap(struct sim_block *b, uint32_t one_in, uint32_t most) {
     b->nap = draw(&b->random, one_in) ? 0 : draw_length(&b->random, most);
     b->round = __atomic_load_n(&sim_schedule_round, __ATOMIC_RELAXED);
 }
 
-bool sim_schedule_start(struct sim_block *b, uint64_t linear)
-{
+bool sim_schedule_start(struct sim_block *b, uint64_t linear) {
     b->random = mixed(mixed(mixed(sim_settings.schedule) + b->grid->id) + linear);
     nap(b, 2, 5);
     b->ndelayed = 0;
@@ -180,8 +166,7 @@ bool sim_schedule_start(struct sim_block *b, uint64_t linear)
 }
 
 /* Runs one drawn lane and the lanes at its pc, for a drawn number of accesses. */
-static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look)
-{
+static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look) {
     struct sim_block *b = w->block;
     uint64_t left = slice;
     uint32_t accesses = draw_length(&b->random, 10), lane = 32, candidates;
@@ -216,8 +201,7 @@ static uint64_t run_warp(struct sim_warp *w, uint64_t slice, bool *look)
     return slice - left;
 }
 
-enum sim_block_status sim_schedule_block(struct sim_block *b)
-{
+enum sim_block_status sim_schedule_block(struct sim_block *b) {
     uint64_t left = draw_length(&b->random, 14);
     uint32_t slept = 0;                           /* warps that only spun since one worked */
     bool look = false;

@@ -21,15 +21,13 @@ static struct compiled compiled[sizeof forms / sizeof *forms];
 static unsigned nmodifiers = 1, nids, ngroups;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static unsigned hash_of(const char *text, size_t n)
-{
+static unsigned hash_of(const char *text, size_t n) {
     unsigned h = 2166136261u;
     for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 16777619u;
     return (h ^ h >> 15) & 2047;
 }
 
-static short find_modifier(const char *text, size_t n, bool add)
-{
+static short find_modifier(const char *text, size_t n, bool add) {
     unsigned h = hash_of(text, n);
     for (; modifier_hash[h]; h = (h + 1) & 2047) {
         struct modifier *m = &modifiers[modifier_hash[h]];
@@ -41,8 +39,7 @@ static short find_modifier(const char *text, size_t n, bool add)
 }
 
 /* "a|b? c" from text: one group per word */
-static unsigned compile_groups(const char *text, unsigned short *first, bool *wild)
-{
+static unsigned compile_groups(const char *text, unsigned short *first, bool *wild) {
     *first = (unsigned short)ngroups;
     while (*text) {
         while (*text == ' ') text++;
@@ -68,8 +65,7 @@ static unsigned compile_groups(const char *text, unsigned short *first, bool *wi
     return ngroups - *first;
 }
 
-static void compile(void)
-{
+static void compile(void) {
     for (unsigned t = SIM_PRED; t <= SIM_B128; t++) {
         const char *name = px_type_name((enum sim_type)t);
         modifiers[find_modifier(name, strlen(name), true)].type = (unsigned char)(1 + t);
@@ -92,19 +88,16 @@ static void compile(void)
     }
 }
 
-static bool in_group(const struct group *g, short id)
-{
+static bool in_group(const struct group *g, short id) {
     for (short i = 0; i < g->count; i++) if (ids[g->first + i] == id) return true;
     return false;
 }
 
-static bool group_has(const struct group *g, const char *text)
-{
+static bool group_has(const struct group *g, const char *text) {
     return in_group(g, find_modifier(text, strlen(text), false));
 }
 
-int px_special(struct px_name *name)
-{
+int px_special(struct px_name *name) {
     if (name->sreg) return name->sreg;
     name->sreg = -1;
     if (name->text[0] != '%') return -1;
@@ -135,8 +128,7 @@ struct checked {                                  /* one instruction under check
 
 enum class { C_NONE, C_PRED, C_BITS, C_INT, C_FLOAT };
 
-static enum class class_of(enum sim_type t)
-{
+static enum class class_of(enum sim_type t) {
     switch (t) {
     case SIM_NOTYPE: return C_NONE;
     case SIM_PRED: return C_PRED;
@@ -146,8 +138,7 @@ static enum class class_of(enum sim_type t)
     }
 }
 
-static bool fits(enum sim_type want, enum sim_type have, bool wider)
-{
+static bool fits(enum sim_type want, enum sim_type have, bool wider) {
     enum class w = class_of(want), h = class_of(have);
     unsigned ws = sim_type_size(want), hs = sim_type_size(have);
     if (w == C_NONE) return true;
@@ -159,8 +150,7 @@ static bool fits(enum sim_type want, enum sim_type have, bool wider)
     return w == h && (w != C_FLOAT || want == have);
 }
 
-static bool fits_constant(enum sim_type want, const struct sim_operand *o)
-{
+static bool fits_constant(enum sim_type want, const struct sim_operand *o) {
     enum class w = class_of(want);
     if (w == C_NONE) return true;
     if (w == C_FLOAT) return o->fbits && (want == SIM_F32 || want == SIM_F64);
@@ -168,48 +158,40 @@ static bool fits_constant(enum sim_type want, const struct sim_operand *o)
     return !o->fbits;
 }
 
-static const struct sim_reg *reg_of(const struct px *px, const struct sim_operand *o)
-{
+static const struct sim_reg *reg_of(const struct px *px, const struct sim_operand *o) {
     return (const struct sim_reg *)px->regs.data + o->reg;
 }
 
-static enum sim_type register_type(const struct checked *c, const struct sim_operand *o)
-{
+static enum sim_type register_type(const struct checked *c, const struct sim_operand *o) {
     return reg_of(c->px, o)->type;
 }
 
-static bool scalar_register(const struct checked *c, const struct sim_operand *o)
-{
+static bool scalar_register(const struct checked *c, const struct sim_operand *o) {
     const unsigned n = o->kind == SIM_O_REG ? reg_of(c->px, o)->vec : 0;
     return n == 1 ? !o->component : o->component && o->component <= n;
 }
 
-static bool is_target(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider)
-{
+static bool is_target(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider) {
     return scalar_register(c, o) && !o->negated && fits(t, register_type(c, o), wider);
 }
 
-static bool is_source(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider)
-{
+static bool is_source(const struct checked *c, const struct sim_operand *o, enum sim_type t, bool wider) {
     if (o->kind == SIM_O_IMM) return fits_constant(t, o);
     return scalar_register(c, o) && fits(t, register_type(c, o), wider) && (!o->negated || t == SIM_PRED);
 }
 
 /* ld and st of bits move bytes into any register that is large enough; in a vector only the size counts. */
-static bool fits_memory(enum sim_type want, enum sim_type have, bool in_vector)
-{
+static bool fits_memory(enum sim_type want, enum sim_type have, bool in_vector) {
     if (class_of(have) == C_PRED || class_of(want) == C_PRED) return want == have;
     if (in_vector || class_of(want) == C_BITS) return sim_type_size(have) >= sim_type_size(want);
     return fits(want, have, true);
 }
 
-static bool is_memory_register(const struct checked *c, const struct sim_operand *o)
-{
+static bool is_memory_register(const struct checked *c, const struct sim_operand *o) {
     return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o), c->vec != 0);
 }
 
-static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target)
-{
+static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target) {
     enum sim_type t = c->type[0];
     if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec)
         return fits_memory(t, register_type(c, o), true);
@@ -221,21 +203,18 @@ static bool is_vector(const struct checked *c, const struct sim_operand *o, bool
     return true;
 }
 
-static bool is_predicate(const struct checked *c, const struct sim_operand *o)
-{
+static bool is_predicate(const struct checked *c, const struct sim_operand *o) {
     return o->kind == SIM_O_SINK || is_target(c, o, SIM_PRED, false);
 }
 
-static bool is_pair(const struct checked *c, const struct sim_operand *o, enum sim_type first)
-{
+static bool is_pair(const struct checked *c, const struct sim_operand *o, enum sim_type first) {
     if (o->kind != SIM_O_PAIR || !is_predicate(c, &o->list[1])) return false;
     return o->list[0].kind == SIM_O_SINK || is_target(c, &o->list[0], first, false);
 }
 
 static bool holds_address(enum sim_type t) { return sim_type_size(t) >= 4 && class_of(t) != C_FLOAT; }
 
-static enum sim_type doubled(enum sim_type t)
-{
+static enum sim_type doubled(enum sim_type t) {
     switch (t) {
     case SIM_U16: return SIM_U32;
     case SIM_S16: return SIM_S32;
@@ -244,8 +223,7 @@ static enum sim_type doubled(enum sim_type t)
     }
 }
 
-static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o)
-{
+static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o) {
     enum sim_type t0 = c->type[0], t1 = c->type[1];
     switch (letter) {
     case 'd': return is_target(c, o, t0, false);
@@ -275,8 +253,7 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     }
 }
 
-static bool operands_fit(const struct checked *c, const char *args)
-{
+static bool operands_fit(const struct checked *c, const char *args) {
     bool optional = false;
     unsigned i = 0;
     for (; *args; args++) {
@@ -291,8 +268,7 @@ static bool operands_fit(const struct checked *c, const char *args)
 }
 
 /* mov has forms that no letter describes: addresses, special registers, packing into and out of vectors. */
-static bool mov_fits(const struct checked *c)
-{
+static bool mov_fits(const struct checked *c) {
     if (c->in->n != 2) return false;
     const struct sim_operand *d = &c->in->opd[0], *s = &c->in->opd[1];
     enum sim_type t = c->type[0];
@@ -328,8 +304,7 @@ static bool mov_fits(const struct checked *c)
 /* ---- rules that the forms cannot express ---- */
 
 /* Whether a word is in a list such as "ld|st|atom". */
-static bool listed(const char *word, size_t n, const char *list)
-{
+static bool listed(const char *word, size_t n, const char *list) {
     for (;; list++) {
         size_t len = strcspn(list, "|");
         if (len == n && !memcmp(list, word, n)) return true;
@@ -340,16 +315,14 @@ static bool listed(const char *word, size_t n, const char *list)
 
 static bool is(const struct checked *c, const char *ops) { return listed(c->in->op, strlen(c->in->op), ops); }
 
-static bool has(const struct checked *c, const char *words)          /* whether one of these
-                                                                        modifiers or types is present */
-{
+/* whether one of these modifiers or types is present */
+static bool has(const struct checked *c, const char *words) {
     for (unsigned i = 0; i < c->in->nmods; i++) if (listed(c->in->mods[i], strlen(c->in->mods[i]), words)) return true;
     return false;
 }
 
 /* The name that ptxas uses for an instruction in its messages, "mad.lo": some modifiers are part of it. */
-static const char *name_of(const struct checked *c)
-{
+static const char *name_of(const struct checked *c) {
     static const struct { const char *op, *parts; } parted[] = {
         {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"},
         {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
@@ -369,13 +342,11 @@ static const char *name_of(const struct checked *c)
     return c->name;
 }
 
-static void say(const struct checked *c, const char *what)
-{
+static void say(const struct checked *c, const char *what) {
     px_error(c->px, c->in->line, "%s instruction '%s'", what, name_of(c));
 }
 
-static void require(const struct checked *c, unsigned sm, unsigned version, const char *kind, const char *name)
-{
+static void require(const struct checked *c, unsigned sm, unsigned version, const char *kind, const char *name) {
     const struct sim_image *m = c->px->image;
     if (m->sm < sm) px_error(c->px, c->in->line, "%s '%s' requires .target sm_%u or higher", kind, name, sm);
     if (m->version < version)
@@ -383,8 +354,7 @@ static void require(const struct checked *c, unsigned sm, unsigned version, cons
                  version % 10);
 }
 
-static void check_features(const struct checked *c)
-{
+static void check_features(const struct checked *c) {
     const struct sim_image *m = c->px->image;
     if (is(c, "ld|st") && c->vec * sim_type_size(c->type[0]) > 16)
         require(c, 100, 88, "Feature", "256 bit wide load/store");
@@ -402,8 +372,7 @@ static void check_features(const struct checked *c)
 }
 
 /* Values of constants; modifiers that depend on each other or on the type. */
-static void check_details(const struct checked *c)
-{
+static void check_details(const struct checked *c) {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
@@ -434,8 +403,7 @@ static void check_details(const struct checked *c)
     }
 }
 
-static void check_address(const struct checked *c, const struct sim_operand *o)
-{
+static void check_address(const struct checked *c, const struct sim_operand *o) {
     static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
         {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
         {"param|param::entry|param::func", SIM_PARAM}
@@ -474,8 +442,7 @@ static void check_address(const struct checked *c, const struct sim_operand *o)
 }
 
 static void check_call_list(struct px *px, unsigned line, const struct sim_operand *list, const struct sim_var *formal,
-    unsigned n)
-{
+    unsigned n) {
     if ((list ? list->n : 0) != n) {
         px_error(px, line, "Call has wrong number of parameters");
         return;
@@ -497,8 +464,7 @@ static void check_call_list(struct px *px, unsigned line, const struct sim_opera
     }
 }
 
-static void check_call(const struct checked *c)
-{
+static void check_call(const struct checked *c) {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     unsigned i = 0;
@@ -528,8 +494,7 @@ static void check_call(const struct checked *c)
 
 /* How well a form matches: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 matches. `odd` is
    the modifier that the form does not take, or `missing` the group that the instruction lacks. */
-static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing)
-{
+static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing) {
     const struct compiled *f = &compiled[form];
     *odd = 0;
     *missing = NULL;
@@ -558,8 +523,7 @@ static int try_form(const struct checked *c, size_t form, short *odd, const stru
     return fit ? 4 : 3;
 }
 
-static void odd_modifier(const struct checked *c, const struct modifier *m)
-{
+static void odd_modifier(const struct checked *c, const struct modifier *m) {
     const char *word = m->text;
     size_t n = m->len;
     unsigned line = c->in->line;
@@ -579,8 +543,7 @@ static void odd_modifier(const struct checked *c, const struct modifier *m)
     else px_error(c->px, line, "Illegal modifier '.%.*s' for instruction '%s'", (int)n, word, name_of(c));
 }
 
-static void missing_modifier(const struct checked *c, const struct group *missing)
-{
+static void missing_modifier(const struct checked *c, const struct group *missing) {
     const struct modifier *m = &modifiers[ids[missing->first]];
     unsigned line = c->in->line;
     bool rounding = group_has(missing, "rn") || group_has(missing, "rni"), approx = group_has(missing, "approx");
@@ -605,8 +568,7 @@ static void missing_modifier(const struct checked *c, const struct group *missin
     else px_error(c->px, line, "'.%.*s' modifier required for instruction '%s'", m->len, m->text, name_of(c));
 }
 
-static void wrong_operands(const struct checked *c, const char *args)
-{
+static void wrong_operands(const struct checked *c, const char *args) {
     const struct sim_instr *in = c->in;
     bool computes = strchr("dDwr", args[0]) != NULL, right_count = strlen(args) == in->n;
     if (is(c, "mov") && in->n && in->opd[0].kind == SIM_O_SREG) {
@@ -630,8 +592,7 @@ static void wrong_operands(const struct checked *c, const char *args)
 }
 
 /* Sorts the modifiers into types and others; false if ptxas knows one of them in no instruction. */
-static bool sort_modifiers(struct checked *c, struct px_name *const *names)
-{
+static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
     bool known = true;
     for (unsigned i = 0; i < c->in->nmods; i++) {
         if (!names[i]->mod && !(names[i]->mod = find_modifier(names[i]->text, names[i]->len, false)))
@@ -654,8 +615,7 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names)
     return known;
 }
 
-void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *names)
-{
+void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
     enum { nforms = sizeof forms / sizeof *forms };
     char name[160] = "";
     struct checked c = { .px = px, .in = in, .name = name };

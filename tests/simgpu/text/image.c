@@ -19,8 +19,7 @@ unsigned sim_type_size(enum sim_type t) { return (unsigned)t < sizeof types / si
 
 const char *px_type_name(enum sim_type t) { return types[t].name; }
 
-enum sim_type sim_type_named(const char *name)
-{
+enum sim_type sim_type_named(const char *name) {
     for (unsigned t = SIM_PRED; t < sizeof types / sizeof *types; t++)
         if (types[t].name[0] == name[0] && !strcmp(types[t].name, name)) return (enum sim_type)t;
     return SIM_NOTYPE;
@@ -28,8 +27,7 @@ enum sim_type sim_type_named(const char *name)
 
 /* ---- the log: without memory a line is lost, never cut ---- */
 
-void sim_log_add(struct sim_log *log, const char *format, ...)
-{
+void sim_log_add(struct sim_log *log, const char *format, ...) {
     va_list args;
     char line[1024];
     if (!log) return;
@@ -49,8 +47,7 @@ void sim_log_add(struct sim_log *log, const char *format, ...)
     log->len += (size_t)n;
 }
 
-void sim_log_free(struct sim_log *log)
-{
+void sim_log_free(struct sim_log *log) {
     free(log->text);
     *log = (struct sim_log){ .text = NULL };
 }
@@ -64,8 +61,7 @@ static const struct { unsigned char sm, version; } targets[] = {
     {89, 78}, {90, 78}, {100, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88},
 };
 
-static void parse_version(struct px *px)
-{
+static void parse_version(struct px *px) {
     static const char absent[] = "Missing .version directive at start of file 'application ptx input'";
     if (px->t.kind != T_DOT || !px_dot(px, "version")) {
         px->errors++;
@@ -87,8 +83,7 @@ static void parse_version(struct px *px)
     px_next(px);
 }
 
-static void parse_target(struct px *px)
-{
+static void parse_target(struct px *px) {
     unsigned line = px->t.line;
     if (!px_dot(px, "target"))
         px_fatal(px, 218, line, "Missing .target directive at start of file 'application ptx input'");
@@ -134,8 +129,7 @@ static void parse_target(struct px *px)
         px_fatal(px, 218, 0, "SM version specified by .target is higher than default SM version assumed");
 }
 
-static void parse_header(struct px *px)
-{
+static void parse_header(struct px *px) {
     px_next(px);
     parse_version(px);
     do parse_target(px); while (px_dot(px, "target"));
@@ -152,29 +146,25 @@ static void parse_header(struct px *px)
 /* ---- the whole module ---- */
 
 /* Functions that the executor itself provides. */
-bool px_is_system(const char *name)
-{
+bool px_is_system(const char *name) {
     static const char *const names[] = { "vprintf", "__assertfail", "malloc", "free" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) if (!strcmp(name, names[i])) return true;
     return false;
 }
 
-static void check_use(struct px *px, const struct sim_func *f, unsigned line)
-{
+static void check_use(struct px *px, const struct sim_func *f, unsigned line) {
     if (f->has_body || px_is_system(f->name)) return;
     if (!strncmp(f->name, "cudaCDP", 7) || !strncmp(f->name, "__cudaCDP", 9))
         px_error(px, line, "Dynamic parallelism ('%s') is not supported by this CPU device", f->name);
     else px_fatal(px, 218, 0, "Unresolved extern function '%s'", f->name);
 }
 
-static void check_operand_uses(struct px *px, const struct sim_operand *o, unsigned n, unsigned line)
-{
+static void check_operand_uses(struct px *px, const struct sim_operand *o, unsigned n, unsigned line) {
     for (unsigned i = 0; i < n; i++)
         if (o[i].kind == SIM_O_SYM && o[i].func) check_use(px, o[i].func, line);
 }
 
-static void finish(struct px *px)
-{
+static void finish(struct px *px) {
     struct sim_image *m = px->image;
     uint64_t const_bytes = 0;
     m->vars = px_keep(px, px->vars.data, px->vars.n, sizeof *m->vars);
@@ -203,8 +193,7 @@ static void finish(struct px *px)
     }
 }
 
-static void parse_inputs(struct px *px)
-{
+static void parse_inputs(struct px *px) {
     unsigned sm = 0;
     for (px->input = 0; px->input < px->ninputs; px->input++) {
         const char *text = px->inputs[px->input].text;
@@ -233,8 +222,7 @@ static void parse_inputs(struct px *px)
 }
 
 static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool more, unsigned max_version,
-                 unsigned device_sm, struct sim_log *errors, struct sim_image **out)
-{
+                 unsigned device_sm, struct sim_log *errors, struct sim_image **out) {
     struct px *px = calloc(1, sizeof *px);
     *out = NULL;
     if (!px) return 2;
@@ -272,37 +260,31 @@ static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool mo
 }
 
 int sim_image_parse(const char *text, unsigned max_version, unsigned device_sm, struct sim_log *errors,
-                    struct sim_image **out)
-{
+                    struct sim_image **out) {
     struct sim_input input = { NULL, text };
     return parse(&input, 1, false, false, max_version, device_sm, errors, out);
 }
 
 int sim_image_link(const struct sim_input *inputs, unsigned n, bool more, unsigned max_version, unsigned device_sm,
-    struct sim_log *errors, struct sim_image **out)
-{
+    struct sim_log *errors, struct sim_image **out) {
     return parse(inputs, n, true, more, max_version, device_sm, errors, out);
 }
 
-void sim_image_free(struct sim_image *image)
-{
+void sim_image_free(struct sim_image *image) {
     if (image) px_store_free(image->arena);
 }
 
-static struct px_symbol *module_symbol(const struct sim_image *image, const char *name, enum px_symbol_kind kind)
-{
+static struct px_symbol *module_symbol(const struct sim_image *image, const char *name, enum px_symbol_kind kind) {
     struct px_name *n = px_find_name(image->arena, name, strlen(name));
     return n && n->sym && n->sym->kind == kind ? n->sym : NULL;
 }
 
-struct sim_func *sim_image_func(const struct sim_image *image, const char *name)
-{
+struct sim_func *sim_image_func(const struct sim_image *image, const char *name) {
     struct px_symbol *s = module_symbol(image, name, PX_FUNC);
     return s ? s->func : NULL;
 }
 
-struct sim_var *sim_image_var(const struct sim_image *image, const char *name)
-{
+struct sim_var *sim_image_var(const struct sim_image *image, const char *name) {
     struct px_symbol *s = module_symbol(image, name, PX_VAR);
     return s ? s->var : NULL;
 }

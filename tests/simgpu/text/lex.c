@@ -9,8 +9,7 @@
 
 #define BLOCK_HEAD ((sizeof(struct px_block) + 15) & ~(size_t)15)
 
-static void *store_alloc(struct px_store *s, size_t bytes)
-{
+static void *store_alloc(struct px_store *s, size_t bytes) {
     bytes = (bytes + 15) & ~(size_t)15;
     struct px_block *b = s->blocks;
     if (!b || b->cap - b->used < bytes) {
@@ -28,8 +27,7 @@ static void *store_alloc(struct px_store *s, size_t bytes)
     return memset(p, 0, bytes);
 }
 
-struct px_store *px_store_new(void)
-{
+struct px_store *px_store_new(void) {
     struct px_store *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->mask = 1023;
@@ -41,8 +39,7 @@ struct px_store *px_store_new(void)
     return s;
 }
 
-void px_store_free(struct px_store *s)
-{
+void px_store_free(struct px_store *s) {
     if (!s) return;
     for (struct px_block *b = s->blocks, *next; b; b = next) {
         next = b->next;
@@ -52,22 +49,19 @@ void px_store_free(struct px_store *s)
     free(s);
 }
 
-void *px_alloc(struct px *px, size_t bytes)
-{
+void *px_alloc(struct px *px, size_t bytes) {
     void *p = store_alloc(px->store, bytes);
     if (!p) px_no_memory(px);
     return p;
 }
 
-char *px_strndup(struct px *px, const char *text, size_t n)
-{
+char *px_strndup(struct px *px, const char *text, size_t n) {
     char *p = px_alloc(px, n + 1);
     memcpy(p, text, n);
     return p;
 }
 
-void *px_push(struct px *px, struct px_vec *v, size_t size)
-{
+void *px_push(struct px *px, struct px_vec *v, size_t size) {
     if (v->n == v->cap) {
         size_t cap = v->cap ? v->cap * 2 : 64;
         void *p = realloc(v->data, cap * size);
@@ -78,8 +72,7 @@ void *px_push(struct px *px, struct px_vec *v, size_t size)
     return memset((char *)v->data + v->n++ * size, 0, size);
 }
 
-void *px_keep(struct px *px, const void *data, size_t n, size_t size)
-{
+void *px_keep(struct px *px, const void *data, size_t n, size_t size) {
     if (!n) return NULL;
     void *p = px_alloc(px, n * size);
     memcpy(p, data, n * size);
@@ -88,23 +81,20 @@ void *px_keep(struct px *px, const void *data, size_t n, size_t size)
 
 /* ---- names ---- */
 
-static unsigned hash_text(const char *text, size_t n)
-{
+static unsigned hash_text(const char *text, size_t n) {
     uint64_t h = 0x9E3779B97F4A7C15ull ^ n;
     for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 0x100000001B3ull;
     return (unsigned)(h ^ (h >> 29));
 }
 
-struct px_name *px_find_name(const struct px_store *s, const char *text, size_t n)
-{
+struct px_name *px_find_name(const struct px_store *s, const char *text, size_t n) {
     unsigned h = hash_text(text, n);
     struct px_name *e = s->table[h & s->mask];
     while (e && (e->hash != h || e->len != n || memcmp(e->text, text, n))) e = e->next;
     return e;
 }
 
-struct px_name *px_intern(struct px *px, const char *text, size_t n)
-{
+struct px_name *px_intern(struct px *px, const char *text, size_t n) {
     struct px_store *s = px->store;
     unsigned h = hash_text(text, n);
     struct px_name *e = s->table[h & s->mask];
@@ -138,8 +128,7 @@ struct px_name *px_intern(struct px *px, const char *text, size_t n)
 
 #define MAX_ERRORS 10000                          /* lines in the log; ptxas has no limit, but memory is limited */
 
-static void log_line(struct px *px, unsigned line, const char *kind, const char *format, va_list args)
-{
+static void log_line(struct px *px, unsigned line, const char *kind, const char *format, va_list args) {
     char text[600];
     vsnprintf(text, sizeof text, format, args);
     for (char *c = text; *c; c++) if ((unsigned char)*c < 32 || (unsigned char)*c > 126) *c = '?';
@@ -147,8 +136,7 @@ static void log_line(struct px *px, unsigned line, const char *kind, const char 
     else      sim_log_add(px->log, "ptxas %s: %s\n", kind, text);
 }
 
-void px_error(struct px *px, unsigned line, const char *format, ...)
-{
+void px_error(struct px *px, unsigned line, const char *format, ...) {
     va_list args;
     if (px->errors++ >= MAX_ERRORS) return;
     va_start(args, format);
@@ -156,8 +144,7 @@ void px_error(struct px *px, unsigned line, const char *format, ...)
     va_end(args);
 }
 
-void px_fatal(struct px *px, int result, unsigned line, const char *format, ...)
-{
+void px_fatal(struct px *px, int result, unsigned line, const char *format, ...) {
     va_list args;
     px->errors++;
     px->result = result;
@@ -167,15 +154,13 @@ void px_fatal(struct px *px, int result, unsigned line, const char *format, ...)
     longjmp(px->bail, 1);
 }
 
-void px_no_memory(struct px *px)
-{
+void px_no_memory(struct px *px) {
     px->errors++;
     px->result = 2;                               /* CUDA_ERROR_OUT_OF_MEMORY */
     longjmp(px->bail, 1);
 }
 
-void px_syntax(struct px *px)
-{
+void px_syntax(struct px *px) {
     const char *start = px->t.text;
     unsigned n = px->t.len;
     if (px->t.kind == T_DOT) {
@@ -194,16 +179,14 @@ void px_syntax(struct px *px)
 static bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_follow(char c) { return is_alpha(c) || is_digit(c) || c == '_' || c == '$'; }
-static int hex_value(char c)
-{
+static int hex_value(char c) {
     if (is_digit(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
     return -1;
 }
 
-static const char *skip_blank(struct px *px, const char *c)
-{
+static const char *skip_blank(struct px *px, const char *c) {
     for (;;) {
         if (*c == '\n') {
             px->line++;
@@ -229,8 +212,7 @@ static const char *skip_blank(struct px *px, const char *c)
 
 /* strtod accepts exactly what the scanners below have read, so it stops where
    they do; in the C locale, whatever the program's is. */
-static uint64_t decimal_bits(const char *c)
-{
+static uint64_t decimal_bits(const char *c) {
     static locale_t c_locale;
     locale_t l = __atomic_load_n(&c_locale, __ATOMIC_ACQUIRE);
     if (!l && (l = newlocale(LC_ALL_MASK, "C", (locale_t)0))) {
@@ -246,8 +228,7 @@ static uint64_t decimal_bits(const char *c)
     return bits;
 }
 
-static const char *read_number(struct px_token *t, const char *c)
-{
+static const char *read_number(struct px_token *t, const char *c) {
     const char *start = c;
     uint64_t v = 0;
     if (c[0] == '0' && (c[1] == 'f' || c[1] == 'F' || c[1] == 'd' || c[1] == 'D')) {
@@ -303,8 +284,7 @@ static const char *read_number(struct px_token *t, const char *c)
     return c;
 }
 
-void px_next(struct px *px)
-{
+void px_next(struct px *px) {
     struct px_token *t = &px->t;
     const char *c = skip_blank(px, px->cur), *start = c;
     t->line = px->line;
@@ -358,8 +338,7 @@ void px_next(struct px *px)
     px->cur = c;
 }
 
-void px_relex_number(struct px *px)
-{
+void px_relex_number(struct px *px) {
     const char *dot = px->t.text - 1, *c = dot + 1;
     while (is_digit(*c)) c++;
     if (*c == 'e' || *c == 'E') {

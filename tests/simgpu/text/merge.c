@@ -7,8 +7,7 @@
 static const char *input_name(const struct px *px, unsigned input) { return px->inputs[input].name; }
 
 static void link_error(struct px *px, int result, const char *what, const char *name, unsigned in,
-                       const char *first_how, unsigned first)
-{
+                       const char *first_how, unsigned first) {
     px->errors++;
     if (px->result != 300) px->result = result;
     if (first_how)
@@ -20,8 +19,7 @@ static void link_error(struct px *px, int result, const char *what, const char *
 static struct px_symbol *meaning(struct px *px, const char *name) { return px_intern(px, name, strlen(name))->sym; }
 
 /* Offers a definition to the other inputs. */
-static void define(struct px *px, const char *name, struct sim_var *v, struct sim_func *f)
-{
+static void define(struct px *px, const char *name, struct sim_var *v, struct sim_func *f) {
     struct px_symbol *s = meaning(px, name);
     bool weak = v ? v->is_weak : f->is_weak;
     if (s) {
@@ -38,25 +36,21 @@ static void define(struct px *px, const char *name, struct sim_var *v, struct si
 
 static bool is_open(const struct sim_var *v) { return v->is_extern && !(v->space == SIM_SHARED && v->is_unsized); }
 
-static void mismatch(struct px *px, const char *what, const char *name, unsigned a, unsigned b, const char *how)
-{
+static void mismatch(struct px *px, const char *what, const char *name, unsigned a, unsigned b, const char *how) {
     link_error(px, 300, what, name, a > b ? a : b, how, a > b ? b : a);
 }
 
-static void missing(struct px *px, const char *name, unsigned in)
-{
+static void missing(struct px *px, const char *name, unsigned in) {
     if (!px->more) link_error(px, 999, "Undefined reference to", name, in, NULL, 0);
 }
 
-static struct sim_var *var_for(struct px *px, struct sim_var *v)
-{
+static struct sim_var *var_for(struct px *px, struct sim_var *v) {
     if (!v || v->owner || !(is_open(v) || v->is_weak)) return v;
     struct px_symbol *s = meaning(px, v->name);
     return s && s->kind == PX_VAR ? s->var : v;
 }
 
-static void check_var(struct px *px, const struct sim_var *v)
-{
+static void check_var(struct px *px, const struct sim_var *v) {
     if (!is_open(v)) return;
     struct px_symbol *s = meaning(px, v->name);
     if (!s) missing(px, v->name, v->input);
@@ -67,15 +61,13 @@ static void check_var(struct px *px, const struct sim_var *v)
         mismatch(px, "Size doesn't match for", v->name, v->input, s->var->input, "specified");
 }
 
-static bool same_params(const struct sim_var *a, unsigned na, const struct sim_var *b, unsigned nb)
-{
+static bool same_params(const struct sim_var *a, unsigned na, const struct sim_var *b, unsigned nb) {
     bool same = na == nb;
     for (unsigned i = 0; same && i < na; i++) same = a[i].size == b[i].size && a[i].space == b[i].space;
     return same;
 }
 
-static struct sim_func *func_for(struct px *px, struct sim_func *f)
-{
+static struct sim_func *func_for(struct px *px, struct sim_func *f) {
     if (!f || (f->has_body && !f->is_weak) || (!f->has_body && px_is_system(f->name))) return f;
     struct px_symbol *s = meaning(px, f->name);
     if (s && s->kind == PX_FUNC && same_params(f->params, f->nparams, s->func->params, s->func->nparams)
@@ -90,8 +82,7 @@ static struct sim_func *func_for(struct px *px, struct sim_func *f)
     return f;
 }
 
-static void redirect(struct px *px, struct sim_operand *o, unsigned n)
-{
+static void redirect(struct px *px, struct sim_operand *o, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         o[i].var = var_for(px, o[i].var);
         o[i].func = func_for(px, o[i].func);
@@ -99,8 +90,7 @@ static void redirect(struct px *px, struct sim_operand *o, unsigned n)
     }
 }
 
-void px_merge(struct px *px)
-{
+void px_merge(struct px *px) {
     struct sim_var **vars = px->vars.data;
     struct sim_func **funcs = px->funcs.data;
     unsigned kept = 0;

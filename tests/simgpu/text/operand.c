@@ -20,8 +20,7 @@ static uint64_t as_bits(double d) {
 
 static struct px_value integer(uint64_t v, bool u) { return (struct px_value){ .bits = v, .is_unsigned = u }; }
 
-static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30: saturates; undefined in C */
-{
+static uint64_t float_to_integer(double d, bool is_unsigned) {     /* (.u64)1e30: saturates; undefined in C */
     if (!(d > -9.2233720368547758e18) || (is_unsigned && d < 0)) return is_unsigned ? 0 : UINT64_C(1) << 63;
     if (is_unsigned) return d < 1.8446744073709552e19 ? (uint64_t)d : UINT64_MAX;
     return d < 9.2233720368547758e18 ? (uint64_t)(int64_t)d : INT64_MAX;
@@ -29,8 +28,7 @@ static uint64_t float_to_integer(double d, bool is_unsigned)       /* (.u64)1e30
 
 static struct px_value ternary(struct px *px, unsigned depth);
 
-static struct px_value unary(struct px *px, unsigned depth)
-{
+static struct px_value unary(struct px *px, unsigned depth) {
     struct px_value v;
     unsigned line = px->t.line;
     if (depth > PX_MAX_DEPTH)
@@ -74,8 +72,7 @@ static struct px_value unary(struct px *px, unsigned depth)
     return v;
 }
 
-static int precedence(int op)
-{
+static int precedence(int op) {
     switch (op) {
     case P_OR: return 1;
     case P_AND: return 2;
@@ -91,8 +88,7 @@ static int precedence(int op)
     }
 }
 
-static struct px_value apply(struct px *px, unsigned line, int op, struct px_value a, struct px_value b)
-{
+static struct px_value apply(struct px *px, unsigned line, int op, struct px_value a, struct px_value b) {
     bool u = a.is_unsigned || b.is_unsigned;
     uint64_t x = a.bits, y = b.bits;
     int64_t sx = (int64_t)x, sy = (int64_t)y;
@@ -145,8 +141,7 @@ static struct px_value apply(struct px *px, unsigned line, int op, struct px_val
     }
 }
 
-static struct px_value binary(struct px *px, int least, unsigned depth)
-{
+static struct px_value binary(struct px *px, int least, unsigned depth) {
     struct px_value v = unary(px, depth);
     for (;;) {
         int op = px->t.kind == T_PUNCT ? px->t.punct : 0, p = precedence(op);
@@ -157,8 +152,7 @@ static struct px_value binary(struct px *px, int least, unsigned depth)
     }
 }
 
-static struct px_value ternary(struct px *px, unsigned depth)
-{
+static struct px_value ternary(struct px *px, unsigned depth) {
     struct px_value v = binary(px, 1, depth);
     if (!px_accept(px, '?')) return v;
     struct px_value a = ternary(px, depth + 1);
@@ -169,8 +163,7 @@ static struct px_value ternary(struct px *px, unsigned depth)
 
 struct px_value px_expression(struct px *px) { return ternary(px, 0); }
 
-uint64_t px_integer(struct px *px)
-{
+uint64_t px_integer(struct px *px) {
     unsigned line = px->t.line;
     struct px_value v = px_expression(px);
     if (v.is_float) px_error(px, line, "Constant expression type mismatch");
@@ -179,8 +172,7 @@ uint64_t px_integer(struct px *px)
 
 /* ---- operands ---- */
 
-static struct px_operand *new_operand(struct px *px, enum sim_operand_kind kind)
-{
+static struct px_operand *new_operand(struct px *px, enum sim_operand_kind kind) {
     struct px_operand *p = px_push(px, &px->stack, sizeof *p);
     p->o.kind = (unsigned char)kind;
     p->o.reg = -1;
@@ -188,8 +180,7 @@ static struct px_operand *new_operand(struct px *px, enum sim_operand_kind kind)
     return p;
 }
 
-struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n)
-{
+struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n) {
     *n = (unsigned)(px->stack.n - base);
     if (!*n) return NULL;
     struct px_operand *from = (struct px_operand *)px->stack.data + base;
@@ -209,16 +200,14 @@ struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n)
 }
 
 /* A name without a meaning here: a label further down, or an error when the function ends. */
-static void unresolved(struct px_operand *p, struct px_name *name)
-{
+static void unresolved(struct px_operand *p, struct px_name *name) {
     p->o.kind = SIM_O_LABEL;
     p->o.name = name->text;
     p->o.target = UINT32_MAX;
     p->name = name;
 }
 
-static unsigned selector(struct px *px)           /* .x .y .z .w, or .r .g .b .a, as 1..4 */
-{
+static unsigned selector(struct px *px) {         /* .x .y .z .w, or .r .g .b .a, as 1..4 */
     static const char *const letters[] = { "xr", "yg", "zb", "wa" };
     for (unsigned i = 0; i < 4; i++)
         if (px->t.len == 1 && strchr(letters[i], px->t.text[0])) {
@@ -234,8 +223,7 @@ static unsigned selector(struct px *px)           /* .x .y .z .w, or .r .g .b .a
 }
 
 /* The meaning of a name, without any suffix. */
-static void name_operand(struct px *px, struct px_operand *p)
-{
+static void name_operand(struct px *px, struct px_operand *p) {
     struct px_name *name = px->t.name;
     px_next(px);
     if (px_special(name) > 0) {
@@ -259,8 +247,7 @@ static void name_operand(struct px *px, struct px_operand *p)
     }
 }
 
-static void memory_operand(struct px *px, struct px_operand *p)
-{
+static void memory_operand(struct px *px, struct px_operand *p) {
     p->o.kind = SIM_O_MEM;
     px_next(px);
     if (px->t.kind == T_IDENT && strcmp(px->t.name->text, "WARP_SZ")) {
@@ -277,8 +264,7 @@ static void memory_operand(struct px *px, struct px_operand *p)
     px_expect(px, ']');
 }
 
-static void list_operand(struct px *px, enum sim_operand_kind kind, int close)
-{
+static void list_operand(struct px *px, enum sim_operand_kind kind, int close) {
     struct px_operand whole = { .o = { .kind = (unsigned char)kind, .reg = -1 }, .line = px->t.line };
     size_t base = px->stack.n;
     px_next(px);
@@ -292,8 +278,7 @@ static void list_operand(struct px *px, enum sim_operand_kind kind, int close)
 }
 
 /* d|p: the second half; the first is on the stack */
-static void pair_operand(struct px *px)
-{
+static void pair_operand(struct px *px) {
     struct px_operand whole = { .o = { .kind = SIM_O_PAIR, .reg = -1 }, .line = px->t.line };
     size_t base = px->stack.n - 1;
     px_next(px);
@@ -304,8 +289,7 @@ static void pair_operand(struct px *px)
     *(struct px_operand *)px_push(px, &px->stack, sizeof whole) = whole;
 }
 
-void px_push_operand(struct px *px)
-{
+void px_push_operand(struct px *px) {
     if (px_is(px, '{')) {
         list_operand(px, SIM_O_VEC, '}');
         return;
@@ -355,8 +339,7 @@ void px_push_operand(struct px *px)
 /* ---- instructions ---- */
 
 /* A place where only a label is allowed: other meanings of its name do not matter. */
-static void label_operand(struct px *px, const char *op)
-{
+static void label_operand(struct px *px, const char *op) {
     if (px->t.kind != T_IDENT) {
         px_push_operand(px);
         return;
@@ -384,8 +367,7 @@ static void label_operand(struct px *px, const char *op)
 void px_push_label(struct px *px) { label_operand(px, "bra"); }
 
 /* call (rets), target, (args), prototype */
-static void call_operands(struct px *px)
-{
+static void call_operands(struct px *px) {
     if (px_is(px, '(')) {
         list_operand(px, SIM_O_LIST, ')');
         px_expect(px, ',');
@@ -400,8 +382,7 @@ static void call_operands(struct px *px)
     }
 }
 
-void px_instruction(struct px *px, int pred, bool pred_negated)
-{
+void px_instruction(struct px *px, int pred, bool pred_negated) {
     struct sim_instr in = { .op = px->t.name->text, .pred = pred, .pred_negated = pred_negated, .line = px->t.line };
     struct px_name *op = px->t.name, *mods[SIM_MAX_MODS];
     size_t base = px->stack.n;

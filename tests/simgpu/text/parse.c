@@ -10,8 +10,7 @@ static uint32_t align_up(uint32_t value, uint32_t align) { return (value + (alig
 /* ---- names and scopes ---- */
 
 /* The family that covers a name such as %r12: the innermost of `%r<N>` with N > 12, `%r1<N>` with N > 2. */
-static struct px_symbol *family_of(struct px *px, struct px_name *name)
-{
+static struct px_symbol *family_of(struct px *px, struct px_name *name) {
     if (name->family_epoch == px->epoch) return name->family;
     struct px_symbol *best = NULL;
     uint64_t number = 0, scale = 1;
@@ -33,8 +32,7 @@ static struct px_symbol *family_of(struct px *px, struct px_name *name)
     return best;
 }
 
-static unsigned new_register(struct px *px, struct px_name *name, enum sim_type type, unsigned char vec)
-{
+static unsigned new_register(struct px *px, struct px_name *name, enum sim_type type, unsigned char vec) {
     struct sim_reg *r = px_push(px, &px->regs, sizeof *r);
     r->name = (char *)name->text;
     r->type = type;
@@ -42,8 +40,7 @@ static unsigned new_register(struct px *px, struct px_name *name, enum sim_type 
     return (unsigned)px->regs.n - 1;
 }
 
-struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth)
-{
+struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth) {
     struct px_symbol *s = px_alloc(px, sizeof *s);
     bool label = kind == PX_LABEL;
     struct px_scope *scope = &px->scope[depth];
@@ -58,8 +55,7 @@ struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_ki
     return s;
 }
 
-struct px_symbol *px_lookup(struct px *px, struct px_name *name)
-{
+struct px_symbol *px_lookup(struct px *px, struct px_name *name) {
     struct px_symbol *s = name->sym;
     char last = name->text[name->len - 1];
     struct px_symbol *f = px->func && last >= '0' && last <= '9' ? family_of(px, name) : NULL;
@@ -72,8 +68,7 @@ struct px_symbol *px_lookup(struct px *px, struct px_name *name)
 }
 
 /* A second declaration in the same scope is an error, and gets a symbol that no lookup finds. */
-static struct px_symbol *declare(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned line)
-{
+static struct px_symbol *declare(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned line) {
     struct px_symbol *old = kind == PX_LABEL ? name->label : name->sym;
     struct px_symbol *family = px->func && kind != PX_FAMILY && kind != PX_LABEL ? family_of(px, name) : NULL;
     const char *what = kind == PX_LABEL ? "label" : kind == PX_FUNC ? "function" : "variable";
@@ -87,8 +82,7 @@ static struct px_symbol *declare(struct px *px, struct px_name *name, enum px_sy
     return lost;
 }
 
-static void open_scope(struct px *px)
-{
+static void open_scope(struct px *px) {
     if (px->depth == PX_MAX_DEPTH)
         px_fatal(px, 218, px->t.line, "Scopes nested deeper than %d are not supported by this CPU device",
                  PX_MAX_DEPTH);
@@ -98,8 +92,7 @@ static void open_scope(struct px *px)
 }
 
 /* Resolves the uses that wait for a label of this scope; the others keep waiting for an outer scope's. */
-static void close_scope(struct px *px)
-{
+static void close_scope(struct px *px) {
     struct px_scope *scope = &px->scope[px->depth];
     struct px_pending *p = px->pending.data;
     size_t kept = scope->pending;
@@ -120,8 +113,7 @@ static void close_scope(struct px *px)
     px->depth--;
 }
 
-void px_forget_module(struct px *px)
-{
+void px_forget_module(struct px *px) {
     for (struct px_symbol *s = px->scope[0].symbols; s; s = s->next) s->name->sym = s->shadowed;
     px->scope[0] = (struct px_scope){ .pending = 0 };
     px->epoch++;
@@ -129,8 +121,7 @@ void px_forget_module(struct px *px)
 
 /* ---- types, spaces, numbers of declarations ---- */
 
-static bool at_type(struct px *px, enum sim_type *type)
-{
+static bool at_type(struct px *px, enum sim_type *type) {
     if (px->t.kind != T_DOT) return false;
     if (px_dot(px, "texref") || px_dot(px, "surfref") || px_dot(px, "samplerref"))
         px_fatal(px, 218, px->t.line, "Feature '.%s' is not supported by this CPU device", px->t.name->text);
@@ -138,8 +129,7 @@ static bool at_type(struct px *px, enum sim_type *type)
     return *type != SIM_NOTYPE && *type != SIM_BF16 && *type != SIM_BF16X2;
 }
 
-static bool at_space(struct px *px, enum sim_space *space)
-{
+static bool at_space(struct px *px, enum sim_space *space) {
     static const struct { const char *name; enum sim_space space; } spaces[] = {
         {"reg", SIM_REG}, {"global", SIM_GLOBAL}, {"const", SIM_CONST},
         {"shared", SIM_SHARED}, {"local", SIM_LOCAL}, {"param", SIM_PARAM}
@@ -153,16 +143,14 @@ static bool at_space(struct px *px, enum sim_space *space)
     return false;
 }
 
-static uint64_t number(struct px *px)
-{
+static uint64_t number(struct px *px) {
     if (px->t.kind != T_NUMBER || px->t.fbits) px_syntax(px);
     uint64_t v = px->t.value;
     px_next(px);
     return v;
 }
 
-static uint32_t alignment(struct px *px)
-{
+static uint32_t alignment(struct px *px) {
     unsigned line = px->t.line;
     uint64_t v = number(px);
     if (v && !(v & (v - 1)) && v <= 1u << 20) return (uint32_t)v;
@@ -170,8 +158,7 @@ static uint32_t alignment(struct px *px)
     return 1;
 }
 
-static void skip_parentheses(struct px *px)
-{
+static void skip_parentheses(struct px *px) {
     unsigned open = 0;
     if (!px_is(px, '(')) px_syntax(px);
     do {
@@ -182,16 +169,14 @@ static void skip_parentheses(struct px *px)
     } while (open);
 }
 
-static uint64_t times(uint64_t a, uint64_t b)    /* saturates: sizes that no device has fail at allocation */
-{
+static uint64_t times(uint64_t a, uint64_t b) {  /* saturates: sizes that no device has fail at allocation */
     return a && b > (UINT64_C(1) << 60) / a ? UINT64_C(1) << 60 : a * b;
 }
 
 /* .align 8 .v2 .f32 and similar specifiers, in any order, up to the name. */
 struct spec { enum sim_type type; unsigned char vec; uint32_t align; };
 
-static void parse_spec(struct px *px, struct spec *spec, bool of_param)
-{
+static void parse_spec(struct px *px, struct spec *spec, bool of_param) {
     *spec = (struct spec){ .vec = 1 };
     for (;; ) {
         enum sim_type type;
@@ -217,8 +202,7 @@ enum { MOST_DIMS = 8 };
 struct dims { uint64_t size[MOST_DIMS]; unsigned n; bool first_open; };
 
 /* most: the number that is allowed here; after that many, `[` is a syntax error */
-static void parse_dims(struct px *px, struct dims *d, unsigned most)
-{
+static void parse_dims(struct px *px, struct dims *d, unsigned most) {
     *d = (struct dims){ .n = 0 };
     while (d->n < most && px_accept(px, '[')) {
         if (d->n == MOST_DIMS)
@@ -245,8 +229,7 @@ struct init {
     size_t capacity;
 };
 
-static void init_store(struct px *px, struct init *in, uint64_t offset, uint64_t value)
-{
+static void init_store(struct px *px, struct init *in, uint64_t offset, uint64_t value) {
     struct sim_var *v = in->var;
     uint64_t end = offset + in->esize;
     if (end > UINT64_C(1) << 28)
@@ -262,8 +245,7 @@ static void init_store(struct px *px, struct init *in, uint64_t offset, uint64_t
     memcpy(v->init + offset, &value, in->esize);
 }
 
-static uint64_t as_float_bits(struct px_value v, unsigned size)     /* a float constant as .f32 or .f64 */
-{
+static uint64_t as_float_bits(struct px_value v, unsigned size) {   /* a float constant as .f32 or .f64 */
     float f;
     double d;
     uint32_t u = (uint32_t)v.bits;
@@ -277,8 +259,7 @@ static uint64_t as_float_bits(struct px_value v, unsigned size)     /* a float c
 }
 
 /* generic(g)+8, 0xFF00(g): an address, or one byte of it. Returns false if the text is something else. */
-static bool init_address(struct px *px, struct init *in, uint64_t offset)
-{
+static bool init_address(struct px *px, struct init *in, uint64_t offset) {
     struct sim_reloc r = { .offset = offset, .size = in->esize };
     unsigned line = px->t.line;
     bool masked = px->t.kind == T_NUMBER && !px->t.fbits && *px->cur == '(';
@@ -322,8 +303,7 @@ static bool init_address(struct px *px, struct init *in, uint64_t offset)
     return true;
 }
 
-static void init_level(struct px *px, struct init *in, unsigned level, uint64_t offset, uint64_t stride)
-{
+static void init_level(struct px *px, struct init *in, unsigned level, uint64_t offset, uint64_t stride) {
     if (level == in->levels) {
         if (px_is(px, '{')) px_fatal(px, 218, px->t.line, "Initial value type mismatch");
         if (init_address(px, in, offset)) return;
@@ -350,8 +330,7 @@ static void init_level(struct px *px, struct init *in, unsigned level, uint64_t 
     if (!in->count[level]) in->count[level] = n;  /* [] takes its size from here */
 }
 
-static void parse_init(struct px *px, struct sim_var *v, struct dims *dims, unsigned char vec)
-{
+static void parse_init(struct px *px, struct sim_var *v, struct dims *dims, unsigned char vec) {
     struct init in = { .var = v, .esize = sim_type_size(v->type), .of_vectors = vec > 1 };
     unsigned line = px->t.line;
     if (v->is_extern) px_error(px, line, "No initial value is allowed for external symbol '%s'", v->name);
@@ -376,8 +355,7 @@ static void parse_init(struct px *px, struct sim_var *v, struct dims *dims, unsi
 
 /* ---- variables ---- */
 
-static void set_size(struct sim_var *v, const struct spec *spec, const struct dims *d)
-{
+static void set_size(struct sim_var *v, const struct spec *spec, const struct dims *d) {
     v->type = spec->type;
     v->size = (uint64_t)sim_type_size(spec->type) * spec->vec;
     v->align = spec->align ? spec->align : v->size ? (uint32_t)v->size : 1;
@@ -386,8 +364,7 @@ static void set_size(struct sim_var *v, const struct spec *spec, const struct di
 }
 
 /* Registers of one declaration: %r<10>, %p1, %v */
-static void parse_registers(struct px *px)
-{
+static void parse_registers(struct px *px) {
     struct spec spec;
     parse_spec(px, &spec, false);
     do {
@@ -418,15 +395,13 @@ static void parse_registers(struct px *px)
 struct linkage { bool is_extern, is_weak, is_visible, is_common; };
 
 /* A module variable may be declared twice only if one declaration is `.extern`, before or after the definition. */
-static struct sim_var *redeclared(struct px *px, struct px_name *name, enum sim_space space, const struct linkage *l)
-{
+static struct sim_var *redeclared(struct px *px, struct px_name *name, enum sim_space space, const struct linkage *l) {
     struct px_symbol *old = name->sym;
     if (px->func || !old || old->kind != PX_VAR || old->var->space != space) return NULL;
     return l->is_extern || old->var->is_extern || (l->is_weak && old->var->is_weak) ? old->var : NULL;
 }
 
-static void parse_var(struct px *px, enum sim_space space, struct linkage l)
-{
+static void parse_var(struct px *px, enum sim_space space, struct linkage l) {
     struct spec spec;
     px_next(px);
     if (space == SIM_CONST && px_is(px, '['))
@@ -504,8 +479,7 @@ static void parse_var(struct px *px, enum sim_space space, struct linkage l)
 
 /* Offsets from `base`, such that the addresses are aligned as declared:
    the parameter area of a kernel begins at a multiple of 16 only. */
-static uint64_t layout(struct sim_var *v, unsigned n, uint64_t base)
-{
+static uint64_t layout(struct sim_var *v, unsigned n, uint64_t base) {
     uint64_t at = base;
     for (unsigned i = 0; i < n; i++) {
         if (v[i].space != SIM_PARAM) continue;
@@ -517,8 +491,7 @@ static uint64_t layout(struct sim_var *v, unsigned n, uint64_t base)
 }
 
 /* A list of parameters in parentheses. If a body follows, bind_params declares their names. */
-static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entry)
-{
+static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entry) {
     px->params.n = 0;
     px_expect(px, '(');
     if (!px_is(px, ')')) do {
@@ -562,8 +535,7 @@ static struct sim_var *parse_params(struct px *px, unsigned *count, bool of_entr
     return px_keep(px, px->params.data, px->params.n, sizeof(struct sim_var));
 }
 
-static void bind_params(struct px *px, struct sim_var *v, unsigned n, unsigned line)
-{
+static void bind_params(struct px *px, struct sim_var *v, unsigned n, unsigned line) {
     for (unsigned i = 0; i < n; i++) {
         if (!strcmp(v[i].name, "_")) continue;
         struct px_name *name = px_intern(px, v[i].name, strlen(v[i].name));
@@ -577,8 +549,7 @@ static void bind_params(struct px *px, struct sim_var *v, unsigned n, unsigned l
 /* ---- statements ---- */
 
 /* `name: .branchtargets a, b;` or `name: .callprototype (...) _ (...);`: the label names a list, not a position. */
-static void label_directive(struct px *px, struct px_symbol *label)
-{
+static void label_directive(struct px *px, struct px_symbol *label) {
     if (px_accept_dot(px, "branchtargets")) {
         size_t base = px->stack.n;
         do px_push_label(px); while (px_accept(px, ','));
@@ -600,8 +571,7 @@ static void label_directive(struct px *px, struct px_symbol *label)
     }
 }
 
-static void skip_section(struct px *px)
-{
+static void skip_section(struct px *px) {
     while (px->t.kind == T_IDENT || px->t.kind == T_DOT) px_next(px);
     unsigned open = 0;
     do {
@@ -614,8 +584,7 @@ static void skip_section(struct px *px)
 
 /* "used_bytes_mask 0xfff": the bytes that the program uses of what the next instruction loads. Other pragmas have no
    effect. */
-static void pragma(struct px *px)
-{
+static void pragma(struct px *px) {
     static const char mask[] = "used_bytes_mask ";
     char text[40], *end;
     if (px->image->version < 83 || px->t.len >= sizeof text || strncmp(px->t.text, mask, sizeof mask - 1)) return;
@@ -625,8 +594,7 @@ static void pragma(struct px *px)
 }
 
 /* .loc .file .pragma .section: directives that do not change the code's effect. Returns false at anything else. */
-static bool skip_directive(struct px *px)
-{
+static bool skip_directive(struct px *px) {
     if (px_accept_dot(px, "loc")) {
         for (int i = 0; i < 3; i++) (void)number(px);
         while (px_accept(px, ',')) {              /* function_name label+4   inlined_at 1 2 3 */
@@ -665,8 +633,7 @@ static bool skip_directive(struct px *px)
     return false;
 }
 
-static void parse_body(struct px *px)
-{
+static void parse_body(struct px *px) {
     px_expect(px, '{');
     px->unused = 0;
     for (;;) {
@@ -711,8 +678,7 @@ static void parse_body(struct px *px)
 }
 
 /* .maxntid 128, 1, 1 and the other directives between a function's parameters and its body */
-static void tuning(struct px *px, struct sim_func *f)
-{
+static void tuning(struct px *px, struct sim_func *f) {
     static const char *const triples[] = { "maxntid", "reqntid", "reqnctapercluster" };
     static const char *const numbers[] = { "minnctapersm", "maxnctapersm", "maxnreg", "maxclusterrank", "abi_preserve",
         "abi_preserve_control" };
@@ -747,8 +713,7 @@ static void tuning(struct px *px, struct sim_func *f)
 }
 
 static bool params_differ(struct px *px, unsigned line, const char *name, const struct sim_var *a, unsigned na,
-    const struct sim_var *b, unsigned nb)
-{
+    const struct sim_var *b, unsigned nb) {
     unsigned before = px->errors;
     if (na != nb) {
         px_error(px, line, "Inconsistent prototypes of '%s', number of parameters differ", name);
@@ -765,8 +730,7 @@ static bool params_differ(struct px *px, unsigned line, const char *name, const 
 }
 
 /* The closing brace has been read: handles names without a label, and the function's arrays. */
-static void close_body(struct px *px)
-{
+static void close_body(struct px *px) {
     struct sim_func *f = px->func;
     close_scope(px);
     struct px_pending *p = px->pending.data;
@@ -786,8 +750,7 @@ static void close_body(struct px *px)
     px->func = NULL;
 }
 
-static void parse_function(struct px *px, struct linkage l, bool is_entry)
-{
+static void parse_function(struct px *px, struct linkage l, bool is_entry) {
     px_next(px);
     if (px_accept_dot(px, "attribute")) skip_parentheses(px);
     struct sim_func *f = px_alloc(px, sizeof *f);
@@ -854,8 +817,7 @@ static void parse_function(struct px *px, struct linkage l, bool is_entry)
 }
 
 /* .alias a, b: the declared function a is another name for the defined function b. */
-static void parse_alias(struct px *px)
-{
+static void parse_alias(struct px *px) {
     struct sim_func *f[2];
     unsigned line = px->t.line;
     px_next(px);
@@ -885,8 +847,7 @@ static void parse_alias(struct px *px)
     *f[0] = alias;
 }
 
-void px_parse_module(struct px *px)
-{
+void px_parse_module(struct px *px) {
     while (px->t.kind != T_EOF) {
         struct linkage l = { .is_extern = px_dot(px, "extern"), .is_weak = px_dot(px, "weak"),
             .is_visible = px_dot(px, "visible"), .is_common = px_dot(px, "common") };

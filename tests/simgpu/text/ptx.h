@@ -131,8 +131,7 @@ void  px_no_memory(struct px *px) __attribute__((noreturn));
 void  px_syntax(struct px *px) __attribute__((noreturn));             /* Parsing error near the current token */
 
 static inline bool px_is(const struct px *px, int punct) { return px->t.kind == T_PUNCT && px->t.punct == punct; }
-static inline bool px_accept(struct px *px, int punct)
-{
+static inline bool px_accept(struct px *px, int punct) {
     if (!px_is(px, punct)) return false;
     px_next(px);
     return true;
@@ -143,12 +142,10 @@ static inline void px_expect(struct px *px, int punct) {
     px_next(px);
 }
 
-static inline bool px_dot(const struct px *px, const char *name)
-{
+static inline bool px_dot(const struct px *px, const char *name) {
     return px->t.kind == T_DOT && px->t.len == strlen(name) && memcmp(px->t.text, name, px->t.len) == 0;
 }
-static inline bool px_accept_dot(struct px *px, const char *name)
-{
+static inline bool px_accept_dot(struct px *px, const char *name) {
     if (!px_dot(px, name)) return false;
     px_next(px);
     return true;
