@@ -1,4 +1,4 @@
-/* forms.h - the tables of the instruction check; only check.c includes it.
+/* forms.h - the tables of opcodes, modifiers and special registers, for check.c and tables.c.
 
    A form is an opcode (all forms of one are adjacent), groups of modifiers (`a|b`: one of them is required, `a|b?`:
    optional), the types in their order, and one letter per operand. Modifiers may come in any order, as in ptxas. After

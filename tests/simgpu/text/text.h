@@ -1,17 +1,25 @@
 /* text.h - the map of text/: PTX text to an image, a checked module. It calls no other layer.
 
-     lex.c      characters to tokens, names, errors; the store that owns an image's memory
-     parse.c    the grammar of modules, functions and declarations; the meaning of names
-     operand.c  expressions, operands, instructions
-     check.c    whether ptxas accepts an instruction, by the tables in forms.h
-     merge.c    several inputs become one
-     image.c    the entry points below
+     log.c         the error log, and ways to report an error
+     store.c       the memory of an image and of a parse; names
+     tables.c      types, special registers, the executor's own functions
+     lex.c         characters to tokens
+     expression.c  constant expressions
+     scope.c       the meaning of names
+     check.c       whether ptxas accepts an instruction, by the tables in forms.h
+     operand.c     operands, instructions
+     initial.c     initial values of variables
+     declare.c     declarations of variables, registers and parameters
+     parse.c       functions and their statements, the rest of a module
+     header.c      the first directives: .version, .target, .address_size
+     merge.c       several inputs become one
+     image.c       the entry points below
 
-   ptx.h is private to these files.
+   A file calls only files that are above it in this list. ptx.h is private to these files.
 
-   Nothing here depends on a device; an image is plain data, created once per module load. parse.c creates variables,
-   functions and instructions and resolves every name: registers to indices of the function, labels to instruction
-   indices, symbols to variables or functions. Whatever ptxas rejects is rejected here, in its words. */
+   Nothing here depends on a device; an image is plain data, created once per module load. The parser creates
+   variables, functions and instructions and resolves every name: registers to indices of the function, labels to
+   instruction indices, symbols to variables or functions. Whatever ptxas rejects is rejected here, in its words. */
 #ifndef SIM_TEXT_H
 #define SIM_TEXT_H
 
@@ -143,7 +151,7 @@ struct sim_image {
     unsigned nvars;        /* module scope */
     struct sim_func **funcs;
     unsigned nfuncs;
-    void *arena;                                  /* owns every string and array above; image.c */
+    void *arena;                                  /* owns every string and array above; store.c */
 };
 
 struct sim_log { char *text; size_t len, cap; };  /* grows; the driver copies what fits into the user's buffer */
