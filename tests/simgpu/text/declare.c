@@ -15,7 +15,7 @@ bool px_at_space(struct px *px, enum sim_space *space) {
     static const struct { const char *name; enum sim_space space; } spaces[] = {
         {"reg", SIM_REG}, {"global", SIM_GLOBAL}, {"const", SIM_CONST},
         {"shared", SIM_SHARED}, {"local", SIM_LOCAL}, {"param", SIM_PARAM}
-        };
+    };
     if (px->t.kind != T_DOT) return false;
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (!strcmp(px->t.name->text, spaces[i].name)) {
@@ -115,7 +115,8 @@ static void parse_registers(struct px *px) {
 }
 
 /* A module variable may be declared twice only if one declaration is `.extern`, before or after the definition. */
-static struct sim_var *redeclared(struct px *px, struct px_name *name, enum sim_space space, const struct px_linkage *l) {
+static struct sim_var *redeclared(struct px *px, struct px_name *name, enum sim_space space,
+    const struct px_linkage *l) {
     struct px_symbol *old = name->sym;
     if (px->func || !old || old->kind != PX_VAR || old->var->space != space) return NULL;
     return l->is_extern || old->var->is_extern || (l->is_weak && old->var->is_weak) ? old->var : NULL;
