@@ -2,25 +2,26 @@
 #include "ptx.h"
 #include <stdarg.h>
 
-/* ---- the log: without memory a line is lost, never cut ---- */
+/* ---- the log ---- */
 
+/* Without memory a line is lost; none is ever cut: names of C++ kernels may have thousands of characters. */
 void sim_log_add(struct sim_log *log, const char *format, ...) {
     va_list args;
-    char line[1024];
     if (!log) return;
     va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
+    const int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (n < 0) return;
-    if ((size_t)n >= sizeof line) n = (int)sizeof line - 1;
-    if (log->len + (size_t)n + 1 > log->cap) {
-        size_t cap = (log->len + (size_t)n + 1) * 2;
-        char *text = realloc(log->text, cap);
+    const size_t end = log->len + (size_t)n + 1;
+    if (end > log->cap) {
+        char *text = realloc(log->text, 2 * end);
         if (!text) return;
         log->text = text;
-        log->cap = cap;
+        log->cap = 2 * end;
     }
-    memcpy(log->text + log->len, line, (size_t)n + 1);
+    va_start(args, format);
+    vsnprintf(log->text + log->len, (size_t)n + 1, format, args);
+    va_end(args);
     log->len += (size_t)n;
 }
 
