@@ -699,6 +699,12 @@ TEST(parameters_that_cannot_be) {
     }
 }
 
+TEST(a_section_needs_an_opening_brace) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, ".version 7.0\n.target sm_70\n.address_size 64\n.section .debug_x\n}\n"
+                                       ".entry e() { ret; }\n", 0, NULL), GPUEXEC_BAD_IMAGE, "line 5", "near '}'");
+}
+
 TEST(wrapped_images) {
     static unsigned char fatbin[80] = "\x50\xED\x55\xBA\1\0\x10", pair[48];
     struct { unsigned magic, version; const void *data; void *unused; } wrapper = { 0x466243B1u, 1, NULL, NULL };
