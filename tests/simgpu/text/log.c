@@ -4,13 +4,13 @@
 
 /* ---- the log ---- */
 
-/* Without memory a line is lost; none is ever cut: names of C++ kernels may have thousands of characters. */
-void sim_log_add(struct sim_log *log, const char *format, ...) {
-    va_list args;
+/* Without memory the text is lost; it is never cut: names of C++ kernels may have thousands of characters. */
+static void add(struct sim_log *log, const char *format, va_list args) {
+    va_list again;
     if (!log) return;
-    va_start(args, format);
-    const int n = vsnprintf(NULL, 0, format, args);
-    va_end(args);
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
     if (n < 0) return;
     const size_t end = log->len + (size_t)n + 1;
     if (end > log->cap) {
@@ -19,10 +19,15 @@ void sim_log_add(struct sim_log *log, const char *format, ...) {
         log->text = text;
         log->cap = 2 * end;
     }
-    va_start(args, format);
     vsnprintf(log->text + log->len, (size_t)n + 1, format, args);
-    va_end(args);
     log->len += (size_t)n;
+}
+
+void sim_log_add(struct sim_log *log, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add(log, format, args);
+    va_end(args);
 }
 
 void sim_log_free(struct sim_log *log) {
@@ -35,11 +40,14 @@ void sim_log_free(struct sim_log *log) {
 #define MAX_ERRORS 10000                          /* lines in the log; ptxas has no limit, but memory is limited */
 
 static void log_line(struct px *px, unsigned line, const char *kind, const char *format, va_list args) {
-    char text[600];
-    vsnprintf(text, sizeof text, format, args);
-    for (char *c = text; *c; c++) if ((unsigned char)*c < 32 || (unsigned char)*c > 126) *c = '?';
-    if (line) sim_log_add(px->log, "ptxas application ptx input, line %u; %s: %s\n", line, kind, text);
-    else      sim_log_add(px->log, "ptxas %s: %s\n", kind, text);
+    struct sim_log *log = px->log;
+    if (!log) return;
+    if (line) sim_log_add(log, "ptxas application ptx input, line %u; %s: ", line, kind);
+    else      sim_log_add(log, "ptxas %s: ", kind);
+    size_t from = log->len;
+    add(log, format, args);
+    for (; from < log->len; from++) if (log->text[from] < 32 || log->text[from] > 126) log->text[from] = '?';
+    sim_log_add(log, "\n");
 }
 
 void px_error(struct px *px, unsigned line, const char *format, ...) {

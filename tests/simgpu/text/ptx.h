@@ -197,7 +197,7 @@ void px_initial_value(struct px *px, struct sim_var *v, struct px_dims *dims, un
 /* declare.c */
 struct px_linkage { bool is_extern, is_weak, is_visible, is_common; };
 bool px_at_space(struct px *px, enum sim_space *space);
-void px_variable(struct px *px, enum sim_space space, struct px_linkage l);
+void px_variables(struct px *px, enum sim_space space, struct px_linkage l);
 struct sim_var *px_parameters(struct px *px, unsigned *count, bool of_entry);
 void px_bind_parameters(struct px *px, struct sim_var *v, unsigned n, unsigned line);
 uint64_t px_lay_out(struct sim_var *v, unsigned n, uint64_t base);
