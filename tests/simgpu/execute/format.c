@@ -131,7 +131,8 @@ static bool print(struct call *c, struct conversion *v, char letter) {
     v->spec[v->n] = letter;
     memcpy(&number, &bits, 8);
 #define FORMAT(value) \
-    (v->starred ? snprintf(piece, sizeof piece, v->spec, v->star, value) : snprintf(piece, sizeof piece, v->spec, value))
+    (v->starred ? snprintf(piece, sizeof piece, v->spec, v->star, value) \
+                : snprintf(piece, sizeof piece, v->spec, value))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     if (letter == 's') {
@@ -196,10 +197,10 @@ void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, cons
     for (int k = 0; k < 3 && ok; k++) ok = fetch(&c, a[k], &s[k]);
     if (ok) {
         const struct sim_block *b = w->block;
-        const uint32_t t = 32 * w->index + (uint32_t)lane, *n = b->grid->block;
+        uint32_t t[3];
+        sim_thread_of(w, lane, t);
         fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", s[1].s,
-                (unsigned)arg[2], s[2].s, b->ctaid[0], b->ctaid[1], b->ctaid[2], t % n[0], t / n[0] % n[1],
-                t / n[0] / n[1], s[0].s);
+                (unsigned)arg[2], s[2].s, b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0], t[1], t[2], s[0].s);
         sim_fault_at(w, i, lane, SIM_F_ASSERT, "assertion `%.100s` failed", s[0].s);
     }
     for (int k = 0; k < 3; k++) free(s[k].s);
