@@ -177,6 +177,6 @@ void px_merge(struct px *px);
 
 /* check.c */
 int  px_special(struct px_name *name);                                /* > 0: a special register */
-void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
+void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
 
 #endif
