@@ -1,8 +1,8 @@
 /* check.c - whether ptxas accepts an instruction, and its words if not. The tables are in forms.h; the rules that
    tables cannot express (addresses, calls, values of constants, .target and .version) are code here.
 
-   The check only reads an instruction. An instruction that passes may still be
-   one that the decoder does not run. */
+   The form that an instruction matches is remembered in it. An instruction that
+   passes may still be one that the decoder does not run. */
 #include "forms.h"
 
 /* ---- the table, compiled once: modifier names become numbers ---- */
@@ -599,11 +599,12 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
     return known;
 }
 
-void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
+void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
     enum { nforms = sizeof forms / sizeof *forms };
     char name[160] = "";
     struct checked c = { .px = px, .in = in, .name = name };
     int best = 0;
+    size_t match = 0;
     short odd = 0;
     const struct group *missing = NULL;
 
@@ -624,6 +625,7 @@ void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, str
         int got = try_form(&c, i, &o, &m);
         if (got > best || (got == best && got == 2 && odd && !o)) {
             best = got;
+            match = i;
             odd = o;
             missing = m;
         }
@@ -634,6 +636,7 @@ void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, str
     if (best == 2 && !odd) missing_modifier(&c, missing);
     if (best == 3) wrong_operands(&c, forms[first].args);
     if (best < 4) return;
+    in->form = &forms[match];
     check_features(&c);
     check_details(&c);
     if (is(&c, "call")) check_call(&c);

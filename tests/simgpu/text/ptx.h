@@ -177,7 +177,7 @@ void px_close_scope(struct px *px);
 void px_forget_module(struct px *px);                                 /* its names have no meaning in the next input */
 
 /* check.c */
-void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
+void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
 
 /* operand.c */
 void px_instruction(struct px *px, int pred, bool pred_negated);

@@ -99,8 +99,30 @@ struct sim_operand {
     struct sim_proto *proto;
 };
 
+/* Which function of lower/ selects the handlers of an instruction. */
+enum sim_select {
+    SIM_SELECT_NONE,                              /* not supported */
+    SIM_SELECT_LANES,                             /* d = op(sources) for each lane, a table of execute/ has it */
+    SIM_SELECT_MIXED, SIM_SELECT_F32X2, SIM_SELECT_LOP3_BOOL, SIM_SELECT_VIDEO,
+    SIM_SELECT_SET, SIM_SELECT_SETP,
+    SIM_SELECT_MOV, SIM_SELECT_CVT, SIM_SELECT_CVT_FP8, SIM_SELECT_CVT_PACK, SIM_SELECT_CVTA, SIM_SELECT_ISSPACEP,
+    SIM_SELECT_LD, SIM_SELECT_ST, SIM_SELECT_ATOM, SIM_SELECT_RED,
+    SIM_SELECT_SHFL, SIM_SELECT_VOTE, SIM_SELECT_MATCH, SIM_SELECT_REDUX, SIM_SELECT_ACTIVEMASK, SIM_SELECT_ELECT,
+    SIM_SELECT_BAR_SYNC, SIM_SELECT_BAR_ARRIVE, SIM_SELECT_BAR_RED, SIM_SELECT_BAR_WARP,
+    SIM_SELECT_CLUSTER_ARRIVE, SIM_SELECT_CLUSTER_WAIT, SIM_SELECT_FENCE,
+    SIM_SELECT_BRA, SIM_SELECT_BRX, SIM_SELECT_CALL, SIM_SELECT_RET, SIM_SELECT_EXIT, SIM_SELECT_TRAP,
+    SIM_SELECT_NANOSLEEP, SIM_SELECT_NOTHING, SIM_SELECT_CREATEPOLICY,
+    SIM_SELECT_CP_ASYNC, SIM_SELECT_CP_ARRIVE, SIM_SELECT_CP_BULK,
+    SIM_SELECT_MBARRIER_INIT, SIM_SELECT_MBARRIER_INVAL, SIM_SELECT_MBARRIER_ARRIVE, SIM_SELECT_MBARRIER_TX,
+    SIM_SELECT_MBARRIER_TEST, SIM_SELECTS
+};
+
+/* A row of the table in forms.h: an opcode with its modifiers, types and operands. */
+struct sim_form { const char *op, *mods, *types, *args; enum sim_select select; };
+
 #define SIM_MAX_MODS 14
 struct sim_instr {
+    const struct sim_form *form;                  /* that it matches */
     const char *op;                               /* "ld", "mad", "bar" ... interned: same text, same pointer */
     const char *mods[SIM_MAX_MODS];               /* "global", "v2", "L1::evict_last" ... without the dot, interned */
     unsigned nmods;
