@@ -63,18 +63,17 @@ static int make_kernels(struct sim_library *l, const struct sim_module *m) {
 static int parse(struct sim_library *l) {
     struct sim_log errors = { NULL, 0, 0 }, info = { NULL, 0, 0 };
     const uint64_t start = sim_now_ns();
-    if (l->plain || (l->parsed && l->result)) return l->result;
+    if (l->plain || l->result) return l->result;
+    struct sim_module *m = NULL;
     pthread_mutex_unlock(&sim_lock);
-    int result = sim_module_parse(l->text, l->limit, &l->options, &errors, &l->plain);
+    int result = sim_module_parse(l->text, l->limit, &l->options, &errors, &m);
     pthread_mutex_lock(&sim_lock);
+    l->plain = m;
+    sim_jit_write(&l->options, &errors, &info, sim_now_ns() - start, result);
+    if (l->parsed) return result;
     sim_link_remember(result);
-    if (!result && !l->parsed && (result = make_kernels(l, l->plain))) free_kernels(l);
-    if (!l->parsed) sim_jit_write(&l->options, &errors, &info, sim_now_ns() - start, result);
-    else {
-        sim_log_free(&errors);
-        sim_log_free(&info);
-    }
-    l->options.info = l->options.error = (struct sim_log_option) { .text = NULL };
+    if (!result && (result = make_kernels(l, m))) free_kernels(l);
+    l->options.info = l->options.error = (struct sim_log_option) { .text = NULL };         /* only of the first time */
     l->options.wall = NULL;
     l->parsed = true;
     return l->result = result;
@@ -152,17 +151,15 @@ static int any_function(const void *handle, const struct sim_function **out) {
     const struct sim_kernel *k = sim_get(SIM_H_KERNEL, handle);
     struct sim_library *l = claim(SIM_HANDLE(k->library->handle));
     if (!l) return CUDA_ERROR_INVALID_HANDLE;
-    int result = l->modules ? CUDA_SUCCESS : parse(l);
-    for (;;) {                                    /* a context, and the module in it, may end meanwhile */
+    int result = CUDA_SUCCESS;
+    *out = NULL;
+    while (!result && !*out) {
         const struct sim_module *m = l->modules ? l->modules : l->plain;
-        if (!result && !m) {
-            result = parse(l);
-            continue;
-        }
-        if (!result && m->functions[k->index].code) *out = &m->functions[k->index];
-        if (result || m->functions[k->index].code) break;
-        result = sim_function_need(&m->functions[k->index]);
-        if (result == CUDA_ERROR_INVALID_HANDLE) result = CUDA_SUCCESS;
+        struct sim_function *f = m ? &m->functions[k->index] : NULL;
+        if (!m) result = parse(l);
+        else if (f->code) *out = f;
+        else if ((result = sim_function_need(f)) == CUDA_ERROR_INVALID_HANDLE) result = CUDA_SUCCESS;    /* its context
+                                                                                                            ended */
     }
     l->claimed = false;
     return result;
