@@ -667,18 +667,11 @@ static void barrier(struct dec *d) {                              /* bar.*, barr
         i->flags = SIM_I_ORDERS;
         return;
     }
-    /* in a cluster of one block, all threads meet at the wait */
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "cluster")) {
-        if (dec_take(d, "arrive")) {
-            dec_emit(d, "fence")->flags = SIM_I_ORDERS;
-            return;
-        }
-        if (!dec_take(d, "wait")) dec_unsupported(d);
-        const uint32_t a = dec_const(d, SIM_BARS - 1, 4);
-        struct sim_insn *i = dec_emit(d, "bar");
-        i->a = a;
-        i->imm = 1;
-        i->flags = SIM_I_ORDERS;
+        const bool arrive = dec_take(d, "arrive");
+        if (!arrive && !dec_take(d, "wait")) dec_unsupported(d);
+        const bool relaxed = d->flags & SIM_I_STRONG && !(d->flags & SIM_I_ORDERS);
+        dec_emit(d, arrive ? "cluster_arrive" : "cluster_wait")->flags = arrive && !relaxed ? SIM_I_ORDERS : 0;
         return;
     }
     uint32_t mode = SYNC, at = 0, dst = 0, pred = 0, count = 0;

@@ -22,12 +22,18 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
     } else if (o->var) {
         const bool shared = o->var->space == SIM_SHARED;
         if (o->var->space == SIM_LOCAL) dec_unsupported(d);
+        if (shared && d->code->knows_clusters)
+            return (struct place){ dec_shared_rank(d), p.imm + dec_shared_at(d, o->var), 0, SIM_SHARED };
         p.base = dec_const(d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
         p.imm = 0;
         if (space == SIM_GENERIC) p.space = shared ? SIM_SHARED : o->var->space == SIM_PARAM ? SIM_PARAM : SIM_GLOBAL;
     } else {
         p.base = dec_const(d, o->imm, 8);
         p.imm = 0;
+    }
+    if (p.space == SIM_SHARED_CLUSTER) {
+        p.space = SIM_GENERIC;
+        p.imm += (int64_t)SIM_WINDOW_SHARED;
     }
     return p;
 }
@@ -138,10 +144,11 @@ static void convert_address(struct dec *d) {
         return;
     }
     if (to) {
-        dec_emit_to(d, "and_64", dst, a, dec_const(d, 0xffffffffffffull, 8));
+        dec_emit_to(d, "and_64", dst, a, dec_const(d, SIM_WINDOW_OFFSET, 8));
         return;
     }
-    const uint64_t window = d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
+    const uint64_t window = d->space == SIM_SHARED || d->space == SIM_SHARED_CLUSTER ? SIM_WINDOW_SHARED :
+        d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
         d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters
                                                                      already have generic addresses */
     dec_emit_to(d, "or_64", dst, a, dec_const(d, window, 8));
@@ -152,11 +159,45 @@ static void is_space(struct dec *d) {
     const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED),
                    t = dec_temp(d, 8);
     const uint64_t window = d->space == SIM_GLOBAL ? 0 :
-                            d->space == SIM_SHARED ? SIM_WINDOW_SHARED :
                             d->space == SIM_LOCAL  ? SIM_WINDOW_LOCAL :
-                                                     SIM_WINDOW_PARAM;
+                            d->space == SIM_PARAM  ? SIM_WINDOW_PARAM :
+                                                     SIM_WINDOW_SHARED;
+    if (d->space == SIM_SHARED && d->code->knows_clusters) {      /* not that of other blocks */
+        const uint32_t own = dec_temp(d, 8);
+        dec_emit_to(d, "zext_64_32", own, dec_shared_rank(d), 0);
+        dec_emit_to(d, "or_64", own, own, dec_const(d, window, 8));
+        dec_emit_to(d, "and_64", t, a, dec_const(d, ~(((uint64_t)1 << SIM_RANK_SHIFT) - 1), 8));
+        dec_emit_to(d, "setp_eq_u64", dst, t, own);
+        return;
+    }
     dec_emit_to(d, "shr_u64", t, a, dec_const(d, 48, 4));
     dec_emit_to(d, "setp_eq_u64", dst, t, dec_const(d, window >> 48, 8));
+}
+
+/* mapa: the same place in the shared memory of the block of a rank; shared addresses and generic ones have it in the
+   same bits */
+static void map_address(struct dec *d) {
+    const unsigned size = sim_type_size(d->type[0]);
+    const uint64_t rank_bits = (uint64_t)0xff << SIM_RANK_SHIFT;
+    const uint32_t a = dec_src(d, &d->in->opd[1], d->type[0]), b = dec_src(d, &d->in->opd[2], SIM_U32),
+                   dst = dec_dst(d, &d->in->opd[0], d->type[0]), rank = dec_temp(d, 4), rest = dec_temp(d, size);
+    dec_emit_to(d, "shl_32", rank, b, dec_const(d, SIM_RANK_SHIFT, 4));
+    dec_emit_to(d, size == 8 ? "and_64" : "and_32", rest, a, dec_const(d, ~rank_bits, size));
+    if (size == 4) dec_emit_to(d, "or_32", dst, rest, rank);
+    else {
+        const uint32_t wide = dec_temp(d, 8);
+        dec_emit_to(d, "zext_64_32", wide, rank, 0);
+        dec_emit_to(d, "or_64", dst, rest, wide);
+    }
+}
+
+static void rank_of_address(struct dec *d) {
+    const unsigned size = sim_type_size(d->type[0]);
+    const uint32_t a = dec_src(d, &d->in->opd[1], d->type[0]), dst = dec_dst(d, &d->in->opd[0], SIM_U32),
+                   low = size == 8 ? dec_temp(d, 4) : a, rank = dec_temp(d, 4);
+    if (size == 8) dec_emit_to(d, "trunc_32", low, a, 0);
+    dec_emit_to(d, "shr_u32", rank, low, dec_const(d, SIM_RANK_SHIFT, 4));
+    dec_emit_to(d, "mov_32", dst, rank, 0);
 }
 
 /* -- cp.async, mbarrier */
@@ -290,6 +331,8 @@ void dec_memory(struct dec *d) {
     else if (dec_is(d, "atom") || dec_is(d, "red")) atomic(d);
     else if (dec_is(d, "cvta")) convert_address(d);
     else if (dec_is(d, "isspacep")) is_space(d);
+    else if (dec_is(d, "mapa")) map_address(d);
+    else if (dec_is(d, "getctarank")) rank_of_address(d);
     else if (dec_is(d, "cp")) copy_async(d);
     else if (dec_is(d, "mbarrier")) mbarrier(d);
     else if (dec_is(d, "prefetch") || dec_is(d, "prefetchu") || dec_is(d, "applypriority") || dec_is(d, "discard")) {

@@ -130,8 +130,9 @@ struct sim_func {
     uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
     struct sim_instr *instrs;
     unsigned ninstrs;
-    uint32_t maxntid[3], reqntid[3];              /* 0 when not given */
-    uint32_t minnctapersm;
+    uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];         /* 0 when not given */
+    uint32_t minnctapersm, maxclusterrank;
+    bool explicit_cluster;
 };
 
 struct sim_image {
