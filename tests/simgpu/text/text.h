@@ -1,17 +1,25 @@
 /* text.h - the map of text/: PTX text to an image, a checked module. It calls no other layer.
 
-     lex.c      characters to tokens, names, errors; the store that owns an image's memory
-     parse.c    the grammar of modules, functions and declarations; the meaning of names
-     operand.c  expressions, operands, instructions
-     check.c    whether ptxas accepts an instruction, by the tables in forms.h
-     merge.c    several inputs become one
-     image.c    the entry points below
+     log.c         the error log, and ways to report an error
+     store.c       the memory of an image and of a parse; names
+     tables.c      types, special registers, the executor's own functions
+     lex.c         characters to tokens
+     expression.c  constant expressions
+     scope.c       the meaning of names
+     check.c       whether ptxas accepts an instruction, by the tables in forms.h
+     operand.c     operands, instructions
+     initial.c     initial values of variables
+     declare.c     declarations of variables, registers and parameters
+     parse.c       functions and their statements, the rest of a module
+     header.c      the first directives: .version, .target, .address_size
+     merge.c       several inputs become one
+     image.c       the entry points below
 
-   ptx.h is private to these files.
+   A file calls only files that are above it in this list. ptx.h is private to these files.
 
-   Nothing here depends on a device; an image is plain data, created once per module load. parse.c creates variables,
-   functions and instructions and resolves every name: registers to indices of the function, labels to instruction
-   indices, symbols to variables or functions. Whatever ptxas rejects is rejected here, in its words. */
+   Nothing here depends on a device; an image is plain data, created once per module load. The parser creates
+   variables, functions and instructions and resolves every name: registers to indices of the function, labels to
+   instruction indices, symbols to variables or functions. Whatever ptxas rejects is rejected here, in its words. */
 #ifndef SIM_TEXT_H
 #define SIM_TEXT_H
 
@@ -94,8 +102,30 @@ struct sim_operand {
     struct sim_proto *proto;
 };
 
+/* Which function of lower/ selects the handlers of an instruction. */
+enum sim_select {
+    SIM_SELECT_NONE,                              /* not supported */
+    SIM_SELECT_LANES,                             /* d = op(sources) for each lane, a table of execute/ has it */
+    SIM_SELECT_MIXED, SIM_SELECT_F32X2, SIM_SELECT_LOP3_BOOL, SIM_SELECT_VIDEO,
+    SIM_SELECT_SET, SIM_SELECT_SETP,
+    SIM_SELECT_MOV, SIM_SELECT_CVT, SIM_SELECT_CVT_FP8, SIM_SELECT_CVT_PACK, SIM_SELECT_CVTA, SIM_SELECT_ISSPACEP,
+    SIM_SELECT_LD, SIM_SELECT_ST, SIM_SELECT_ATOM, SIM_SELECT_RED,
+    SIM_SELECT_SHFL, SIM_SELECT_VOTE, SIM_SELECT_MATCH, SIM_SELECT_REDUX, SIM_SELECT_ACTIVEMASK, SIM_SELECT_ELECT,
+    SIM_SELECT_BAR_SYNC, SIM_SELECT_BAR_ARRIVE, SIM_SELECT_BAR_RED, SIM_SELECT_BAR_WARP,
+    SIM_SELECT_CLUSTER_ARRIVE, SIM_SELECT_CLUSTER_WAIT, SIM_SELECT_FENCE,
+    SIM_SELECT_BRA, SIM_SELECT_BRX, SIM_SELECT_CALL, SIM_SELECT_RET, SIM_SELECT_EXIT, SIM_SELECT_TRAP,
+    SIM_SELECT_NANOSLEEP, SIM_SELECT_NOTHING, SIM_SELECT_CREATEPOLICY,
+    SIM_SELECT_CP_ASYNC, SIM_SELECT_CP_ARRIVE, SIM_SELECT_CP_BULK,
+    SIM_SELECT_MBARRIER_INIT, SIM_SELECT_MBARRIER_INVAL, SIM_SELECT_MBARRIER_ARRIVE, SIM_SELECT_MBARRIER_TX,
+    SIM_SELECT_MBARRIER_TEST, SIM_SELECTS
+};
+
+/* A row of the table in forms.h: an opcode with its modifiers, types and operands. */
+struct sim_form { const char *op, *mods, *types, *args; enum sim_select select; };
+
 #define SIM_MAX_MODS 14
 struct sim_instr {
+    const struct sim_form *form;                  /* that it matches */
     const char *op;                               /* "ld", "mad", "bar" ... interned: same text, same pointer */
     const char *mods[SIM_MAX_MODS];
     unsigned nmods; /* "global", "v2", "u32" ... without the dot, in order, interned;
@@ -144,7 +174,7 @@ struct sim_image {
     unsigned nvars;        /* module scope */
     struct sim_func **funcs;
     unsigned nfuncs;
-    void *arena;                                  /* owns every string and array above; image.c */
+    void *arena;                                  /* owns every string and array above; store.c */
 };
 
 struct sim_log { char *text; size_t len, cap; };  /* grows; the driver copies what fits into the user's buffer */
