@@ -1,25 +1,10 @@
-/* launch.c - occupancy of the invented multiprocessor, and kernel launches: all checks are made at the call, in one
+/* launch.c - occupancy, and kernel launches: all checks are made at the call, in one
    place, and a launch that passes becomes one operation. A parameter buffer that is shorter than the kernel needs is
    refused (1): a GPU launches with garbage. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 /* ---- occupancy ---- */
-
-struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
-    const struct sim_code_info *info = sim_code_info(f->code);
-    /* of a warp */
-    unsigned warps = (threads + 31) / 32, registers = ((info->num_regs ? info->num_regs : 1) * 32 + 255) / 256 * 256;
-    uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) / 128 * 128;
-    unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
-    struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
-    if (!warps || threads > (unsigned)o.max_threads) return o;
-    if (SIM_SM_THREADS / 32 / warps < blocks) blocks = SIM_SM_THREADS / 32 / warps;
-    if (SIM_SM_REGS / registers / warps < blocks) blocks = SIM_SM_REGS / registers / warps;
-    if (SIM_SM_SHARED / shared < blocks) blocks = (unsigned)(SIM_SM_SHARED / shared);
-    o.blocks = (int)blocks;
-    return o;
-}
 
 /* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
@@ -99,7 +84,20 @@ SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int
 
 enum { WORKSPACE_BYTES = 512, WORKSPACE_SIZE_WORD = 8 };
 
-struct sim_workspace { struct sim_workspace *next; uint64_t address; struct sim_context *context; bool busy; };
+struct sim_workspace {
+    struct sim_link link;
+    struct sim_workspace *next;
+    uint64_t address;
+    struct sim_context *context;                  /* NULL: it was destroyed, and the memory with it */
+    bool busy;
+};
+
+static void end_workspace(struct sim_link *link) {
+    struct sim_workspace *w = SIM_OWNER(sim_workspace, link);
+    sim_link_remove(link);
+    w->context = NULL;
+    if (!w->busy) free(w);
+}
 
 static struct sim_workspace *take_workspace(struct sim_context *c) {
     struct sim_workspace *w = c->workspaces;
@@ -114,6 +112,7 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
         w->context = c;
         w->next = c->workspaces;
         c->workspaces = w;
+        sim_link_add(&c->children, &w->link, end_workspace);
     }
     if (!sim_mem_find(NULL, w->address, WORKSPACE_BYTES, &r)) return NULL;
     uint32_t *words = (uint32_t *)(void *)((char *)(uintptr_t)w->address + r.delta);
@@ -125,7 +124,7 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
 
 static void give_workspace(struct sim_workspace *w) {
     w->busy = false;
-    if (!w->context) free(w);                     /* its context has been destroyed, and the memory with it */
+    if (!w->context) free(w);
 }
 
 /* The heap of kernels that call malloc; it exists as long as the context. */
@@ -142,18 +141,6 @@ static int find_heap(struct sim_context *c, uint64_t *heap) {
     }
     *heap = c->heap;
     return CUDA_SUCCESS;
-}
-
-void sim_workspaces_free(struct sim_context *c) {
-    if (c->heap) sim_mem_remove(c->heap);
-    c->heap = 0;
-    for (struct sim_workspace *w = c->workspaces, *next; w; w = next) {
-        next = w->next;
-        sim_mem_remove(w->address);
-        w->context = NULL;
-        if (!w->busy) free(w);
-    }
-    c->workspaces = NULL;
 }
 
 /* ---- launches ---- */
@@ -402,16 +389,8 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
 
 /* Attributes that are hints, or that permit what never happens here
    (the overlap of programmatic serialisation), are accepted. */
-SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
-               (c, f, params, extra), SIM_HEALTHY) {
-    struct sim_stream *s;
-    struct sim_function *function;
-    if (!c) return CUDA_ERROR_INVALID_VALUE;
-    struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
-                        { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, params, extra,
-                        .cooperative = false };
-    int result = find_both(&l, &s, &function);
-    if (!result && c->numAttrs && !c->attrs) result = CUDA_ERROR_INVALID_VALUE;
+static int read_attributes(const CUlaunchConfig *c, struct launch *l) {
+    int result = c->numAttrs && !c->attrs ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     for (unsigned i = 0; i < c->numAttrs && !result; i++) {
         const CUlaunchAttribute *a = &c->attrs[i];
         switch (a->id) {
@@ -422,9 +401,9 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
             if (a->value.number > 2) result = CUDA_ERROR_INVALID_VALUE;
             break;
-        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l.cooperative = a->value.cooperative != 0; break;
-        case CU_LAUNCH_ATTRIBUTE_PRIORITY: l.has_priority = true; l.priority = a->value.priority; break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: memcpy(l.cluster, a->value.cluster, sizeof l.cluster); break;
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.cooperative != 0; break;
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY: l->has_priority = true; l->priority = a->value.priority; break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: memcpy(l->cluster, a->value.cluster, sizeof l->cluster); break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
             if (a->value.number > 100) result = CUDA_ERROR_INVALID_VALUE;
             break;
@@ -439,5 +418,51 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
         default: result = CUDA_ERROR_INVALID_VALUE;
         }
     }
+    return result;
+}
+
+static struct launch configured(const CUlaunchConfig *c, void *f) {
+    return (struct launch){ f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
+                            { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, .cooperative = false };
+}
+
+SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
+               (c, f, params, extra), SIM_HEALTHY) {
+    struct sim_stream *s;
+    struct sim_function *function;
+    if (!c) return CUDA_ERROR_INVALID_VALUE;
+    struct launch l = configured(c, f);
+    l.params = params;
+    l.extra = extra;
+    int result = find_both(&l, &s, &function);
+    if (!result) result = read_attributes(c, &l);
     return result ? result : launch(&l);
+}
+
+/* ---- occupancy of clusters ---- */
+
+SIM_API(cuOccupancyMaxActiveClusters, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c), SIM_CTX) {
+    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
+    uint32_t n[3];
+    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out || !c) return CUDA_ERROR_INVALID_VALUE;
+    struct launch l = configured(c, handle);
+    int result = read_attributes(c, &l);
+    if (result || (result = find_cluster(&l, f, n))) return result;
+    if (!given(l.cluster) && !f->cluster[0]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    *out = (int)resident_clusters(sim_occupancy(f, (unsigned)product(l.block), l.shared), product(n));
+    return CUDA_SUCCESS;
+}
+
+/* The cluster size in the configuration does not count. */
+SIM_API(cuOccupancyMaxPotentialClusterSize, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c),
+        SIM_CTX) {
+    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
+    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out || !c) return CUDA_ERROR_INVALID_VALUE;
+    struct launch l = configured(c, handle);
+    const int result = read_attributes(c, &l), own = f->cluster[0] * f->cluster[1] * f->cluster[2];
+    if (result) return result;
+    *out = !sim_occupancy(f, (unsigned)product(l.block), l.shared).blocks ? 0 : own ? own : (int)largest_cluster(f);
+    return CUDA_SUCCESS;
 }

@@ -122,7 +122,77 @@ static struct sim_var *redeclared(struct px *px, struct px_name *name, enum sim_
     return l->is_extern || old->var->is_extern || (l->is_weak && old->var->is_weak) ? old->var : NULL;
 }
 
-void px_variable(struct px *px, enum sim_space space, struct px_linkage l) {
+static void check_place(struct px *px, const struct sim_var *v, unsigned char vec, unsigned line) {
+    if (!px->func && (v->space == SIM_LOCAL || v->space == SIM_REG))
+        px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
+            v->space == SIM_REG ? "reg" : "local");
+    if (!px->func && v->space == SIM_PARAM)
+        px_error(px, line, "Parameter variables may not be declared at module scope");
+    if (v->space == SIM_PARAM && vec > 1)
+        px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
+    if (v->type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+}
+
+/* Gives a function's variable its place in the frame. */
+static void place(struct px *px, struct sim_var *v, unsigned line) {
+    const uint64_t limit = UINT64_C(1) << 24;
+    if ((v->space == SIM_LOCAL || v->space == SIM_PARAM) && v->size > limit)
+        px_fatal(px, 218, line, "Local variable '%s' of %llu bytes is not supported by this CPU device", v->name,
+            (unsigned long long)v->size);
+    if (v->space == SIM_LOCAL) {                  /* exists as long as the activation */
+        px->local_bytes = px_align_up(px->local_bytes, v->align);
+        v->address = px->local_bytes;
+        px->local_bytes += (uint32_t)v->size;
+    } else if (v->space == SIM_PARAM) {           /* of one call sequence: scopes at the same level share the bytes */
+        struct px_scope *s = &px->scope[px->depth];
+        s->param_bytes = px_align_up(s->param_bytes, v->align);
+        v->address = s->param_bytes;
+        s->param_bytes += (uint32_t)v->size;
+        if (s->param_bytes > px->param_bytes) px->param_bytes = s->param_bytes;
+        if (v->align > px->param_align) px->param_align = v->align;
+    }
+    if (px->local_bytes > limit || px->param_bytes > limit)
+        px_fatal(px, 218, line, "Local variables of more than %llu bytes are not supported by this CPU device",
+            (unsigned long long)limit);
+}
+
+/* One name of a declaration, with its dimensions and initial value. */
+static void declare_variable(struct px *px, enum sim_space space, const struct spec *spec, struct px_linkage l) {
+    if (px->t.kind != T_IDENT) px_syntax(px);
+    struct px_name *name = px->t.name;
+    const unsigned line = px->t.line;
+    struct px_dims dims;
+    px_next(px);
+    parse_dims(px, &dims, PX_MAX_DIMS + 1);
+    struct sim_var *known = redeclared(px, name, space, &l);
+    /* an .extern after the definition changes nothing */
+    struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
+    v->name = (char *)name->text;
+    v->space = space;
+    v->owner = px->func;
+    v->input = px->input;
+    v->is_extern = l.is_extern;
+    v->is_weak = l.is_weak || l.is_common;
+    v->is_visible = l.is_visible || l.is_common;
+    set_size(v, spec, &dims);
+    check_place(px, v, spec->vec, line);
+    if (!known) px_declare(px, name, PX_VAR, line)->var = v;
+    if (px_accept(px, '=')) {
+        px_initial_value(px, v, &dims, spec->vec);
+        set_size(v, spec, &dims);
+    }
+    if (v->size == 0 && !l.is_extern && v->type != SIM_PRED)
+        px_error(px, line, "Non-external variable '%s' has incomplete type", v->name);
+    if (known) return;
+    /* those of a function that outlive it belong to the module, except for their names */
+    const bool lasting = !px->func || space == SIM_GLOBAL || space == SIM_CONST;
+    struct px_vec *list = lasting ? &px->vars : &px->fvars;
+    v->id = (unsigned)list->n;
+    *(struct sim_var **)px_push(px, list, sizeof v) = v;
+    if (lasting) v->owner = NULL; else place(px, v, line);
+}
+
+void px_variables(struct px *px, enum sim_space space, struct px_linkage l) {
     struct spec spec;
     px_next(px);
     if (space == SIM_CONST && px_is(px, '['))
@@ -133,68 +203,7 @@ void px_variable(struct px *px, enum sim_space space, struct px_linkage l) {
         return;
     }
     parse_spec(px, &spec, false);
-    do {
-        if (px->t.kind != T_IDENT) px_syntax(px);
-        struct px_name *name = px->t.name;
-        unsigned line = px->t.line;
-        struct px_dims dims;
-        px_next(px);
-        parse_dims(px, &dims, PX_MAX_DIMS + 1);
-        struct sim_var *known = redeclared(px, name, space, &l);
-        /* an .extern after the definition changes nothing */
-        struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
-        v->name = (char *)name->text;
-        v->space = space;
-        v->owner = px->func;
-        v->input = px->input;
-        v->is_extern = l.is_extern;
-        v->is_weak = l.is_weak || l.is_common;
-        v->is_visible = l.is_visible || l.is_common;
-        set_size(v, &spec, &dims);
-        if (!px->func && (space == SIM_LOCAL || space == SIM_REG))
-            px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
-                space == SIM_REG ? "reg" : "local");
-        if (!px->func && space == SIM_PARAM)
-            px_error(px, line, "Parameter variables may not be declared at module scope");
-        if (space == SIM_PARAM && spec.vec > 1)
-            px_error(px, line, "Variable '%s' cannot be allocated in .param state space", name->text);
-        if (spec.type == SIM_PRED)
-            px_error(px, line, "Predicate variable '%s' must be in register state space", name->text);
-        if (!known) px_declare(px, name, PX_VAR, line)->var = v;
-        if (px_accept(px, '=')) {
-            px_initial_value(px, v, &dims, spec.vec);
-            set_size(v, &spec, &dims);
-        }
-        if (v->size == 0 && !l.is_extern && spec.type != SIM_PRED)
-            px_error(px, line, "Non-external variable '%s' has incomplete type", name->text);
-        if (known) continue;
-        /* those of a function belong to the module, except for their names */
-        bool lasting = !px->func || space == SIM_GLOBAL || space == SIM_CONST;
-        struct px_vec *list = lasting ? &px->vars : &px->fvars;
-        v->id = (unsigned)list->n;
-        if (lasting) v->owner = NULL;
-        *(struct sim_var **)px_push(px, list, sizeof v) = v;
-        if (lasting) continue;
-        uint64_t limit = UINT64_C(1) << 24;
-        if ((space == SIM_LOCAL || space == SIM_PARAM) && v->size > limit)
-            px_fatal(px, 218, line, "Local variable '%s' of %llu bytes is not supported by this CPU device", name->text,
-                (unsigned long long)v->size);
-        if (space == SIM_LOCAL) {                 /* exists as long as the activation */
-            px->local_bytes = px_align_up(px->local_bytes, v->align);
-            v->address = px->local_bytes;
-            px->local_bytes += (uint32_t)v->size;
-        } else if (space == SIM_PARAM) {          /* of one call sequence: scopes at the same level share the bytes */
-            struct px_scope *s = &px->scope[px->depth];
-            s->param_bytes = px_align_up(s->param_bytes, v->align);
-            v->address = s->param_bytes;
-            s->param_bytes += (uint32_t)v->size;
-            if (s->param_bytes > px->param_bytes) px->param_bytes = s->param_bytes;
-            if (v->align > px->param_align) px->param_align = v->align;
-        }
-        if (px->local_bytes > limit || px->param_bytes > limit)
-            px_fatal(px, 218, line, "Local variables of more than %llu bytes are not supported by this CPU device",
-                (unsigned long long)limit);
-    } while (px_accept(px, ','));
+    do declare_variable(px, space, &spec, l); while (px_accept(px, ','));
     px_expect(px, ';');
 }
 
@@ -213,7 +222,7 @@ uint64_t px_lay_out(struct sim_var *v, unsigned n, uint64_t base) {
     return at - base;
 }
 
-/* A list of parameters in parentheses. If a body follows, bind_params declares their names. */
+/* A list of parameters in parentheses. If a body follows, px_bind_parameters declares their names. */
 struct sim_var *px_parameters(struct px *px, unsigned *count, bool of_entry) {
     px->params.n = 0;
     px_expect(px, '(');

@@ -30,49 +30,60 @@ static void parse_version(struct px *px) {
     px_next(px);
 }
 
+/* The options that ptxas accepts beside an architecture; only `debug` has an effect. */
+static bool is_option(const char *name) {
+    static const char *const options[] = { "texmode_unified", "texmode_independent", "texmode_raw", "debug",
+        "map_f64_to_f32" };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) if (!strcmp(name, options[i])) return true;
+    return false;
+}
+
+/* The .version that introduced sm_NN, sm_NNa or sm_NNf, and its number; 0: no such architecture. */
+static unsigned introduced(const char *name, unsigned *sm, bool *suffix) {
+    if (strncmp(name, "sm_", 3) || name[3] < '1' || name[3] > '9') return 0;
+    char *end;
+    const unsigned long number = strtoul(name + 3, &end, 10);
+    *suffix = (*end == 'a' || *end == 'f') && number >= 90 && !end[1];
+    if (*end && !*suffix) return 0;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (targets[i].sm == number) {
+            *sm = targets[i].sm;
+            return number == 90 && *suffix ? 80 : targets[i].version;
+        }
+    return 0;
+}
+
 static void parse_target(struct px *px) {
-    unsigned line = px->t.line;
+    struct sim_image *m = px->image;
+    const unsigned line = px->t.line;
     if (!px_dot(px, "target"))
         px_fatal(px, 218, line, "Missing .target directive at start of file 'application ptx input'");
     do {
-        static const char *const options[] = { "texmode_unified", "texmode_independent", "texmode_raw", "debug",
-            "map_f64_to_f32" };
         px_next(px);
         if (px->t.kind != T_IDENT) px_syntax(px);
         const char *name = px->t.name->text;
-        bool option = false;
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++) option |= !strcmp(name, options[i]);
+        unsigned sm = 0;
+        bool suffix = false;
+        const unsigned since = introduced(name, &sm, &suffix);
         px->debug |= !strcmp(name, "debug");
-        if (!option) {
-            char *end = NULL;
-            unsigned long sm =
-                !strncmp(name, "sm_", 3) && name[3] >= '1' && name[3] <= '9' ? strtoul(name + 3, &end, 10) : 0;
-            bool bare = end && !*end, suffix = end && (*end == 'a' || *end == 'f') && sm >= 90 && !end[1],
-                 known = false;
-            unsigned since = 0;
-            for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-                if (targets[i].sm == sm && (bare || suffix)) {
-                    known = true;
-                    since = targets[i].version;
-                }
-            if (!known && (px->image->sm || !strncmp(name, "sm_", 3) || !strncmp(name, "compute_", 8)))
-                px_fatal(px, 218, line, "Unsupported .target '%s'", name);
-            if (!known) break;
-            if (sm == 90 && suffix) since = 80;
-            if (since > px->image->version)
-                px_error(px, line, "PTX .version %u.%u does not support .target %s", px->image->version / 10,
-                    px->image->version % 10, name);
-            px->image->sm = (unsigned)sm;
-            px->image->sm_suffix_a = suffix;
+        if (since) {
+            if (since > m->version)
+                px_error(px, line, "PTX .version %u.%u does not support .target %s", m->version / 10, m->version % 10,
+                    name);
+            m->sm = sm;
+            m->sm_suffix_a = suffix;
             if (suffix && sm != px->device_sm)
                 px_fatal(px, 218, 0, "PTX with .target '%s' cannot be compiled for architecture 'sm_%u'", name,
                          px->device_sm);
+        } else if (!is_option(name)) {
+            if (m->sm || !strncmp(name, "sm_", 3) || !strncmp(name, "compute_", 8))
+                px_fatal(px, 218, line, "Unsupported .target '%s'", name);
+            break;
         }
         px_next(px);
     } while (px_is(px, ','));
-    if (!px->image->sm)
-        px_fatal(px, 218, line, "Target architecture not defined at start of file 'application ptx input'");
-    if (px->image->sm > px->device_sm)
+    if (!m->sm) px_fatal(px, 218, line, "Target architecture not defined at start of file 'application ptx input'");
+    if (m->sm > px->device_sm)
         px_fatal(px, 218, 0, "SM version specified by .target is higher than default SM version assumed");
 }
 

@@ -56,60 +56,58 @@ static uint64_t decimal_bits(const char *c) {
     return bits;
 }
 
-static const char *read_number(struct px_token *t, const char *c) {
-    const char *start = c;
+/* The end of an exponent at c, or c if there is none. */
+static const char *skip_exponent(const char *c) {
+    if (*c != 'e' && *c != 'E') return c;
+    const char *digits = c[1] == '+' || c[1] == '-' ? c + 2 : c + 1;
+    if (!is_digit(*digits)) return c;
+    while (is_digit(*digits)) digits++;
+    return digits;
+}
+
+/* 0f3F800000, 0d3FF0000000000000: exactly 8 or 16 digits are bits of a float. Returns the end, or NULL. */
+static const char *read_float_bits(struct px_token *t, const char *c) {
+    const char kind = c[0] == '0' ? (char)(c[1] | 32) : 0;
+    const int digits = kind == 'f' ? 8 : kind == 'd' ? 16 : 0;
     uint64_t v = 0;
-    if (c[0] == '0' && (c[1] == 'f' || c[1] == 'F' || c[1] == 'd' || c[1] == 'D')) {
-        int digits = c[1] == 'f' || c[1] == 'F' ? 8 : 16, i = 0;
-        while (i < digits && hex_value(c[2 + i]) >= 0) {
-            v = v << 4 | (unsigned)hex_value(c[2 + i]);
-            i++;
-        }
-        if (i == digits) {
-            t->value = v;
-            t->fbits = (unsigned char)(digits * 4);
-            return c + 2 + digits;
-        }
-        v = 0;
+    for (int i = 0; i < digits; i++) {
+        const int digit = hex_value(c[2 + i]);
+        if (digit < 0) return NULL;
+        v = v << 4 | (unsigned)digit;
     }
+    if (!digits) return NULL;
+    t->value = v;
+    t->fbits = (unsigned char)(digits * 4);
+    return c + 2 + digits;
+}
+
+static const char *read_decimal_float(struct px_token *t, const char *c) {
+    const char *end = c;
+    while (is_digit(*end)) end++;
+    const char *whole = end;
+    if (*end == '.') for (end++; is_digit(*end); end++) { }
+    end = skip_exponent(end);
+    if (end == whole) return NULL;
+    t->value = decimal_bits(c);
+    t->fbits = 64;
+    return end;
+}
+
+static const char *read_number(struct px_token *t, const char *c) {
+    uint64_t v = 0;
+    const char *end = read_float_bits(t, c);
+    if (end) return end;
     if (c[0] == '0' && (c[1] == 'x' || c[1] == 'X') && hex_value(c[2]) >= 0)
         for (c += 2; hex_value(*c) >= 0; c++) v = v << 4 | (unsigned)hex_value(*c);
     else if (c[0] == '0' && (c[1] == 'b' || c[1] == 'B') && (c[2] == '0' || c[2] == '1'))
         for (c += 2; *c == '0' || *c == '1'; c++) v = v << 1 | (unsigned)(*c - '0');
-    else {
-        const char *d = c;
-        while (is_digit(*d)) d++;
-        const char *e = d;
-        bool is_float = false;
-        if (*e == '.') {
-            is_float = true;
-            e++;
-            while (is_digit(*e)) e++;
-        }
-        if (*e == 'e' || *e == 'E') {
-            const char *x = e + 1;
-            if (*x == '+' || *x == '-') x++;
-            if (is_digit(*x)) {
-                is_float = true;
-                while (is_digit(*x)) x++;
-                e = x;
-            }
-        }
-        if (is_float) {
-            t->value = decimal_bits(start);
-            t->fbits = 64;
-            return e;
-        }
-        if (*c == '0') while (*c >= '0' && *c <= '7') v = v << 3 | (unsigned)(*c++ - '0');
-        else while (is_digit(*c)) v = v * 10 + (unsigned)(*c++ - '0');
-    }
-    if (*c == 'U') {
-        t->is_unsigned = true;
-        c++;
-    }
-    if (v >> 63) t->is_unsigned = true;
+    else if ((end = read_decimal_float(t, c)) != NULL) return end;
+    else if (*c == '0') while (*c >= '0' && *c <= '7') v = v << 3 | (unsigned)(*c++ - '0');
+    else while (is_digit(*c)) v = v * 10 + (unsigned)(*c++ - '0');
+    const bool suffix = *c == 'U';
+    t->is_unsigned = suffix || v >> 63;
     t->value = v;
-    return c;
+    return c + suffix;
 }
 
 void px_next(struct px *px) {
@@ -169,18 +167,10 @@ void px_next(struct px *px) {
 void px_relex_number(struct px *px) {
     const char *dot = px->t.text - 1, *c = dot + 1;
     while (is_digit(*c)) c++;
-    if (*c == 'e' || *c == 'E') {
-        const char *x = c + 1;
-        if (*x == '+' || *x == '-') x++;
-        if (is_digit(*x)) {
-            while (is_digit(*x)) x++;
-            c = x;
-        }
-    }
     px->t.kind = T_NUMBER;
     px->t.fbits = 64;
     px->t.value = decimal_bits(dot);
-    px->cur = c;
+    px->cur = skip_exponent(c);
 }
 
 void px_syntax(struct px *px) {

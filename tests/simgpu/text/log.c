@@ -2,26 +2,32 @@
 #include "ptx.h"
 #include <stdarg.h>
 
-/* ---- the log: without memory a line is lost, never cut ---- */
+/* ---- the log ---- */
+
+/* Without memory the text is lost; it is never cut: names of C++ kernels may have thousands of characters. */
+static void add(struct sim_log *log, const char *format, va_list args) {
+    va_list again;
+    if (!log) return;
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (n < 0) return;
+    const size_t end = log->len + (size_t)n + 1;
+    if (end > log->cap) {
+        char *text = realloc(log->text, 2 * end);
+        if (!text) return;
+        log->text = text;
+        log->cap = 2 * end;
+    }
+    vsnprintf(log->text + log->len, (size_t)n + 1, format, args);
+    log->len += (size_t)n;
+}
 
 void sim_log_add(struct sim_log *log, const char *format, ...) {
     va_list args;
-    char line[1024];
-    if (!log) return;
     va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
+    add(log, format, args);
     va_end(args);
-    if (n < 0) return;
-    if ((size_t)n >= sizeof line) n = (int)sizeof line - 1;
-    if (log->len + (size_t)n + 1 > log->cap) {
-        size_t cap = (log->len + (size_t)n + 1) * 2;
-        char *text = realloc(log->text, cap);
-        if (!text) return;
-        log->text = text;
-        log->cap = cap;
-    }
-    memcpy(log->text + log->len, line, (size_t)n + 1);
-    log->len += (size_t)n;
 }
 
 void sim_log_free(struct sim_log *log) {
@@ -34,11 +40,14 @@ void sim_log_free(struct sim_log *log) {
 #define MAX_ERRORS 10000                          /* lines in the log; ptxas has no limit, but memory is limited */
 
 static void log_line(struct px *px, unsigned line, const char *kind, const char *format, va_list args) {
-    char text[600];
-    vsnprintf(text, sizeof text, format, args);
-    for (char *c = text; *c; c++) if ((unsigned char)*c < 32 || (unsigned char)*c > 126) *c = '?';
-    if (line) sim_log_add(px->log, "ptxas application ptx input, line %u; %s: %s\n", line, kind, text);
-    else      sim_log_add(px->log, "ptxas %s: %s\n", kind, text);
+    struct sim_log *log = px->log;
+    if (!log) return;
+    if (line) sim_log_add(log, "ptxas application ptx input, line %u; %s: ", line, kind);
+    else      sim_log_add(log, "ptxas %s: ", kind);
+    size_t from = log->len;
+    add(log, format, args);
+    for (; from < log->len; from++) if (log->text[from] < 32 || log->text[from] > 126) log->text[from] = '?';
+    sim_log_add(log, "\n");
 }
 
 void px_error(struct px *px, unsigned line, const char *format, ...) {

@@ -28,13 +28,12 @@ static void label_directive(struct px *px, struct px_symbol *label) {
 
 static void skip_section(struct px *px) {
     while (px->t.kind == T_IDENT || px->t.kind == T_DOT) px_next(px);
-    unsigned open = 0;
-    do {
+    px_expect(px, '{');
+    for (unsigned open = 1; open; px_next(px)) {
         if (px_is(px, '{')) open++;
         else if (px_is(px, '}')) open--;
-        else if (px->t.kind == T_EOF || !open) px_syntax(px);
-        px_next(px);
-    } while (open);
+        else if (px->t.kind == T_EOF) px_syntax(px);
+    }
 }
 
 /* "used_bytes_mask 0xfff": the bytes that the program uses of what the next instruction loads. Other pragmas have no
@@ -127,7 +126,7 @@ static void parse_body(struct px *px) {
         else if (px_accept(px, '}')) {
             if (px->depth == 1) return;
             px_close_scope(px);
-        } else if (px_at_space(px, &space)) px_variable(px, space, (struct px_linkage){ .is_extern = false });
+        } else if (px_at_space(px, &space)) px_variables(px, space, (struct px_linkage){ .is_extern = false });
         else if (!skip_directive(px)) px_syntax(px);
     }
 }
@@ -318,7 +317,7 @@ void px_parse_module(struct px *px) {
         enum sim_space space;
         if (linked) px_next(px);
         if (px_dot(px, "entry") || px_dot(px, "func")) parse_function(px, l, px_dot(px, "entry"));
-        else if (px_at_space(px, &space)) px_variable(px, space, l);
+        else if (px_at_space(px, &space)) px_variables(px, space, l);
         else if (linked) px_syntax(px);
         else if (px_dot(px, "alias")) parse_alias(px);
         else if (px_dot(px, "tex")) px_fatal(px, 218, px->t.line, "Feature '.tex' is not supported by this CPU device");

@@ -84,33 +84,38 @@ static unsigned hash_text(const char *text, size_t n) {
     return (unsigned)(h ^ (h >> 29));
 }
 
-struct px_name *px_find_name(const struct px_store *s, const char *text, size_t n) {
-    unsigned h = hash_text(text, n);
-    struct px_name *e = s->table[h & s->mask];
-    while (e && (e->hash != h || e->len != n || memcmp(e->text, text, n))) e = e->next;
+static struct px_name *find(const struct px_store *s, unsigned hash, const char *text, size_t n) {
+    struct px_name *e = s->table[hash & s->mask];
+    while (e && (e->hash != hash || e->len != n || memcmp(e->text, text, n))) e = e->next;
     return e;
+}
+
+struct px_name *px_find_name(const struct px_store *s, const char *text, size_t n) {
+    return find(s, hash_text(text, n), text, n);
+}
+
+static void enlarge_table(struct px *px) {
+    struct px_store *s = px->store;
+    const unsigned mask = s->mask * 2 + 1;
+    struct px_name **table = calloc((size_t)mask + 1, sizeof *table);
+    if (!table) px_no_memory(px);
+    for (unsigned i = 0; i <= s->mask; i++)
+        for (struct px_name *e = s->table[i], *next; e; e = next) {
+            next = e->next;
+            e->next = table[e->hash & mask];
+            table[e->hash & mask] = e;
+        }
+    free(s->table);
+    s->table = table;
+    s->mask = mask;
 }
 
 struct px_name *px_intern(struct px *px, const char *text, size_t n) {
     struct px_store *s = px->store;
     unsigned h = hash_text(text, n);
-    struct px_name *e = s->table[h & s->mask];
-    while (e && (e->hash != h || e->len != n || memcmp(e->text, text, n))) e = e->next;
+    struct px_name *e = find(s, h, text, n);
     if (e) return e;
-    if (s->count > s->mask) {
-        unsigned mask = s->mask * 2 + 1;
-        struct px_name **table = calloc((size_t)mask + 1, sizeof *table);
-        if (!table) px_no_memory(px);
-        for (unsigned i = 0; i <= s->mask; i++)
-            for (struct px_name *m = s->table[i], *next; m; m = next) {
-                next = m->next;
-                m->next = table[m->hash & mask];
-                table[m->hash & mask] = m;
-            }
-        free(s->table);
-        s->table = table;
-        s->mask = mask;
-    }
+    if (s->count > s->mask) enlarge_table(px);
     e = px_alloc(px, sizeof *e);
     e->text = px_strndup(px, text, n);
     e->len = (unsigned)n;
