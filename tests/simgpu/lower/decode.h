@@ -16,6 +16,7 @@ struct dec_func {                                                 /* parallel to
     uint32_t *reg;                                                /* offset of each register's first element */
     uint32_t *param_at, *ret_at;                                  /* offsets in the parameter and result areas */
     uint32_t params_size, rets_size;
+    uint32_t live;                                                /* words of registers, at most */
     uint8_t *calls;                                               /* by function index: this function reaches it */
     bool indirect;
     uint32_t deepest;
@@ -87,8 +88,9 @@ unsigned dec_reg_size(enum sim_type t);                           /* 0 predicate
 void dec_fixup(struct dec *d, uint32_t insn, unsigned target);
 void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size);
 
-/* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts the numbers */
-void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
+/* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts the numbers. Returns
+   how many words of registers are live at once, at most */
+uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
 void dec_select(struct dec *d);                                   /* select.c: emits the current instruction */
 void dec_memory(struct dec *d);                                   /* select_mem.c: ld st atom
                                                                      red cp mbarrier cvta ... */

@@ -158,6 +158,7 @@ static void tuning(struct px *px, struct sim_func *f) {
             px_next(px);
             uint32_t v = (uint32_t)px_number(px);
             if (i == 0) f->minnctapersm = v;
+            if (i == 2) f->maxnreg = v;
             if (i == 3) f->maxclusterrank = v;
             found = true;
         }
@@ -250,6 +251,7 @@ static void parse_function(struct px *px, struct px_linkage l, bool is_entry) {
             memcpy(g->maxntid, f->maxntid, sizeof f->maxntid);
             memcpy(g->reqntid, f->reqntid, sizeof f->reqntid);
             g->minnctapersm = f->minnctapersm;
+            g->maxnreg = f->maxnreg;
         }
         f = g;
     } else {
