@@ -84,4 +84,4 @@ SIM_HANDLER(bar) {
     sim_warp_moved(w);
 }
 
-const struct sim_entry sim_sync_table[] = { SIM_E(bar), { NULL, NULL } };
+const struct sim_operation sim_sync_table[] = { SIM_UNTYPED(bar), SIM_END };
