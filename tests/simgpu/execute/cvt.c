@@ -238,7 +238,7 @@ const struct sim_operation SIM_ISA(sim_cvt_table)[] = {
     FI_OP(bf16, f64, F64), FI_OP(bf16, f16, F16), INTEGRAL(f32, F32), INTEGRAL(f64, F64), INTEGRAL(f16, F16),
     INTEGRAL(bf16, BF16), BOTH(f16x2, f32, F32, cvt_f16x2_f32, cvt_f16x2_f32_x),
     BOTH(bf16x2, f32, F32, cvt_bf16x2_f32, cvt_bf16x2_f32_x),
-    FP8(e4m3x2), FP8(e5m2x2), PACK(cvt_pack_u16), PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8), PACK(cvt_pack_u4), PACK(cvt_pack_s4),
-    PACK(cvt_pack_u2), PACK(cvt_pack_s2), SIM_END
+    FP8(e4m3x2), FP8(e5m2x2), PACK(cvt_pack_u16), PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8),
+    PACK(cvt_pack_u4), PACK(cvt_pack_s4), PACK(cvt_pack_u2), PACK(cvt_pack_s2), SIM_END
 };
 #undef OP

@@ -56,7 +56,7 @@ static void leave(struct sim_warp *w, uint32_t m) {
     w->parked = 0;                                             /* they check again whether
                                                                   all live lanes have arrived */
     w->block->live -= (unsigned)__builtin_popcount(m);
-    sim_bars_check(w->block);
+    sim_left(w, m);
 }
 
 SIM_HANDLER(exit_lanes) {
@@ -72,8 +72,8 @@ static void save_registers(struct sim_warp *w, int l, const struct sim_code_func
     if (!w->saved && !(w->saved = calloc(32, sizeof *w->saved))) abort();
     struct sim_saved *s = &w->saved[l];
     const size_t size = f->npreds + 4u * f->n32 + 8u * f->n64;
-    if (s->n + size > s->cap) {
-        s->cap = 2 * (s->n + size);
+    if (!s->bytes || s->n + size > s->cap) {
+        s->cap = 2 * (s->n + size) + 64;
         unsigned char *p = realloc(s->bytes, s->cap);
         if (!p) abort();
         s->bytes = p;

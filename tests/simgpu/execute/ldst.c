@@ -198,8 +198,8 @@ SIM_HANDLER(cp_async) {
 #define ANY(n, t, h) SIM_OP(n, t, PLAIN, h##_any)
 #define LOAD_OPS(X, s) X(ld_##s, U8, ld_##s##_u8), X(ld_##s, S8, ld_##s##_s8), X(ld_##s, U16, ld_##s##_u16), \
     X(ld_##s, S16, ld_##s##_s16), X(ld_##s, U32, ld_##s##_32), X(ld_##s, U64, ld_##s##_64)
-#define STORE_OPS(s) WIDTHS(st_##s, U8, st_##s##_8), WIDTHS(st_##s, U16, st_##s##_16), WIDTHS(st_##s, U32, st_##s##_32), \
-    WIDTHS(st_##s, U64, st_##s##_64)
+#define STORE_OPS(s) WIDTHS(st_##s, U8, st_##s##_8), WIDTHS(st_##s, U16, st_##s##_16), \
+    WIDTHS(st_##s, U32, st_##s##_32), WIDTHS(st_##s, U64, st_##s##_64)
 const struct sim_operation SIM_ISA(sim_ldst_table)[] = {
     LOAD_OPS(WIDTHS, global), LOAD_OPS(WIDTHS, shared), LOAD_OPS(WIDTHS, local), LOAD_OPS(WIDTHS, generic),
     STORE_OPS(global), STORE_OPS(shared), STORE_OPS(local), STORE_OPS(generic), LOAD_OPS(ONE, param),

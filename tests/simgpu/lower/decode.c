@@ -15,6 +15,7 @@ static void visit_operands(struct dec *d, unsigned self, const struct sim_instr 
                            unsigned n, bool address) {
     for (unsigned k = 0; k < n; k++) {
         if (o[k].n) visit_operands(d, self, in, o[k].list, o[k].n, true);
+        if (o[k].kind == SIM_O_SREG && strstr(o[k].name, "cluster")) d->code->knows_clusters = true;
         if (o[k].var && o[k].var->space == SIM_SHARED && (o[k].kind == SIM_O_SYM || o[k].kind == SIM_O_MEM)) {
             bool known = false;
             for (unsigned j = 0; j < d->nshared; j++) known |= d->shared[j] == o[k].var;
@@ -47,7 +48,10 @@ static int reach(struct dec *d, struct sim_func *f) {
         dec_fail(d, "Calls nested deeper than %d are not supported by this CPU device", MOST_CALLS);
     for (unsigned k = 0; k < f->ninstrs; k++) {
         const struct sim_instr *in = &f->instrs[k];
-        const bool call = in->form->select == SIM_SELECT_CALL;
+        const enum sim_select select = in->form->select;
+        const bool call = select == SIM_SELECT_CALL;
+        c->knows_clusters |= select == SIM_SELECT_MAPA || select == SIM_SELECT_GETCTARANK;
+        for (unsigned j = 0; j < in->nmods; j++) c->knows_clusters |= strstr(in->mods[j], "cluster") != NULL;
         visit_operands(d, self, in, in->opd, in->n, !call);
         if (call) {
             const struct sim_operand *target = &in->opd[in->n && in->opd[0].kind == SIM_O_LIST ? 1 : 0];
@@ -183,7 +187,8 @@ static void emit_function(struct dec *d, unsigned self) {
         d->nafter = d->ntemp[0] = d->ntemp[1] = d->ntemp[2] = 0;
         d->guard = in->pred >= 0 ? df->reg[in->pred] : SIM_TRUE;
         d->guard_xor = in->pred >= 0 && in->pred_negated ? ~0u : 0;
-        if (in->form->select == SIM_SELECT_RET) pass_registers(d, f->rets, f->nrets, df->ret_at, c->funcs[self].rets_at, false);
+        if (in->form->select == SIM_SELECT_RET)
+            pass_registers(d, f->rets, f->nrets, df->ret_at, c->funcs[self].rets_at, false);
         dec_select(d);
         if (c->ninsns > start[k]) c->insns[start[k]].counts = 1;
     }

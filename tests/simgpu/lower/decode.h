@@ -87,6 +87,8 @@ uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t);
 uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t);
 bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset); /* is it in the activation's frame? */
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
+uint32_t dec_shared_rank(struct dec *d);                          /* the part of shared addresses that names the
+                                                                     block, in code that knows clusters */
 static inline uint64_t dec_address(const struct sim_var *v) {     /* of all other variables */
     return v->address + (v->space == SIM_PARAM ? SIM_PARAM_BASE : 0);
 }
@@ -99,11 +101,12 @@ void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3])
 /* The functions that select the handlers of the current instruction and emit them. Its form has checked the operands,
    except where a letter in forms.h allows anything. */
 typedef void dec_selector(struct dec *d);
-dec_selector dec_ld, dec_st, dec_atom, dec_red, dec_cvta, dec_isspacep, dec_createpolicy, dec_cp_async, dec_cp_arrive,
-    dec_cp_bulk, dec_mbarrier_init, dec_mbarrier_inval, dec_mbarrier_arrive, dec_mbarrier_tx, dec_mbarrier_test;
+dec_selector dec_ld, dec_st, dec_st_async, dec_atom, dec_red, dec_red_async, dec_cvta, dec_isspacep, dec_mapa,
+    dec_getctarank, dec_createpolicy, dec_cp_async, dec_cp_arrive, dec_cp_bulk, dec_mbarrier_init, dec_mbarrier_inval,
+    dec_mbarrier_arrive, dec_mbarrier_tx, dec_mbarrier_test;      /* select_mem.c */
 dec_selector dec_bra, dec_brx, dec_call, dec_ret, dec_exit, dec_trap, dec_nanosleep, dec_nothing, dec_fence,
     dec_bar_sync, dec_bar_arrive, dec_bar_red, dec_bar_warp, dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote,
-    dec_elect, dec_activemask;                                    /* select_mem.c, select_flow.c */
+    dec_elect, dec_activemask;                                    /* select_flow.c */
 void dec_select(struct dec *d);                                   /* select.c: by the form of the instruction */
 
 #endif

@@ -11,10 +11,10 @@
    A file calls only those above it; decode.h is private to them.
 
    Which function selects an instruction's handlers is in the row of text/forms.h that it matches. Most rows say LANES,
-   d = op(sources): their letters give the types of the operands, and the operation's name is made of the opcode and the
-   modifiers (execute.h). Such an instruction is a row there, a lane operation in execute/ and an entry in the table at the
-   end of its file; nothing here changes. Another one is also a function here, declared in decode.h, and an entry in the
-   table of select.c. */
+   d = op(sources): their letters give the types of the operands, and the operation is named by the opcode and the
+   modifiers (execute.h). Such an instruction is a row there, a lane operation in execute/ and an entry in the table at
+   the end of its file; nothing here changes. Another one is also a function here, declared in decode.h, and an entry in
+   the table of select.c. */
 #ifndef SIM_LOWER_H
 #define SIM_LOWER_H
 

@@ -1,5 +1,5 @@
-/* select.c - the handlers of each instruction, by its form: operations for each lane, comparisons, moves. The others are
-   in select_mem.c and select_flow.c. What has no handler, or a modifier that no function takes, is not supported. */
+/* select.c - the handlers of each instruction, by its form: operations for each lane, comparisons, moves. The others
+   are in select_mem.c and select_flow.c. What has no handler, or a modifier that no function takes, is not supported. */
 #include "decode.h"
 
 static unsigned bits_of(enum sim_type t) { return t == SIM_PRED ? 0 : 8 * sim_type_size(t); }
@@ -58,7 +58,7 @@ static void lanes_of(struct dec *d, sim_handler *run) {
 static void lanes(struct dec *d) {
     const struct sim_instr *in = d->in;
     const char *args = in->form->args, *optional = strchr(args, '.');
-    if (optional && optional != args && in->n > optional - args) d->rest[d->nrest++] = "3";       /* min, max of three */
+    if (optional && optional != args && in->n > optional - args) d->rest[d->nrest++] = "3";     /* min, max of three */
     if (in->ntypes < 2) lanes_of(d, dec_find(d, in->op, SIM_NOTYPE, in->type[0]));
     else lanes_of(d, dec_find(d, in->op, in->type[0], in->type[1]));
 }
@@ -245,8 +245,9 @@ static dec_selector *const selectors[SIM_SELECTS] = {
     [SIM_SELECT_LANES] = lanes, [SIM_SELECT_MIXED] = mixed, [SIM_SELECT_F32X2] = float_pair,
     [SIM_SELECT_LOP3_BOOL] = lop3_bool, [SIM_SELECT_VIDEO] = video, [SIM_SELECT_SET] = set, [SIM_SELECT_SETP] = setp,
     [SIM_SELECT_MOV] = mov, [SIM_SELECT_CVT_INT] = round_to_int, [SIM_SELECT_CVTA] = dec_cvta,
-    [SIM_SELECT_ISSPACEP] = dec_isspacep, [SIM_SELECT_LD] = dec_ld, [SIM_SELECT_ST] = dec_st,
-    [SIM_SELECT_ATOM] = dec_atom, [SIM_SELECT_RED] = dec_red, [SIM_SELECT_WARP] = dec_warp,
+    [SIM_SELECT_ISSPACEP] = dec_isspacep, [SIM_SELECT_MAPA] = dec_mapa, [SIM_SELECT_GETCTARANK] = dec_getctarank,
+    [SIM_SELECT_ST_ASYNC] = dec_st_async, [SIM_SELECT_RED_ASYNC] = dec_red_async, [SIM_SELECT_LD] = dec_ld,
+    [SIM_SELECT_ST] = dec_st, [SIM_SELECT_ATOM] = dec_atom, [SIM_SELECT_RED] = dec_red, [SIM_SELECT_WARP] = dec_warp,
     [SIM_SELECT_VOTE] = dec_vote, [SIM_SELECT_ACTIVEMASK] = dec_activemask, [SIM_SELECT_ELECT] = dec_elect,
     [SIM_SELECT_BAR_SYNC] = dec_bar_sync, [SIM_SELECT_BAR_ARRIVE] = dec_bar_arrive, [SIM_SELECT_BAR_RED] = dec_bar_red,
     [SIM_SELECT_BAR_WARP] = dec_bar_warp, [SIM_SELECT_CLUSTER_ARRIVE] = dec_cluster_arrive,
@@ -271,7 +272,7 @@ static const struct meaning { const char *name; uint32_t flags; enum sim_space s
     { "acquire", SIM_I_STRONG, 0 }, { "release", SIM_I_STRONG | SIM_I_ORDERS, 0 },
     { "acq_rel", SIM_I_STRONG | SIM_I_ORDERS, 0 }, { "mmio", SIM_I_STRONG, 0 }, { "global", 0, SIM_GLOBAL },
     { "const", 0, SIM_GLOBAL }, { "shared", 0, SIM_SHARED }, { "shared::cta", 0, SIM_SHARED },
-    { "shared::cluster", 0, SIM_SHARED }, { "local", 0, SIM_LOCAL }, { "param", 0, SIM_PARAM },
+    { "shared::cluster", 0, SIM_SHARED_CLUSTER }, { "local", 0, SIM_LOCAL }, { "param", 0, SIM_PARAM },
     { "param::entry", 0, SIM_PARAM }, { "param::func", 0, SIM_PARAM }, { "weak", 0, 0 }, { "ca", 0, 0 },
     { "cg", 0, 0 }, { "cs", 0, 0 }, { "lu", 0, 0 }, { "cv", 0, 0 }, { "wb", 0, 0 }, { "wt", 0, 0 }, { "nc", 0, 0 },
     { "unified", 0, 0 }, { "cta", 0, 0 }, { "gpu", 0, 0 }, { "sys", 0, 0 }, { "cluster", 0, 0 }, { "aligned", 0, 0 },
@@ -287,7 +288,8 @@ static unsigned char *meaning_slot(const char *name) {
 }
 
 static void make_meanings(void) {
-    for (unsigned k = 1; k < sizeof meanings / sizeof *meanings; k++) *meaning_slot(meanings[k].name) = (unsigned char)k;
+    for (unsigned k = 1; k < sizeof meanings / sizeof *meanings; k++)
+        *meaning_slot(meanings[k].name) = (unsigned char)k;
 }
 
 static void read_modifiers(struct dec *d) {

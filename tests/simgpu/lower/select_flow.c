@@ -177,19 +177,15 @@ void dec_bar_warp(struct dec *d) {
     i->flags = SIM_I_ORDERS;
 }
 
-/* in a cluster of one block, all threads meet at the wait */
 void dec_cluster_arrive(struct dec *d) {
+    const bool relaxed = d->flags & SIM_I_STRONG && !(d->flags & SIM_I_ORDERS);
     dec_take(d, "arrive");
-    dec_emit_untyped(d, "fence")->flags = SIM_I_ORDERS;
+    dec_emit_untyped(d, "cluster_arrive")->flags = relaxed ? 0 : SIM_I_ORDERS;
 }
 
 void dec_cluster_wait(struct dec *d) {
     dec_take(d, "wait");
-    const uint32_t a = dec_const(d, SIM_BARS - 1, 4);
-    struct sim_insn *i = dec_emit_untyped(d, "bar");
-    i->a = a;
-    i->imm = 1;
-    i->flags = SIM_I_ORDERS;
+    dec_emit_untyped(d, "cluster_wait");
 }
 
 /* -- operations of a warp: the last source is the mask of their lanes */

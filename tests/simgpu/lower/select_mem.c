@@ -22,12 +22,18 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
     } else if (o->var) {
         const bool shared = o->var->space == SIM_SHARED;
         if (o->var->space == SIM_LOCAL) dec_unsupported(d);
+        if (shared && d->code->knows_clusters)
+            return (struct place){ dec_shared_rank(d), p.imm + dec_shared_at(d, o->var), 0, SIM_SHARED };
         p.base = dec_const(d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
         p.imm = 0;
         if (space == SIM_GENERIC) p.space = shared ? SIM_SHARED : o->var->space == SIM_PARAM ? SIM_PARAM : SIM_GLOBAL;
     } else {
         p.base = dec_const(d, o->imm, 8);
         p.imm = 0;
+    }
+    if (p.space == SIM_SHARED_CLUSTER) {
+        p.space = SIM_GENERIC;
+        p.imm += (int64_t)SIM_WINDOW_SHARED;
     }
     return p;
 }
@@ -49,6 +55,19 @@ static void set_element(struct sim_insn *i, unsigned k, uint32_t v) {
 /* for schedule.c */
 static uint32_t seen(enum sim_space space, bool writes, unsigned bytes) {
     return ((uint32_t)space | (writes ? 8u : 0u) | bytes << 4) << SIM_I_USER;
+}
+
+static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
+                          const struct sim_operand *state) {
+    const struct place p = place_of(d, mem, d->space);
+    const bool sink = !state || state->kind == SIM_O_SINK;
+    const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
+    struct sim_insn *i = dec_emit_untyped(d, "mbarrier");
+    set_place(d, i, &p, 0);
+    i->d = dst;
+    i->b = b;
+    i->width = (uint8_t)p.space;
+    i->flags |= SIM_I_ORDERS | what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
 }
 
 static void load_or_store(struct dec *d, bool load) {
@@ -74,7 +93,8 @@ static void load_or_store(struct dec *d, bool load) {
     const bool extends = load && (t == SIM_S8 || t == SIM_S16);
     const enum sim_type bits = size == 8 ? SIM_U64 : size == 4 ? SIM_U32 : size == 2 ? SIM_U16 : SIM_U8;
     const enum sim_variant v = (load && p.space == SIM_PARAM) || n == 1 ? SIM_PLAIN : n == 2 ? SIM_V2 : SIM_V4;
-    sim_handler *run = dec_operation(entry_param ? "ld_param" : (load ? loads : stores)[p.space], extends ? t : bits, v);
+    const char *name = entry_param ? "ld_param" : load ? loads[p.space] : stores[p.space];
+    sim_handler *run = dec_operation(name, extends ? t : bits, v);
     uint32_t at[8];
     for (unsigned k = 0; k < n; k++) at[k] = load ? dec_dst(d, &list[k], t) : dec_src(d, &list[k], t);
     for (unsigned k = 0; k < n; k += 4) {                         /* .v8 in two parts */
@@ -90,6 +110,23 @@ static void load_or_store(struct dec *d, bool load) {
 
 void dec_ld(struct dec *d) { load_or_store(d, true); }
 void dec_st(struct dec *d) { load_or_store(d, false); }
+
+/* The access of st.async and red.async is complete: their mbarrier, operand 2, counts its bytes. */
+static void complete(struct dec *d) {
+    const uint32_t bytes = d->vec * sim_type_size(d->in->type[0]);
+    emit_mbarrier(d, &d->in->opd[2], MB_COMPLETE, dec_const(d, bytes, 4), NULL);
+}
+
+static void take_async(struct dec *d) {
+    dec_take(d, "async");
+    dec_take(d, "mbarrier::complete_tx::bytes");
+}
+
+void dec_st_async(struct dec *d) {
+    take_async(d);
+    dec_st(d);
+    complete(d);
+}
 
 /* from operand `at` on: the address, one source or two */
 static void atomic(struct dec *d, unsigned at, const struct sim_operand *to) {
@@ -113,6 +150,12 @@ static void atomic(struct dec *d, unsigned at, const struct sim_operand *to) {
 void dec_atom(struct dec *d) { atomic(d, 1, &d->in->opd[0]); }
 void dec_red(struct dec *d) { atomic(d, 0, NULL); }
 
+void dec_red_async(struct dec *d) {
+    take_async(d);
+    dec_red(d);
+    complete(d);
+}
+
 /* -- addresses between spaces. Global, constant and generic addresses are identical; the other spaces have windows. */
 
 void dec_cvta(struct dec *d) {
@@ -126,10 +169,11 @@ void dec_cvta(struct dec *d) {
         return;
     }
     if (to) {
-        dec_emit_to(d, "and", SIM_U64, dst, a, dec_const(d, 0xffffffffffffull, 8));
+        dec_emit_to(d, "and", SIM_U64, dst, a, dec_const(d, SIM_WINDOW_OFFSET, 8));
         return;
     }
-    const uint64_t window = d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
+    const uint64_t window = d->space == SIM_SHARED || d->space == SIM_SHARED_CLUSTER ? SIM_WINDOW_SHARED :
+        d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
         d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters
                                                                      already have generic addresses */
     dec_emit_to(d, "or", SIM_U64, dst, a, dec_const(d, window, 8));
@@ -140,44 +184,67 @@ void dec_isspacep(struct dec *d) {
     const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED),
                    t = dec_temp(d, 8);
     const uint64_t window = d->space == SIM_GLOBAL ? 0 :
-                            d->space == SIM_SHARED ? SIM_WINDOW_SHARED :
                             d->space == SIM_LOCAL  ? SIM_WINDOW_LOCAL :
-                                                     SIM_WINDOW_PARAM;
+                            d->space == SIM_PARAM  ? SIM_WINDOW_PARAM :
+                                                     SIM_WINDOW_SHARED;
+    if (d->space == SIM_SHARED && d->code->knows_clusters) {      /* not that of other blocks */
+        const uint32_t own = dec_temp(d, 8);
+        dec_resize(d, 8, own, dec_shared_rank(d));
+        dec_emit_to(d, "or", SIM_U64, own, own, dec_const(d, window, 8));
+        dec_emit_to(d, "and", SIM_U64, t, a, dec_const(d, ~(((uint64_t)1 << SIM_RANK_SHIFT) - 1), 8));
+        dec_emit_to(d, "setp_eq", SIM_U64, dst, t, own);
+        return;
+    }
     dec_emit_to(d, "shr", SIM_U64, t, a, dec_const(d, 48, 4));
     dec_emit_to(d, "setp_eq", SIM_U64, dst, t, dec_const(d, window >> 48, 8));
 }
 
-/* -- cp.async, mbarrier */
-
-static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
-                          const struct sim_operand *state) {
-    const struct place p = place_of(d, mem, d->space);
-    const bool sink = !state || state->kind == SIM_O_SINK;
-    const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
-    struct sim_insn *i = dec_emit_untyped(d, "mbarrier");
-    set_place(d, i, &p, 0);
-    i->d = dst;
-    i->b = b;
-    i->width = (uint8_t)p.space;
-    i->flags |= SIM_I_ORDERS | what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
+/* mapa: the same place in the shared memory of the block of a rank; shared addresses and generic ones have it in the
+   same bits */
+void dec_mapa(struct dec *d) {
+    const enum sim_type t = d->in->type[0];
+    const unsigned size = sim_type_size(t);
+    const uint64_t rank_bits = (uint64_t)0xff << SIM_RANK_SHIFT;
+    const uint32_t a = dec_src(d, &d->in->opd[1], t), b = dec_src(d, &d->in->opd[2], SIM_U32),
+                   dst = dec_dst(d, &d->in->opd[0], t), rest = dec_temp(d, size);
+    uint32_t rank = dec_temp(d, 4);
+    dec_emit_to(d, "shl", SIM_U32, rank, b, dec_const(d, SIM_RANK_SHIFT, 4));
+    if (size == 8) {
+        const uint32_t narrow = rank;
+        dec_resize(d, 8, rank = dec_temp(d, 8), narrow);
+    }
+    dec_emit_to(d, "and", t, rest, a, dec_const(d, ~rank_bits, size));
+    dec_emit_to(d, "or", t, dst, rest, rank);
 }
 
-/* An address as 64 bits in a temporary. */
+void dec_getctarank(struct dec *d) {
+    const enum sim_type t = d->in->type[0];
+    const uint32_t a = dec_src(d, &d->in->opd[1], t), dst = dec_dst(d, &d->in->opd[0], SIM_U32),
+                   low = t == SIM_U64 ? dec_temp(d, 4) : a;
+    if (t == SIM_U64) dec_resize(d, 4, low, a);
+    dec_emit_to(d, "shr", SIM_U32, dst, low, dec_const(d, SIM_RANK_SHIFT, 4));
+}
+
+/* -- cp.async, mbarrier */
+
+/* A generic address in a temporary. */
 static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum sim_space space) {
     const struct place p = place_of(d, o, space);
+    const int64_t imm = p.imm + (p.space == SIM_SHARED ? (int64_t)SIM_WINDOW_SHARED : 0);
     uint32_t a = p.base;
     if (!(p.flags & SIM_I_BASE64)) dec_resize(d, 8, a = dec_temp(d, 8), p.base);
-    if (!p.imm) return a;
+    if (!imm) return a;
     const uint32_t sum = dec_temp(d, 8);
-    dec_emit_to(d, "add", SIM_U64, sum, a, dec_const(d, (uint64_t)p.imm, 8));
+    dec_emit_to(d, "add", SIM_U64, sum, a, dec_const(d, (uint64_t)imm, 8));
     return sum;
 }
 
-/* Between global memory and shared memory of this block, completed through an
-   mbarrier or a group. Not tensors, other blocks, reductions. */
+/* Between global memory and the shared memory of blocks of the cluster, completed through an mbarrier or a group. Not
+   tensors, not reductions. */
 void dec_cp_bulk(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
-    const char *first = NULL;
+    enum sim_space spaces[2] = { SIM_GENERIC, SIM_GENERIC };      /* to, from */
+    unsigned n = 0;
     dec_take(d, "async");
     dec_take(d, "bulk");
     if (dec_take(d, "commit_group") || dec_take(d, "wait_group")) {
@@ -185,21 +252,28 @@ void dec_cp_bulk(struct dec *d) {
         dec_emit_untyped(d, "nothing");
         return;
     }
-    for (unsigned k = 0; k < d->in->nmods && !first; k++)
-        if (!strncmp(d->in->mods[k], "shared", 6) || !strcmp(d->in->mods[k], "global")) first = d->in->mods[k];
-    const bool load = first && *first == 's';
-    if (d->in->n < (load ? 4u : 3u) || d->space != (load ? SIM_GLOBAL : SIM_SHARED)
-        || !dec_take(d, load ? "mbarrier::complete_tx::bytes" : "bulk_group") || d->nrest)
+    for (unsigned k = 0; k < d->in->nmods && n < 2; k++) {
+        const char *m = d->in->mods[k];
+        if (!strcmp(m, "shared::cluster")) spaces[n++] = SIM_SHARED_CLUSTER;
+        else if (!strncmp(m, "shared", 6)) spaces[n++] = SIM_SHARED;
+        else if (!strcmp(m, "global")) spaces[n++] = SIM_GLOBAL;
+    }
+    const bool store = spaces[0] == SIM_GLOBAL, multicast = dec_take(d, "multicast::cluster");
+    const bool known = store ? spaces[1] == SIM_SHARED && !multicast :
+        spaces[1] == SIM_GLOBAL || (spaces[0] == SIM_SHARED_CLUSTER && spaces[1] == SIM_SHARED && !multicast);
+    if (!known || d->in->n < (store ? 3u : multicast ? 5u : 4u)
+        || !dec_take(d, store ? "bulk_group" : "mbarrier::complete_tx::bytes") || d->nrest)
         dec_unsupported(d);
-    const uint32_t to = whole_address(d, &o[0], load ? SIM_SHARED : SIM_GLOBAL),
-                   from = whole_address(d, &o[1], load ? SIM_GLOBAL : SIM_SHARED);
-    const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = load ? whole_address(d, &o[3], SIM_SHARED) : 0;
-    struct sim_insn *i = dec_emit_untyped(d, load ? "cp_bulk_load" : "cp_bulk_store");
+    const uint32_t to = whole_address(d, &o[0], spaces[0]), from = whole_address(d, &o[1], spaces[1]);
+    const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = store ? 0 : whole_address(d, &o[3], spaces[0]),
+                   ranks = multicast ? dec_src(d, &o[4], SIM_U16) : 0;
+    struct sim_insn *i = dec_emit_untyped(d, "cp_bulk");
     i->d = to;
     i->a = from;
     i->b = size;
     i->c = barrier;
-    i->flags = SIM_I_SEEN | SIM_I_ORDERS;
+    i->e = ranks;
+    i->flags = SIM_I_SEEN | SIM_I_ORDERS | (store ? 0 : SIM_I_COUNT) | (multicast ? SIM_I_SECOND : 0);
     i->slot = next_slot(d);
 }
 

@@ -99,22 +99,6 @@ static bool group_has(const struct group *g, const char *text) {
     return in_group(g, find_modifier(text, strlen(text), false));
 }
 
-int px_special(struct px_name *name) {
-    if (name->sreg) return name->sreg;
-    name->sreg = -1;
-    if (name->text[0] != '%') return -1;
-    for (size_t i = 1; i < SPECIAL_ENVREG; i++) if (!strcmp(specials[i].name, name->text)) return name->sreg = (short)i;
-    char *end = NULL;
-    if (!strncmp(name->text, "%envreg", 7) && name->text[7] >= '0' && name->text[7] <= '9') {
-        unsigned long n = strtoul(name->text + 7, &end, 10);
-        if (n < 32 && !*end) name->sreg = (short)SPECIAL_ENVREG;
-    } else if (!strncmp(name->text, "%pm", 3) && name->text[3] >= '0' && name->text[3] <= '7') {
-        if (!name->text[4]) name->sreg = (short)SPECIAL_ENVREG + 1;
-        else if (!strcmp(name->text + 4, "_64")) name->sreg = (short)SPECIAL_ENVREG + 2;
-    }
-    return name->sreg;
-}
-
 /* ---- operands ---- */
 
 struct checked {                                  /* one instruction under check */
@@ -294,7 +278,7 @@ static bool mov_fits(const struct checked *c) {
     if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && class_of(t) != C_FLOAT && sim_type_size(t) >= 4;
     if (s->kind == SIM_O_SREG) {
         struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
-        char kind = specials[px_special(name)].kind;
+        char kind = px_special_kind(name);
         unsigned size = sim_type_size(t);
         if (kind == 'p') return t == SIM_PRED;
         if (kind == 'v' && !s->component) return false;
