@@ -85,6 +85,7 @@ uint32_t dec_new_place(struct dec *d, uint32_t bytes, uint32_t align);
 uint32_t dec_temp(struct dec *d, unsigned size);
 uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t);
 uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t);
+struct sim_operand dec_element(const struct sim_operand *o, unsigned k); /* of {a, b}, a vector or special register */
 bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset); /* is it in the activation's frame? */
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
 uint32_t dec_shared_rank(struct dec *d);                          /* the part of shared addresses that names the

@@ -341,6 +341,13 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
     return dec_const(d, dec_address(v) + o->imm, size);
 }
 
+struct sim_operand dec_element(const struct sim_operand *o, unsigned k) {
+    struct sim_operand element = o->kind == SIM_O_VEC ? o->list[k] : *o;
+    if (o->kind == SIM_O_REG) element.component = (unsigned char)(k + 1);
+    if (o->kind == SIM_O_SREG) element.imm = k;
+    return element;
+}
+
 uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     const unsigned size = dec_reg_size(t);
     uint32_t at = 0;

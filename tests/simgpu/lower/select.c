@@ -230,10 +230,9 @@ static void mov(struct dec *d) {
     const enum sim_type t = d->in->type[0];
     const struct sim_operand *to = &d->in->opd[0], *from = &d->in->opd[1];
     if (t == SIM_B128) dec_unsupported(d);
-    if (d->vec > 1) for (unsigned k = 0; k < to->n; k++) {
-        struct sim_operand part = *from;                          /* of a special register */
-        part.imm = k;
-        move_one(d, &to->list[k], from->kind == SIM_O_SREG ? &part : &from->list[k], t);
+    if (d->vec > 1) for (unsigned k = 0; k < d->vec; k++) {
+        const struct sim_operand a = dec_element(to, k), b = dec_element(from, k);
+        move_one(d, &a, &b, t);
     } else if (to->kind == SIM_O_VEC) unpack(d, to, from, bits_of(t));
     else if (from->kind == SIM_O_VEC) pack(d, to, from, bits_of(t));
     else move_one(d, to, from, t);

@@ -78,8 +78,7 @@ static void load_or_store(struct dec *d, bool load) {
     const struct sim_operand *mem = &d->in->opd[load ? 1 : 0], *data = &d->in->opd[load ? 0 : 1];
     const enum sim_type t = d->in->type[0];
     const unsigned size = sim_type_size(t), n = d->vec;
-    const struct sim_operand *list = n > 1 ? data->list : data;
-    if (t == SIM_B128 || (n > 1 && (data->kind != SIM_O_VEC || data->n != n))) dec_unsupported(d);
+    if (t == SIM_B128) dec_unsupported(d);
     struct place p = place_of(d, mem, d->space);
     const struct sim_func *f = d->funcs[d->now].func;
     const bool entry_param = f->is_entry && p.space == SIM_PARAM && mem->reg < 0;
@@ -96,7 +95,10 @@ static void load_or_store(struct dec *d, bool load) {
     const char *name = entry_param ? "ld_param" : load ? loads[p.space] : stores[p.space];
     sim_handler *run = dec_operation(name, extends ? t : bits, v);
     uint32_t at[8];
-    for (unsigned k = 0; k < n; k++) at[k] = load ? dec_dst(d, &list[k], t) : dec_src(d, &list[k], t);
+    for (unsigned k = 0; k < n; k++) {
+        const struct sim_operand element = n > 1 ? dec_element(data, k) : *data;
+        at[k] = load ? dec_dst(d, &element, t) : dec_src(d, &element, t);
+    }
     for (unsigned k = 0; k < n; k += 4) {                         /* .v8 in two parts */
         struct sim_insn *i = dec_emit(d, run);
         set_place(d, i, &p, (int64_t)k * size);
