@@ -126,7 +126,7 @@ static bool analyse(struct liveness *v) {
     v->words = (f->nregs + 63) / 64;
     const size_t n = (size_t)v->nblocks * v->words;
     if (n > 16u << 20) return false;                              /* too large to be worth the effort */
-    v->in = calloc(3 * n + v->words, sizeof *v->in);
+    v->in = calloc(3 * n + v->words + 1, sizeof *v->in);
     if (!v->in) return false;
     v->use = v->in + n;
     v->def = v->use + n;

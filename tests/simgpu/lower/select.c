@@ -193,22 +193,26 @@ static void move_one(struct dec *d, const struct sim_operand *to, const struct s
 static void unpack(struct dec *d, const struct sim_operand *to, const struct sim_operand *from, unsigned width) {
     const unsigned part = width / to->n;
     const uint32_t s = dec_src(d, from, bits_type(width));
-    uint32_t word[2] = { s, s };
+    uint32_t low = s, high = s;
     if (width == 64 && part < 32) {
-        dec_resize(d, 4, word[0] = dec_temp(d, 4), s);
-        dec_emit_to(d, "high", SIM_B64, word[1] = dec_temp(d, 4), s, 0);
+        dec_resize(d, 4, low = dec_temp(d, 4), s);
+        dec_emit_to(d, "high", SIM_B64, high = dec_temp(d, 4), s, 0);
     }
     for (unsigned k = 0; k < to->n; k++) {
         const unsigned shift = k * part % 32;
-        uint32_t w = word[k * part / 32];
+        uint32_t word = k * part < 32 ? low : high;
         if (to->list[k].kind == SIM_O_SINK) continue;
         const uint32_t dst = dec_dst(d, &to->list[k], bits_type(part));
         if (part == 32 && k == 0) dec_resize(d, 4, dst, s);
         else if (part == 32) dec_emit_to(d, "high", SIM_B64, dst, s, 0);
-        else if (shift == 16 && part == 16) dec_emit_to(d, "high", SIM_B32, dst, w, 0);
+        else if (part == 16 && shift) dec_emit_to(d, "high", SIM_B32, dst, word, 0);
         else {
-            if (shift) dec_emit_to(d, "shr", SIM_U32, w = dec_temp(d, 4), word[k * part / 32], dec_const(d, shift, 4));
-            dec_emit_to(d, part == 16 ? "cvt_u16" : "cvt_u8", SIM_U32, dst, w, 0);
+            if (shift) {
+                const uint32_t shifted = dec_temp(d, 4);
+                dec_emit_to(d, "shr", SIM_U32, shifted, word, dec_const(d, shift, 4));
+                word = shifted;
+            }
+            dec_emit_to(d, part == 16 ? "cvt_u16" : "cvt_u8", SIM_U32, dst, word, 0);
         }
     }
 }
@@ -293,7 +297,7 @@ static void make_meanings(void) {
 
 static void read_modifiers(struct dec *d) {
     const struct sim_instr *in = d->in;
-    unsigned char group[SIM_MAX_MODS];
+    unsigned char group[SIM_MAX_MODS] = { 0 };                    /* of the rest */
     d->nrest = d->flags = 0;
     d->vec = 1;
     d->space = SIM_GENERIC;
