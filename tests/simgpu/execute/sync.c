@@ -133,5 +133,6 @@ SIM_HANDLER(bar) {
     sim_warp_moved(w);
 }
 
-const struct sim_entry sim_sync_table[] = {
-    SIM_E(bar), SIM_E(cluster_arrive), SIM_E(cluster_wait), { NULL, NULL } };
+const struct sim_operation sim_sync_table[] = {
+    SIM_UNTYPED(bar), SIM_UNTYPED(cluster_arrive), SIM_UNTYPED(cluster_wait), SIM_END
+};
