@@ -80,8 +80,10 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        if (f->func->reqnctapercluster[0]) return CUDA_ERROR_NOT_PERMITTED;
-        if (value < 0) return CUDA_ERROR_INVALID_VALUE;
+        if (value < 0 || (f->func->maxclusterrank && (uint32_t)value > f->func->maxclusterrank)
+            || (f->func->reqnctapercluster[0]
+                && value != f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]))
+            return CUDA_ERROR_INVALID_VALUE;
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: value = value != 0; break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:

@@ -131,6 +131,14 @@ static void parse_body(struct px *px) {
     }
 }
 
+/* the current token: a directive of clusters */
+static void needs_clusters(struct px *px) {
+    if (px->image->sm < 90)
+        px_error(px, px->t.line, "Feature '.%s' requires .target sm_90 or higher", px->t.name->text);
+    if (px->image->version < 78)
+        px_error(px, px->t.line, "Feature '.%s' requires PTX ISA .version 7.8 or later", px->t.name->text);
+}
+
 /* .maxntid 128, 1, 1 and the other directives between a function's parameters and its body */
 static void tuning(struct px *px, struct sim_func *f) {
     static const char *const triples[] = { "maxntid", "reqntid", "reqnctapercluster" };
@@ -144,6 +152,7 @@ static void tuning(struct px *px, struct sim_func *f) {
             if (!px_dot(px, triples[i])) continue;
             if (!f->is_entry) px_syntax(px);
             uint32_t v[3] = { 1, 1, 1 };
+            if (i == 2) needs_clusters(px);
             px_next(px);
             v[0] = (uint32_t)px_number(px);
             for (unsigned k = 1; k < 3 && px_accept(px, ','); k++) v[k] = (uint32_t)px_number(px);
@@ -155,6 +164,7 @@ static void tuning(struct px *px, struct sim_func *f) {
         for (unsigned i = 0; i < 6 && !found; i++) {
             if (!px_dot(px, numbers[i])) continue;
             if (!f->is_entry && i < 4) px_syntax(px);
+            if (i == 3) needs_clusters(px);
             px_next(px);
             uint32_t v = (uint32_t)px_number(px);
             if (i == 0) f->minnctapersm = v;
@@ -162,8 +172,10 @@ static void tuning(struct px *px, struct sim_func *f) {
             found = true;
         }
         for (unsigned i = 0; i < 3 && !found; i++) {
+            if (i && px_dot(px, flags[i])) needs_clusters(px);
             found = px_accept_dot(px, flags[i]);
             f->explicit_cluster |= found && i == 1;
+            f->blocks_are_clusters |= found && i == 2;
         }
         if (!found && px_dot(px, "pragma")) found = skip_directive(px);
     }
@@ -172,6 +184,9 @@ static void tuning(struct px *px, struct sim_func *f) {
     if (f->reqnctapercluster[0] && f->maxclusterrank)
         px_error(px, line,
                  "Conflicting directives: .reqnctapercluster and .maxclusterrank cannot both be specified");
+    if (f->blocks_are_clusters && !(f->reqntid[0] && f->reqnctapercluster[0]))
+        px_error(px, line,
+                 ".reqntid and .reqnctapercluster directive(s) required for directive '.blocksareclusters'");
 }
 
 static void compare_params(struct px *px, unsigned line, const char *name, const struct sim_var *a, unsigned na,
