@@ -8,13 +8,14 @@
 
 /* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
-    return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 :
+    return (uint32_t)shared > (unsigned)f->prefers.max_dynamic ? 0 :
                                                          sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
 }
 
 static int active_blocks(int *out, void *handle, int threads, size_t shared, unsigned flags) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!out || threads <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     *out = blocks_with(f, threads, shared);
     return CUDA_SUCCESS;
@@ -32,8 +33,9 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
    several. The user's function is called without sim_lock. */
 static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit,
                       unsigned flags) {
-    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!min_grid || !best || limit < 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     struct sim_module *m = f->module;
     int most = sim_most_threads(f), top = 0;
@@ -69,13 +71,14 @@ SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags,
 
 SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int blocks, int threads),
         (out, handle, blocks, threads), SIM_CTX) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks)
         return CUDA_ERROR_INVALID_VALUE;
     size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
     size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0,
-           most = (size_t)f->max_dynamic;
+           most = (size_t)f->prefers.max_dynamic;
     *out = left < most ? left : most;
     return CUDA_SUCCESS;
 }
@@ -175,7 +178,8 @@ static bool fits(const struct launch *l, const unsigned n[3], uint64_t most) {
 /* The blocks of a cluster along each axis: as the launch says, as the kernel says, or 1. A preferred size is only
    checked: blocks may always be grouped by the other one. */
 static int find_cluster(const struct launch *l, const struct sim_function *f, uint64_t most, uint32_t n[3]) {
-    const unsigned own[3] = { (unsigned)f->cluster[0], (unsigned)f->cluster[1], (unsigned)f->cluster[2] };
+    const int *set = f->prefers.cluster;
+    const unsigned own[3] = { (unsigned)set[0], (unsigned)set[1], (unsigned)set[2] };
     const bool prefers = given(l->preferred);
     if (f->func->maxclusterrank && f->func->maxclusterrank < most) most = f->func->maxclusterrank;
     memcpy(n, given(l->cluster) ? l->cluster : own, sizeof own);
@@ -191,7 +195,7 @@ static int find_cluster(const struct launch *l, const struct sim_function *f, ui
 }
 
 static unsigned largest_cluster(const struct sim_function *f) {
-    return f->cluster[3] ? SIM_CLUSTER_MOST : SIM_CLUSTER_PORTABLE;
+    return f->prefers.cluster[3] ? SIM_CLUSTER_MOST : SIM_CLUSTER_PORTABLE;
 }
 
 /* Clusters that are resident together: at least one, however many blocks that is. */
@@ -221,15 +225,16 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
 }
 
 static int check_shared(const struct launch *l, const struct sim_function *f) {
-    if (l->shared <= (unsigned)f->max_dynamic || l->cooperative) return CUDA_SUCCESS;
+    if (l->shared <= (unsigned)f->prefers.max_dynamic || l->cooperative) return CUDA_SUCCESS;
     return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested dynamic shared memory size of %u bytes exceeds maximum "
-                       "dynamic shared memory size of %d bytes", l->shared, f->max_dynamic);
+                       "dynamic shared memory size of %d bytes", l->shared, f->prefers.max_dynamic);
 }
 
 static int check_room(const struct launch *l, const struct sim_function *f, uint64_t blocks) {
     struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
     if (l->cooperative
-        && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > resident_clusters(o, blocks) * blocks))
+        && (l->shared > (unsigned)f->prefers.max_dynamic
+            || product(l->grid) > resident_clusters(o, blocks) * blocks))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
@@ -266,7 +271,8 @@ static void release(struct sim_op *op) {
 static int check(const struct launch *l, const struct sim_function *f, struct sim_grid *g) {
     const int packed = pack(l, f->func, g->params);
     int result = packed == CUDA_ERROR_INVALID_VALUE ? packed : CUDA_SUCCESS;
-    if (result || (result = find_cluster(l, f, largest_cluster(f), g->cluster)) || (result = check_shared(l, f)) || packed)
+    if (result || (result = find_cluster(l, f, largest_cluster(f), g->cluster)) || (result = check_shared(l, f)) ||
+        packed)
         return result ? result : packed;
     g->cluster_blocks = (uint32_t)product(g->cluster);
     return check_room(l, f, g->cluster_blocks);
@@ -286,7 +292,7 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     g->dynamic_shared = l->shared;
     g->cooperative = l->cooperative;
     g->id = next_grid++;
-    g->explicit_cluster = given(l->cluster) || f->cluster[0];
+    g->explicit_cluster = given(l->cluster) || f->prefers.cluster[0];
     for (int i = 0; i < 3; i++) g->clusters[i] = g->grid[i] / g->cluster[i];
     g->nclusters = product(g->clusters);
     g->max_resident =
@@ -308,8 +314,10 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
 static int find_both(const struct launch *l, struct sim_stream **s, struct sim_function **f) {
     int result = sim_stream_find(l->stream, s);
     if (result) return result;
-    *f = sim_get(SIM_H_FUNCTION, l->function);
-    return *f && (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!(result = sim_function_find(l->function, (*s)->context, f)) && (*f)->kernel)
+        result = sim_stream_find(l->stream, s);   /* again: another thread may have destroyed it meanwhile */
+    if (result) return result;
+    return (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Makes the checks and creates the operation; does not submit it. */
@@ -469,19 +477,19 @@ static int check_configuration(const CUlaunchConfig *c, const struct sim_functio
     int result = read_attributes(c, l);
     if (result) return result;
     for (int i = 0; i < 3; i++) if (!l->grid[i] || !l->block[i]) return CUDA_ERROR_INVALID_VALUE;
-    return find_cluster(l, f, f->cluster[3] ? ~0u : SIM_CLUSTER_PORTABLE, n);
+    return find_cluster(l, f, f->prefers.cluster[3] ? ~0u : SIM_CLUSTER_PORTABLE, n);
 }
 
 SIM_API(cuOccupancyMaxActiveClusters, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c), SIM_CTX) {
     uint32_t n[3];
     if (!out || !c || !handle) return CUDA_ERROR_INVALID_VALUE;
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
-    struct launch l = configured(c, handle);
-    const int result = check_configuration(c, f, &l, n);
+    struct sim_function *f;
+    int result = sim_function_find(handle, sim_self.context, &f);
     if (result) return result;
-    const uint64_t blocks = given(l.cluster) || f->cluster[0] ? product(n) : 0;
-    *out = !blocks || blocks > SIM_CLUSTER_MOST || l.shared > (unsigned)f->max_dynamic ? 0 :
+    struct launch l = configured(c, handle);
+    if ((result = check_configuration(c, f, &l, n))) return result;
+    const uint64_t blocks = given(l.cluster) || f->prefers.cluster[0] ? product(n) : 0;
+    *out = !blocks || blocks > SIM_CLUSTER_MOST || l.shared > (unsigned)f->prefers.max_dynamic ? 0 :
         (int)resident_clusters(sim_occupancy(f, (unsigned)product(l.block), l.shared), blocks);
     return CUDA_SUCCESS;
 }
@@ -491,12 +499,13 @@ SIM_API(cuOccupancyMaxPotentialClusterSize, (int *out, void *handle, const CUlau
         SIM_CTX) {
     uint32_t n[3];
     if (!out || !c || !handle) return CUDA_ERROR_INVALID_VALUE;
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
-    struct launch l = configured(c, handle);
-    const int result = check_configuration(c, f, &l, n);
+    struct sim_function *f;
+    int result = sim_function_find(handle, sim_self.context, &f);
     if (result) return result;
-    *out = l.shared > (unsigned)f->max_dynamic || !sim_occupancy(f, (unsigned)product(l.block), l.shared).blocks ? 0 :
-        (int)largest_cluster(f);
+    struct launch l = configured(c, handle);
+    if ((result = check_configuration(c, f, &l, n))) return result;
+    const bool fits = l.shared <= (unsigned)f->prefers.max_dynamic
+        && sim_occupancy(f, (unsigned)product(l.block), l.shared).blocks;
+    *out = fits ? (int)largest_cluster(f) : 0;
     return CUDA_SUCCESS;
 }
