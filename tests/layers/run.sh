@@ -3,6 +3,7 @@
 # on its object, must be defined in its own layer or a lower one; the same holds for the headers it includes. Of another
 # layer than base it may include only the header that is its map. nm does not see calls through a pointer (an
 # instruction's handler, an operation's function): these may go up.
+# Inside a layer, too, there is an order: no file may need another one that needs the first, directly or through others.
 cd "$(dirname "$0")/../.." || exit 1
 layers='base text execute lower run driver'       # from the lowest to the highest
 build=${BUILD:-build}
@@ -20,6 +21,17 @@ done | awk -v layers="$layers" '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     function layer_of(path) { sub(/\/.*/, "", path); return path }
     function wrong(what) { failed++; print "failed: " file " " what; good[file] = 0 }
+
+    function cycles(   a, b, c) {                 # needs becomes transitive; what then needs itself is in a cycle
+        for (pair in needs) { split(pair, f, SUBSEP); inside[f[1]] = inside[f[2]] = 1; direct[pair] = needs[pair] }
+        for (b in inside) for (a in inside) if ((a, b) in needs) for (c in inside) if ((b, c) in needs) needs[a, c]
+        for (pair in direct) {
+            split(pair, f, SUBSEP)
+            if (!((f[2], f[1]) in needs)) continue
+            file = f[1]
+            wrong("is in a circle: it uses " direct[pair] " of " f[2] ", which needs it")
+        }
+    }
 
     BEGIN { n = split(layers, name, " "); for (i = 1; i <= n; i++) height[name[i]] = i }
     $1 == "file" {
@@ -44,7 +56,9 @@ done | awk -v layers="$layers" '
             to = definer[used[i]]
             if (height[layer_of(to)] > height[layer_of(file)]) wrong("uses " used[i] " of " to)
             else if (layer_of(to) != layer_of(file)) down++
+            else if (to != file) needs[file, to] = used[i]
         }
+        cycles()
         for (file in good) {
             if (file ~ /\.c$/ && !(file in objects)) wrong("is not built, or nm reports nothing for it")
             passed += good[file]
