@@ -81,7 +81,9 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuEventCreate", "Ei" }, { "cuEventDestroy_v2", "e" }, { "cuEventRecord", "es" }, { "cuEventRecord", "es" },
     { "cuEventRecordWithFlags", "esn" }, { "cuEventQuery", "e" }, { "cuEventSynchronize", "e" },
     { "cuEventElapsedTime", "oee" },
-    { "cuEventElapsedTime_v2", "oee" },
+    { "cuEventElapsedTime_v2", "oee" }, { "cuFuncSetBlockShape", "fvvv" }, { "cuFuncSetBlockShape", "fNNN" },
+    { "cuFuncSetSharedSize", "fn" }, { "cuParamSetSize", "fN" }, { "cuParamSetv", "fNhb" }, { "cuParamSetv", "fihb" },
+    { "cuParamSeti", "fNN" }, { "cuLaunch", "f" }, { "cuLaunchGrid", "fuu" }, { "cuLaunchGridAsync", "fvus" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 static const char kinds[] = "csemflpa";                  /* kinds of which some are kept; a: addresses */

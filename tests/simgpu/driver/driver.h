@@ -99,7 +99,10 @@ struct sim_function {
     int max_dynamic, carveout, cache_config;
     int cluster[5];                               /* width, height, depth, whether more than 8, policy: as set */
     bool no_effect;                               /* the body is only `ret`: whether its blocks run is not observable */
+    struct sim_staged *staged;                    /* what its next cuLaunch uses; NULL: nothing set yet */
 };
+/* launch.c: the launches of CUDA before 4.0 */
+struct sim_staged { unsigned block[3], shared, bytes; unsigned char params[4096]; };
 struct sim_module {
     struct sim_link link;
     uint64_t handle;

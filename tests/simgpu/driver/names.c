@@ -48,6 +48,8 @@ const struct sim_name sim_names[] = {
     R(cuOccupancyAvailableDynamicSMemPerBlock, 10020) T(cuLaunchKernel, 4000, _ptsz) T(cuLaunchKernelEx, 11060, _ptsz)
     T(cuLaunchCooperativeKernel, 9000, _ptsz) R(cuLaunchCooperativeKernelMultiDevice, 9000)
     T(cuLaunchHostFunc, 10000, _ptsz)
+    R(cuFuncSetBlockShape, 2000) R(cuFuncSetSharedSize, 2000) R(cuParamSetSize, 2000) R(cuParamSeti, 2000)
+    R(cuParamSetf, 2000) R(cuParamSetv, 2000) R(cuLaunch, 2000) R(cuLaunchGrid, 2000) R(cuLaunchGridAsync, 2000)
 
     S(cuMemAlloc, 3020, cuMemAlloc_v2) S(cuMemAllocPitch, 3020, cuMemAllocPitch_v2) S(cuMemFree, 3020, cuMemFree_v2)
     S(cuMemGetInfo, 3020, cuMemGetInfo_v2) S(cuMemGetAddressRange, 3020, cuMemGetAddressRange_v2)
