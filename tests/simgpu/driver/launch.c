@@ -8,13 +8,14 @@
 
 /* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
-    return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 :
+    return (uint32_t)shared > (unsigned)f->prefers.max_dynamic ? 0 :
                                                          sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
 }
 
 static int active_blocks(int *out, void *handle, int threads, size_t shared, unsigned flags) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!out || threads <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     *out = blocks_with(f, threads, shared);
     return CUDA_SUCCESS;
@@ -32,8 +33,9 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
    several. The user's function is called without sim_lock. */
 static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit,
                       unsigned flags) {
-    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!min_grid || !best || limit < 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     struct sim_module *m = f->module;
     int most = sim_most_threads(f), top = 0;
@@ -69,13 +71,14 @@ SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags,
 
 SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int blocks, int threads),
         (out, handle, blocks, threads), SIM_CTX) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks)
         return CUDA_ERROR_INVALID_VALUE;
     size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
     size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0,
-           most = (size_t)f->max_dynamic;
+           most = (size_t)f->prefers.max_dynamic;
     *out = left < most ? left : most;
     return CUDA_SUCCESS;
 }
@@ -174,15 +177,16 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
     if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; f->func->reqntid[0] && i < 3; i++)
         if (l->block[i] != (f->func->reqntid[i] ? f->func->reqntid[i] : 1)) return CUDA_ERROR_INVALID_VALUE;
-    if (l->shared <= (unsigned)f->max_dynamic || l->cooperative) return CUDA_SUCCESS;
+    if (l->shared <= (unsigned)f->prefers.max_dynamic || l->cooperative) return CUDA_SUCCESS;
     return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested dynamic shared memory size of %u bytes exceeds maximum "
-                       "dynamic shared memory size of %d bytes", l->shared, f->max_dynamic);
+                       "dynamic shared memory size of %d bytes", l->shared, f->prefers.max_dynamic);
 }
 
 /* Checked after the parameters, as measured. */
 static int check_room(const struct launch *l, const struct sim_function *f) {
     struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
-    if (l->cooperative && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > (uint64_t)o.blocks * SIM_SMS))
+    if (l->cooperative
+        && (l->shared > (unsigned)f->prefers.max_dynamic || product(l->grid) > (uint64_t)o.blocks * SIM_SMS))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
@@ -249,8 +253,10 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
 static int find_both(const struct launch *l, struct sim_stream **s, struct sim_function **f) {
     int result = sim_stream_find(l->stream, s);
     if (result) return result;
-    *f = sim_get(SIM_H_FUNCTION, l->function);
-    return *f && (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!(result = sim_function_find(l->function, (*s)->context, f)) && (*f)->kernel)
+        result = sim_stream_find(l->stream, s);   /* again: another thread may have destroyed it meanwhile */
+    if (result) return result;
+    return (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Makes the checks and creates the operation; does not submit it. */
