@@ -48,10 +48,16 @@ int sim_attribute(const struct sim_function *f, const struct sim_preferences *p,
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (f->func->reqnctapercluster[0]) {
+            *value = (int)f->func->reqnctapercluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+            break;
+        }
+        /* fall through */
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         *value = p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
-    default: *value = 0;                          /* cache mode, whether a cluster size is required */
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = f->func->explicit_cluster; break;
+    default: *value = 0;                          /* cache mode */
     }
     return CUDA_SUCCESS;
 }
@@ -71,8 +77,8 @@ int sim_prefer(const struct sim_function *f, struct sim_preferences *p, int attr
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (f->func->reqnctapercluster[0]) return CUDA_ERROR_NOT_PERMITTED;
         if (value < 0) return CUDA_ERROR_INVALID_VALUE;
-        if (value > 1) return CUDA_ERROR_NOT_SUPPORTED;            /* all are 1 here */
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:

@@ -170,6 +170,8 @@ static void set_code(struct sim_function *f, struct sim_code *code) {
     f->prefers = c && f->kernel ? f->kernel->prefers[c->device->ordinal] : sim_no_preferences;
     if (f->prefers.max_dynamic == SIM_DEFAULT)
         f->prefers.max_dynamic = sim_default_dynamic(sim_code_info(code)->static_shared);
+    for (int i = 0; f->func->reqnctapercluster[0] && i < 3; i++)
+        f->prefers.cluster[i] = (int)f->func->reqnctapercluster[i];
 }
 
 /* The output of ptxas -v; as on a GPU the text names the target architecture. */
