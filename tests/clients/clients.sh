@@ -29,24 +29,32 @@ install() {
 }
 script() { timeout 300 "$home/bin/python" "tests/clients/$@"; }
 
-# The target built into numba searches libnvvm.so by name, its libdevice in CUDA_HOME.
+# The target built into numba does not know pip's folders: CUDA_HOME has links to them, and the loader finds libnvvm.so.
 numba() {
-    install numba==0.68.1 llvmlite==0.50.0 nvidia-cuda-nvcc-cu12==12.9.86
-    export CUDA_HOME="$nvidia/cuda_nvcc" LD_LIBRARY_PATH="$driver:$nvidia/cuda_nvcc/nvvm/lib64"
+    install numba==0.68.1 llvmlite==0.50.0 nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79
+    mkdir -p "$home/cuda"
+    ln -sfn "$nvidia/cuda_nvcc/nvvm" "$home/cuda/nvvm"
+    ln -sfn "$nvidia/cuda_runtime/lib" "$home/cuda/lib64"
+    export CUDA_HOME="$home/cuda" LD_LIBRARY_PATH="$driver:$home/cuda/nvvm/lib64"
     script with_numba.py Built-in
 }
-# With nvJitLink, numba-cuda links to a cubin; without, the driver links. The empty file hides one that this machine
-# may have.
-numba_cuda() {
-    install numba-cuda==0.30.4 numba==0.68.1 llvmlite==0.50.0 cuda-core==1.2.2 cuda-bindings==13.5.0 \
-        cuda-pathfinder==1.9.0 packaging==26.3 nvidia-cuda-nvrtc==13.0.88 nvidia-nvvm==13.0.88
+# With nvJitLink, these two link to a cubin; without, the driver links. The empty file hides one that this machine may
+# have.
+hide_nvjitlink() {
     mkdir -p "$home/hidden"
     : >"$home/hidden/libnvJitLink.so.13"
     export LD_LIBRARY_PATH="$driver:$home/hidden"
+}
+numba_cuda() {
+    install numba-cuda==0.30.4 numba==0.68.1 llvmlite==0.50.0 cuda-core==1.2.2 cuda-bindings==13.5.0 \
+        cuda-pathfinder==1.9.0 packaging==26.3 nvidia-cuda-nvrtc==13.0.88 nvidia-nvvm==13.0.88 \
+        nvidia-cuda-runtime==13.0.96
+    hide_nvjitlink
     script with_numba.py NVIDIA
 }
 cuda_core() {
     install cuda-core==1.2.2 cuda-bindings==13.5.0 cuda-pathfinder==1.9.0 nvidia-cuda-nvrtc==13.0.88
+    hide_nvjitlink
     script with_cuda_core.py
 }
 # pycuda has no binary package: it is compiled here, without optimization, which takes a third of the time.

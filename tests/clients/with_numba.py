@@ -4,8 +4,7 @@ import math
 import sys
 
 import numpy as np
-from numba import config, cuda, float32, int32, types
-from numba.cuda.cudadrv.driver import CudaAPIError
+from numba import config, cuda, float32
 
 from common import check, device_is, finish, prints, same, says
 
@@ -90,7 +89,7 @@ def transform(x, y):
 
 
 @cuda.reduce
-def product_free_sum(a, b):
+def plus(a, b):
     return a + b
 
 
@@ -116,7 +115,8 @@ def wild(a):
 
 @cuda.jit(debug=True, opt=False)
 def checked(a):
-    a[cuda.grid(1)] = 1
+    if a[cuda.grid(1)] == 5:
+        raise ValueError("five")
 
 
 def errors():
@@ -126,7 +126,7 @@ def errors():
         wild[1, 1](a)
         cuda.synchronize()
     if sys.argv[-1] == "checked":
-        checked[1, 32](cuda.to_device(np.zeros(8, np.int32)))
+        checked[1, 32](cuda.to_device(np.arange(32)))
     if sys.argv[-1] == "greet":
         greet[1, 2]()
         cuda.synchronize()
@@ -165,7 +165,7 @@ def main():
     erf = np.vectorize(math.erf)
     same("functions of libdevice", y, np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi) + np.sin(x) * erf(x) + x ** 1.5, 1e-14)
 
-    same("cuda.reduce", product_free_sum(np.arange(5000.0)), 4999 * 2500)
+    same("cuda.reduce", plus(np.arange(5000.0)), 4999 * 2500)
 
     stream, begin, end = cuda.stream(), cuda.event(), cuda.event()
     with cuda.pinned(c):
@@ -184,8 +184,8 @@ def main():
     same("a grid that synchronizes", rows, np.repeat(np.arange(20, dtype=np.int32)[:, None], 256, 1))
 
     prints("print in a kernel", "greet", "thread 0 says 1.5", "thread 1 says 1.5")
-    says("a store beyond its array is error 700", "wild", "[700]", "4-byte store")
-    says("debug=True finds the index that is out of bounds", "checked", "IndexError")
+    says("a store beyond its array is error 700", "wild", "CudaAPIError", "700", "4-byte store")
+    says("an exception in a kernel with debug=True", "checked", "ValueError", "tid=[0, 0, 5]", "five")
     finish()
 
 
