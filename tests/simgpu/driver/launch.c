@@ -353,6 +353,11 @@ static int launch(const struct launch *l) {
     return result;
 }
 
+int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra) {
+    return launch(&(struct launch) { f, stream, { grid[0], grid[1], grid[2] }, { block[0], block[1], block[2] },
+                                     shared, .extra = extra });
+}
+
 #define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
 
 SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params, void **extra),
