@@ -149,7 +149,8 @@ static void ring(void) {
         LAUNCH("ring", gpuexec_grid(3 * size, THREADS, 0), &desc, p, rounds);
         out(got, p, sizeof got);
         for (k = 0; k < 3 * size * THREADS; k++) {
-            const unsigned block = k / THREADS, first = block / size * size, from = first + (block - first + rounds) % size;
+            const unsigned block = k / THREADS, first = block / size * size,
+                           from = first + (block - first + rounds) % size;
             CHECK_EQ(got[k], from * 1000 + k % THREADS + rounds);
         }
     }
@@ -366,7 +367,11 @@ static void grid_and_cluster(void) {
 #define EACH(X) \
     X(ring) X(reduce) X(histogram) X(phases) X(exchange) X(matmul) X(leavers) X(addresses) X(arrivals) \
     X(async_stores) X(bulk) X(grid_and_cluster)
-#define AS_TEST(name) TEST(cluster_##name) { BEGIN(); name(); }
+#define AS_TEST(name) \
+    TEST(cluster_##name) { \
+        BEGIN(); \
+        name(); \
+    }
 EACH(AS_TEST)
 
 /* More than 8 blocks need an opt-in, and may not fit on a device. */

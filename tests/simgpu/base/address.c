@@ -49,8 +49,9 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
     const uint64_t offset = a & SIM_WINDOW_OFFSET;
     if (space == SIM_SHARED) {
         const struct sim_block *owner = sim_shared_owner(b, given, a);
-        if (owner && owner->live && offset >= owner->shared_at && offset - owner->shared_at + size <= owner->shared_bytes)
-            return owner->shared + (offset - owner->shared_at);
+        const uint64_t at = owner ? offset - owner->shared_at : 0;
+        if (owner && owner->live && at <= owner->shared_bytes && owner->shared_bytes - at >= size)
+            return owner->shared + at;
     } else if (space == SIM_LOCAL) {
         if (offset >= SIM_LOCAL_BASE && offset + size <= w->local_stride)
             return w->local + (uint64_t)lane * w->local_stride + offset;
@@ -71,7 +72,8 @@ static void shared_fault(struct sim_warp *w, const struct sim_insn *i, int lane,
     const unsigned rank = (unsigned)((a & SIM_WINDOW_OFFSET) >> SIM_RANK_SHIFT);
     if (owner == b)
         sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
-                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)", at, b->shared_bytes, size, what);
+                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)", at, b->shared_bytes, size,
+                     what);
     else if (given != SIM_GENERIC && rank < b->cluster->nblocks)
         sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
                      "shared address of block %u of the cluster, without .shared::cluster (%u-byte %s)", rank, size,

@@ -333,7 +333,8 @@ SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *st
 
 SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params), SIM_HEALTHY) {
-    return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, .cooperative = true });
+    return launch(
+        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, .cooperative = true });
 }
 
 /* One cooperative grid per device: all of them, or none. Edges provide the launch synchronisation: each grid comes

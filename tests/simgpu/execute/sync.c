@@ -40,8 +40,8 @@ static bool complete(const struct sim_block *b, unsigned id) {
     return n >= bar->expected;
 }
 
-/* -- barrier.cluster: one barrier in phases. A lane arrives in one, and waits until the cluster is in the next one, which
-   begins when all live threads have arrived. */
+/* -- barrier.cluster: one barrier in phases. A lane arrives in one, and waits until the cluster is in the next one,
+   which begins when all live threads have arrived. */
 
 static void next_phase(struct sim_cluster *c) {
     uint32_t live = 0;
