@@ -355,23 +355,18 @@ static void check_features(const struct checked *c) {
     }
 }
 
-/* Operand k if it is a constant, else NULL. */
-static const struct sim_operand *constant(const struct sim_instr *in, unsigned k) {
-    return k < in->n && in->opd[k].kind == SIM_O_IMM ? &in->opd[k] : NULL;
-}
-
 /* Values of constants; modifiers that depend on each other or on the type. */
 static void check_details(const struct checked *c) {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
         unsigned first = has(c, "red");                              /* index of the barrier's number */
-        const struct sim_operand *number = constant(in, first);
-        const struct sim_operand *threads = in->n > 2 * first + 1 ? constant(in, first + 1) : NULL;
-        if (number && number->imm > 15)
+        const struct sim_operand *number = in->n > first ? &in->opd[first] : NULL;
+        const struct sim_operand *threads = in->n > 2 * first + 1 ? &in->opd[first + 1] : NULL;
+        if (number && number->kind == SIM_O_IMM && number->imm > 15)
             px_error(px, in->line, "Barrier number '%llu' out of range, expected to be in range [0..15]",
                 (unsigned long long)number->imm);
-        if (threads && threads->imm % 32)
+        if (threads && threads->kind == SIM_O_IMM && threads->imm % 32)
             px_error(px, in->line, "Number of threads participating in barrier must be in multiple of warp size");
     }
     if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs"))
@@ -384,9 +379,8 @@ static void check_details(const struct checked *c) {
         if ((class_of(t) == C_BITS && !has(c, "eq|ne")) || (is_signed && has(c, "lo|ls|hi|hs")))
             px_error(px, in->line, "Mismatch between instruction type and comparison qualifier");
     }
-    const struct sim_operand *bytes = is(c, "cp") && has(c, "ca|cg") ? constant(in, 2) : NULL;
-    if (bytes) {
-        uint64_t v = bytes->imm;
+    if (is(c, "cp") && has(c, "ca|cg") && in->n >= 3 && in->opd[2].kind == SIM_O_IMM) {
+        uint64_t v = in->opd[2].imm;
         if (v != 16 && (has(c, "cg") || (v != 4 && v != 8)))
             px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s",
                      name_of(c), (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");
