@@ -88,6 +88,9 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuKernelGetFunction", "Ff" }, { "cuKernelGetLibrary", "of" }, { "cuKernelGetName", "of" },
     { "cuKernelGetParamInfo", "fnoo" }, { "cuKernelGetAttribute", "onfd" }, { "cuKernelSetAttribute", "nzfd" },
     { "cuKernelSetCacheConfig", "fnd" }, { "cuGraphCreate", "on" }, { "cuMemAlloc", "oz" },
+    { "cuFuncSetBlockShape", "fvvv" }, { "cuFuncSetBlockShape", "fNNN" }, { "cuFuncSetSharedSize", "fn" },
+    { "cuParamSetSize", "fN" }, { "cuParamSetv", "fNhb" }, { "cuParamSetv", "fihb" }, { "cuParamSeti", "fNN" },
+    { "cuLaunch", "f" }, { "cuLaunchGrid", "fuu" }, { "cuLaunchGridAsync", "fvus" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 static const char kinds[] = "csemflpra";                 /* kinds of which some are kept; a: addresses */

@@ -8,11 +8,11 @@
      context.c   contexts, the threads' context stacks, limits, peer access
      stream.c    streams: their order as edges between operations
      event.c     events
-     jit.c       JIT options, kinds of images; link.c: cuLink
+     jit.c       JIT options, kinds of images; devrt.c: the device runtime library; link.c: cuLink
      module.c    modules
      function.c  functions, and how many blocks of them a multiprocessor has room for
      library.c   libraries and kernels, which need no context
-     launch.c    occupancy, kernel launches
+     launch.c    occupancy, kernel launches; staged.c: those of CUDA before 4.0
      alloc.c     memory: allocate, free, describe; copy.c: copy, fill, wait for values
      start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
 
@@ -111,7 +111,9 @@ struct sim_function {
     unsigned own;                                 /* a bit for each attribute that was set for this function, and that
                                                      its kernel no longer sets */
     bool no_effect;                               /* the body is only `ret`: whether its blocks run is not observable */
+    struct sim_staged *staged;                    /* what its next cuLaunch uses; NULL: nothing set yet */
 };
+struct sim_staged { unsigned block[3], shared, bytes; unsigned char params[4096]; };        /* staged.c */
 struct sim_module {
     struct sim_link link;
     uint64_t handle;
@@ -266,6 +268,9 @@ bool sim_is_linked(const void *image);                                   /* whet
 size_t sim_image_bytes(const void *image);                               /* as much as is read of it */
 enum { SIM_TAIL = 24 };                           /* zeros after a file's bytes, which may be read as a header */
 int  sim_read_file(const char *path, char **text, size_t *bytes);        /* 301, or 304 where it cannot be read */
+/* devrt.c */
+bool sim_is_device_runtime(const char *archive, size_t size);            /* whether it is CUDA's libcudadevrt.a */
+extern const char sim_device_runtime[];                                  /* this device's, as PTX */
 /* link.c */
 void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
                                                                             of later failed links depend on it */
@@ -299,5 +304,8 @@ int  sim_param_info(const struct sim_function *f, size_t index, size_t *offset, 
 int  sim_function_find(const void *handle, struct sim_context *context, struct sim_function **out);
                                                   /* [lock], released meanwhile: a function, or a kernel's function in
                                                      the context */
+
+/* launch.c */
+int  sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra);
 
 #endif

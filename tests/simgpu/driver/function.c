@@ -75,8 +75,10 @@ int sim_prefer(const struct sim_function *f, struct sim_preferences *p, int attr
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        if (f->func->reqnctapercluster[0]) return CUDA_ERROR_NOT_PERMITTED;
-        if (value < 0) return CUDA_ERROR_INVALID_VALUE;
+        if (value < 0 || (f->func->maxclusterrank && (uint32_t)value > f->func->maxclusterrank)
+            || (f->func->reqnctapercluster[0]
+                && value != p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]))
+            return CUDA_ERROR_INVALID_VALUE;
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:

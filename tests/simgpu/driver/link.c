@@ -124,9 +124,10 @@ static int answer_to(int result) {
     return last_failure && result == CUDA_ERROR_UNKNOWN ? CUDA_SUCCESS : CUDA_ERROR_INVALID_SOURCE;
 }
 
-/* Takes over `text`, which ends with SIM_TAIL zeros. Links it with the earlier inputs to find contradictions, and
+/* Takes over `text` of `size` bytes and SIM_TAIL zeros. Links it with the earlier inputs to find contradictions, and
    discards the result. */
-static int add(void *handle, int type, char *text, const char *given, unsigned n, const int *options, void **values) {
+static int add(void *handle, int type, char *text, size_t size, const char *given, unsigned n, const int *options,
+               void **values) {
     struct state *s = sim_get(SIM_H_LINK, handle);
     struct sim_jit_options own = { .wall = NULL };
     struct sim_log log = { NULL, 0, 0 };
@@ -138,6 +139,11 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
     if (!result && s->failed == CUDA_ERROR_INVALID_IMAGE) result = s->failed;
     /* accepted, as measured */
     if (type == CU_JIT_INPUT_FATBINARY && !sim_is_binary(text)) type = CU_JIT_INPUT_PTX;
+    if (type == CU_JIT_INPUT_LIBRARY && sim_is_device_runtime(text, size)) {
+        free(text);
+        if (!(text = strdup(sim_device_runtime))) return CUDA_ERROR_OUT_OF_MEMORY;
+        type = CU_JIT_INPUT_PTX;
+    }
     for (unsigned i = 0; !result && i < n; i++)   /* only those of the state */
         if ((options[i] >= CU_JIT_WALL_TIME && options[i] <= CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
             || options[i] == CU_JIT_TARGET_FROM_CUCONTEXT || options[i] == CU_JIT_TARGET
@@ -208,7 +214,7 @@ SIM_API_ALSO(cuLinkAddData_v2, cuLinkAddData,
     if (!text) return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(text, data, size);
     memset(text + size, 0, SIM_TAIL);
-    return add(handle, type, text, name, n, options, values);
+    return add(handle, type, text, size, name, n, options, values);
 }
 
 SIM_API_ALSO(cuLinkAddFile_v2, cuLinkAddFile,
@@ -220,7 +226,7 @@ SIM_API_ALSO(cuLinkAddFile_v2, cuLinkAddFile,
     size_t bytes;
     const int result = sim_read_file(path, &text, &bytes);
     if (result) return result;
-    return add(handle, type, text, path, n, options, values);
+    return add(handle, type, text, bytes, path, n, options, values);
 }
 
 /* Only once, as measured. */

@@ -16,7 +16,10 @@ static void free_variables(struct sim_var **vars, unsigned n) {
 
 void sim_module_unref(struct sim_module *m) {
     if (--m->refs) return;
-    for (unsigned i = 0; i < m->nfunctions; i++) sim_code_free(m->functions[i].code);
+    for (unsigned i = 0; i < m->nfunctions; i++) {
+        sim_code_free(m->functions[i].code);
+        free(m->functions[i].staged);
+    }
     free(m->functions);
     sim_image_free(m->image);
     free(m);

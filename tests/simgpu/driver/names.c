@@ -49,6 +49,8 @@ const struct sim_name sim_names[] = {
     R(cuOccupancyMaxPotentialClusterSize, 11070) R(cuOccupancyAvailableDynamicSMemPerBlock, 10020)
     T(cuLaunchKernel, 4000, _ptsz) T(cuLaunchKernelEx, 11060, _ptsz) T(cuLaunchCooperativeKernel, 9000, _ptsz)
     R(cuLaunchCooperativeKernelMultiDevice, 9000) T(cuLaunchHostFunc, 10000, _ptsz)
+    R(cuFuncSetBlockShape, 2000) R(cuFuncSetSharedSize, 2000) R(cuParamSetSize, 2000) R(cuParamSeti, 2000)
+    R(cuParamSetf, 2000) R(cuParamSetv, 2000) R(cuLaunch, 2000) R(cuLaunchGrid, 2000) R(cuLaunchGridAsync, 2000)
 
     R(cuLibraryLoadData, 12000) R(cuLibraryLoadFromFile, 12000) R(cuLibraryUnload, 12000) R(cuLibraryGetKernel, 12000)
     R(cuLibraryGetKernelCount, 12040) R(cuLibraryEnumerateKernels, 12040) R(cuLibraryGetModule, 12000)
