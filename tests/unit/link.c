@@ -861,9 +861,8 @@ TEST(kernels_of_two_files) {
     check_drawing(ctx, gpuexec_linker_load(l));
 }
 
-/* Round r writes row r from the opposite end of row r - 1, which another block wrote. As compilers other than nvcc do,
-   the kernel calls libcudadevrt.a: CUDA's on a GPU. The CPU device has its own, and recognises CUDA's by the name of its
-   member. */
+/* Round r writes row r from the opposite end of row r - 1, which another block wrote. The kernel calls libcudadevrt.a,
+   as numba's do: CUDA's on a GPU. The CPU device has its own, and recognises CUDA's by the name of its member. */
 TEST(a_grid_synchronized_by_the_device_runtime) {
     enum { BLOCKS = 6, THREADS = 64, COLUMNS = BLOCKS * THREADS, ROWS = 20 };
     static const char kernel[] = HEAD
