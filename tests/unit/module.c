@@ -24,6 +24,50 @@ static void check_that_it_runs(gpuexec_context ctx, gpuexec_module mod) {
     CHECK_EQ(word, 150);
 }
 
+/* A GPU runs 1,024 threads of these; there are more values in their text than such threads have registers, but few of
+   them at the same time, or a compiler computes them again where it needs them. */
+TEST(registers_for_1024_threads) {
+    static const char *const files[] = { "kernels/jacobi.ptx", "kernels/ring_exchange.ptx",
+        "tests/corpus/ptx/math_double.sm_75.ptx", "tests/corpus/ptx/stencil.sm_75.ptx" };
+    static const char *const names[] = { "jacobi", "ring_exchange", "math_double", "stencil3d" };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    unsigned i;
+    for (i = 0; i < sizeof files / sizeof *files; i++) {
+        gpuexec_kernel_info k;
+        memset(&k, 0, sizeof k);
+        CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load_file(ctx, files[i], NULL), names[i]),
+                                         &k));
+        CHECK_EQ(k.max_threads_per_block, 1024);
+        CHECK(k.registers > 0 && k.registers <= 64);
+    }
+}
+
+/* max_registers limits a kernel that needs more, also if its text is linked. */
+TEST(registers_are_limited) {
+    gpuexec_context      ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc  desc = { 0 };
+    gpuexec_linker       linker;
+    gpuexec_kernel_info  k;
+    static char          text[20000];
+    char                *at = text;
+    int                  i;
+    at += sprintf(at, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+                  ".reg .b64 %%a; .reg .b32 %%v<200>; ld.param.u64 %%a, [p];\n");
+    for (i = 0; i < 200; i++) at += sprintf(at, "ld.volatile.global.u32 %%v%d, [%%a+%d];\n", i, 4 * i);
+    for (i = 0; i < 200; i++) at += sprintf(at, "st.volatile.global.u32 [%%a+%d], %%v%d;\n", 4 * i, 199 - i);
+    sprintf(at, "ret;\n}\n");
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load(ctx, text, 0, NULL), "k"), &k));
+    CHECK(k.registers > 190 && k.registers <= 255 && k.max_threads_per_block < 512);
+    desc.max_registers = 40;
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load(ctx, text, 0, &desc), "k"), &k));
+    CHECK_EQ(k.registers, 40);
+    CHECK_EQ(k.max_threads_per_block, 1024);
+    linker = gpuexec_linker_create(ctx, &desc);
+    CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, text, 0, "k"));
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_linker_load(linker), "k"), &k));
+    CHECK_EQ(k.registers, 40);
+}
+
 TEST(load_from_memory) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t bytes = 0;
@@ -703,6 +747,41 @@ TEST(a_section_needs_an_opening_brace) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     CHECK_NOT_MADE(gpuexec_module_load(ctx, ".version 7.0\n.target sm_70\n.address_size 64\n.section .debug_x\n}\n"
                                        ".entry e() { ret; }\n", 0, NULL), GPUEXEC_BAD_IMAGE, "line 5", "near '}'");
+}
+
+/* Names that are declared twice: in the words of ptxas 13.0, or NULL if it accepts them. */
+TEST(names_declared_twice) {
+    static const struct { const char *text, *says; } cases[] = {
+        { ".extern .global .b8 x[]; .extern .global .b8 x[2]; .visible .global .b8 x[2];", NULL },
+        { ".visible .global .b8 x[2]; .extern .global .b8 x[];", NULL },
+        { ".extern .global .b8 x[2]; .visible .global .b8 x[] = {1, 2};", NULL },
+        { ".extern .global .b8 x[2]; .weak .global .align 8 .b8 x[2];", NULL },
+        { ".visible .func x(); .func x() { ret; }", NULL },
+        { ".extern .func x(); .extern .func x();", NULL },
+        { ".weak .global .b8 x[2]; .weak .global .b8 x[2];", "Duplicate definition of variable 'x'" },
+        { ".weak .global .b8 x[9] = {1,1,1,1,1,1,1,1,1}; .weak .global .b8 x = 1;", "Inconsistent redefinition" },
+        { ".extern .global .b8 x[3]; .visible .global .b8 x[2];", "Inconsistent redefinition of variable 'x'" },
+        { ".extern .global .b8 x[2]; .visible .global .u8 x[2];", "Inconsistent redefinition of variable 'x'" },
+        { ".extern .global .b8 x[4]; .visible .global .b8 x[2][2];", "Inconsistent redefinition of variable 'x'" },
+        { ".extern .global .b8 x[2]; .global .b8 x[2];", "'.extern' variable 'x' cannot be resolved by a '.static'" },
+        { ".extern .global .b8 x[];", "Unresolved extern variable 'x'" },
+        { ".func x();", "Unresolved extern function 'x'" },
+        { ".extern .func x(); .visible .func x() { ret; }", "Function definition conflicts with '.extern'" },
+        { ".visible .func x() { ret; } .visible .func x();", "Duplicate definition of function 'x'" },
+        { ".func x(); .visible .func x() { ret; }", "Inconsistent redefinition of variable 'x'" },
+        { ".visible .func x(); .visible .entry x() { ret; }", "redefinition of 'x' as entry and function" },
+        { ".global .b8 x; .func x() { ret; }", "Inconsistent redefinition of symbol 'x'" },
+    };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    char text[300];
+    size_t i;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n%s\n.entry e() { ret; }\n",
+                 cases[i].text);
+        if (cases[i].says)
+            CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, cases[i].says);
+        else CHECK_MADE(gpuexec_module_load(ctx, text, 0, NULL));
+    }
 }
 
 TEST(wrapped_images) {

@@ -45,6 +45,13 @@ void sim_settings_read(void);                     /* called once, before any oth
    >>memory  The address spaces, the devices, and one table of ranges for device allocations and pinned or registered
    host memory of all devices. */
 
+enum sim_type {                                   /* PTX fundamental types; text.h has their sizes and names */
+    SIM_NOTYPE, SIM_PRED,
+    SIM_B8, SIM_U8, SIM_S8, SIM_B16, SIM_U16, SIM_S16, SIM_F16, SIM_BF16,
+    SIM_B32, SIM_U32, SIM_S32, SIM_F32, SIM_F16X2, SIM_BF16X2,
+    SIM_B64, SIM_U64, SIM_S64, SIM_F64, SIM_B128
+};
+
 /* SIM_SHARED_CLUSTER exists in the text only: such an access is a generic one to the window of shared memory */
 enum sim_space {
     SIM_GENERIC, SIM_REG, SIM_GLOBAL, SIM_CONST, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_SHARED_CLUSTER
@@ -151,7 +158,7 @@ struct sim_code_info {                            /* the properties that the dri
     uint32_t shared_align;                        /* alignment of the dynamic part */
     uint32_t local_bytes;                         /* per thread, deepest non-recursive call chain */
     uint32_t const_bytes, param_bytes;
-    uint32_t num_regs;                            /* invented: 32-bit registers, at most 255 */
+    uint32_t num_regs;                            /* estimated: 32-bit registers, as many as the text needs */
     bool uses_dynamic_shared, uses_heap;          /* heap: calls malloc or free */
 };
 
