@@ -32,6 +32,7 @@
 struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
     int driver_version, threads;
     bool trace, verbose, count;
+    bool eager;                                   /* CUDA_MODULE_LOADING */
     enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
     uint64_t timeout_ns;                          /* of a kernel; 0: no limit */
     uint64_t schedule;                            /* seed of the adversary; 0: no adversary */

@@ -158,7 +158,7 @@ struct sim_func {
     unsigned ninstrs;
     uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];         /* 0 when not given */
     uint32_t minnctapersm, maxclusterrank;
-    bool explicit_cluster;
+    bool explicit_cluster, blocks_are_clusters;   /* a cluster size must be given; the grid counts clusters */
 };
 
 struct sim_image {
