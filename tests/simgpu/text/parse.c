@@ -168,6 +168,7 @@ static void tuning(struct px *px, struct sim_func *f) {
             px_next(px);
             uint32_t v = (uint32_t)px_number(px);
             if (i == 0) f->minnctapersm = v;
+            if (i == 2) f->maxnreg = v;
             if (i == 3) f->maxclusterrank = v;
             found = true;
         }
