@@ -2,7 +2,7 @@
 
      log.c         the error log, and ways to report an error
      store.c       the memory of an image and of a parse; names
-     tables.c      types, special registers, the executor's own functions
+     tables.c      types, special registers, the executor's own functions, features
      lex.c         characters to tokens
      expression.c  constant expressions
      scope.c       the meaning of names
@@ -10,6 +10,7 @@
      operand.c     operands, instructions
      initial.c     initial values of variables
      declare.c     declarations of variables, registers and parameters
+     directive.c   .loc, .pragma and similar directives; those between parameters and body
      parse.c       functions and their statements, the rest of a module
      header.c      the first directives: .version, .target, .address_size
      merge.c       several inputs become one
