@@ -1261,6 +1261,8 @@ typedef struct gpuexec_stream_scope {
     gpuexec_context context;
     gpuexec_stream  stream, before;
     const char     *where;
+    void           *before_slot;
+    unsigned long long ends;
     int             join, entered;
 } gpuexec_stream_scope;
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join);
@@ -2491,8 +2493,13 @@ typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
 /* e's strings are in text, or are literals */
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;
 
-/* a stream that a thread made current in a context; both are handle ids */
-typedef struct gxi_choice { uint64_t context, stream; } gxi_choice;
+/* what a thread uses in a context */
+typedef struct gxi_use {
+    uint64_t           context, stream;          /* handle ids; stream: the one that the thread made current, or 0 */
+    struct CUevent_st *event;                    /* for gpuexec_stream_wait_stream: see gxi_wait_event_of; or NULL */
+    struct gxi_slot   *current;                  /* the slot of its current stream, if `ends` is gxi.ends; or NULL */
+    uint64_t           ends;
+} gxi_use;
 
 typedef struct gxi_thread_record {
     gxi_detail last, before, first;              /* the last failure; the one before it, whose text may still be in
@@ -2501,8 +2508,8 @@ typedef struct gxi_thread_record {
     uint32_t latched;                       /* number of the latched failure, 0 for none; streams are marked with it */
     int      reported;                      /* a wait on another thread has returned it */
     int      ended;                         /* the thread has ended: kept for streams and gpuexec_shutdown to report */
-    gxi_choice *choices;                    /* its current streams */
-    unsigned nchoices, choices_cap;
+    gxi_use *uses;
+    unsigned nuses, uses_cap;
 } gxi_thread_record;
 enum { GXI_ENDED_KEPT = 1024 };                    /* at most this many */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* instead of its number if there was no memory for a record */
@@ -2582,6 +2589,7 @@ typedef struct gxi_state {
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
+    void              (*give_back)(gxi_thread_record *record);       /* what an ending thread used; gxi_tables held */
     void              (*mark)(uint64_t stream);  /* marks a stream whose work was refused: a wait on it returns that */
     void              (*add_launches)(gxi_text *t);      /* to an asynchronous error's text: the last launches */
     void              (*add_allocations)(gxi_text *t);   /* ... for an illegal address: recent allocations */
@@ -2799,7 +2807,7 @@ static void gxi_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->last.text);
     gxi_text_free(&record->before.text);
     gxi_text_free(&record->first.text);
-    gxi_free(record->choices);
+    gxi_free(record->uses);
     gxi_free(record);
 }
 static void gxi_record_unlink(gxi_thread_record *record) {           /* gxi_tables is held */
@@ -2812,6 +2820,7 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_lock(&gxi_tables);
     if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.epoch) {
         gxi_thread.record = NULL;                /* later destructors of this thread may call the library */
+        if (gxi.give_back) gxi.give_back(record);
         record->ended = record->latched && gxi.ended < GXI_ENDED_KEPT;
         gxi.ended += record->ended != 0;
         if (!record->ended) {
@@ -3619,7 +3628,7 @@ static const struct { const char *name; unsigned turn; int (*end)(gxi_call *call
 static unsigned gxi_kind_of(uint64_t id) { return (unsigned)id & 0x0F; }
 
 typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
-enum { GXI_SPARE_EVENTS = 8 };
+typedef struct gxi_wait_event { struct CUevent_st *native; int used; /* by a thread */ } gxi_wait_event;
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
@@ -3629,8 +3638,8 @@ struct gxi_context {
     unsigned long long id;                       /* the driver's id of it; 0: not known */
     uint32_t first[16];                          /* by kind: lists of the objects it owns */
     gxi_range *ranges;                           /* its allocations */
-    struct CUevent_st *spare[GXI_SPARE_EVENTS];  /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
-    unsigned spares;
+    gxi_wait_event *wait_events;                 /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
+    unsigned nwait_events, wait_events_cap;
     int refused;                                 /* atomic: some of its streams are marked */
 };
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
@@ -5017,6 +5026,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
 static int gxi_context_end(gxi_call *call, gxi_slot *old) {
     gxi_context *info = gxi_context_of(old);
     const int cu = old->adopted ? 0 : gxi_context_release(call, info->origin, old->cu_context, info->device);
+    gxi_free(info->wait_events);
     gxi_free(info);
     return cu;
 }
@@ -5052,7 +5062,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
-    unsigned turn, kind;
+    unsigned turn, kind, i;
     gxi_range range;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
@@ -5064,7 +5074,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         other = context_ends ? context_ends(call, slot->id) : GPUEXEC_OK;
         if (!result) result = other;
     }
-    for (; info->spares; info->spares--) if (!gone) GXI_BESIDE(cuEventDestroy, (info->spare[info->spares - 1]));
+    for (i = 0; i < info->nwait_events && !gone; i++) GXI_BESIDE(cuEventDestroy, (info->wait_events[i].native));
     for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].turn != turn) continue;
         while ((child = gxi_first(&info->first[kind])) != NULL) {
@@ -7371,80 +7381,187 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
                     "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
                     gpuexec_result_name((gpuexec_result)recorded));
 }
-/* `fails`: the text of a failure. */
+/* A stream whose calls need no context and no checks before the driver, on this thread. */
+GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
+    return !(stream->legacy || stream->borrowed || gxi_thread.latched || gxi.trace);
+}
+/* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
 static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
-                                         const char *fails) {
+                                         const char *fails, int cu) {
     gxi_scope scope;
-    int cu;
-    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuEventRecord, (event, stream->is.stream.native));
-    gxi_leave(&scope);
+    if (cu >= 0) gxi_said(call, "cuEventRecord", cu);
+    else {
+        if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+        cu = GXI_TRY(cuEventRecord, (event, stream->is.stream.native));
+        gxi_leave(&scope);
+    }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
 static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
-                                       const char *fails) {
+                                       const char *fails, int cu) {
     gxi_scope scope;
-    int cu;
-    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, event, 0));
-    gxi_leave(&scope);
+    if (cu >= 0) gxi_said(call, "cuStreamWaitEvent", cu);
+    else {
+        if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+        cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, event, 0));
+        gxi_leave(&scope);
+    }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
+static GXI_NOINLINE gpuexec_result gxi_wait_event_else(const char *where, gpuexec_stream stream, gpuexec_event event,
+                                                       int cu) {
     gxi_slot *slot, *e;
     GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
         gxi_event_refused(call, e, "the event"))
         return gxi_failed_with();
-    return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event");
+    return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event", cu);
 }
-/* A spare event of the stream's context. cuStreamWaitEvent uses the record at the time of the call, so that the event
-   can be used again when it has returned. NULL after a failure. */
-static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream) {
-    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
-    gxi_context *context = slot ? gxi_context_of(slot) : NULL;
-    struct CUevent_st *event = NULL;
-    gxi_scope scope;
-    int cu;
-    gxi_lock(&gxi_tables);
-    if (context && context->spares) event = context->spare[--context->spares];
-    gxi_unlock(&gxi_tables);
-    if (event || gxi_enter(call, stream->cu_context, &scope)) return event;
-    cu = GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
-    gxi_leave(&scope);
-    if (cu == 0) return event;
-    gxi_fail_cu(call, NULL, "the stream cannot wait for the other stream: cannot create an event on device %d",
-                gxi_ordinal_of(stream));
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
+    const gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *e = gxi_peek_inline(event.id, GXI_EVENT);
+    int cu = -1;
+    if (slot && e && gxi_is_plain(slot) && !e->borrowed && GXI_LOAD(&e->is.event.recorded) <= 1) {
+        cu = gxi.cu.cuStreamWaitEvent(slot->is.stream.native, e->is.event.native, 0);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_wait_event_else(where, stream, event, cu);
+}
+/* --- a stream waits for another: on an event of the context that only this thread uses. cuStreamWaitEvent takes the
+   record at the time of the call, so that the event can be recorded again when it has returned. --- */
+
+/* This thread's entry for a context; NULL: none. */
+GXI_HOT gxi_use *gxi_use_of(uint64_t context) {
+    const gxi_thread_record *record = gxi_thread.record;
+    unsigned i;
+    if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.epoch)) return NULL;
+    for (i = 0; i < record->nuses; i++) if (record->uses[i].context == context) return &record->uses[i];
     return NULL;
 }
-static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, int keep) {
-    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
-    gxi_context *context = slot ? gxi_context_of(slot) : NULL;
-    int kept;
+/* The same; creates it. NULL: no memory. */
+static gxi_use *gxi_use_make(uint64_t context) {
+    gxi_use *use = gxi_use_of(context);
+    gxi_thread_record *record = use ? NULL : gxi_record();
+    unsigned i, open = 0;
+    if (use || !record) return use;
+    for (i = 0; i < record->nuses; i++)                                  /* contexts may have been closed since */
+        if (gxi_peek(record->uses[i].context, GXI_CONTEXT)) record->uses[open++] = record->uses[i];
+    record->nuses = open;
+    if (open == record->uses_cap) {
+        const unsigned cap = open ? 2 * open : 4;
+        gxi_use *uses = (gxi_use *)gxi_realloc(record->uses, cap * sizeof *uses);
+        if (!uses) return NULL;
+        record->uses = uses;
+        record->uses_cap = cap;
+    }
+    use = &record->uses[record->nuses++];
+    memset(use, 0, sizeof *use);
+    use->context = context;
+    return use;
+}
+static void gxi_give_back(gxi_thread_record *record) {
+    for (; record->nuses; record->nuses--) {
+        const gxi_use *use = &record->uses[record->nuses - 1];
+        const gxi_slot *context = gxi_peek(use->context, GXI_CONTEXT);
+        gxi_context *info = context ? gxi_context_of(context) : NULL;
+        unsigned i;
+        for (i = 0; info && i < info->nwait_events; i++)
+            if (info->wait_events[i].native == use->event) info->wait_events[i].used = 0;
+    }
+}
+/* Lets this thread use an event of the context: one that an ended thread used, or `made`. NULL: there is none, or no
+   memory. */
+static struct CUevent_st *gxi_wait_event_take(gxi_context *info, struct CUevent_st *made) {
+    struct CUevent_st *event = NULL;
+    unsigned i;
     gxi_lock(&gxi_tables);
-    kept = keep && context && context->spares < GXI_SPARE_EVENTS;
-    if (kept) context->spare[context->spares++] = event;
+    for (i = 0; i < info->nwait_events && !event; i++) if (!info->wait_events[i].used) {
+        info->wait_events[i].used = 1;
+        event = info->wait_events[i].native;
+    }
+    if (made && !event && info->nwait_events == info->wait_events_cap) {
+        const unsigned cap = info->wait_events_cap ? 2 * info->wait_events_cap : 4;
+        gxi_wait_event *all = (gxi_wait_event *)gxi_realloc(info->wait_events, cap * sizeof *all);
+        if (all) {
+            info->wait_events = all;
+            info->wait_events_cap = cap;
+        }
+    }
+    if (made && !event && info->nwait_events < info->wait_events_cap) {
+        info->wait_events[info->nwait_events].native = event = made;
+        info->wait_events[info->nwait_events++].used = 1;
+    }
     gxi_unlock(&gxi_tables);
-    if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver frees it once it is reached */
+    return event;
 }
-static gpuexec_result gxi_stream_waits_for(gxi_call *call, const gxi_slot *stream, const gxi_slot *other) {
+/* This thread's event in the stream's context. NULL after a failure. */
+static struct CUevent_st *gxi_wait_event_of(gxi_call *call, const gxi_slot *stream) {
+    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
+    gxi_use *use = slot ? gxi_use_make(stream->context) : NULL;
+    struct CUevent_st *made = NULL;
+    gxi_scope scope;
+    int cu;
+    if (use && !use->event) use->event = gxi_wait_event_take(gxi_context_of(slot), NULL);
+    if (use && use->event) return use->event;
+    if (!use || gxi_enter(call, stream->cu_context, &scope)) {
+        if (!use) gxi_fail_memory(call, "make the stream wait");
+        return NULL;
+    }
+    cu = GXI_TRY_MAKE(made, cuEventCreate, (&made, GXI_EVENT_DISABLE_TIMING));
+    gxi_leave(&scope);
+    if (cu) {
+        gxi_fail_cu(call, NULL, "the stream cannot wait for the other stream: cannot create an event on device %d",
+                    gxi_ordinal_of(stream));
+        return NULL;
+    }
+    GXI_STORE(&gxi.give_back, &gxi_give_back);
+    use->event = gxi_wait_event_take(gxi_context_of(slot), made);
+    if (use->event != made) GXI_BESIDE(cuEventDestroy, (made));
+    if (!use->event) gxi_fail_memory(call, "make the stream wait");
+    return use->event;
+}
+/* A driver call that a fast path has made: its name and what it returned. {0}: none. */
+typedef struct gxi_tried { const char *name; int cu; } gxi_tried;
+static GXI_NOINLINE gpuexec_result gxi_stream_waits_for(gxi_call *call, const gxi_slot *stream, const gxi_slot *other,
+                                                        gxi_tried tried) {
     static const char cannot[] = "the stream cannot wait for the other stream";
-    struct CUevent_st *event = gxi_spare_take(call, other);
+    struct CUevent_st *event;
     gpuexec_result result;
-    if (!event) return gxi_failed_with();
-    result = gxi_stream_records(call, other, event, cannot);
-    if (!result) result = gxi_stream_waits(call, stream, event, cannot);
-    gxi_spare_give(call, other, event, result == GPUEXEC_OK);
-    return result;
+    if (tried.cu) {
+        gxi_said(call, tried.name, tried.cu);
+        return gxi_fail_cu(call, NULL, "%s", cannot);
+    }
+    if (!(event = gxi_wait_event_of(call, other))) return gxi_failed_with();
+    result = gxi_stream_records(call, other, event, cannot, -1);
+    return result ? result : gxi_stream_waits(call, stream, event, cannot, -1);
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
-                                                         gpuexec_stream other) {
+/* The same without checks, for streams that are not default streams, if this thread has an event: 1 if it succeeded. */
+GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other, const gxi_use *use,
+                                  gxi_tried *tried) {
+    tried->name = NULL;
+    tried->cu = 0;
+    if (!use || !use->event || !gxi_is_plain(stream) || !gxi_is_plain(other)) return 0;
+    tried->name = "cuEventRecord";
+    tried->cu = gxi.cu.cuEventRecord(use->event, other->is.stream.native);
+    if (tried->cu) return 0;
+    tried->name = "cuStreamWaitEvent";
+    tried->cu = gxi.cu.cuStreamWaitEvent(stream->is.stream.native, use->event, 0);
+    return tried->cu == 0;
+}
+static GXI_NOINLINE gpuexec_result gxi_wait_stream_else(const char *where, gpuexec_stream stream, gpuexec_stream other,
+                                                        gxi_tried tried) {
     gxi_slot *slot, *before;
     GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")))
         return gxi_failed_with();
-    return gxi_stream_waits_for(call, slot, before);
+    return gxi_stream_waits_for(call, slot, before, tried);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
+                                                         gpuexec_stream other) {
+    const gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before = gxi_peek_inline(other.id, GXI_STREAM);
+    gxi_tried tried = { NULL, 0 };
+    if (slot && before && gxi_stream_waits_fast(slot, before, gxi_use_of(before->context), &tried)) return GPUEXEC_OK;
+    return gxi_wait_stream_else(where, stream, other, tried);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
                                                            void (*function)(void *user), void *user) {
@@ -7563,12 +7680,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 
 /* The stream that this thread made current in the context; 0: none, it uses the context's own stream. */
 static uint64_t gxi_current_set(uint64_t context) {
-    const gxi_thread_record *record = gxi_thread.record;
-    unsigned i;
-    if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.epoch)) return 0;
-    for (i = 0; i < record->nchoices; i++)
-        if (record->choices[i].context == context) return record->choices[i].stream;
-    return 0;
+    const gxi_use *use = gxi_use_of(context);
+    return use ? use->stream : 0;
 }
 /* The same, or the context's own stream, if that exists; else 0. */
 static uint64_t gxi_current_known(uint64_t context) {
@@ -7595,30 +7708,12 @@ static uint64_t gxi_current_stream(gxi_call *call, uint64_t context) {
 }
 /* Makes the stream current for this thread; 0: the context's own. */
 static gpuexec_result gxi_current_change(gxi_call *call, uint64_t context, uint64_t stream) {
-    gxi_thread_record *record = gxi_record();
-    unsigned i = 0;
-    while (record && i < record->nchoices && record->choices[i].context != context) {
-        if (gxi_peek(record->choices[i].context, GXI_CONTEXT)) i++;
-        else record->choices[i] = record->choices[--record->nchoices];          /* closed since */
+    gxi_use *use = stream ? gxi_use_make(context) : gxi_use_of(context);
+    if (use) {
+        use->stream = stream;
+        use->current = NULL;
     }
-    if (stream == 0) {
-        if (record && i < record->nchoices) record->choices[i] = record->choices[--record->nchoices];
-        return GPUEXEC_OK;
-    }
-    if (record && i == record->choices_cap) {
-        const unsigned cap = record->choices_cap ? 2 * record->choices_cap : 4;
-        gxi_choice *choices = (gxi_choice *)gxi_realloc(record->choices, cap * sizeof *choices);
-        if (!choices) record = NULL;
-        else {
-            record->choices = choices;
-            record->choices_cap = cap;
-        }
-    }
-    if (!record) return gxi_fail_memory(call, "make the stream current");
-    record->nchoices += i == record->nchoices;
-    record->choices[i].context = context;
-    record->choices[i].stream = stream;
-    return GPUEXEC_OK;
+    return use || !stream ? GPUEXEC_OK : gxi_fail_memory(call, "make the stream current");
 }
 
 GPUEXEC_API gpuexec_stream gpuexec_context_stream_at(const char *where, gpuexec_context context) {
@@ -7643,39 +7738,79 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpue
     return gxi_current_change(call, context.id, stream.id);
 }
 
-GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
-    gpuexec_stream_scope scope;
-    gxi_slot *slot, *before;
-    uint64_t known;
-    GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);
-    memset(&scope, 0, sizeof scope);
-    scope.stream = stream;
-    scope.where = where;
-    scope.join = join;
-    if (!(slot = gxi_begin_with_stream(call, stream))) return scope;
-    scope.context.id = slot->context;
-    scope.before.id = gxi_current_set(slot->context);
-    known = join ? gxi_current_stream(call, slot->context) : gxi_current_known(slot->context);
-    if (join && !known) return scope;
-    if (known && known != stream.id) {           /* without work on it so far, there is nothing to wait for */
-        before = gxi_get(call, known, GXI_STREAM, "the stream that was current");
-        if (!before || gxi_stream_waits_for(call, slot, before)) return scope;
-    }
-    scope.entered = gxi_current_change(call, slot->context, stream.id) == GPUEXEC_OK;
-    return scope;
-}
-GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
+/* The checked way into a scope. before: the stream to wait for, or 0. */
+static GXI_NOINLINE void gxi_scope_begin_else(gpuexec_stream_scope *scope, gxi_tried tried) {
     const char *where = scope->where;
     gxi_slot *slot, *before;
     uint64_t known;
+    GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);
+    if (!(slot = gxi_begin_with_stream(call, scope->stream))) return;
+    scope->context.id = slot->context;
+    scope->before.id = gxi_current_set(slot->context);
+    known = scope->join ? gxi_current_stream(call, slot->context) : gxi_current_known(slot->context);
+    if (scope->join && !known) return;
+    if (known && known != scope->stream.id) {    /* 0: nothing was enqueued on the context's own stream so far */
+        before = gxi_get(call, known, GXI_STREAM, "the stream that was current");
+        if (!before || gxi_stream_waits_for(call, slot, before, tried)) return;
+    }
+    scope->entered = gxi_current_change(call, slot->context, scope->stream.id) == GPUEXEC_OK;
+}
+static GXI_NOINLINE void gxi_scope_join_else(const gpuexec_stream_scope *scope, gxi_tried tried) {
+    const char *where = scope->where;
+    const uint64_t known = gxi_current_known(scope->context.id);
+    gxi_slot *slot, *before;
     GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);   /* the result is not visible to the caller: latch its failure */
-    if (!scope->entered) return;
-    scope->entered = 0;
-    gxi_current_change(call, scope->context.id, scope->before.id);
-    if (!scope->join || (known = gxi_current_known(scope->context.id)) == scope->stream.id) return;
     if ((slot = gxi_begin_with_stream(call, scope->stream)) != NULL &&
         (before = gxi_get(call, known, GXI_STREAM, "the stream that was current")) != NULL)
-        gxi_stream_waits_for(call, before, slot);
+        gxi_stream_waits_for(call, before, slot, tried);
+}
+/* The slot of the thread's current stream; NULL if it does not exist. */
+GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
+    const uint64_t ends = GXI_LOAD(&gxi.ends);
+    if (GXI_UNLIKELY(use->ends != ends || !use->current)) {
+        use->ends = ends;
+        use->current = gxi_peek(gxi_current_known(use->context), GXI_STREAM);
+    }
+    return use->current;
+}
+GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
+    gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
+    gxi_use *use;
+    gxi_tried tried = { NULL, 0 };
+    gpuexec_stream_scope scope;
+    scope.stream = stream;
+    scope.where = where;
+    scope.join = join;
+    if (slot && (use = gxi_use_of(slot->context)) != NULL && (before = gxi_current_slot(use)) != NULL &&
+        before != slot && gxi_stream_waits_fast(slot, before, use, &tried)) {
+        scope.context.id = use->context;
+        scope.before.id = use->stream;
+        scope.before_slot = before;
+        scope.ends = use->ends;
+        scope.entered = 1;
+        use->stream = slot->id;
+        use->current = slot;
+        return scope;
+    }
+    scope.context.id = scope.before.id = scope.ends = 0;
+    scope.before_slot = NULL;
+    scope.entered = 0;
+    gxi_scope_begin_else(&scope, tried);
+    return scope;
+}
+GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
+    gxi_use *use = scope->entered ? gxi_use_of(scope->context.id) : NULL;
+    const gxi_slot *slot, *before;
+    gxi_tried tried = { NULL, 0 };
+    scope->entered = 0;
+    if (!use) return;
+    use->stream = scope->before.id;
+    use->current = scope->ends == use->ends ? (gxi_slot *)scope->before_slot : NULL;
+    if (!scope->join) return;
+    slot = gxi_peek_inline(scope->stream.id, GXI_STREAM);
+    before = gxi_current_slot(use);
+    if ((slot && slot == before) || (slot && before && gxi_stream_waits_fast(before, slot, use, &tried))) return;
+    gxi_scope_join_else(scope, tried);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -7746,7 +7881,7 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     const gxi_slot *slot = gxi_queried("gpuexec_event_native", event.id, GXI_EVENT, "the event");
     return slot ? slot->is.event.native : NULL;
 }
-static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
+static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu) {
     gxi_slot *e, *slot;
     gpuexec_result result;
     if (!(e = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_with();
@@ -7758,20 +7893,37 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
                         "record it on a stream of its context, then make the other stream wait for it",
                         "the event is on device %d (context %p), but the stream is on device %d (context %p)",
                         gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
-    result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event");
+    result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event", cu);
     if (!result) GXI_STORE(&e->is.event.recorded, 1);
     return result;
 }
-GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
+static GXI_NOINLINE gpuexec_result gxi_event_record_else(const char *where, gpuexec_event event, gpuexec_stream stream,
+                                                         int cu) {
     gpuexec_result result;
     gxi_slot *e;
     GXI_CALL_ON(stream, gpuexec_event_record);
-    result = gxi_event_record(call, event, stream);
+    result = gxi_event_record(call, event, stream, cu);
     if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also if the latch refused it */
         GXI_STORE(&e->is.event.refused_at, where);
         GXI_STORE(&e->is.event.recorded, (uint32_t)result);
     }
     return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
+    gxi_slot *e = gxi_peek_inline(event.id, GXI_EVENT);
+    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    int cu;
+    if (!e || !s || e->cu_context != s->cu_context || !gxi_is_plain(s) || e->borrowed)
+        return gxi_event_record_else(where, event, stream, -1);
+    GXI_STORE(&e->is.event.refused_at, where);
+    cu = gxi.cu.cuEventRecord(e->is.event.native, s->is.stream.native);
+    if (cu == 0) {
+        GXI_STORE(&e->is.event.recorded, 1);
+        return GPUEXEC_OK;
+    }
+    event.id = e->id;                            /* read back, like in gpuexec_launch */
+    stream.id = s->id;
+    return gxi_event_record_else(GXI_LOAD(&e->is.event.refused_at), event, stream, cu);
 }
 /* Creates an event and records it. 0 after a failure. */
 static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const gpuexec_event_desc *desc) {
