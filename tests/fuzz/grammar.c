@@ -263,7 +263,7 @@ static void put_call(struct fuzz_source *s, struct grammar_text *t) {
 }
 
 void grammar_instruction(struct fuzz_source *s, struct grammar_text *t, unsigned line, unsigned lines) {
-    const struct form *f = &forms[fuzz_pick(s, FORMS)];
+    const struct sim_form *f = &forms[fuzz_pick(s, FORMS)];
     /* the device supports none of these */
     if (!strcmp(f->mods, "*") && strlen(f->args) > 9 && fuzz_byte(s) < 240) f = &forms[fuzz_pick(s, FORMS)];
     struct words mods = { .n = 0 }, types = { .n = 0 };

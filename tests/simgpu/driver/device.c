@@ -91,7 +91,7 @@ static int visible_devices(int *list, int count) {
     return n;
 }
 
-int sim_start(void) {
+int sim_devices_start(void) {
     const char *text = getenv("SIMGPU_DEVICES");
     int count = text && *text ? atoi(text) : 1;
     uint64_t memory = memory_setting();
@@ -107,9 +107,8 @@ int sim_start(void) {
         *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory, .pool_reuse = { 1, 1, 1 } };
         device_setting(d);
         if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
-        d->primary = sim_context_new(d, true, 0);
         d->pool_handle = sim_handle_new(SIM_H_POOL, d);
-        if (!d->primary || !d->pool_handle) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (!d->pool_handle) return CUDA_ERROR_OUT_OF_MEMORY;
         sim_device_count = i + 1;
     }
     return CUDA_SUCCESS;

@@ -1,25 +1,10 @@
-/* launch.c - occupancy of the invented multiprocessor, and kernel launches: all checks are made at the call, in one
+/* launch.c - occupancy, and kernel launches: all checks are made at the call, in one
    place, and a launch that passes becomes one operation. A parameter buffer that is shorter than the kernel needs is
    refused (1): a GPU launches with garbage. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 /* ---- occupancy ---- */
-
-struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
-    const struct sim_code_info *info = sim_code_info(f->code);
-    /* of a warp */
-    unsigned warps = (threads + 31) / 32, registers = ((info->num_regs ? info->num_regs : 1) * 32 + 255) / 256 * 256;
-    uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) / 128 * 128;
-    unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
-    struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
-    if (!warps || threads > (unsigned)o.max_threads) return o;
-    if (SIM_SM_THREADS / 32 / warps < blocks) blocks = SIM_SM_THREADS / 32 / warps;
-    if (SIM_SM_REGS / registers / warps < blocks) blocks = SIM_SM_REGS / registers / warps;
-    if (SIM_SM_SHARED / shared < blocks) blocks = (unsigned)(SIM_SM_SHARED / shared);
-    o.blocks = (int)blocks;
-    return o;
-}
 
 /* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
@@ -99,7 +84,20 @@ SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int
 
 enum { WORKSPACE_BYTES = 512, WORKSPACE_SIZE_WORD = 8 };
 
-struct sim_workspace { struct sim_workspace *next; uint64_t address; struct sim_context *context; bool busy; };
+struct sim_workspace {
+    struct sim_link link;
+    struct sim_workspace *next;
+    uint64_t address;
+    struct sim_context *context;                  /* NULL: it was destroyed, and the memory with it */
+    bool busy;
+};
+
+static void end_workspace(struct sim_link *link) {
+    struct sim_workspace *w = SIM_OWNER(sim_workspace, link);
+    sim_link_remove(link);
+    w->context = NULL;
+    if (!w->busy) free(w);
+}
 
 static struct sim_workspace *take_workspace(struct sim_context *c) {
     struct sim_workspace *w = c->workspaces;
@@ -114,6 +112,7 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
         w->context = c;
         w->next = c->workspaces;
         c->workspaces = w;
+        sim_link_add(&c->children, &w->link, end_workspace);
     }
     if (!sim_mem_find(NULL, w->address, WORKSPACE_BYTES, &r)) return NULL;
     uint32_t *words = (uint32_t *)(void *)((char *)(uintptr_t)w->address + r.delta);
@@ -125,7 +124,7 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
 
 static void give_workspace(struct sim_workspace *w) {
     w->busy = false;
-    if (!w->context) free(w);                     /* its context has been destroyed, and the memory with it */
+    if (!w->context) free(w);
 }
 
 /* The heap of kernels that call malloc; it exists as long as the context. */
@@ -142,18 +141,6 @@ static int find_heap(struct sim_context *c, uint64_t *heap) {
     }
     *heap = c->heap;
     return CUDA_SUCCESS;
-}
-
-void sim_workspaces_free(struct sim_context *c) {
-    if (c->heap) sim_mem_remove(c->heap);
-    c->heap = 0;
-    for (struct sim_workspace *w = c->workspaces, *next; w; w = next) {
-        next = w->next;
-        sim_mem_remove(w->address);
-        w->context = NULL;
-        if (!w->busy) free(w);
-    }
-    c->workspaces = NULL;
 }
 
 /* ---- launches ---- */

@@ -72,8 +72,8 @@ static void save_registers(struct sim_warp *w, int l, const struct sim_code_func
     if (!w->saved && !(w->saved = calloc(32, sizeof *w->saved))) abort();
     struct sim_saved *s = &w->saved[l];
     const size_t size = f->npreds + 4u * f->n32 + 8u * f->n64;
-    if (s->n + size > s->cap) {
-        s->cap = 2 * (s->n + size);
+    if (!s->bytes || s->n + size > s->cap) {
+        s->cap = 2 * (s->n + size) + 64;
         unsigned char *p = realloc(s->bytes, s->cap);
         if (!p) abort();
         s->bytes = p;

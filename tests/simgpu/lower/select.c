@@ -452,7 +452,7 @@ static void move(struct dec *d) {
     if (from->kind == SIM_O_VEC) {                                /* pack by halves */
         const unsigned n = from->n, part = width / n;
         const enum sim_type pt = part == 32 ? SIM_B32 : part == 16 ? SIM_B16 : SIM_B8;
-        uint32_t s[4];
+        uint32_t s[4] = { 0, 0, 0, 0 };
         if (width == 128) dec_unsupported(d);
         for (unsigned k = 0; k < n; k++) s[k] = dec_src(d, &from->list[k], pt);
         if (n == 4) for (int k = 0; k < 2; k++) {
@@ -756,31 +756,51 @@ static void warp_operation(struct dec *d) {
     }
 }
 
-void dec_select(struct dec *d) {
+/* d = op(sources) for each lane */
+static void lanes(struct dec *d) {
     const char *op = d->in->op;
     if (among(op, "add sub mul mad fma div rem sad neg abs rcp sqrt mul24 mad24 addc subc madc")) arithmetic(d);
     else if (among(op, "min max")) extremes(d);
     else if (among(op, "rsqrt sin cos lg2 ex2 tanh")) approximate(d);
-    else if (among(op, "and or xor not cnot shl shr shf lop3 popc clz brev bfind fns bfe bfi bmsk szext dp4a dp2a "
-                       "prmt"))
-        bits(d);
-    else if (among(op, "vabsdiff2 vabsdiff4")) video(d);
-    else if (among(op, "set setp")) compare(d);
     else if (among(op, "selp slct testp copysign")) select_value(d);
-    else if (!strcmp(op, "mov")) move(d);
-    else if (!strcmp(op, "cvt")) convert(d);
-    else if (among(op, "bra brx ret exit call trap brkpt")) flow(d);
-    else if (among(op, "bar barrier")) barrier(d);
-    else if (among(op, "shfl vote match redux elect")) warp_operation(d);
-    else if (!strcmp(op, "activemask")) dec_emit_to(d, "activemask", dec_dst(d, &d->in->opd[0], SIM_B32), 0, 0);
-    else if (!strcmp(op, "nanosleep")) dec_emit(d, "nanosleep");
-    else if (among(op, "membar fence")) {
-        d->nrest = 0;
-        dec_emit(d, "fence")->flags = SIM_I_ORDERS;
-    }
-    else if (among(op, "griddepcontrol pmevent setmaxnreg")) {
-        d->nrest = 0;
-        dec_emit(d, "nothing");
-    }
-    else dec_memory(d);
+    else if (!strcmp(op, "mbarrier")) dec_memory(d);
+    else bits(d);
 }
+
+static void activemask(struct dec *d) {
+    dec_emit_to(d, "activemask", dec_dst(d, &d->in->opd[0], SIM_B32), 0, 0);
+}
+
+static void nanosleep_lanes(struct dec *d) { dec_emit(d, "nanosleep"); }
+
+static void fence(struct dec *d) {
+    d->nrest = 0;
+    dec_emit(d, "fence")->flags = SIM_I_ORDERS;
+}
+
+static void nothing(struct dec *d) {
+    d->nrest = 0;
+    dec_emit(d, "nothing");
+}
+
+typedef void selector(struct dec *d);
+static selector *const selectors[SIM_SELECTS] = {
+    [SIM_SELECT_NONE] = dec_unsupported, [SIM_SELECT_LANES] = lanes, [SIM_SELECT_MIXED] = arithmetic,
+    [SIM_SELECT_F32X2] = arithmetic, [SIM_SELECT_LOP3_BOOL] = bits, [SIM_SELECT_VIDEO] = video,
+    [SIM_SELECT_SET] = compare, [SIM_SELECT_SETP] = compare, [SIM_SELECT_MOV] = move, [SIM_SELECT_CVT] = convert,
+    [SIM_SELECT_CVT_FP8] = convert, [SIM_SELECT_CVT_PACK] = convert, [SIM_SELECT_CVTA] = dec_memory,
+    [SIM_SELECT_ISSPACEP] = dec_memory, [SIM_SELECT_LD] = dec_memory, [SIM_SELECT_ST] = dec_memory,
+    [SIM_SELECT_ATOM] = dec_memory, [SIM_SELECT_RED] = dec_memory, [SIM_SELECT_SHFL] = warp_operation,
+    [SIM_SELECT_VOTE] = warp_operation, [SIM_SELECT_MATCH] = warp_operation, [SIM_SELECT_REDUX] = warp_operation,
+    [SIM_SELECT_ACTIVEMASK] = activemask, [SIM_SELECT_ELECT] = warp_operation, [SIM_SELECT_BAR_SYNC] = barrier,
+    [SIM_SELECT_BAR_ARRIVE] = barrier, [SIM_SELECT_BAR_RED] = barrier, [SIM_SELECT_BAR_WARP] = barrier,
+    [SIM_SELECT_CLUSTER_ARRIVE] = barrier, [SIM_SELECT_CLUSTER_WAIT] = barrier, [SIM_SELECT_FENCE] = fence,
+    [SIM_SELECT_BRA] = flow, [SIM_SELECT_BRX] = flow, [SIM_SELECT_CALL] = flow, [SIM_SELECT_RET] = flow,
+    [SIM_SELECT_EXIT] = flow, [SIM_SELECT_TRAP] = flow, [SIM_SELECT_NANOSLEEP] = nanosleep_lanes,
+    [SIM_SELECT_NOTHING] = nothing, [SIM_SELECT_CREATEPOLICY] = dec_memory, [SIM_SELECT_CP_ASYNC] = dec_memory,
+    [SIM_SELECT_CP_ARRIVE] = dec_memory, [SIM_SELECT_CP_BULK] = dec_memory, [SIM_SELECT_MBARRIER_INIT] = dec_memory,
+    [SIM_SELECT_MBARRIER_INVAL] = dec_memory, [SIM_SELECT_MBARRIER_ARRIVE] = dec_memory,
+    [SIM_SELECT_MBARRIER_TX] = dec_memory, [SIM_SELECT_MBARRIER_TEST] = dec_memory,
+};
+
+void dec_select(struct dec *d) { selectors[d->in->form->select](d); }

@@ -1,8 +1,8 @@
 /* check.c - whether ptxas accepts an instruction, and its words if not. The tables are in forms.h; the rules that
    tables cannot express (addresses, calls, values of constants, .target and .version) are code here.
 
-   The check only reads an instruction. An instruction that passes may still be
-   one that the decoder does not run. */
+   The form that an instruction matches is remembered in it. An instruction that
+   passes may still be one that the decoder does not run. */
 #include "forms.h"
 
 /* ---- the table, compiled once: modifier names become numbers ---- */
@@ -95,22 +95,6 @@ static bool in_group(const struct group *g, short id) {
 
 static bool group_has(const struct group *g, const char *text) {
     return in_group(g, find_modifier(text, strlen(text), false));
-}
-
-int px_special(struct px_name *name) {
-    if (name->sreg) return name->sreg;
-    name->sreg = -1;
-    if (name->text[0] != '%') return -1;
-    for (size_t i = 1; i < SPECIAL_ENVREG; i++) if (!strcmp(specials[i].name, name->text)) return name->sreg = (short)i;
-    char *end = NULL;
-    if (!strncmp(name->text, "%envreg", 7) && name->text[7] >= '0' && name->text[7] <= '9') {
-        unsigned long n = strtoul(name->text + 7, &end, 10);
-        if (n < 32 && !*end) name->sreg = (short)SPECIAL_ENVREG;
-    } else if (!strncmp(name->text, "%pm", 3) && name->text[3] >= '0' && name->text[3] <= '7') {
-        if (!name->text[4]) name->sreg = (short)SPECIAL_ENVREG + 1;
-        else if (!strcmp(name->text + 4, "_64")) name->sreg = (short)SPECIAL_ENVREG + 2;
-    }
-    return name->sreg;
 }
 
 /* ---- operands ---- */
@@ -292,7 +276,7 @@ static bool mov_fits(const struct checked *c) {
     if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && class_of(t) != C_FLOAT && sim_type_size(t) >= 4;
     if (s->kind == SIM_O_SREG) {
         struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
-        char kind = specials[px_special(name)].kind;
+        char kind = px_special_kind(name);
         unsigned size = sim_type_size(t);
         if (kind == 'p') return t == SIM_PRED;
         if (kind == 'v' && !s->component) return false;
@@ -615,11 +599,12 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
     return known;
 }
 
-void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
+void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
     enum { nforms = sizeof forms / sizeof *forms };
     char name[160] = "";
     struct checked c = { .px = px, .in = in, .name = name };
     int best = 0;
+    size_t match = 0;
     short odd = 0;
     const struct group *missing = NULL;
 
@@ -640,6 +625,7 @@ void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, str
         int got = try_form(&c, i, &o, &m);
         if (got > best || (got == best && got == 2 && odd && !o)) {
             best = got;
+            match = i;
             odd = o;
             missing = m;
         }
@@ -650,6 +636,7 @@ void px_check(struct px *px, const struct sim_instr *in, struct px_name *op, str
     if (best == 2 && !odd) missing_modifier(&c, missing);
     if (best == 3) wrong_operands(&c, forms[first].args);
     if (best < 4) return;
+    in->form = &forms[match];
     check_features(&c);
     check_details(&c);
     if (is(&c, "call")) check_call(&c);
