@@ -66,11 +66,29 @@ static int swap_mode(void) {
     cu.exchange_mode(&mode);
     return 10 * result + mode;
 }
+static int create_and_pop(void) {
+    int result = cu.create(&any_pointers[0], 0, 0);
+    if (result == 0) cu.pop(&any_pointers[1]);
+    return result;
+}
+static int push_and_pop(void) {
+    int result = cu.push(context[0]);
+    return result ? result : cu.pop(&any_pointers[0]);
+}
 static int fork_and_join(void) {
     int result = cu.wait_event(now.t, now.inner, 0);
     if (!result) result = work_on(now.t);
     if (!result) result = cu.record(now.inner, now.t);
     return result ? result : cu.wait_event(now.s, now.inner, 0);
+}
+static int destroy_other(void) {
+    int result = cu.stream_destroy(now.t);
+    cu.stream(&now.t, 1, 0);
+    return result;
+}
+static int destroy_forked(void) {                /* while it takes part in the capture */
+    int result = cu.wait_event(now.t, now.inner, 0);
+    return result ? result : destroy_other();
 }
 static int fork_twice_joined_once(void) {
     int result = cu.wait_event(now.t, now.inner, 0);
@@ -95,7 +113,8 @@ static int fork_twice_joined_once(void) {
     X(copy_out_pageable, cu.to_host_async(pageable, memory[0], 64, now.s)) \
     X(copy_out_pinned, cu.to_host_async(now.pinned, memory[0], 64, now.s)) \
     X(copy_device, cu.copy_async(memory[0], memory[0] + 1024, 64, now.s)) \
-    X(copy_wild, cu.copy_async(16, memory[0], 64, now.s)) X(copy_0, cu.copy_async(memory[0], memory[0] + 64, 0, now.s)) \
+    X(copy_wild, cu.copy_async(16, memory[0], 64, now.s)) \
+    X(copy_0, cu.copy_async(memory[0], memory[0] + 64, 0, now.s)) \
     X(copy_2d, copy_2d_to(now.s)) X(copy_other, cu.copy_async(memory[0], memory[0] + 1024, 64, now.t)) \
     X(copy_in_now, cu.to_device(memory[0], pageable, 64)) X(copy_out_now, cu.to_host(pageable, memory[0], 64)) \
     X(copy_device_now, cu.copy(memory[0], memory[0] + 1024, 64)) X(fill_now, cu.fill_32_now(memory[0], 0, 4)) \
@@ -117,8 +136,9 @@ static int fork_twice_joined_once(void) {
     X(fork_external, cu.wait_event(now.t, now.inner, 1)) \
     X(event_create, cu.event(&any_pointers[0], 0)) X(event_destroy_inner, cu.event_destroy(now.inner)) \
     X(event_destroy_outer, cu.event_destroy(now.outer)) \
-    X(stream_create, cu.stream(&any_pointers[0], 1, 0)) X(stream_destroy, cu.stream_destroy(now.s)) \
-    X(stream_destroy_other, cu.stream_destroy(now.t)) X(stream_flags, cu.stream_flags(now.s, &any_unsigned)) \
+    X(stream_create, cu.stream(&any_pointers[0], 1, 0)) \
+    X(stream_destroy_other, destroy_other()) X(stream_destroy_forked, destroy_forked()) \
+    X(stream_flags, cu.stream_flags(now.s, &any_unsigned)) \
     X(stream_priority, cu.stream_priority(now.s, any_ints)) X(stream_context, cu.stream_context(now.s, any_pointers)) \
     X(alloc, cu.alloc(&any_address, 64)) X(free, cu.free(any_address)) \
     X(alloc_async, cu.alloc_async(&now.allocated, 64, now.s)) \
@@ -134,11 +154,12 @@ static int fork_twice_joined_once(void) {
     X(load, cu.load(&any_pointers[0], module_text)) X(unload, cu.unload(now.module)) \
     X(function, cu.function(&any_pointers[0], module[0], "nop")) \
     X(global, cu.global(&any_address, &any_sizes[0], module[0], "gv")) \
-    X(get_attribute, cu.get_attribute(any_ints, 0, now.nop)) X(set_attribute, cu.set_attribute(now.nop, MAX_DYNAMIC, 64)) \
+    X(get_attribute, cu.get_attribute(any_ints, 0, now.nop)) \
+    X(set_attribute, cu.set_attribute(now.nop, MAX_DYNAMIC, 64)) \
     X(blocks, cu.blocks(any_ints, now.nop, 32, 0)) X(link, link_empty()) \
     X(get_limit, cu.get_limit(any_sizes, 0)) X(set_limit, cu.set_limit(0, 4096)) \
-    X(context_create, cu.create(&any_pointers[0], 0, 0)) X(retain, cu.retain(&any_pointers[0], 0)) \
-    X(push, cu.push(context[0])) X(attribute, cu.attribute(any_ints, 16, 0)) X(count, cu.count(any_ints)) \
+    X(context_create, create_and_pop()) X(retain, cu.retain(&any_pointers[0], 0)) \
+    X(push, push_and_pop()) X(attribute, cu.attribute(any_ints, 16, 0)) X(count, cu.count(any_ints)) \
     X(begin_again, cu.begin_capture(now.s, now.mode)) X(begin_other, cu.begin_capture(now.t, now.mode)) \
     X(begin_legacy, cu.begin_capture(NULL, now.mode)) \
     X(end_other, cu.end_capture(now.t, &any_pointers[0])) X(end_there, there(end_there)) \
@@ -466,6 +487,71 @@ static void updates(void) {
     }
 }
 
+/* After the end of a capture, and destroying a stream that captures. */
+static void after_capture(void) {
+    void  *s = NULL, *t = NULL, *u = NULL, *e = NULL, *never = NULL, *g = NULL, *f = NULL;
+    int    state = 77;
+    open_one();
+    now.nop = kernel(0, "nop");
+    cu.stream(&s, 1, 0);
+    cu.stream(&t, 1, 0);
+    cu.event(&e, 0);
+    cu.event(&f, 0);
+    cu.event(&never, 0);
+    cu.begin_capture(s, 1);
+    work_on(s);
+    cu.record(e, s);
+    PROBE("wait_unrecorded", cu.wait_event(s, never, 0));
+    PROBE("state", (cu.is_capturing(s, &state), state));
+    PROBE("end", cu.end_capture(s, &g));
+    PROBE("query", cu.event_query(e));
+    PROBE("sync", cu.event_sync(e));
+    PROBE("wait", cu.wait_event(t, e, 0));
+    PROBE("wait_again", cu.wait_event(s, e, 0));
+    PROBE("elapsed", cu.elapsed(&any_float, e, e));
+    cu.begin_capture(s, 1);
+    PROBE("wait_in_next", cu.wait_event(s, e, 0));
+    PROBE("end_next", cu.end_capture(s, &g));
+    PROBE("record", cu.record(e, s));
+    PROBE("query_recorded", (cu.sync(), cu.event_query(e)));
+    cu.begin_capture(s, 1);
+    work_on(s);
+    cu.record(e, s);
+    cu.begin_capture(t, 1);
+    work_on(t);
+    PROBE("merge", cu.wait_event(t, e, 0));
+    PROBE("merge_state", (cu.is_capturing(s, &state), state));
+    PROBE("merge_state_other", (cu.is_capturing(t, &state), state));
+    PROBE("merge_end", cu.end_capture(s, &g));
+    PROBE("merge_end_other", cu.end_capture(t, &g));
+    cu.begin_capture(s, 1);
+    work_on(s);
+    cu.record(e, s);
+    cu.wait_event(t, e, 0);
+    work_on(t);
+    PROBE("end_fork", cu.end_capture(t, &g));
+    PROBE("end_fork_state", (cu.is_capturing(s, &state), state));
+    PROBE("end_origin", cu.end_capture(s, &g));
+    cu.begin_capture(s, 1);
+    work_on(s);
+    cu.sync();
+    PROBE("work_when_invalid", work_on(s));
+    PROBE("record_when_invalid", cu.record(e, s));
+    PROBE("wait_when_invalid", cu.wait_event(s, f, 0));
+    PROBE("sync_when_invalid", cu.stream_sync(s));
+    PROBE("begin_when_invalid", cu.begin_capture(s, 1));
+    PROBE("end_when_invalid", cu.end_capture(s, &g));
+    PROBE("graph_when_invalid", g == NULL);
+    PROBE("work_after", work_on(s));
+    PROBE("sync_after", cu.stream_sync(s));
+    cu.stream(&u, 1, 0);
+    cu.begin_capture(u, 1);
+    work_on(u);
+    PROBE("destroy_capturing", cu.stream_destroy(u));
+    PROBE("alloc_then", cu.alloc(&any_address, 64));
+    PROBE("sync_then", cu.sync());
+}
+
 /* Memory nodes. */
 static void memory_nodes(void) {
     void *s = NULL, *t = NULL, *g = NULL, *x = NULL, *y = NULL;
@@ -543,6 +629,7 @@ const group capture_groups[] = {
     { "capture_global", calls_in_global, 1 }, { "capture_thread", calls_in_thread_local, 1 },
     { "capture_relaxed", calls_in_relaxed, 1 }, { "capture_blocking", calls_in_blocking, 1 },
     { "capture_arguments", arguments, 1 }, { "capture_nodes", nodes_of_captures, 1 }, { "graph_life", graph_life, 1 },
-    { "graph_order", graph_order, 1 }, { "graph_update", updates, 1 }, { "graph_memory", memory_nodes, 1 },
+    { "graph_order", graph_order, 1 }, { "capture_after", after_capture, 1 }, { "graph_update", updates, 1 },
+    { "graph_memory", memory_nodes, 1 },
     { "graph_devices", two_devices, 2 }, { NULL, NULL, 0 }
 };
