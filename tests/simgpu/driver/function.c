@@ -58,7 +58,8 @@ SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, a
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         *value = f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
-    default: *value = 0;                          /* cache mode, whether a cluster size is required */
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = f->func->explicit_cluster; break;
+    default: *value = 0;                          /* cache mode */
     }
     return CUDA_SUCCESS;
 }
@@ -79,8 +80,8 @@ SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, a
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (f->func->reqnctapercluster[0]) return CUDA_ERROR_NOT_PERMITTED;
         if (value < 0) return CUDA_ERROR_INVALID_VALUE;
-        if (value > 1) return CUDA_ERROR_NOT_SUPPORTED;            /* all are 1 here */
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: value = value != 0; break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:

@@ -112,7 +112,7 @@ R(cuMipmappedArrayGetLevel, 5000) R(cuMipmappedArrayGetMemoryRequirements, 11060
 R(cuMipmappedArrayGetSparseProperties, 11010) R(cuModuleGetGlobal, 2000) R(cuModuleGetSurfRef, 3000)
 R(cuModuleGetTexRef, 2000) R(cuMulticastAddDevice, 12010) R(cuMulticastBindAddr, 12010) R(cuMulticastBindMem, 12010)
 R(cuMulticastCreate, 12010) R(cuMulticastGetGranularity, 12010) R(cuMulticastUnbind, 12010)
-R(cuOccupancyMaxActiveClusters, 11070) R(cuOccupancyMaxPotentialClusterSize, 11070) R(cuParamSetSize, 2000)
+R(cuParamSetSize, 2000)
 R(cuParamSetTexRef, 2000) R(cuParamSetf, 2000) R(cuParamSeti, 2000) R(cuParamSetv, 2000)
 R(cuPointerSetAttribute, 6000) R(cuProfilerInitialize, 4000) T(cuSignalExternalSemaphoresAsync, 10000, _ptsz)
 T(cuStreamAttachMemAsync, 6000, _ptsz) T(cuStreamBatchMemOp, 8000, _ptsz)

@@ -111,6 +111,7 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
         uint32_t fixed = sim_code_info(f->code)->static_shared;
         f->max_dynamic = (fixed <= SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED : SIM_BLOCK_SHARED_OPTIN) - (int)fixed;
         f->no_effect = only_returns(f->func);
+        for (int j = 0; j < 3; j++) f->cluster[j] = (int)f->func->reqnctapercluster[j];
     }
     return CUDA_SUCCESS;
 }

@@ -45,6 +45,7 @@ const struct sim_name sim_names[] = {
     R(cuFuncSetCacheConfig, 3000) R(cuFuncSetSharedMemConfig, 4020) R(cuFuncLoad, 12040) R(cuFuncIsLoaded, 12040)
     R(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050) R(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000)
     R(cuOccupancyMaxPotentialBlockSize, 6050) R(cuOccupancyMaxPotentialBlockSizeWithFlags, 7000)
+    R(cuOccupancyMaxActiveClusters, 11070) R(cuOccupancyMaxPotentialClusterSize, 11070)
     R(cuOccupancyAvailableDynamicSMemPerBlock, 10020) T(cuLaunchKernel, 4000, _ptsz) T(cuLaunchKernelEx, 11060, _ptsz)
     T(cuLaunchCooperativeKernel, 9000, _ptsz) R(cuLaunchCooperativeKernelMultiDevice, 9000)
     T(cuLaunchHostFunc, 10000, _ptsz)

@@ -2,7 +2,7 @@
 
      alu.c compare.c float.c half.c cvt.c    arithmetic, lane by lane
      ldst.c atom.c                           memory; access.h: the addresses of a whole warp at once
-     shuffle.c flow.c sync.c                 cross-lane operations, control flow, block barriers
+     shuffle.c flow.c sync.c                 cross-lane operations, control flow, barriers
      warp.c                                  which lanes run next, and for how long
      format.c                                printf and assert of kernels
      avx2.c avx2_memory.c                    the lane operations again, for AVX2 and FMA
@@ -26,7 +26,7 @@ void sim_warp_yield(struct sim_warp *w, bool spun); /* the group's slice ends */
 SIM_EXPORT uint64_t simgpu_thread_instructions(void);
 
 /* sync.c */
-void sim_bars_check(struct sim_block *b);         /* after threads have exited: barriers may be complete */
+void sim_left(struct sim_warp *w, uint32_t m);    /* after lanes have exited: barriers may be complete */
 
 /* format.c: returns the number of arguments, or -1 with the fault raised */
 int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args);

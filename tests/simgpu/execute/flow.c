@@ -56,7 +56,7 @@ static void leave(struct sim_warp *w, uint32_t m) {
     w->parked = 0;                                             /* they check again whether
                                                                   all live lanes have arrived */
     w->block->live -= (unsigned)__builtin_popcount(m);
-    sim_bars_check(w->block);
+    sim_left(w, m);
 }
 
 SIM_HANDLER(exit_lanes) {

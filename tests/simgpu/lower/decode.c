@@ -182,17 +182,23 @@ static const struct { const char *name; enum sim_const_sreg first; bool vector; 
     { "%lanemask_gt", SIM_S_LANEMASK_GT, false }, { "%dynamic_smem_size", SIM_S_DYNAMIC_SMEM, false },
     { "%total_smem_size", SIM_S_TOTAL_SMEM, false }, { "%aggr_smem_size", SIM_S_TOTAL_SMEM, false },
     { "%envreg1", SIM_S_ENVREG1, false },
-    { "%envreg2", SIM_S_ENVREG2, false }, { "%clusterid", SIM_S_CTAID_X, true },
-    { "%nclusterid", SIM_S_NCTAID_X, true }, { "%cluster_nctaid", SIM_S_ONE, false },
-    { "%cluster_nctarank", SIM_S_ONE, false }
+    { "%envreg2", SIM_S_ENVREG2, false }, { "%clusterid", SIM_S_CLUSTERID_X, true },
+    { "%nclusterid", SIM_S_NCLUSTERID_X, true }, { "%cluster_ctaid", SIM_S_CLUSTER_CTAID_X, true },
+    { "%cluster_nctaid", SIM_S_CLUSTER_NCTAID_X, true }, { "%cluster_ctarank", SIM_S_CLUSTER_CTARANK, false },
+    { "%cluster_nctarank", SIM_S_CLUSTER_NCTARANK, false },
+    { "%is_explicit_cluster", SIM_S_IS_EXPLICIT_CLUSTER, false }
     };
 static const struct { const char *name, *handler; unsigned size; } moving_sregs[] = {
     { "%clock", "clock_32", 4 }, { "%clock_hi", "clock_hi", 4 }, { "%clock64", "clock_64", 8 },
     { "%globaltimer", "globaltimer_64", 8 },
     { "%globaltimer_lo", "globaltimer_lo", 4 }, { "%globaltimer_hi", "globaltimer_hi", 4 }
     };
-static const char *const zero_sregs[] =
-    { "%envreg", "%pm", "%cluster_ctaid", "%cluster_ctarank", "%is_explicit_cluster", "%current_graph_exec" };
+static const char *const zero_sregs[] = { "%envreg", "%pm", "%current_graph_exec" };
+
+static uint32_t const_sreg(struct dec *d, unsigned id, unsigned size) {
+    if (!d->code->sreg[id]) d->code->sreg[id] = new_place(d, size ? 32 * size : 4, size ? 64 : 4);
+    return 2 * d->code->sreg[id];
+}
 
 uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size) {
     uint32_t at = 0;
@@ -201,9 +207,8 @@ uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size) {
         if (strcmp(const_sregs[k].name, o->name)) continue;
         if (const_sregs[k].vector && o->imm > 2) return dec_const(d, 0, size);
         const unsigned id = const_sregs[k].first + (const_sregs[k].vector ? (unsigned)o->imm : 0);
-        has = id == SIM_S_GRIDID ? 8 : 4;
-        if (!d->code->sreg[id]) d->code->sreg[id] = new_place(d, 32 * has, 64);
-        at = 2 * d->code->sreg[id];
+        has = id == SIM_S_GRIDID ? 8 : id == SIM_S_IS_EXPLICIT_CLUSTER ? 0 : 4;
+        at = const_sreg(d, id, has);
     }
     for (size_t k = 0; k < sizeof moving_sregs / sizeof *moving_sregs && !at; k++) {
         if (strcmp(moving_sregs[k].name, o->name)) continue;
@@ -215,10 +220,13 @@ uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size) {
         if (!strncmp(o->name, zero_sregs[k], strlen(zero_sregs[k]))) return dec_const(d, 0, size);
     if (!at) dec_fail(d, "Special register '%s' is not supported by this CPU device", o->name);
     if (has == size) return at;
+    if (!has || !size) dec_unsupported(d);
     const uint32_t t = dec_temp(d, size);
     dec_emit_to(d, size == 8 ? "zext_64_32" : "trunc_32", t, at, 0);
     return t;
 }
+
+uint32_t dec_shared_rank(struct dec *d) { return const_sreg(d, SIM_S_SHARED_RANK, 4); }
 
 static uint64_t literal(const struct sim_operand *o, enum sim_type t) {
     uint64_t v = o->imm;
@@ -252,6 +260,12 @@ static uint32_t address_of(struct dec *d, const struct sim_operand *o, unsigned 
         return dec_const(d, SIM_WINDOW_CODE + 16 * (1 + (uint64_t)o->func->id), size);
     }
     const struct sim_var *v = o->var;
+    if (v->space == SIM_SHARED && d->code->knows_clusters) {
+        const uint32_t t = dec_temp(d, 4), wide = size == 8 ? dec_temp(d, 8) : t;
+        dec_emit_to(d, "add_32", t, dec_shared_rank(d), dec_const(d, dec_shared_at(d, v) + o->imm, 4));
+        if (size == 8) dec_emit_to(d, "zext_64_32", wide, t, 0);
+        return wide;
+    }
     if (v->space == SIM_SHARED) return dec_const(d, dec_shared_at(d, v) + o->imm, size);
     /* parameters of a function have generic addresses from the start */
     if (dec_frame_offset(d, v, &offset)) {
@@ -338,7 +352,7 @@ static const struct { const char *name; uint32_t flags; bool to_int; } flag_mods
     };
 static const struct { const char *name; enum sim_space space; } space_mods[] = {
     { "global", SIM_GLOBAL }, { "const", SIM_GLOBAL }, { "shared", SIM_SHARED }, { "shared::cta", SIM_SHARED },
-    { "shared::cluster", SIM_SHARED },
+    { "shared::cluster", SIM_SHARED_CLUSTER },
     { "local", SIM_LOCAL }, { "param", SIM_PARAM }, { "param::entry", SIM_PARAM }, { "param::func", SIM_PARAM }
     };
 static const char *const ignored_mods[] =
@@ -414,6 +428,7 @@ static void visit_operands(struct dec *d, unsigned self, const struct sim_instr 
                            unsigned n, bool address) {
     for (unsigned k = 0; k < n; k++) {
         if (o[k].n) visit_operands(d, self, in, o[k].list, o[k].n, true);
+        if (o[k].kind == SIM_O_SREG && strstr(o[k].name, "cluster")) d->code->knows_clusters = true;
         if (o[k].var && o[k].var->space == SIM_SHARED && (o[k].kind == SIM_O_SYM || o[k].kind == SIM_O_MEM)) {
             bool known = false;
             for (unsigned j = 0; j < d->nshared; j++) known |= d->shared[j] == o[k].var;
@@ -447,6 +462,8 @@ static int reach(struct dec *d, struct sim_func *f) {
     for (unsigned k = 0; k < f->ninstrs; k++) {
         const struct sim_instr *in = &f->instrs[k];
         const bool call = !strcmp(in->op, "call");
+        c->knows_clusters |= !strcmp(in->op, "mapa") || !strcmp(in->op, "getctarank");
+        for (unsigned j = 0; j < in->nmods; j++) c->knows_clusters |= strstr(in->mods[j], "cluster") != NULL;
         visit_operands(d, self, in, in->opd, in->n, !call);
         if (call) {
             const struct sim_operand *target = &in->opd[in->n && in->opd[0].kind == SIM_O_LIST ? 1 : 0];

@@ -74,6 +74,8 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t);
 uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size);
 bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset); /* is it in the activation's frame? */
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
+uint32_t dec_shared_rank(struct dec *d);                          /* the part of shared addresses that names the
+                                                                     block, in code that knows clusters */
 static inline uint64_t dec_address(const struct sim_var *v) {     /* of all other variables */
     return v->address + (v->space == SIM_PARAM ? SIM_PARAM_BASE : 0);
 }

@@ -667,18 +667,11 @@ static void barrier(struct dec *d) {                              /* bar.*, barr
         i->flags = SIM_I_ORDERS;
         return;
     }
-    /* in a cluster of one block, all threads meet at the wait */
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "cluster")) {
-        if (dec_take(d, "arrive")) {
-            dec_emit(d, "fence")->flags = SIM_I_ORDERS;
-            return;
-        }
-        if (!dec_take(d, "wait")) dec_unsupported(d);
-        const uint32_t a = dec_const(d, SIM_BARS - 1, 4);
-        struct sim_insn *i = dec_emit(d, "bar");
-        i->a = a;
-        i->imm = 1;
-        i->flags = SIM_I_ORDERS;
+        const bool arrive = dec_take(d, "arrive");
+        if (!arrive && !dec_take(d, "wait")) dec_unsupported(d);
+        const bool relaxed = d->flags & SIM_I_STRONG && !(d->flags & SIM_I_ORDERS);
+        dec_emit(d, arrive ? "cluster_arrive" : "cluster_wait")->flags = arrive && !relaxed ? SIM_I_ORDERS : 0;
         return;
     }
     uint32_t mode = SYNC, at = 0, dst = 0, pred = 0, count = 0;
@@ -789,7 +782,8 @@ static selector *const selectors[SIM_SELECTS] = {
     [SIM_SELECT_F32X2] = arithmetic, [SIM_SELECT_LOP3_BOOL] = bits, [SIM_SELECT_VIDEO] = video,
     [SIM_SELECT_SET] = compare, [SIM_SELECT_SETP] = compare, [SIM_SELECT_MOV] = move, [SIM_SELECT_CVT] = convert,
     [SIM_SELECT_CVT_FP8] = convert, [SIM_SELECT_CVT_PACK] = convert, [SIM_SELECT_CVTA] = dec_memory,
-    [SIM_SELECT_ISSPACEP] = dec_memory, [SIM_SELECT_LD] = dec_memory, [SIM_SELECT_ST] = dec_memory,
+    [SIM_SELECT_MAPA] = dec_memory, [SIM_SELECT_GETCTARANK] = dec_memory, [SIM_SELECT_ST_ASYNC] = dec_memory,
+    [SIM_SELECT_RED_ASYNC] = dec_memory, [SIM_SELECT_ISSPACEP] = dec_memory, [SIM_SELECT_LD] = dec_memory, [SIM_SELECT_ST] = dec_memory,
     [SIM_SELECT_ATOM] = dec_memory, [SIM_SELECT_RED] = dec_memory, [SIM_SELECT_SHFL] = warp_operation,
     [SIM_SELECT_VOTE] = warp_operation, [SIM_SELECT_MATCH] = warp_operation, [SIM_SELECT_REDUX] = warp_operation,
     [SIM_SELECT_ACTIVEMASK] = activemask, [SIM_SELECT_ELECT] = warp_operation, [SIM_SELECT_BAR_SYNC] = barrier,

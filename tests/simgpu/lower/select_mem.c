@@ -22,12 +22,18 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
     } else if (o->var) {
         const bool shared = o->var->space == SIM_SHARED;
         if (o->var->space == SIM_LOCAL) dec_unsupported(d);
+        if (shared && d->code->knows_clusters)
+            return (struct place){ dec_shared_rank(d), p.imm + dec_shared_at(d, o->var), 0, SIM_SHARED };
         p.base = dec_const(d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
         p.imm = 0;
         if (space == SIM_GENERIC) p.space = shared ? SIM_SHARED : o->var->space == SIM_PARAM ? SIM_PARAM : SIM_GLOBAL;
     } else {
         p.base = dec_const(d, o->imm, 8);
         p.imm = 0;
+    }
+    if (p.space == SIM_SHARED_CLUSTER) {
+        p.space = SIM_GENERIC;
+        p.imm += (int64_t)SIM_WINDOW_SHARED;
     }
     return p;
 }
@@ -55,11 +61,30 @@ static uint32_t seen(enum sim_space space, bool writes, unsigned bytes) {
     return ((uint32_t)space | (writes ? 8u : 0u) | bytes << 4) << SIM_I_USER;
 }
 
+static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
+                          const struct sim_operand *state) {
+    const struct place p = place_of(d, mem, d->space);
+    const bool sink = !state || state->kind == SIM_O_SINK;
+    const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
+    struct sim_insn *i = dec_emit(d, "mbarrier");
+    set_place(d, i, &p, 0);
+    i->d = dst;
+    i->b = b;
+    i->width = (uint8_t)p.space;
+    i->flags |= SIM_I_ORDERS | what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
+}
+
+/* st.async and red.async have been executed: their mbarrier, operand 2, counts the bytes */
+static void complete(struct dec *d, unsigned bytes) {
+    emit_mbarrier(d, &d->in->opd[2], MB_COMPLETE, dec_const(d, bytes, 4), NULL);
+}
+
 static void load_or_store(struct dec *d) {
     const bool load = d->in->op[0] == 'l';
     const struct sim_operand *mem = &d->in->opd[load ? 1 : 0], *data = &d->in->opd[load ? 0 : 1];
     const enum sim_type t = d->type[0];
     const unsigned size = sim_type_size(t), n = d->vec;
+    const bool async = dec_take(d, "async") && dec_take(d, "mbarrier::complete_tx::bytes");
     char name[64];
     if (t == SIM_B128 || d->ntypes != 1) dec_unsupported(d);
     const struct sim_operand *list = n > 1 ? data->list : data;
@@ -90,6 +115,7 @@ static void load_or_store(struct dec *d) {
             i->flags |= seen(p.space, !load, size * i->width) | (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
         for (unsigned j = 0; j < i->width; j++) set_element(i, j, v[k + j]);
     }
+    if (async) complete(d, size * n);
 }
 
 static void atomic(struct dec *d) {
@@ -98,6 +124,7 @@ static void atomic(struct dec *d) {
     const struct sim_operand *o = d->in->opd, *mem = &o[red ? 0 : 1];
     const enum sim_type t = d->type[0];
     const unsigned size = sim_type_size(t);
+    const bool async = dec_take(d, "async") && dec_take(d, "mbarrier::complete_tx::bytes");
     const char *op = NULL;
     char name[64];
     dec_take(d, "noftz");
@@ -123,6 +150,7 @@ static void atomic(struct dec *d) {
     i->c = c;
     i->width = (uint8_t)p.space;
     i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, true, size);
+    if (async) complete(d, size);
 }
 
 /* -- addresses between spaces. Global, constant and generic addresses are identical; the other spaces have windows. */
@@ -138,10 +166,11 @@ static void convert_address(struct dec *d) {
         return;
     }
     if (to) {
-        dec_emit_to(d, "and_64", dst, a, dec_const(d, 0xffffffffffffull, 8));
+        dec_emit_to(d, "and_64", dst, a, dec_const(d, SIM_WINDOW_OFFSET, 8));
         return;
     }
-    const uint64_t window = d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
+    const uint64_t window = d->space == SIM_SHARED || d->space == SIM_SHARED_CLUSTER ? SIM_WINDOW_SHARED :
+        d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
         d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters
                                                                      already have generic addresses */
     dec_emit_to(d, "or_64", dst, a, dec_const(d, window, 8));
@@ -152,64 +181,94 @@ static void is_space(struct dec *d) {
     const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED),
                    t = dec_temp(d, 8);
     const uint64_t window = d->space == SIM_GLOBAL ? 0 :
-                            d->space == SIM_SHARED ? SIM_WINDOW_SHARED :
                             d->space == SIM_LOCAL  ? SIM_WINDOW_LOCAL :
-                                                     SIM_WINDOW_PARAM;
+                            d->space == SIM_PARAM  ? SIM_WINDOW_PARAM :
+                                                     SIM_WINDOW_SHARED;
+    if (d->space == SIM_SHARED && d->code->knows_clusters) {      /* not that of other blocks */
+        const uint32_t own = dec_temp(d, 8);
+        dec_emit_to(d, "zext_64_32", own, dec_shared_rank(d), 0);
+        dec_emit_to(d, "or_64", own, own, dec_const(d, window, 8));
+        dec_emit_to(d, "and_64", t, a, dec_const(d, ~(((uint64_t)1 << SIM_RANK_SHIFT) - 1), 8));
+        dec_emit_to(d, "setp_eq_u64", dst, t, own);
+        return;
+    }
     dec_emit_to(d, "shr_u64", t, a, dec_const(d, 48, 4));
     dec_emit_to(d, "setp_eq_u64", dst, t, dec_const(d, window >> 48, 8));
 }
 
-/* -- cp.async, mbarrier */
-
-static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
-                          const struct sim_operand *state) {
-    const struct place p = place_of(d, mem, d->space);
-    const bool sink = !state || state->kind == SIM_O_SINK;
-    const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
-    struct sim_insn *i = dec_emit(d, "mbarrier");
-    set_place(d, i, &p, 0);
-    i->d = dst;
-    i->b = b;
-    i->width = (uint8_t)p.space;
-    i->flags |= SIM_I_ORDERS | what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
+/* mapa: the same place in the shared memory of the block of a rank; shared addresses and generic ones have it in the
+   same bits */
+static void map_address(struct dec *d) {
+    const unsigned size = sim_type_size(d->type[0]);
+    const uint64_t rank_bits = (uint64_t)0xff << SIM_RANK_SHIFT;
+    const uint32_t a = dec_src(d, &d->in->opd[1], d->type[0]), b = dec_src(d, &d->in->opd[2], SIM_U32),
+                   dst = dec_dst(d, &d->in->opd[0], d->type[0]), rank = dec_temp(d, 4), rest = dec_temp(d, size);
+    dec_emit_to(d, "shl_32", rank, b, dec_const(d, SIM_RANK_SHIFT, 4));
+    dec_emit_to(d, size == 8 ? "and_64" : "and_32", rest, a, dec_const(d, ~rank_bits, size));
+    if (size == 4) dec_emit_to(d, "or_32", dst, rest, rank);
+    else {
+        const uint32_t wide = dec_temp(d, 8);
+        dec_emit_to(d, "zext_64_32", wide, rank, 0);
+        dec_emit_to(d, "or_64", dst, rest, wide);
+    }
 }
 
-/* An address as 64 bits in a temporary. */
+static void rank_of_address(struct dec *d) {
+    const unsigned size = sim_type_size(d->type[0]);
+    const uint32_t a = dec_src(d, &d->in->opd[1], d->type[0]), dst = dec_dst(d, &d->in->opd[0], SIM_U32),
+                   low = size == 8 ? dec_temp(d, 4) : a, rank = dec_temp(d, 4);
+    if (size == 8) dec_emit_to(d, "trunc_32", low, a, 0);
+    dec_emit_to(d, "shr_u32", rank, low, dec_const(d, SIM_RANK_SHIFT, 4));
+    dec_emit_to(d, "mov_32", dst, rank, 0);
+}
+
+/* -- cp.async, mbarrier */
+
+/* A generic address in a temporary. */
 static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum sim_space space) {
     const struct place p = place_of(d, o, space);
+    const int64_t imm = p.imm + (p.space == SIM_SHARED ? (int64_t)SIM_WINDOW_SHARED : 0);
     uint32_t a = p.base;
     if (!(p.flags & SIM_I_BASE64)) dec_emit_to(d, "cvt_u64_u32", a = dec_temp(d, 8), p.base, 0);
-    if (!p.imm) return a;
+    if (!imm) return a;
     const uint32_t sum = dec_temp(d, 8);
-    dec_emit_to(d, "add_64", sum, a, dec_const(d, (uint64_t)p.imm, 8));
+    dec_emit_to(d, "add_64", sum, a, dec_const(d, (uint64_t)imm, 8));
     return sum;
 }
 
-/* Between global memory and shared memory of this block, completed through an
-   mbarrier or a group. Not tensors, other blocks, reductions. */
+/* Between global memory and the shared memory of blocks of the cluster, completed through an mbarrier or a group. Not
+   tensors, not reductions. */
 static void copy_bulk(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
-    const char *first = NULL;
+    enum sim_space spaces[2] = { SIM_GENERIC, SIM_GENERIC };      /* to, from */
+    unsigned n = 0;
     if (dec_take(d, "commit_group") || dec_take(d, "wait_group")) {
         dec_take(d, "read");
         dec_emit(d, "nothing");
         return;
     }
-    for (unsigned k = 0; k < d->in->nmods && !first; k++)
-        if (!strncmp(d->in->mods[k], "shared", 6) || !strcmp(d->in->mods[k], "global")) first = d->in->mods[k];
-    const bool load = first && *first == 's';
-    if (d->in->n < (load ? 4u : 3u) || d->space != (load ? SIM_GLOBAL : SIM_SHARED)
-        || !dec_take(d, load ? "mbarrier::complete_tx::bytes" : "bulk_group") || d->nrest)
+    for (unsigned k = 0; k < d->in->nmods && n < 2; k++) {
+        const char *m = d->in->mods[k];
+        if (!strcmp(m, "shared::cluster")) spaces[n++] = SIM_SHARED_CLUSTER;
+        else if (!strncmp(m, "shared", 6)) spaces[n++] = SIM_SHARED;
+        else if (!strcmp(m, "global")) spaces[n++] = SIM_GLOBAL;
+    }
+    const bool store = spaces[0] == SIM_GLOBAL, multicast = dec_take(d, "multicast::cluster");
+    const bool known = store ? spaces[1] == SIM_SHARED && !multicast :
+        spaces[1] == SIM_GLOBAL || (spaces[0] == SIM_SHARED_CLUSTER && spaces[1] == SIM_SHARED && !multicast);
+    if (!known || d->in->n < (store ? 3u : multicast ? 5u : 4u)
+        || !dec_take(d, store ? "bulk_group" : "mbarrier::complete_tx::bytes") || d->nrest)
         dec_unsupported(d);
-    const uint32_t to = whole_address(d, &o[0], load ? SIM_SHARED : SIM_GLOBAL),
-                   from = whole_address(d, &o[1], load ? SIM_GLOBAL : SIM_SHARED);
-    const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = load ? whole_address(d, &o[3], SIM_SHARED) : 0;
-    struct sim_insn *i = dec_emit(d, load ? "cp_bulk_load" : "cp_bulk_store");
+    const uint32_t to = whole_address(d, &o[0], spaces[0]), from = whole_address(d, &o[1], spaces[1]);
+    const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = store ? 0 : whole_address(d, &o[3], spaces[0]),
+                   ranks = multicast ? dec_src(d, &o[4], SIM_U16) : 0;
+    struct sim_insn *i = dec_emit(d, "cp_bulk");
     i->d = to;
     i->a = from;
     i->b = size;
     i->c = barrier;
-    i->flags = SIM_I_SEEN | SIM_I_ORDERS;
+    i->e = ranks;
+    i->flags = SIM_I_SEEN | SIM_I_ORDERS | (store ? 0 : SIM_I_COUNT) | (multicast ? SIM_I_SECOND : 0);
     i->slot = next_slot(d);
 }
 
@@ -290,6 +349,8 @@ void dec_memory(struct dec *d) {
     else if (dec_is(d, "atom") || dec_is(d, "red")) atomic(d);
     else if (dec_is(d, "cvta")) convert_address(d);
     else if (dec_is(d, "isspacep")) is_space(d);
+    else if (dec_is(d, "mapa")) map_address(d);
+    else if (dec_is(d, "getctarank")) rank_of_address(d);
     else if (dec_is(d, "cp")) copy_async(d);
     else if (dec_is(d, "mbarrier")) mbarrier(d);
     else if (dec_is(d, "prefetch") || dec_is(d, "prefetchu") || dec_is(d, "applypriority") || dec_is(d, "discard")) {

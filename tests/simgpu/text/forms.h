@@ -194,9 +194,12 @@ static const struct sim_form forms[] = {
     F("st", "volatile " SPACE "? " VEC, ANY8 "|b128", "mS", ST),
     F("st", "relaxed|release " SCOPE " " SPACE "? " EVICT " " VEC, ANY8 "|b128", "mS.k", ST),
     F("st", "mmio relaxed sys global?", ANY8 "|b128", "mS", ST),
+    F("st", "async weak? " SHARED "? mbarrier::complete_tx::bytes v2|v4?", "b32|u32|s32|f32|b64|u64|s64|f64", "mSm",
+      ST_ASYNC),
     F("st", "async * ", "", "xxx", NONE),
     F("st", "bulk *", "", "xxx", NONE),
 
+#define ASYNC "async relaxed cluster " SHARED "? mbarrier::complete_tx::bytes"
 #define SEM "relaxed|acquire|release|acq_rel? " SCOPE "? global|" SHARED "? L2::cache_hint?"
     F("atom", "add " SEM, "u32|s32|u64|f32|f64", "dma.k", ATOM),
     F("atom", "add noftz " SEM, "f16|f16x2|bf16|bf16x2", "dma.k", ATOM),
@@ -212,6 +215,10 @@ static const struct sim_form forms[] = {
     F("red", "inc|dec " SEM, "u32", "ma.k", RED),
     F("red", BOOL " " SEM, "b32|b64", "ma.k", RED),
     F("red", "add|min|max noftz? v2|v4|v8 " SEM, "f16|f16x2|bf16|bf16x2|f32", "mx.k", NONE),
+    F("red", ASYNC " add", WIDE, "mam", RED_ASYNC),
+    F("red", ASYNC " min|max", "u32|s32", "mam", RED_ASYNC),
+    F("red", ASYNC " inc|dec", "u32", "mam", RED_ASYNC),
+    F("red", ASYNC " " BOOL, "b32", "mam", RED_ASYNC),
     F("red", "async *", "", "xxx", NONE),
 
     F("shfl", "sync up|down|bfly|idx", "b32", "Oauuu", SHFL),
@@ -258,8 +265,8 @@ static const struct sim_form forms[] = {
     F("pmevent", "mask?", "", "n", NOTHING),
     F("setmaxnreg", "inc|dec sync aligned", "u32", "n", NOTHING),
     F("griddepcontrol", "launch_dependents|wait", "", "", NOTHING),
-    F("mapa", SHARED "?", "u32|u64", "dxu", NONE),
-    F("getctarank", SHARED "?", "u32|u64", "rx", NONE),
+    F("mapa", "shared::cluster?", "u32|u64", "dxu", MAPA),
+    F("getctarank", "shared::cluster?", "u32|u64", "rx", GETCTARANK),
     F("prefetch", "global|local? L1|L2|L2::evict_last|L2::evict_normal", "", "m", NOTHING),
     F("prefetch", "const|param|generic? tensormap", "", "m", NONE),
     F("prefetchu", "L1", "", "m", NOTHING),

@@ -149,6 +149,7 @@ static void tuning(struct px *px, struct sim_func *f) {
             for (unsigned k = 1; k < 3 && px_accept(px, ','); k++) v[k] = (uint32_t)px_number(px);
             if (i == 0) memcpy(f->maxntid, v, sizeof v);
             if (i == 1) memcpy(f->reqntid, v, sizeof v);
+            if (i == 2) memcpy(f->reqnctapercluster, v, sizeof v);
             found = true;
         }
         for (unsigned i = 0; i < 6 && !found; i++) {
@@ -157,13 +158,20 @@ static void tuning(struct px *px, struct sim_func *f) {
             px_next(px);
             uint32_t v = (uint32_t)px_number(px);
             if (i == 0) f->minnctapersm = v;
+            if (i == 3) f->maxclusterrank = v;
             found = true;
         }
-        for (unsigned i = 0; i < 3 && !found; i++) found = px_accept_dot(px, flags[i]);
+        for (unsigned i = 0; i < 3 && !found; i++) {
+            found = px_accept_dot(px, flags[i]);
+            f->explicit_cluster |= found && i == 1;
+        }
         if (!found && px_dot(px, "pragma")) found = skip_directive(px);
     }
     if (f->maxntid[0] && f->reqntid[0])
         px_error(px, line, "Conflicting directives: .maxntid and .reqntid cannot both be specified");
+    if (f->reqnctapercluster[0] && f->maxclusterrank)
+        px_error(px, line,
+                 "Conflicting directives: .reqnctapercluster and .maxclusterrank cannot both be specified");
 }
 
 static bool params_differ(struct px *px, unsigned line, const char *name, const struct sim_var *a, unsigned na,

@@ -106,7 +106,8 @@ enum sim_select {
     SIM_SELECT_MIXED, SIM_SELECT_F32X2, SIM_SELECT_LOP3_BOOL, SIM_SELECT_VIDEO,
     SIM_SELECT_SET, SIM_SELECT_SETP,
     SIM_SELECT_MOV, SIM_SELECT_CVT, SIM_SELECT_CVT_FP8, SIM_SELECT_CVT_PACK, SIM_SELECT_CVTA, SIM_SELECT_ISSPACEP,
-    SIM_SELECT_LD, SIM_SELECT_ST, SIM_SELECT_ATOM, SIM_SELECT_RED,
+    SIM_SELECT_MAPA, SIM_SELECT_GETCTARANK,
+    SIM_SELECT_LD, SIM_SELECT_ST, SIM_SELECT_ST_ASYNC, SIM_SELECT_ATOM, SIM_SELECT_RED, SIM_SELECT_RED_ASYNC,
     SIM_SELECT_SHFL, SIM_SELECT_VOTE, SIM_SELECT_MATCH, SIM_SELECT_REDUX, SIM_SELECT_ACTIVEMASK, SIM_SELECT_ELECT,
     SIM_SELECT_BAR_SYNC, SIM_SELECT_BAR_ARRIVE, SIM_SELECT_BAR_RED, SIM_SELECT_BAR_WARP,
     SIM_SELECT_CLUSTER_ARRIVE, SIM_SELECT_CLUSTER_WAIT, SIM_SELECT_FENCE,
@@ -155,8 +156,9 @@ struct sim_func {
     uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
     struct sim_instr *instrs;
     unsigned ninstrs;
-    uint32_t maxntid[3], reqntid[3];              /* 0 when not given */
-    uint32_t minnctapersm;
+    uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];         /* 0 when not given */
+    uint32_t minnctapersm, maxclusterrank;
+    bool explicit_cluster;
 };
 
 struct sim_image {
