@@ -8,8 +8,8 @@ enum { COOPERATIVE = 2, CLUSTER = 4, PREFERRED = 11 };                          
 #define WHERE(name, directives) \
     ".visible .entry " name "(.param .u64 p) " directives " {\n" \
     "    .reg .b64 %a; .reg .b32 %v; .reg .pred %q; ld.param.u64 %a, [p]; mov.u32 %v, %cluster_nctarank;\n" \
-    "    st.global.u32 [%a], %v; mov.pred %q, %is_explicit_cluster; selp.u32 %v, 1, 0, %q; st.global.u32 [%a+4], %v;\n" \
-    "    mov.u32 %v, %nctaid.x; st.global.u32 [%a+8], %v; ret;\n}\n"
+    "    st.global.u32 [%a], %v; mov.pred %q, %is_explicit_cluster; selp.u32 %v, 1, 0, %q;\n" \
+    "    st.global.u32 [%a+4], %v; mov.u32 %v, %nctaid.x; st.global.u32 [%a+8], %v; ret;\n}\n"
 
 static const char cluster_text[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -42,13 +42,13 @@ static const char *const names[] = { "plain", "two", "exactly_two", "explicit", 
 
 static void attributes(void) {
     static const struct { const char *of; int attribute, value; } set[] = {
-        { "plain", WIDTH, 2 }, { "plain", WIDTH, -1 }, { "plain", WIDTH, 99 }, { "plain", HEIGHT, 3 }, { "plain", DEPTH, 4 },
-        { "plain", DEPTH, 0 }, { "plain", WIDTH, 0 }, { "plain", HEIGHT, 0 }, { "plain", MUST_BE_SET, 1 },
-        { "plain", NON_PORTABLE, -1 }, { "plain", NON_PORTABLE, 0 }, { "two", WIDTH, 2 }, { "two", WIDTH, 4 },
-        { "two", WIDTH, 0 }, { "two", WIDTH, -1 }, { "two", HEIGHT, 1 }, { "two", DEPTH, 1 }, { "two", MUST_BE_SET, 0 },
-        { "two", NON_PORTABLE, 1 }, { "two", POLICY, 1 }, { "exactly_two", WIDTH, 2 }, { "exactly_two", MUST_BE_SET, 0 },
-        { "explicit", WIDTH, 2 }, { "explicit", MUST_BE_SET, 1 }, { "rank4", WIDTH, 8 }, { "rank4", NON_PORTABLE, 1 },
-        { "none", WIDTH, 2 }, { "flat", HEIGHT, 2 } };
+        { "plain", WIDTH, 2 }, { "plain", WIDTH, -1 }, { "plain", WIDTH, 99 }, { "plain", HEIGHT, 3 },
+        { "plain", DEPTH, 4 }, { "plain", DEPTH, 0 }, { "plain", WIDTH, 0 }, { "plain", HEIGHT, 0 },
+        { "plain", MUST_BE_SET, 1 }, { "plain", NON_PORTABLE, -1 }, { "plain", NON_PORTABLE, 0 }, { "two", WIDTH, 2 },
+        { "two", WIDTH, 4 }, { "two", WIDTH, 0 }, { "two", WIDTH, -1 }, { "two", HEIGHT, 1 }, { "two", DEPTH, 1 },
+        { "two", MUST_BE_SET, 0 }, { "two", NON_PORTABLE, 1 }, { "two", POLICY, 1 }, { "exactly_two", WIDTH, 2 },
+        { "exactly_two", MUST_BE_SET, 0 }, { "explicit", WIDTH, 2 }, { "explicit", MUST_BE_SET, 1 },
+        { "rank4", WIDTH, 8 }, { "rank4", NON_PORTABLE, 1 }, { "none", WIDTH, 2 }, { "flat", HEIGHT, 2 } };
     char   question[80];
     size_t i;
     int    a, v;

@@ -1,5 +1,5 @@
-/* clusters.cu - kernels for tests/unit/clusters.c: thread block clusters, by cooperative groups and by PTX. clusters.ptx
-   is made from this file by
+/* clusters.cu - kernels for tests/unit/clusters.c: thread block clusters, by cooperative groups and by PTX.
+   clusters.ptx is made from this file by
 
        nvcc -ptx -arch=compute_90 tests/unit/clusters.cu -o tests/unit/clusters.ptx
        sed -i -e '/^\/\//d' -e 's/[ \t]*$//' tests/unit/clusters.ptx */
@@ -11,7 +11,12 @@ namespace cg = cooperative_groups;
 /* ---------------------------------------------------------------------------------------------------------------------
    Where a block is: what each special register says. */
 
-#define REGISTER(name) ([]() { unsigned v; asm volatile("mov.u32 %0, %%" #name ";" : "=r"(v)); return v; }())
+#define REGISTER(name) \
+    ([]() { \
+        unsigned v; \
+        asm volatile("mov.u32 %0, %%" #name ";" : "=r"(v)); \
+        return v; \
+    }())
 
 static __device__ void where(unsigned *out) {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -54,23 +59,23 @@ extern "C" __global__ void ring(unsigned *out, unsigned rounds) {
     out[block * blockDim.x + t] = mine[rounds & 1][t];
 }
 
-/* Atomics of all kinds in the shared memory of rank 0. */
+/* Atomics of many kinds in the shared memory of rank 0. Not and, or, xor of 64 bits: with driver 580, updates of an
+   H200's other blocks are lost. */
 extern "C" __global__ void reduce(const unsigned *in, unsigned long long *out) {
-    __shared__ unsigned long long sum, all_or;
-    __shared__ unsigned most, least, last;
+    __shared__ unsigned long long sum;
+    __shared__ unsigned all_or, most, least, last;
     __shared__ float parts;
     cg::cluster_group cluster = cg::this_cluster();
     const unsigned rank = cluster.block_rank(), t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
     if (t == 0) {
-        sum = all_or = 0;
-        most = 0;
+        sum = 0;
+        all_or = most = last = 0;
         least = ~0u;
-        last = 0;
         parts = 0;
     }
     cluster.sync();
     atomicAdd(cluster.map_shared_rank(&sum, 0), (unsigned long long)in[i]);
-    atomicOr(cluster.map_shared_rank(&all_or, 0), 1ull << (in[i] & 63));
+    atomicOr(cluster.map_shared_rank(&all_or, 0), 1u << (in[i] & 31));
     atomicMax(cluster.map_shared_rank(&most, 0), in[i]);
     atomicMin(cluster.map_shared_rank(&least, 0), in[i]);
     atomicInc(cluster.map_shared_rank(&last, 0), 99);
@@ -279,7 +284,8 @@ extern "C" __global__ void arrivals(unsigned *out) {
     for (unsigned k = 0; k < 2; k++) {
         if (t < size) {
             cluster.map_shared_rank(data, t)[rank] = blockIdx.x * 10 + k;
-            asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(mapped(&bar, t)) : "memory");
+            asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];"
+                         :: "r"(mapped(&bar, t)) : "memory");
         }
         wait(&bar, k);
         for (unsigned j = 0; j < size; j++) total += *(volatile unsigned *)&data[j];
@@ -332,8 +338,9 @@ extern "C" __global__ void bulk(const unsigned *in, unsigned *out) {
         expect(&bar[0], 1024);
         expect(&bar[1], 1024);
         if (rank == 0)
-            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], "
-                         "1024, [%2], %3;" :: "r"(at(first)), "l"(in + blockIdx.x / size * 256), "r"(at(&bar[0])),
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                         "[%0], [%1], 1024, [%2], %3;"
+                         :: "r"(at(first)), "l"(in + blockIdx.x / size * 256), "r"(at(&bar[0])),
                          "h"((unsigned short)((1u << size) - 1)) : "memory");
     }
     wait(&bar[0], 0);

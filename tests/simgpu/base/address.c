@@ -49,8 +49,9 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
     const uint64_t offset = a & SIM_WINDOW_OFFSET;
     if (space == SIM_SHARED) {
         const struct sim_block *owner = sim_shared_owner(b, given, a);
-        if (owner && owner->live && offset >= owner->shared_at && offset - owner->shared_at + size <= owner->shared_bytes)
-            return owner->shared + (offset - owner->shared_at);
+        const uint64_t at = owner ? offset - owner->shared_at : 0;
+        if (owner && owner->live && at <= owner->shared_bytes && owner->shared_bytes - at >= size)
+            return owner->shared + at;
     } else if (space == SIM_LOCAL) {
         if (offset >= SIM_LOCAL_BASE && offset + size <= w->local_stride)
             return w->local + (uint64_t)lane * w->local_stride + offset;
@@ -64,29 +65,30 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
     return NULL;
 }
 
+/* The results of an H200. What a GPU finds beyond another block's memory may be memory, too. */
 static void shared_fault(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space given, uint64_t a,
     unsigned size, const char *what) {
     const struct sim_block *b = w->block, *owner = sim_shared_owner(w->block, given, a);
-    const unsigned long long at = (a & SIM_WINDOW_OFFSET) - b->shared_at;
-    const unsigned rank = (unsigned)((a & SIM_WINDOW_OFFSET) >> SIM_RANK_SHIFT);
-    if (owner == b)
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
-                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)", at, b->shared_bytes, size, what);
-    else if (given != SIM_GENERIC && rank < b->cluster->nblocks)
+    const unsigned long long at = (a & SIM_WINDOW_OFFSET) - (owner ? owner : b)->shared_at;
+    const unsigned rank = (unsigned)((a & SIM_WINDOW_OFFSET) >> SIM_RANK_SHIFT), n = b->cluster->nblocks;
+    if (given != SIM_GENERIC && owner != b && rank < n)
         sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
                      "shared address of block %u of the cluster, without .shared::cluster (%u-byte %s)", rank, size,
                      what);
+    else if (given != SIM_GENERIC || owner == b)
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
+                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)", at, b->shared_bytes, size,
+                     what);
     else if (!owner)
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
-                     "shared address of block %u of a cluster that has %u (%u-byte %s)", rank, b->cluster->nblocks,
-                     size, what);
+        sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED,
+                     "shared address of block %u of a cluster that has %u (%u-byte %s)", rank, n, size, what);
     else if (!owner->live)
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
+        sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED,
                      "shared address of block %u of the cluster, which has exited (%u-byte %s)", rank, size, what);
     else
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION, "shared address 0x%llx outside the %u bytes of block %u of "
-                     "the cluster (%u-byte %s)", (a & SIM_WINDOW_OFFSET) - owner->shared_at, owner->shared_bytes, rank,
-                     size, what);
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS,
+                     "shared address 0x%llx outside the %u bytes of block %u of the cluster (%u-byte %s)", at,
+                     owner->shared_bytes, rank, size, what);
 }
 
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,

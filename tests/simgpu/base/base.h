@@ -32,6 +32,7 @@
 struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
     int driver_version, threads;
     bool trace, verbose, count;
+    bool eager;                                   /* CUDA_MODULE_LOADING */
     enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
     uint64_t timeout_ns;                          /* of a kernel; 0: no limit */
     uint64_t schedule;                            /* seed of the adversary; 0: no adversary */
@@ -43,6 +44,13 @@ void sim_settings_read(void);                     /* called once, before any oth
 /* ------------------------------------------------------------------------------------------------------------------
    >>memory  The address spaces, the devices, and one table of ranges for device allocations and pinned or registered
    host memory of all devices. */
+
+enum sim_type {                                   /* PTX fundamental types; text.h has their sizes and names */
+    SIM_NOTYPE, SIM_PRED,
+    SIM_B8, SIM_U8, SIM_S8, SIM_B16, SIM_U16, SIM_S16, SIM_F16, SIM_BF16,
+    SIM_B32, SIM_U32, SIM_S32, SIM_F32, SIM_F16X2, SIM_BF16X2,
+    SIM_B64, SIM_U64, SIM_S64, SIM_F64, SIM_B128
+};
 
 /* SIM_SHARED_CLUSTER exists in the text only: such an access is a generic one to the window of shared memory */
 enum sim_space {

@@ -8,13 +8,14 @@
 
 /* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
-    return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 :
+    return (uint32_t)shared > (unsigned)f->prefers.max_dynamic ? 0 :
                                                          sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
 }
 
 static int active_blocks(int *out, void *handle, int threads, size_t shared, unsigned flags) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!out || threads <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     *out = blocks_with(f, threads, shared);
     return CUDA_SUCCESS;
@@ -32,8 +33,9 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
    several. The user's function is called without sim_lock. */
 static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit,
                       unsigned flags) {
-    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!min_grid || !best || limit < 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     struct sim_module *m = f->module;
     int most = sim_most_threads(f), top = 0;
@@ -69,13 +71,14 @@ SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags,
 
 SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int blocks, int threads),
         (out, handle, blocks, threads), SIM_CTX) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks)
         return CUDA_ERROR_INVALID_VALUE;
     size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
     size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0,
-           most = (size_t)f->max_dynamic;
+           most = (size_t)f->prefers.max_dynamic;
     *out = left < most ? left : most;
     return CUDA_SUCCESS;
 }
@@ -151,7 +154,7 @@ struct launch {
     void **params, **extra;
     bool cooperative, has_priority;
     int priority;
-    unsigned cluster[3];                          /* 0, 0, 0: not given */
+    unsigned cluster[3], preferred[3];            /* 0, 0, 0: not given */
 };
 
 static uint64_t next_grid = 1;
@@ -162,27 +165,37 @@ static uint64_t product(const uint32_t n[3]) { return (uint64_t)n[0] * (n[1] ? n
 
 static bool given(const unsigned n[3]) { return n[0] || n[1] || n[2]; }
 
-static unsigned largest_cluster(const struct sim_function *f) {
-    const unsigned most = f->cluster[3] ? SIM_CLUSTER_MOST : SIM_CLUSTER_PORTABLE, limit = f->func->maxclusterrank;
-    return limit && limit < most ? limit : most;
+/* Whether clusters of n blocks divide the grid and have at most `most` blocks. */
+static bool fits(const struct launch *l, const unsigned n[3], uint64_t most) {
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        blocks *= n[i];
+        if (!blocks || l->grid[i] % n[i] || blocks > most) return false;
+    }
+    return true;
 }
 
-/* The blocks of a cluster along each axis: as the launch says, as the kernel says, or 1. */
-static int find_cluster(const struct launch *l, const struct sim_function *f, uint32_t n[3]) {
-    const unsigned most = largest_cluster(f);
-    const unsigned own[3] = { (unsigned)f->cluster[0], (unsigned)f->cluster[1], (unsigned)f->cluster[2] };
-    uint64_t blocks = 1;
+/* The blocks of a cluster along each axis: as the launch says, as the kernel says, or 1. A preferred size is only
+   checked: blocks may always be grouped by the other one. */
+static int find_cluster(const struct launch *l, const struct sim_function *f, uint64_t most, uint32_t n[3]) {
+    const int *set = f->prefers.cluster;
+    const unsigned own[3] = { (unsigned)set[0], (unsigned)set[1], (unsigned)set[2] };
+    const bool prefers = given(l->preferred);
+    if (f->func->maxclusterrank && f->func->maxclusterrank < most) most = f->func->maxclusterrank;
     memcpy(n, given(l->cluster) ? l->cluster : own, sizeof own);
     if (!given(n)) {
         n[0] = n[1] = n[2] = 1;
-        return f->func->explicit_cluster ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+        return f->func->explicit_cluster || prefers ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
     }
-    if (given(own) && memcmp(n, own, sizeof own)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    for (int i = 0; i < 3; i++) {
-        blocks *= n[i];
-        if (!blocks || l->grid[i] % n[i] || blocks > most) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    }
-    return CUDA_SUCCESS;
+    for (int i = 0; i < 3; i++)
+        if ((own[i] && n[i] != own[i]) || (prefers && n[i] && l->preferred[i] % n[i]))
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    return fits(l, n, most) && (!prefers || fits(l, l->preferred, most)) ? CUDA_SUCCESS :
+                                                                           CUDA_ERROR_INVALID_CLUSTER_SIZE;
+}
+
+static unsigned largest_cluster(const struct sim_function *f) {
+    return f->prefers.cluster[3] ? SIM_CLUSTER_MOST : SIM_CLUSTER_PORTABLE;
 }
 
 /* Clusters that are resident together: at least one, however many blocks that is. */
@@ -208,16 +221,20 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
     if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; f->func->reqntid[0] && i < 3; i++)
         if (l->block[i] != (f->func->reqntid[i] ? f->func->reqntid[i] : 1)) return CUDA_ERROR_INVALID_VALUE;
-    if (l->shared <= (unsigned)f->max_dynamic || l->cooperative) return CUDA_SUCCESS;
-    return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested dynamic shared memory size of %u bytes exceeds maximum "
-                       "dynamic shared memory size of %d bytes", l->shared, f->max_dynamic);
+    return CUDA_SUCCESS;
 }
 
-/* Checked after the parameters, as measured. */
+static int check_shared(const struct launch *l, const struct sim_function *f) {
+    if (l->shared <= (unsigned)f->prefers.max_dynamic || l->cooperative) return CUDA_SUCCESS;
+    return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested dynamic shared memory size of %u bytes exceeds maximum "
+                       "dynamic shared memory size of %d bytes", l->shared, f->prefers.max_dynamic);
+}
+
 static int check_room(const struct launch *l, const struct sim_function *f, uint64_t blocks) {
     struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
     if (l->cooperative
-        && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > resident_clusters(o, blocks) * blocks))
+        && (l->shared > (unsigned)f->prefers.max_dynamic
+            || product(l->grid) > resident_clusters(o, blocks) * blocks))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
@@ -250,15 +267,24 @@ static void release(struct sim_op *op) {
     if (op->module) sim_module_unref(op->module);
 }
 
+/* In the order that was measured: parameters that are too long come last but one. */
+static int check(const struct launch *l, const struct sim_function *f, struct sim_grid *g) {
+    const int packed = pack(l, f->func, g->params);
+    int result = packed == CUDA_ERROR_INVALID_VALUE ? packed : CUDA_SUCCESS;
+    if (result || (result = find_cluster(l, f, largest_cluster(f), g->cluster)) || (result = check_shared(l, f)) ||
+        packed)
+        return result ? result : packed;
+    g->cluster_blocks = (uint32_t)product(g->cluster);
+    return check_room(l, f, g->cluster_blocks);
+}
+
 /* Fills in what all grids of this launch have in common, if a graph repeats it. On failure, freeing the operation frees
    everything allocated here. */
 static int make_grid(const struct launch *l, struct sim_function *f, struct sim_context *c, struct sim_op *op) {
     struct sim_grid *g = op->grid = calloc(1, sizeof *g);
     if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
-    int result = pack(l, f->func, g->params);
-    if (result || (result = find_cluster(l, f, g->cluster))) return result;
-    g->cluster_blocks = (uint32_t)product(g->cluster);
-    if ((result = check_room(l, f, g->cluster_blocks))) return result;
+    int result = check(l, f, g);
+    if (result) return result;
     g->code = f->code;
     g->device = c->device;
     g->kernel_name = f->func->name;
@@ -266,7 +292,7 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     memcpy(g->block, l->block, sizeof g->block);
     g->dynamic_shared = l->shared;
     g->cooperative = l->cooperative;
-    g->explicit_cluster = given(l->cluster) || f->cluster[0];
+    g->explicit_cluster = given(l->cluster) || f->prefers.cluster[0];
     for (int i = 0; i < 3; i++) g->clusters[i] = g->grid[i] / g->cluster[i];
     g->nclusters = product(g->clusters);
     g->max_resident =
@@ -309,14 +335,18 @@ struct sim_op *sim_launch_copy(struct sim_op *model) {
 static int find_both(const struct launch *l, struct sim_stream **s, struct sim_function **f) {
     int result = sim_stream_use(l->stream, s);
     if (result) return result;
-    *f = sim_get(SIM_H_FUNCTION, l->function);
-    return *f && (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!(result = sim_function_find(l->function, (*s)->context, f)) && (*f)->kernel)
+        result = sim_stream_use(l->stream, s);    /* again: another thread may have destroyed it meanwhile */
+    if (result) return result;
+    return (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Makes the checks and creates the operation; does not submit it. */
-static int prepare(const struct launch *l, struct sim_stream *s, struct sim_function *f, struct sim_op **out) {
+static int prepare(const struct launch *requested, struct sim_stream *s, struct sim_function *f, struct sim_op **out) {
+    struct launch launch = *requested, *l = &launch;
     int result = check_shape(l, f);
     if (result) return result;
+    for (int i = 0; i < 3 && f->func->blocks_are_clusters; i++) l->grid[i] *= f->func->reqnctapercluster[i];
     struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = make_grid(l, f, s->context, op))) {
@@ -349,6 +379,11 @@ static int launch_on(const struct launch *l) {
     struct sim_function *f;
     int result = find_both(l, &s, &f);
     return result ? result : launch(l, s, f);
+}
+
+int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra) {
+    return launch_on(&(struct launch) { f, stream, { grid[0], grid[1], grid[2] }, { block[0], block[1], block[2] },
+                                        shared, .extra = extra });
 }
 
 #define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
@@ -387,12 +422,12 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
         /* all members up to sharedMemBytes */
         if (memcmp(&p->gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) result = CUDA_ERROR_INVALID_VALUE;
         else if (!s || s->thread) result = CUDA_ERROR_INVALID_HANDLE;
-        else if (!(result = find_both(&l, &streams[made], &f)) && s->capture) {
-            sim_capture_invalidate(s->capture);
+        else if (!(result = find_both(&l, &streams[made], &f)) && streams[made]->capture) {
+            sim_capture_invalidate(streams[made]->capture);
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
         if (!result && !(result = prepare(&l, streams[made], f, &grids[made])))
-            result = arm(grids[made], s->context);
+            result = arm(grids[made], streams[made]->context);
         if (!result && used & 1u << s->context->device->ordinal) result = CUDA_ERROR_INVALID_DEVICE;
         if (!result && post && !(after[made] = sim_op_new(SIM_OP_MARKER))) result = CUDA_ERROR_OUT_OF_MEMORY;
         if (s) used |= 1u << s->context->device->ordinal;
@@ -433,13 +468,14 @@ static int read_attributes(const CUlaunchConfig *c, struct launch *l) {
             break;
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.cooperative != 0; break;
         case CU_LAUNCH_ATTRIBUTE_PRIORITY: l->has_priority = true; l->priority = a->value.priority; break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: memcpy(l->cluster, a->value.cluster, sizeof l->cluster); break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            if (given(a->value.cluster)) memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
+            break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
             if (a->value.number > 100) result = CUDA_ERROR_INVALID_VALUE;
             break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-            if (a->value.cluster[0] > 1 || a->value.cluster[1] > 1 || a->value.cluster[2] > 1)
-                result = CUDA_ERROR_NOT_SUPPORTED;
+            memcpy(l->preferred, a->value.cluster, sizeof l->preferred);
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
             result = sim_get(SIM_H_EVENT, a->value.pointer) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
@@ -471,30 +507,41 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
     return result;
 }
 
-/* ---- occupancy of clusters ---- */
+/* ---- occupancy of clusters: checks a launch, except for its parameters ---- */
+
+static int check_configuration(const CUlaunchConfig *c, const struct sim_function *f, struct launch *l, uint32_t n[3]) {
+    int result = read_attributes(c, l);
+    if (result) return result;
+    for (int i = 0; i < 3; i++) if (!l->grid[i] || !l->block[i]) return CUDA_ERROR_INVALID_VALUE;
+    return find_cluster(l, f, f->prefers.cluster[3] ? ~0u : SIM_CLUSTER_PORTABLE, n);
+}
 
 SIM_API(cuOccupancyMaxActiveClusters, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c), SIM_CTX) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
     uint32_t n[3];
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
-    if (!out || !c) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || !c || !handle) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_function *f;
+    int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     struct launch l = configured(c, handle);
-    int result = read_attributes(c, &l);
-    if (result || (result = find_cluster(&l, f, n))) return result;
-    if (!given(l.cluster) && !f->cluster[0]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    *out = (int)resident_clusters(sim_occupancy(f, (unsigned)product(l.block), l.shared), product(n));
+    if ((result = check_configuration(c, f, &l, n))) return result;
+    const uint64_t blocks = given(l.cluster) || f->prefers.cluster[0] ? product(n) : 0;
+    *out = !blocks || blocks > SIM_CLUSTER_MOST || l.shared > (unsigned)f->prefers.max_dynamic ? 0 :
+        (int)resident_clusters(sim_occupancy(f, (unsigned)product(l.block), l.shared), blocks);
     return CUDA_SUCCESS;
 }
 
-/* The cluster size in the configuration does not count. */
+/* As measured, neither a required size nor .maxclusterrank lowers it. */
 SIM_API(cuOccupancyMaxPotentialClusterSize, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c),
         SIM_CTX) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
-    if (!out || !c) return CUDA_ERROR_INVALID_VALUE;
-    struct launch l = configured(c, handle);
-    const int result = read_attributes(c, &l), own = f->cluster[0] * f->cluster[1] * f->cluster[2];
+    uint32_t n[3];
+    if (!out || !c || !handle) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_function *f;
+    int result = sim_function_find(handle, sim_self.context, &f);
     if (result) return result;
-    *out = !sim_occupancy(f, (unsigned)product(l.block), l.shared).blocks ? 0 : own ? own : (int)largest_cluster(f);
+    struct launch l = configured(c, handle);
+    if ((result = check_configuration(c, f, &l, n))) return result;
+    const bool fits = l.shared <= (unsigned)f->prefers.max_dynamic
+        && sim_occupancy(f, (unsigned)product(l.block), l.shared).blocks;
+    *out = fits ? (int)largest_cluster(f) : 0;
     return CUDA_SUCCESS;
 }

@@ -198,13 +198,17 @@ SIM_HANDLER(mbarrier_test) {
 }
 SIM_H1(mbarrier_pending, u32, u64, PENDING(x))
 
-#define E(n) SIM_E(n)
-#define EIA(n) E(atom_add_##n), E(atom_and_##n), E(atom_or_##n), E(atom_xor_##n), E(atom_exch_##n), E(atom_cas_##n), \
-    E(atom_min_u##n), \
-    E(atom_max_u##n), E(atom_min_s##n), E(atom_max_s##n)
-const struct sim_entry SIM_ISA(sim_atom_table)[] = {
-    EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64),
-    E(atom_add_f16), E(atom_add_f16x2), E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test),
-    E(mbarrier_pending), E(cp_bulk), { NULL, NULL }
+#define OP(n, t, run) SIM_OP(n, t, PLAIN, run)
+#define BITS(n, h) OP(n, U32, h##32), OP(n, U64, h##64)
+#define ORDER(n) BITS(n, n##_u), OP(n, S32, n##_s32), OP(n, S64, n##_s64)
+const struct sim_operation SIM_ISA(sim_atom_table)[] = {
+    BITS(atom_add, atom_add_), OP(atom_add, S32, atom_add_32), OP(atom_add, F32, atom_add_f32),
+    OP(atom_add, F64, atom_add_f64), OP(atom_add, F16, atom_add_f16), OP(atom_add, F16X2, atom_add_f16x2),
+    OP(atom_add, BF16, atom_add_bf16), OP(atom_add, BF16X2, atom_add_bf16x2), ORDER(atom_min), ORDER(atom_max),
+    BITS(atom_and, atom_and_), BITS(atom_or, atom_or_), BITS(atom_xor, atom_xor_), BITS(atom_exch, atom_exch_),
+    BITS(atom_cas, atom_cas_), OP(atom_cas, U16, atom_cas_16), OP(atom_inc, U32, atom_inc_u32),
+    OP(atom_dec, U32, atom_dec_u32), SIM_UNTYPED(mbarrier), SIM_UNTYPED(mbarrier_test),
+    OP(mbarrier_pending_count, U64, mbarrier_pending), SIM_UNTYPED(cp_bulk), SIM_END
 };
-#undef E
+#undef OP
+#undef BITS

@@ -40,8 +40,8 @@ static bool complete(const struct sim_block *b, unsigned id) {
     return n >= bar->expected;
 }
 
-/* -- barrier.cluster: one barrier in phases. A lane arrives in one, and waits until the cluster is in the next one, which
-   begins when all live threads have arrived. */
+/* -- barrier.cluster: one barrier in phases. A lane arrives in one, and waits until the cluster is in the next one,
+   which begins when all live threads have arrived. A lane that has not arrived does not wait, as on an H200. */
 
 static void next_phase(struct sim_cluster *c) {
     uint32_t live = 0;
@@ -75,8 +75,8 @@ SIM_HANDLER(cluster_arrive) {
 }
 
 SIM_HANDLER(cluster_wait) {
-    const uint32_t over = m & w->cluster_arrived & ~arrived_now(w), rest = m & ~over, here = sim_pc(w, i);
-    w->cluster_arrived &= ~over;
+    const uint32_t rest = m & arrived_now(w), here = sim_pc(w, i);
+    w->cluster_arrived &= ~(m & ~rest);
     if (!rest) return;
     sim_warp_place(w, w->group, here + 1);
     sim_warp_place(w, rest, here);
@@ -133,5 +133,6 @@ SIM_HANDLER(bar) {
     sim_warp_moved(w);
 }
 
-const struct sim_entry sim_sync_table[] = {
-    SIM_E(bar), SIM_E(cluster_arrive), SIM_E(cluster_wait), { NULL, NULL } };
+const struct sim_operation sim_sync_table[] = {
+    SIM_UNTYPED(bar), SIM_UNTYPED(cluster_arrive), SIM_UNTYPED(cluster_wait), SIM_END
+};

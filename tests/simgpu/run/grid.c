@@ -1,7 +1,7 @@
 /* grid.c - blocks: creates them by clusters, runs them for a quantum, frees them.
 
    All of a block's state is here, none on the worker's stack. Its warps take turns: each runs until it waits, spins or
-   has used its slice. So do the blocks of a cluster: all of them are resident together, on one worker at a time. */
+   has used its slice. The blocks of a cluster take turns, too: all are resident together, on one worker at a time. */
 #include "run.h"
 #include "../execute/execute.h"
 
@@ -255,7 +255,7 @@ static enum sim_block_status run(struct sim_block *b, uint64_t *left) {
     return b->live ? SIM_BLOCK_MORE : SIM_BLOCK_DONE;
 }
 
-/* Nothing in the cluster can run. The report is of a block that not only waits for the others, if there is one. */
+/* Nothing in the cluster can run. The report names a block that not only waits for the others, if there is one. */
 static enum sim_block_status deadlock(struct sim_cluster *c) {
     struct sim_block *at = NULL;
     for (unsigned k = 0; k < c->nblocks; k++) for (unsigned j = 0; j < c->blocks[k]->nwarps; j++) {
